@@ -1,0 +1,12 @@
+/** A row of the catalogue. `title` is the fixed headline, `help` what to do, `why` the longer text of `sallyport explain CODE`. */
+export interface Entry {
+  readonly severity: "error" | "warning" | "info"
+  readonly title: string
+  readonly help?: string
+  readonly why?: string
+}
+
+/** Checks the rows of one area and keeps their codes as literal types. */
+export function area<const Code extends `SP${number}`>(rows: Record<Code, Entry>): Record<Code, Entry> {
+  return rows
+}

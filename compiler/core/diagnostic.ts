@@ -1,0 +1,74 @@
+import { type Code, catalogue } from "./catalogue.ts"
+import type { Span } from "./source.ts"
+
+/** `error` keeps a plan from being made, `warning` and `info` do not. */
+export type Severity = "error" | "warning" | "info"
+
+/** Another place that belongs to a finding, e.g. where a name was declared first. */
+export interface Related {
+  readonly span: Span
+  readonly message: string
+}
+
+/**
+ * One finding. `code` and `title` come from the catalogue and never hold a user's words; `detail` says what is wrong
+ * here (lower case, no full stop, user text in backticks), `help` what to do about it.
+ * `span` is absent only for findings about something that is no text, e.g. a missing file given on the command line.
+ */
+export interface Diagnostic {
+  readonly code: Code
+  readonly severity: Severity
+  readonly title: string
+  readonly detail: string
+  readonly span: Span | undefined
+  readonly related: readonly Related[]
+  readonly help: string | undefined
+}
+
+/** What a caller may add to a finding beside its detail. `help` replaces the catalogue's. */
+export interface Extra {
+  readonly help?: string
+  readonly related?: readonly Related[]
+}
+
+/** Collects the findings of one run. Phases add and go on; nothing is thrown for a mistake of the user. */
+export class Report {
+  readonly #findings: Diagnostic[] = []
+
+  /** Adds a finding of `code` at `span`. */
+  add(code: Code, span: Span | undefined, detail: string, extra: Extra = {}): void {
+    const entry = catalogue[code]
+    this.#findings.push({
+      code,
+      severity: entry.severity,
+      title: entry.title,
+      detail,
+      span,
+      related: extra.related ?? [],
+      help: extra.help ?? entry.help,
+    })
+  }
+
+  /** Whether an error was found. */
+  get blocked(): boolean {
+    return this.#findings.some((finding) => finding.severity === "error")
+  }
+
+  /** All findings by file, then place, then code; findings without a place come first. Exact repetitions are shown once. */
+  sorted(): Diagnostic[] {
+    const seen = new Set<string>()
+    return [...this.#findings].sort(byPlace).filter((finding) => {
+      const key = `${finding.code}|${finding.span?.file.path}|${finding.span?.start}|${finding.span?.end}|${finding.detail}`
+      return seen.has(key) ? false : seen.add(key) !== undefined
+    })
+  }
+}
+
+function byPlace(a: Diagnostic, b: Diagnostic): number {
+  const pathA = a.span?.file.path ?? ""
+  const pathB = b.span?.file.path ?? ""
+  if (pathA !== pathB) return pathA < pathB ? -1 : 1
+  const place = (a.span?.start ?? 0) - (b.span?.start ?? 0)
+  if (place !== 0) return place
+  return a.code < b.code ? -1 : a.code > b.code ? 1 : 0
+}

@@ -1,0 +1,66 @@
+/** A half-open range of UTF-16 offsets in one file. Every node and finding carries one; lines and columns exist only when printed. */
+export interface Span {
+  readonly file: SourceFile
+  readonly start: number
+  readonly end: number
+}
+
+/** A place as people count it: line and column start at 1, columns count UTF-16 units (as editors do). */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** One file of text. `path` is relative to the project's root, with `/` on every system, and is what diagnostics print. */
+export class SourceFile {
+  readonly path: string
+  readonly text: string
+  #lineStarts: number[] | undefined
+
+  constructor(path: string, text: string) {
+    this.path = path
+    this.text = text
+  }
+
+  /** The span from `start` up to, not including, `end`. */
+  span(start: number, end: number): Span {
+    return { file: this, start, end }
+  }
+
+  /** Line and column of an offset. A lone CR ends no line: editors and LSP disagree there, and CR is refused in gateway.conf. */
+  position(offset: number): Position {
+    const starts = this.#starts()
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] as number) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] as number) + 1 }
+  }
+
+  /** Text of a line (1-based) without its line end; empty past the end of the file. */
+  line(number: number): string {
+    const starts = this.#starts()
+    const start = starts[number - 1]
+    if (start === undefined) return ""
+    const end = starts[number]
+    return this.text.slice(start, end === undefined ? undefined : end - 1).replace(/\r$/, "")
+  }
+
+  #starts(): number[] {
+    if (this.#lineStarts === undefined) {
+      const starts = [0]
+      for (let at = this.text.indexOf("\n"); at !== -1; at = this.text.indexOf("\n", at + 1))
+        starts.push(at + 1)
+      this.#lineStarts = starts
+    }
+    return this.#lineStarts
+  }
+}
+
+/** Text of a span. */
+export function textOf(span: Span): string {
+  return span.file.text.slice(span.start, span.end)
+}

@@ -1,0 +1,84 @@
+import type { SourceFile, Span } from "../core/source.ts"
+
+/** A file of gateway.conf after parsing: statements in order, and the comments `fmt` puts back. */
+export interface Document {
+  readonly file: SourceFile
+  readonly statements: readonly Statement[]
+  readonly comments: readonly Comment[]
+}
+
+/** `keyword args… { block } else …`. `span` covers all of it, `keyword` is the first word. */
+export interface Statement {
+  readonly keyword: Word
+  readonly args: readonly Argument[]
+  readonly block: Block | undefined
+  /** `else { … }` or `else when (…) { … }`; the latter is a Statement whose keyword is `when`. */
+  readonly otherwise: Otherwise | undefined
+  /** True when a part of it was not understood (already reported): later phases must not add findings that follow from that. */
+  readonly broken: boolean
+  readonly span: Span
+}
+
+/** What follows `else`: exactly one of the two is set. */
+export interface Otherwise {
+  readonly keyword: Span
+  readonly block: Block | undefined
+  readonly when: Statement | undefined
+}
+
+/** `{ … }`. `open` and `close` are the spans of the braces; a repaired brace has an empty span at the place where it is missing. */
+export interface Block {
+  readonly statements: readonly Statement[]
+  readonly open: Span
+  readonly close: Span
+}
+
+export type Argument = Word | Text | Cel | Call | Equals
+
+/** A bare word: keyword, name, number with unit, date, address, method. */
+export interface Word {
+  readonly kind: "word"
+  readonly text: string
+  readonly span: Span
+}
+
+/** `"…"` or a heredoc. `parts` alternate literal text (escapes resolved, indentation cut) and `${…}` expressions; empty text has no parts. */
+export interface Text {
+  readonly kind: "text"
+  readonly form: "quoted" | "heredoc"
+  readonly parts: readonly TextPart[]
+  readonly span: Span
+}
+
+/** `span` of a literal is its raw source; `span` of an expression is the source between `${` and `}`, so offset n of `source` is `span.start + n`. */
+export type TextPart =
+  | { readonly kind: "literal"; readonly value: string; readonly span: Span }
+  | { readonly kind: "cel"; readonly source: string; readonly span: Span }
+
+/** `( … )`: a CEL expression. `span` covers the source between the parentheses: offset n of `source` is `span.start + n`. */
+export interface Cel {
+  readonly kind: "cel"
+  readonly source: string
+  readonly span: Span
+}
+
+/** `name(arg, …)`: a reference to the outside (env, secret, file). */
+export interface Call {
+  readonly kind: "call"
+  readonly name: Word
+  readonly args: readonly (Word | Text)[]
+  readonly span: Span
+}
+
+/** `=` */
+export interface Equals {
+  readonly kind: "equals"
+  readonly span: Span
+}
+
+/** A comment with its `#`. `ownLine`: nothing but blanks stands before it. */
+export interface Comment {
+  readonly text: string
+  readonly ownLine: boolean
+  readonly span: Span
+}
