@@ -1,0 +1,50 @@
+import { z } from "zod"
+import { modelPlan } from "./model.ts"
+import { authz, backend, gateway, issuer, product, route, subscription, value } from "./resources.ts"
+import { step, stepId } from "./steps.ts"
+import { name, reference } from "./text.ts"
+
+/** Raised when a reader of the old format could misread the new one. */
+export const planFormat = 1
+
+/** `sha256:` and 64 hex digits. */
+export const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+
+/** All that a runtime needs, free of positions and of secrets. Everything is keyed by name, so that order of declaration changes nothing. */
+export const planBody = z.strictObject({
+  gateway: gateway.nullable(),
+  authz: authz.nullable(),
+  values: z.record(name, value),
+  secrets: z.record(name, reference),
+  issuers: z.record(name, issuer),
+  backends: z.record(name, backend),
+  products: z.record(name, product),
+  subscriptions: z.record(name, subscription),
+  /** Key: `METHOD /full/path`. */
+  routes: z.record(z.string(), route),
+  steps: z.record(stepId, step),
+  /** Key: digest of the model's canonical JSON. */
+  models: z.record(digest, modelPlan),
+})
+export type PlanBody = z.infer<typeof planBody>
+
+/**
+ * A plan as file and on the wire. `digest` is over the canonical bytes of `plan` alone, so that moving a line changes no digest.
+ * `origins` maps places of the plan to `file:line`: `gateway`, `backends.orders_v1`, and for a use of a step the route and its index path, e.g.
+ * `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`.
+ */
+export const plan = z.strictObject({
+  format: z.literal(planFormat),
+  digest,
+  plan: planBody,
+  origins: z.record(z.string(), z.string()),
+})
+export type Plan = z.infer<typeof plan>
+
+/** A plan sealed by `sallyport plan --out`: applied only while the running plan is still the one it was compared with. `base` null: nothing was running. */
+export const sealedPlan = z.strictObject({
+  sealed: z.literal(1),
+  base: z.strictObject({ serial: z.number().int().min(1), digest }).nullable(),
+  plan,
+})
+export type SealedPlan = z.infer<typeof sealedPlan>

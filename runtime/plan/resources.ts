@@ -1,0 +1,114 @@
+import { z } from "zod"
+import { stepId } from "./steps.ts"
+import { loadText, name, reference } from "./text.ts"
+
+const milliseconds = z.number().int().min(1).max(86_400_000)
+
+/** Where a listener binds. IPv6 without brackets; port 0 is not allowed in a plan. */
+export const address = z.strictObject({
+  host: z.string().min(1).max(255),
+  port: z.number().int().min(1).max(65_535),
+})
+export type Address = z.infer<typeof address>
+
+/** Limits of the public listener; every one has a default, so the plan always says all of them. `timeoutMs` null: none. */
+export const limits = z.strictObject({
+  bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
+  headerBytesMax: z.number().int().min(1024).max(1_048_576),
+  headersMax: z.number().int().min(1).max(10_000),
+  timeoutMs: milliseconds.nullable(),
+})
+
+/** The public side. `trust`: CIDRs of proxies whose X-Forwarded-For is believed. */
+export const gateway = z.strictObject({
+  name,
+  listen: z.array(address).min(1).max(16),
+  trust: z.array(z.string()).max(1000),
+  limits,
+})
+
+/** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. */
+export const authz = z.strictObject({
+  listen: z.array(address).max(16),
+  public: z.boolean(),
+  maxStalenessMs: milliseconds.nullable(),
+  stores: z.record(name, z.strictObject({ model: z.string() })),
+})
+
+/** A named value: read from outside, or text that may use other values. Constants nobody needs at run time are inlined and not here. */
+export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
+
+/** Types of claims an issuer promises (notation of runtime/expression/types.ts). */
+export const claimTypes = z.record(z.string(), z.string())
+
+export const signatureAlgorithm = z.enum([
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+])
+
+/** Who signs tokens: found by OIDC discovery, or with keys from a JWKS file and the `iss` value given. `audiences` null: any (said by `any-audience`). */
+export const issuer = z.strictObject({
+  source: z.union([
+    z.strictObject({ discovery: loadText }),
+    z.strictObject({ keys: z.strictObject({ file: z.string().min(1) }), issuer: loadText }),
+  ]),
+  audiences: z.array(loadText).min(1).max(100).nullable(),
+  clockSkewSeconds: z.number().int().min(0).max(600),
+  algorithms: z.array(signatureAlgorithm).min(1),
+  claims: claimTypes.nullable(),
+})
+export type Issuer = z.infer<typeof issuer>
+
+/** Where requests go. URLs are `http:` or `https:` with an optional base path. `totalMs` null: the operation's own deadline only. */
+export const backend = z.strictObject({
+  targets: z
+    .array(z.strictObject({ url: loadText, weight: z.number().int().min(1).max(1000) }))
+    .min(1)
+    .max(256),
+  connectMs: milliseconds,
+  totalMs: milliseconds.nullable(),
+  tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+})
+export type Backend = z.infer<typeof backend>
+
+export const product = z.strictObject({ apis: z.array(name).max(10_000) })
+
+/** A subscription declared in text. `key` names a secret. It covers one product or one API. */
+export const subscription = z.strictObject({
+  scope: z.union([z.strictObject({ product: name }), z.strictObject({ api: name })]),
+  key: name,
+})
+
+/** The ordered steps of one route. `backend` is empty where the inbound section always answers. */
+export const sections = z.strictObject({
+  inbound: z.array(stepId).max(1000),
+  backend: z.array(stepId).max(1000),
+  outbound: z.array(stepId).max(1000),
+  onError: z.array(stepId).max(1000),
+})
+export type Sections = z.infer<typeof sections>
+
+/**
+ * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`,
+ * and perhaps a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not sent to the backend.
+ */
+export const route = z.strictObject({
+  api: name,
+  version: name.nullable(),
+  operation: z.string(),
+  method: z.string().regex(/^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})$/),
+  path: z.string().startsWith("/").max(2048),
+  stripPrefix: z.string().max(2048),
+  timeoutMs: milliseconds.nullable(),
+  sections,
+})
+export type Route = z.infer<typeof route>

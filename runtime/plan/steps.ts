@@ -1,0 +1,152 @@
+import { z } from "zod"
+import { expression, name, text } from "./text.ts"
+
+/** Key of the plan's `steps`: first 16 hex digits of the SHA-256 of the step's canonical JSON. Equal steps are one entry, whoever uses them. */
+export const stepId = z.string().regex(/^[0-9a-f]{16}$/)
+export type StepId = z.infer<typeof stepId>
+
+/** HTTP field name (RFC 9110 §5.1), lower case. */
+export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/)
+
+const status = z.number().int().min(200).max(599)
+const failureStatus = z.number().int().min(400).max(599)
+const message = z.enum(["request", "response"])
+
+/** One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects. */
+export const claimRule = z.strictObject({
+  claim: z.string().min(1).max(256),
+  test: z.enum(["present", "has-any", "has-all", "equals-any"]),
+  values: z.array(z.string().max(1024)).max(100),
+})
+export type ClaimRule = z.infer<typeof claimRule>
+
+/** Verifies the bearer token of `issuer`; sets the caller's claims. Failure: `status` with `WWW-Authenticate` (RFC 6750 §3), claims not met: 403 `insufficient_scope`. */
+export const validateJwt = z.strictObject({
+  kind: z.literal("validate-jwt"),
+  issuer: name,
+  header: headerName,
+  claims: z.array(claimRule).max(50),
+  status: failureStatus,
+})
+
+/** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
+export const validateKey = z.strictObject({
+  kind: z.literal("validate-key"),
+  api: name,
+  header: headerName.nullable(),
+  query: z.string().min(1).max(128).nullable(),
+  status: failureStatus,
+  forward: z.boolean(),
+})
+
+/** Runs `steps` in order until one goes on; all refuse: the first refusal of a credential that was present, else of the first step. */
+export const anyOf = z.strictObject({ kind: z.literal("any-of"), steps: z.array(stepId).min(2).max(10) })
+
+/** What a limit counts by; the first that the request has is taken. `ip` is always there. */
+export const limitKey = z.union([
+  z.strictObject({ by: z.literal("subscription") }),
+  z.strictObject({ by: z.literal("ip") }),
+  z.strictObject({ by: z.literal("claim"), claim: z.string().min(1).max(256) }),
+])
+export type LimitKey = z.infer<typeof limitKey>
+
+/** Never more than `callsMax` in any `periodSeconds` per key. `counter` names the table of counts: it survives a new plan that keeps the name. */
+export const rateLimit = z.strictObject({
+  kind: z.literal("rate-limit"),
+  counter: z.string().min(1).max(512),
+  callsMax: z.number().int().min(1).max(1_000_000_000),
+  periodSeconds: z.number().int().min(1).max(31_536_000),
+  keys: z.array(limitKey).min(1).max(8),
+})
+
+/** Asks the engine: may `user` have `relation` on `object` in `store`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
+export const require_ = z.strictObject({
+  kind: z.literal("require"),
+  store: name,
+  relation: z.string(),
+  object: text,
+  user: text,
+})
+
+/** `append` adds a line, `default` sets only where absent, `remove` deletes all lines. */
+export const setHeader = z.strictObject({
+  kind: z.literal("set-header"),
+  message,
+  action: z.enum(["set", "append", "default", "remove"]),
+  name: headerName,
+  value: text.optional(),
+})
+
+/** Query parameter of the request to the backend. */
+export const setQuery = z.strictObject({
+  kind: z.literal("set-query"),
+  action: z.enum(["set", "remove"]),
+  name: z.string().min(1).max(128),
+  value: text.optional(),
+})
+
+/** Path of the request to the backend (without the target's own base path); dynamic parts are percent-encoded as one segment each. */
+export const rewrite = z.strictObject({ kind: z.literal("rewrite"), path: text })
+
+/** Host header for the backend: the client's own (`preserve`) or a text. Without this step it is the target's. */
+export const setHost = z.strictObject({
+  kind: z.literal("set-host"),
+  host: z.union([z.strictObject({ preserve: z.literal(true) }), text]),
+})
+
+/** Replaces the whole body; sets Content-Type and Content-Length. */
+export const setBody = z.strictObject({
+  kind: z.literal("set-body"),
+  message,
+  media: z.enum(["json", "text"]),
+  body: text,
+})
+
+/** Ends the section and answers. */
+export const respond = z.strictObject({
+  kind: z.literal("respond"),
+  status,
+  body: z.strictObject({ media: z.enum(["json", "text"]), text }).optional(),
+  headers: z.array(z.strictObject({ name: headerName, value: text })).max(50),
+})
+
+/** A test that fails to evaluate is an error of the request (500), never false. */
+export const when = z.strictObject({
+  kind: z.literal("when"),
+  test: expression,
+  matched: z.array(stepId).max(1000),
+  otherwise: z.array(stepId).max(1000),
+})
+
+/** Deprecation (RFC 9745) and Sunset (RFC 8594) headers on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
+export const deprecation = z.strictObject({
+  kind: z.literal("deprecation"),
+  deprecated: z.boolean(),
+  sunset: z.iso.date().optional(),
+  closed: z.boolean(),
+})
+
+/** Sends the request to a backend; the only step of the `backend` section now. */
+export const forward = z.strictObject({ kind: z.literal("forward"), backend: name })
+
+/** One step of a section. A new policy is a row here, a file in runtime/policies and a row in the binder. */
+export const step = z.discriminatedUnion("kind", [
+  validateJwt,
+  validateKey,
+  anyOf,
+  rateLimit,
+  require_,
+  setHeader,
+  setQuery,
+  rewrite,
+  setHost,
+  setBody,
+  respond,
+  when,
+  deprecation,
+  forward,
+])
+export type Step = z.infer<typeof step>
+export type StepKind = Step["kind"]
+/** The step of one kind, e.g. `StepOf<"rate-limit">`. */
+export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>

@@ -1,0 +1,45 @@
+import { z } from "zod"
+
+/** Name of a declared thing (`orders_v1`, `acme-ci`). `__proto__` and its kin are refused by the binder and here. */
+export const name = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/)
+  .refine((text) => !["__proto__", "constructor", "prototype"].includes(text), "is a reserved name")
+
+/** An expression. `type` is what the compiler found it to be (notation of runtime/expression/types.ts). */
+export const expression = z.strictObject({
+  lang: z.literal("cel"),
+  text: z.string().max(16_384),
+  type: z.string(),
+})
+export type Expression = z.infer<typeof expression>
+
+/** A value from outside, resolved by the runtime when it loads the plan; `file` is relative to the runtime's working folder and re-read when it changes. */
+export const reference = z.union([
+  z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), default: z.string().optional() }),
+  z.strictObject({ file: z.string().min(1) }),
+])
+export type Reference = z.infer<typeof reference>
+
+/**
+ * A piece of text: constant; a named value (`values`) or secret (`secrets`) of the plan; or an expression evaluated per request.
+ * In JSON text an expression inside JSON quotes is escaped (`json-string`), elsewhere it becomes a JSON value (`json-value`).
+ */
+export const textPart = z.union([
+  z.string(),
+  z.strictObject({ value: name }),
+  z.strictObject({ secret: name }),
+  z.strictObject({ expression, as: z.enum(["json-string", "json-value"]).optional() }),
+])
+export type TextPart = z.infer<typeof textPart>
+
+/** Constant text, or parts joined in order. */
+export const text = z.union([z.string(), z.strictObject({ text: z.array(textPart).min(1) })])
+export type Text = z.infer<typeof text>
+
+/** Text made of constants and named values only: known when the plan is loaded. */
+export const loadText = z.union([
+  z.string(),
+  z.strictObject({ text: z.array(z.union([z.string(), z.strictObject({ value: name })])).min(1) }),
+])
+export type LoadText = z.infer<typeof loadText>
