@@ -1,0 +1,101 @@
+import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType } from "./types.ts"
+
+/**
+ * A method of an object type: `request.header("X")`. `call` gets the object and the arguments as values of the language
+ * (see `compileExpression`); without `call` the method of the same name on the JavaScript object is called.
+ * A result of `undefined` is the error `no-such-key`.
+ */
+export interface MethodType {
+  readonly parameters: readonly CelType[]
+  readonly returns: CelType
+  readonly call?: (object: unknown, ...args: readonly unknown[]) => unknown
+}
+
+/**
+ * An object with known fields. Without `open`, naming an undeclared field is a finding; with it, the field may be missing
+ * at evaluation (error `no-such-key`; `has(object.field)` asks) and has that type: `open: "dyn"` fits the claims of a token.
+ */
+export interface ObjectType {
+  readonly fields: Readonly<Record<string, CelType>>
+  readonly methods?: Readonly<Record<string, MethodType>>
+  readonly open?: CelType
+}
+
+/** What an expression of some place may name. Object types may refer to each other. */
+export interface Declarations {
+  readonly variables: Readonly<Record<string, CelType>>
+  readonly objects?: Readonly<Record<string, ObjectType>>
+}
+
+/** A method with its types read. */
+export interface DeclaredMethod {
+  readonly parameters: readonly CelTypeTree[]
+  readonly returns: CelTypeTree
+  readonly call: ((object: unknown, ...args: readonly unknown[]) => unknown) | undefined
+}
+
+/** An object type with its types read. */
+export interface DeclaredObject {
+  readonly name: string
+  readonly fields: ReadonlyMap<string, CelTypeTree>
+  readonly methods: ReadonlyMap<string, DeclaredMethod>
+  readonly open: CelTypeTree | undefined
+}
+
+/** Declarations made ready for checking and compiling. Immutable; made by `declareEnvironment` only. */
+export interface Environment {
+  readonly variables: ReadonlyMap<string, CelTypeTree>
+  readonly objects: ReadonlyMap<string, DeclaredObject>
+}
+
+function readType(text: CelType, where: string): CelTypeTree {
+  const type = parseCelType(text)
+  if (type === undefined) throw new TypeError(`${where}: \`${text}\` is not a type`)
+  return type
+}
+
+function requireKnown(type: CelTypeTree, objects: ReadonlyMap<string, unknown>, where: string): void {
+  if (!isBuiltInTypeName(type.name) && !objects.has(type.name)) {
+    throw new TypeError(`${where}: no object type is called \`${type.name}\``)
+  }
+  for (const arg of type.args) requireKnown(arg, objects, where)
+}
+
+function declareObject(name: string, type: ObjectType): DeclaredObject {
+  if (isBuiltInTypeName(name)) throw new TypeError(`\`${name}\` is a type of the language`)
+  const fields = new Map(
+    Object.entries(type.fields).map(([key, text]) => [key, readType(text, `${name}.${key}`)]),
+  )
+  const methods = new Map(
+    Object.entries(type.methods ?? {}).map(([key, method]) => {
+      const where = `${name}.${key}()`
+      const parameters = method.parameters.map((text) => readType(text, where))
+      return [key, { parameters, returns: readType(method.returns, where), call: method.call }] as const
+    }),
+  )
+  return { name, fields, methods, open: type.open === undefined ? undefined : readType(type.open, name) }
+}
+
+/**
+ * Makes an environment. Cheap: a few microseconds per ten names, so that a compiler makes one per place.
+ * @throws TypeError when a type's notation is wrong or an object type is not declared: the declaring code is at fault, no user.
+ */
+export function declareEnvironment(declarations: Declarations): Environment {
+  const objects = new Map<string, DeclaredObject>()
+  for (const [name, type] of Object.entries(declarations.objects ?? {})) {
+    objects.set(name, declareObject(name, type))
+  }
+  const variables = new Map<string, CelTypeTree>()
+  for (const [name, text] of Object.entries(declarations.variables)) {
+    variables.set(name, readType(text, name))
+    requireKnown(readType(text, name), objects, name)
+  }
+  for (const { name, fields, methods, open } of objects.values()) {
+    for (const [field, type] of fields) requireKnown(type, objects, `${name}.${field}`)
+    for (const [method, { parameters, returns }] of methods) {
+      for (const type of [...parameters, returns]) requireKnown(type, objects, `${name}.${method}()`)
+    }
+    if (open !== undefined) requireKnown(open, objects, name)
+  }
+  return { variables, objects }
+}

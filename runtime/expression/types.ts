@@ -1,0 +1,129 @@
+/**
+ * A type of the expression language in text: `dyn`, `bool`, `int`, `uint`, `double`, `string`, `bytes`, `timestamp`,
+ * `duration`, `null`, `type`, `ipaddress`, `list<T>`, `map<K, V>`, or the name of a declared object type.
+ * `list` and `map` alone mean `list<dyn>` and `map<dyn, dyn>`; blanks after the comma do not matter.
+ */
+export type CelType = string
+
+/** A parsed type. `text` is its canonical notation: two types are the same when their texts are. */
+export interface CelTypeTree {
+  readonly name: string
+  readonly args: readonly CelTypeTree[]
+  readonly text: CelType
+}
+
+const noArgs: readonly CelTypeTree[] = []
+const namePattern = /[A-Za-z_][A-Za-z0-9_.-]*/y
+const nestingMax = 32
+
+function tree(name: string, args: readonly CelTypeTree[]): CelTypeTree {
+  const text = args.length === 0 ? name : `${name}<${args.map((arg) => arg.text).join(", ")}>`
+  return { name, args, text }
+}
+
+const simpleNames = [
+  "dyn",
+  "bool",
+  "int",
+  "uint",
+  "double",
+  "string",
+  "bytes",
+  "timestamp",
+  "duration",
+  "null",
+  "type",
+  "ipaddress",
+] as const
+
+type SimpleName = (typeof simpleNames)[number]
+
+/** The types without parameters, by name. */
+export const simpleTypes = Object.fromEntries(
+  simpleNames.map((name) => [name, tree(name, noArgs)]),
+) as Readonly<Record<SimpleName, CelTypeTree>>
+
+/** True for the names that are part of the language and can't be given to an object type. */
+export function isBuiltInTypeName(name: string): boolean {
+  return name === "list" || name === "map" || Object.hasOwn(simpleTypes, name)
+}
+
+/** `list<element>`. */
+export function listOf(element: CelTypeTree): CelTypeTree {
+  return tree("list", [element])
+}
+
+/** `map<key, value>`. */
+export function mapOf(key: CelTypeTree, value: CelTypeTree): CelTypeTree {
+  return tree("map", [key, value])
+}
+
+/** The type of a declared object; its fields are in the environment, not in the type. */
+export function objectOf(name: string): CelTypeTree {
+  return tree(name, noArgs)
+}
+
+class TypeReader {
+  private readonly text: string
+  private offset = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  read(): CelTypeTree | undefined {
+    const type = this.readType(0)
+    this.skipBlanks()
+    return this.offset === this.text.length ? type : undefined
+  }
+
+  private readType(depth: number): CelTypeTree | undefined {
+    this.skipBlanks()
+    namePattern.lastIndex = this.offset
+    const name = namePattern.exec(this.text)?.[0]
+    if (name === undefined || depth > nestingMax) return undefined
+    this.offset += name.length
+    const args: CelTypeTree[] = []
+    if (this.accept("<")) {
+      do {
+        const arg = this.readType(depth + 1)
+        if (arg === undefined) return undefined
+        args.push(arg)
+      } while (this.accept(","))
+      if (!this.accept(">")) return undefined
+    }
+    return named(name, args)
+  }
+
+  private accept(sign: string): boolean {
+    this.skipBlanks()
+    if (this.text[this.offset] !== sign) return false
+    this.offset++
+    return true
+  }
+
+  private skipBlanks(): void {
+    while (this.text[this.offset] === " ") this.offset++
+  }
+}
+
+function named(name: string, args: CelTypeTree[]): CelTypeTree | undefined {
+  const [first, second] = args
+  if (name === "list") return args.length > 1 ? undefined : listOf(first ?? simpleTypes.dyn)
+  if (name === "map") {
+    if (first === undefined) return mapOf(simpleTypes.dyn, simpleTypes.dyn)
+    return second === undefined || args.length > 2 ? undefined : mapOf(first, second)
+  }
+  if (first !== undefined) return undefined
+  return Object.hasOwn(simpleTypes, name) ? simpleTypes[name as SimpleName] : tree(name, noArgs)
+}
+
+/** Reads the notation of `CelType`; undefined when the text is not one. Any other name is taken for an object type. */
+export function parseCelType(text: string): CelTypeTree | undefined {
+  return new TypeReader(text).read()
+}
+
+/** The canonical notation of a type. */
+export function printCelType(type: CelTypeTree): CelType {
+  return type.text
+}
