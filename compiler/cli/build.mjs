@@ -1,0 +1,139 @@
+// Builds dist/ out of the TypeScript sources. Plain JavaScript, because it runs before anything is built: as npm's
+// `prepare`, and from sallyport.mjs when dist/ is missing or older than the sources.
+//
+// Bundled, because loading some 1,000 files of packages costs more than a command's work; split, because a command loads
+// only its own chunks. All outputs lie flat in dist/: wherever a chunk lands, a neighbour is `./neighbour.js`.
+import { createHash } from "node:crypto"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+const dist = join(root, "dist")
+const stamp = join(dist, "stamp")
+
+/** Output name → source. A worker is an entry of its own, found through `imports` in package.json. */
+const entries = {
+  main: "compiler/cli/main.ts",
+  runtime: "runtime/main.ts",
+  "pglite-worker": "runtime/store/pglite-worker.ts",
+}
+
+/** PGlite brings its WebAssembly as files beside its own code; pg-native is pg's optional native half, which we never install. */
+const external = ["@electric-sql/pglite", "@electric-sql/pglite/*", "pg-native"]
+
+/** Packages that are CommonJS inside call `require`, which an ES module has not. */
+const banner =
+  'import { createRequire as sallyportRequire } from "node:module";const require = sallyportRequire(import.meta.url);'
+
+/** Chunks of older builds stay this long: a running process may still load one. */
+const chunkLifeMs = 3_600_000
+
+/** Builds when dist/ is missing or was made from other sources. Answers whether it built. */
+export async function ensureBuilt() {
+  const digest = sourcesDigest()
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return false
+  await build(digest)
+  return true
+}
+
+async function build(digest) {
+  const esbuild = await import("esbuild")
+  const present = Object.entries(entries).filter(([, source]) => existsSync(join(root, source)))
+  const result = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(present),
+    outdir: dist,
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    external,
+    banner: { js: banner },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "error",
+  })
+  publish(result, digest)
+}
+
+/** Every file appears whole, chunks before the entries that name them: a process starting meanwhile sees the old build or the new one. */
+function publish(result, digest) {
+  mkdirSync(dist, { recursive: true })
+  const isEntry = (file) => basename(file.path, ".js") in entries
+  for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
+    replaceFile(file.path, file.contents)
+  replaceFile(join(dist, "meta.json"), JSON.stringify(result.metafile))
+  replaceFile(stamp, digest)
+  const current = new Set(result.outputFiles.map((file) => basename(file.path)))
+  for (const name of readdirSync(dist)) {
+    const path = join(dist, name)
+    if (!name.endsWith(".js") || current.has(name)) continue
+    if (Date.now() - statSync(path).mtimeMs > chunkLifeMs) rmSync(path, { force: true })
+  }
+}
+
+function replaceFile(path, contents) {
+  const temporary = `${path}.${process.pid}`
+  writeFileSync(temporary, contents)
+  renameSync(temporary, path)
+}
+
+/** Names, sizes and times of everything dist/ is made of; contents are not read, so that a start costs a few milliseconds. */
+function sourcesDigest() {
+  const hash = createHash("sha256").update(process.version.split(".")[0])
+  const add = (path) => {
+    const stat = statSync(join(root, path))
+    hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`)
+  }
+  const walk = (folder) => {
+    const found = readdirSync(join(root, folder), { withFileTypes: true })
+    for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = `${folder}/${entry.name}`
+      if (entry.isDirectory()) walk(path)
+      else if (/\.(ts|mjs|json)$/.test(entry.name)) add(path)
+    }
+  }
+  walk("compiler")
+  walk("runtime")
+  for (const path of ["package.json", "package-lock.json"]) if (existsSync(join(root, path))) add(path)
+  return hash.digest("hex")
+}
+
+/** `npm ci --omit=dev` in a clone has no esbuild; installing must not fail for it, starting says what is missing. */
+async function prepare() {
+  try {
+    if (process.argv.includes("--if-stale")) await ensureBuilt()
+    else await build(sourcesDigest())
+  } catch (error) {
+    if (error.code !== "ERR_MODULE_NOT_FOUND") {
+      if (!error.errors) console.error(error)
+      process.exitCode = 1
+      return
+    }
+    console.error(
+      "sallyport: not built, because the development packages are not installed (run `npm ci` without --omit=dev).",
+    )
+  }
+}
+
+if (
+  process.argv[1] &&
+  realpathSync(process.argv[1]) === realpathSync(join(dirname(fileURLToPath(import.meta.url)), "build.mjs"))
+)
+  await prepare()

@@ -1,0 +1,62 @@
+import type { Io } from "./io.ts"
+
+/**
+ * What a process answers with: `ok` nothing to do or done, `failed` errors, `changes` there are differences (or, with
+ * `check --exit-code`, a denial), `refused` stale, not confirmed, or a risk that was not allowed.
+ */
+export const exitCode = { ok: 0, failed: 1, changes: 2, refused: 3 } as const
+
+/** One of `exitCode`. */
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
+
+/** The values of the options, by their camel-case long name, as the command line gave them. */
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+
+/** The command line of one command, without its work: what the help shows, and how words become `Args`. */
+export interface CommandLine<Args> {
+  /** One word, or two for a command of a group: `tuple write`. */
+  readonly name: string
+  readonly summary: string
+  /** `[name, text]`; the name in `<>` when it must be given, in `[]` when not, with `...` when it may be repeated. */
+  readonly operands?: readonly (readonly [name: string, text: string])[]
+  /** `[flags, text]`, e.g. `["--out <file>", "where to write the plan"]`; a flag ending in `...>` may be repeated. */
+  readonly options?: readonly (readonly [flags: string, text: string])[]
+  /** `[line, text]`: lines that work when pasted. */
+  readonly examples: readonly (readonly [line: string, text: string])[]
+  /** Throws a `CliError` for values that cannot be meant. */
+  parse(operands: readonly string[], options: Options): Args
+}
+
+/** The work of a command. */
+export type Work<Args> = (args: Args, io: Io) => Promise<ExitCode>
+
+/** A command: its line, and its work, loaded only when it runs. */
+export interface Command {
+  readonly line: CommandLine<unknown>
+  run(operands: readonly string[], options: Options, io: Io): Promise<ExitCode>
+}
+
+/** Ties a command line to the module that does its work. */
+export function command<Args>(line: CommandLine<Args>, load: () => Promise<Work<Args>>): Command {
+  return {
+    line,
+    async run(operands, options, io) {
+      const args = line.parse(operands, options)
+      const work = await load()
+      return work(args, io)
+    },
+  }
+}
+
+/** An error a person can mend: one sentence saying what and why, one saying what to do. */
+export class CliError extends Error {
+  readonly help: string | undefined
+  readonly code: ExitCode
+
+  constructor(message: string, help?: string, code: ExitCode = exitCode.failed) {
+    super(message)
+    this.name = "CliError"
+    this.help = help
+    this.code = code
+  }
+}

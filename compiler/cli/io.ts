@@ -1,0 +1,60 @@
+/** What a command has of the world: its streams, its folder, its environment. Tests give another one. */
+export interface Io {
+  /** Results. Only what a pipe behind the command is meant to read. */
+  out(text: string): void
+  /** Findings, progress, errors. */
+  err(text: string): void
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Whether a person can answer a question: input and output are terminals. */
+  readonly interactive: boolean
+  /** Whether progress may be drawn: `err` goes to a terminal. */
+  readonly progress: boolean
+  /** Whether `out` and `err` may be coloured. */
+  readonly colour: { readonly out: boolean; readonly err: boolean }
+  /** Width of the terminal in columns; 80 when there is none. */
+  readonly columns: number
+  /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
+  ask(question: string): Promise<string>
+}
+
+/** The world of this process. Colours by NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
+export function processIo(): Io {
+  const { env, stdin, stdout, stderr } = process
+  endQuietlyOnClosedPipe(stdout)
+  endQuietlyOnClosedPipe(stderr)
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    cwd: process.cwd(),
+    env,
+    interactive: Boolean(stdin.isTTY && stdout.isTTY),
+    progress: Boolean(stderr.isTTY),
+    colour: { out: hasColour(env, stdout), err: hasColour(env, stderr) },
+    columns: stdout.columns ?? 80,
+    ask,
+  }
+}
+
+function hasColour(env: NodeJS.ProcessEnv, stream: NodeJS.WriteStream): boolean {
+  if (env["NO_COLOR"]) return false
+  if (env["FORCE_COLOR"]) return env["FORCE_COLOR"] !== "0"
+  return Boolean(stream.isTTY) && env["TERM"] !== "dumb"
+}
+
+/** `sallyport plan | head` closes our output early; that is no error of ours. */
+function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error
+    process.exit()
+  })
+}
+
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises")
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")))
+  const answer = await Promise.race([lines.question(question), ended])
+  lines.close()
+  return answer
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The command: checks Node, builds dist/ when it is missing or stale (in a clone; an installed package has only dist/), runs it.
+// No static import and no newer syntax above the check, so that an old Node gets the sentence and not a stack.
+const wanted = [20, 19]
+const version = process.versions.node.split(".").map(Number)
+
+if (version[0] < wanted[0] || (version[0] === wanted[0] && version[1] < wanted[1])) {
+  console.error(
+    `sallyport needs Node.js ${wanted.join(".")} or newer, and this is ${process.versions.node} (${process.execPath}).\n` +
+      "Install a newer one (https://nodejs.org), or select it with your version manager.",
+  )
+  process.exitCode = 1
+} else {
+  start().catch((error) => {
+    console.error(error)
+    process.exitCode = 1
+  })
+}
+
+async function start() {
+  const { existsSync } = await import("node:fs")
+  const builder = new URL("./build.mjs", import.meta.url)
+  if (existsSync(builder) && !(await builds(builder))) return
+  const { main } = await import(new URL("../../dist/main.js", import.meta.url).href)
+  process.exitCode = await main(process.argv.slice(2))
+}
+
+/** Whether dist/ is there and current. Says what is wrong when it is not. */
+async function builds(builder) {
+  try {
+    const { ensureBuilt } = await import(builder.href)
+    await ensureBuilt()
+    return true
+  } catch (error) {
+    if (error.code === "ERR_MODULE_NOT_FOUND")
+      console.error(
+        "sallyport is not built, and the tool that builds it is not installed.\nRun `npm ci` in the folder of sallyport.",
+      )
+    else
+      console.error(error.errors ? "sallyport could not be built: its sources have the errors above." : error)
+    process.exitCode = 1
+    return false
+  }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto"
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
+import { Client } from "pg"
+import { describe, inject, test } from "vitest"
+import { postgresMissing } from "./support/postgres-binaries.ts"
+import { startThrowAwayPostgres } from "./support/throw-away-postgres.ts"
+
+/** A fresh, empty database. */
+export interface TestDatabase {
+  /** Value for `SALLYPORT_DATABASE_URL`. */
+  readonly url: string
+  /** Ends its connections and removes it. */
+  drop(): Promise<void>
+}
+
+/**
+ * `describe` for tests that need a PostgreSQL server. Without one they are skipped, by name and with the reason; where
+ * `CI` is set that is a failure, because there the server was promised.
+ */
+export function describePostgres(name: string, body: () => void): void {
+  if (postgresMissing === undefined) {
+    describe(name, body)
+    return
+  }
+  describe(name, () => {
+    test("needs PostgreSQL", (context) => {
+      if (process.env["CI"]) throw new Error(postgresMissing)
+      context.skip(postgresMissing)
+    })
+  })
+}
+
+/** A new database on the run's server, dropped at the end of the file. Call it in a `beforeAll` or a test, below `describePostgres`. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const server = await serverUrl()
+  const name = `t_${randomBytes(8).toString("hex")}`
+  await query(server, `create database ${name}`)
+  return {
+    url: server.replace(/\/postgres$/, `/${name}`),
+    drop: () => query(server, `drop database if exists ${name} with (force)`),
+  }
+}
+
+let own: Promise<string> | undefined
+
+/** The run's server; a file run without our vitest configuration starts its own. */
+async function serverUrl(): Promise<string> {
+  const ask = inject("postgresAsk") as string | undefined
+  if (ask === undefined) {
+    // It ends with this process.
+    own ??= startThrowAwayPostgres().then((server) => server.url("postgres"))
+    return own
+  }
+  const answer = JSON.parse(await text(connect(ask))) as { url?: string; error?: string }
+  if (answer.url === undefined) throw new Error(answer.error)
+  return answer.url
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}

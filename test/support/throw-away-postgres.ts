@@ -1,0 +1,106 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { postgresFolder, postgresMissing, postgresUser } from "./postgres-binaries.ts"
+
+/** A PostgreSQL server of its own folder, on a Unix socket and on 127.0.0.1, trusting everybody. */
+export interface ThrowAwayPostgres {
+  /** Connection string of `database` by TCP. */
+  url(database: string): string
+  /** Connection string of `database` by the Unix socket. */
+  socketUrl(database: string): string
+  readonly port: number
+  /** Process id of the postmaster. */
+  readonly pid: number
+  /** Ends it at once and removes its folder. */
+  stop(): Promise<void>
+}
+
+/**
+ * The server lives no longer than this process: a shell between the two waits on a pipe that closes when we end, however we end.
+ * It writes the postmaster's pid first, and removes the folder last.
+ */
+const keeper = `"$@" >&2 & pid=$!; echo $pid; cat >/dev/null; kill -QUIT $pid 2>/dev/null; wait $pid; rm -rf "$FOLDER"`
+
+/** Durability is of no use to a folder that is thrown away. */
+const settings = [
+  "fsync=off",
+  "synchronous_commit=off",
+  "full_page_writes=off",
+  "max_connections=200",
+  "shared_buffers=64MB",
+]
+
+/** Starts one (about a second). `port` brings a stopped server's address back; a free one by default. */
+export async function startThrowAwayPostgres(options: { port?: number } = {}): Promise<ThrowAwayPostgres> {
+  if (postgresFolder === undefined) throw new Error(postgresMissing)
+  const user = postgresUser()
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-pg-"))
+  if (user) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, "data")
+  const as = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C", FOLDER: folder } }
+  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"]
+  await promisify(execFile)(join(postgresFolder, "initdb"), initdb, as)
+  const port = options.port ?? (await freePort())
+  const flags = [
+    "-D",
+    data,
+    "-p",
+    String(port),
+    "-k",
+    folder,
+    "-h",
+    "127.0.0.1",
+    ...settings.flatMap((s) => ["-c", s]),
+  ]
+  const shell = spawn("sh", ["-c", keeper, "sh", join(postgresFolder, "postgres"), ...flags], {
+    ...as,
+    stdio: ["pipe", "pipe", "pipe"],
+  })
+  const pid = await readiness(shell)
+  return {
+    port,
+    pid,
+    url: (database) => `postgresql://postgres@127.0.0.1:${port}/${database}`,
+    socketUrl: (database) =>
+      `postgresql://postgres@/${database}?host=${encodeURIComponent(folder)}&port=${port}`,
+    async stop() {
+      const ended = new Promise((resolve) => shell.once("close", resolve))
+      if (shell.exitCode === null) {
+        shell.stdin?.end()
+        await ended
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits for the line by which the server says that it takes connections. Answers the pid. */
+async function readiness(shell: ChildProcess): Promise<number> {
+  let pid = 0
+  let log = ""
+  shell.stdout?.on("data", (text) => {
+    pid ||= Number(String(text))
+  })
+  await new Promise<void>((resolve, reject) => {
+    shell.stderr?.on("data", (text) => {
+      if (log.length < 20_000) log += text
+      if (log.includes("ready to accept connections")) resolve()
+    })
+    shell.once("error", reject)
+    shell.once("close", () => reject(new Error(`PostgreSQL did not start:\n${log}`)))
+  })
+  return pid
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1")
+  await new Promise((resolve) => server.once("listening", resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return address.port
+}
