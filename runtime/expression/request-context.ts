@@ -1,0 +1,108 @@
+import type { Declarations, ObjectType } from "./environment.ts"
+import type { CelType } from "./types.ts"
+
+/**
+ * What expressions of gateway.conf may name, as data: the compiler checks every expression against `requestContext` of its place, and
+ * runtime/policies binds objects of these shapes. Both import this file, so that a name can't exist on one side only.
+ *
+ * Values: `request.header(name)`, `request.query(name)` and `response.header(name)` answer "" when there is none; names of headers are
+ * matched without case. Fields that do not apply are "" (`api.version` without versions, `subscription.product` of a subscription to one
+ * API, `backend.name` of a route that answers itself). Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
+ * caller did not use have no fields: `has(jwt.sub)` asks.
+ */
+const objects = {
+  /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port. */
+  request: {
+    fields: {
+      method: "string",
+      path: "string",
+      id: "string",
+      ip: "string",
+      host: "string",
+      scheme: "string",
+    },
+    methods: {
+      header: { parameters: ["string"], returns: "string" },
+      query: { parameters: ["string"], returns: "string" },
+    },
+  },
+  /** The first value of each query parameter, decoded. */
+  query: { fields: {}, open: "string" },
+  subscription: { fields: { name: "string", product: "string" } },
+  /** The product of the caller's subscription. */
+  product: { fields: { name: "string" } },
+  api: { fields: { name: "string", version: "string" } },
+  /** `name` is `METHOD /path` as written in the API. */
+  operation: { fields: { name: "string", method: "string", path: "string" } },
+  backend: { fields: { name: "string" } },
+  /** `state` is `serving` or `draining`. */
+  gateway: { fields: { name: "string", state: "string" } },
+  response: {
+    fields: { status: "int" },
+    methods: { header: { parameters: ["string"], returns: "string" } },
+  },
+} as const satisfies Record<string, ObjectType>
+
+/** Names that are variables somewhere: no named value may take one of them. */
+export const contextNames: readonly string[] = [
+  ...Object.keys(objects),
+  "path",
+  "jwt",
+  "error",
+  "item",
+  "var",
+]
+
+/** Variables every place has. */
+const everywhere = ["request", "query", "api", "operation", "backend", "gateway"] as const
+
+/** A place where an expression stands. */
+export interface RequestPlace {
+  /** `response` exists in `outbound` only. */
+  readonly section: "inbound" | "outbound"
+  /** Parameters of the route's path, `id` for `{id}` and `rest` for `{rest*}`; all strings, decoded. */
+  readonly pathParameters: readonly string[]
+  /** Claims the route's `auth` provides with their types, `any` when the issuer declares none, undefined when no way of `auth` is a token. */
+  readonly claims: Readonly<Record<string, CelType>> | "any" | undefined
+  /** Whether a way of the route's `auth` is a subscription key. */
+  readonly subscription: boolean
+  /** Named values: strings. */
+  readonly values: readonly string[]
+}
+
+/** What an expression at this place may name. */
+export function requestContext(place: RequestPlace): Declarations {
+  const { section, pathParameters, claims, subscription, values } = place
+  const variables: Record<string, CelType> = { path: "path" }
+  for (const value of values) variables[value] = "string"
+  for (const name of everywhere) variables[name] = name
+  if (section === "outbound") variables["response"] = "response"
+  if (claims !== undefined) variables["jwt"] = "jwt"
+  if (subscription) {
+    variables["subscription"] = "subscription"
+    variables["product"] = "product"
+  }
+  const path: ObjectType = { fields: Object.fromEntries(pathParameters.map((name) => [name, "string"])) }
+  const jwt: ObjectType =
+    claims === "any" ? { fields: {}, open: "dyn" } : { fields: claims === undefined ? {} : claims }
+  return { variables, objects: { ...objects, path, jwt } }
+}
+
+/**
+ * The context of every place at once, for a runtime that compiles a step without knowing the routes that use it. What `requestContext`
+ * of a narrower place accepted is accepted here too: open objects answer with a type that fits any use.
+ */
+export function anyRequestContext(values: readonly string[]): Declarations {
+  const place = {
+    section: "outbound",
+    pathParameters: [],
+    claims: "any",
+    subscription: true,
+    values,
+  } as const
+  const declared = requestContext(place)
+  return {
+    variables: declared.variables,
+    objects: { ...declared.objects, path: { fields: {}, open: "string" } },
+  }
+}
