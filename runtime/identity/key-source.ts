@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises"
+import { isIP } from "node:net"
+import { type KeySet, readKeySet } from "./key-set.ts"
+
+/** Keys and the exact `iss` that tokens of this issuer carry. */
+export interface IssuerKeys {
+  readonly issuer: string
+  readonly keys: KeySet
+}
+
+/** Gets the keys anew. Rejects with a message fit for logs and status when they cannot be had or are not usable. */
+export type KeySource = () => Promise<IssuerKeys>
+
+export interface DiscoverySettings {
+  /** URL of the OpenID configuration, or the issuer itself (the well-known part is added). */
+  readonly url: string
+  readonly algorithms: readonly string[]
+  /** Replaced in tests of failures that a real server cannot be made to show. */
+  readonly fetch?: typeof fetch
+  readonly timeoutMs?: number
+}
+
+const wellKnown = "/.well-known/openid-configuration"
+/** A discovery document is a few KiB, a key set of ten keys about 15; an IdP answering with more is broken or hostile. */
+const bytesMax = 512 * 1024
+const timeoutMsDefault = 5_000
+
+/**
+ * Keys by OpenID Connect Discovery 1.0: `issuer` of the document must be the URL it was found under (§4.3), redirects are refused, and
+ * `jwks_uri` may neither fall back from https to http nor lead from a public host to a private address.
+ */
+export function discoverySource(settings: DiscoverySettings): KeySource {
+  const url = settings.url.endsWith(wellKnown) ? settings.url : settings.url.replace(/\/$/, "") + wellKnown
+  const issuer = url.slice(0, -wellKnown.length)
+  return async () => {
+    const document = await fetchJson(url, "the discovery document", settings)
+    const found = stringMember(document, "issuer")
+    // Some providers say their issuer with a closing slash and are found without: both spell the same URL, the token must carry the one said.
+    if (found === undefined || found.replace(/\/$/, "") !== issuer.replace(/\/$/, "")) {
+      throw new Error(
+        `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(issuer)}`,
+      )
+    }
+    const jwksUri = stringMember(document, "jwks_uri")
+    if (jwksUri === undefined) throw new Error(`the discovery document at ${url} has no \`jwks_uri\``)
+    requireSafeStep(url, jwksUri)
+    const keys = await readKeySet(await fetchJson(jwksUri, "the key set", settings), settings.algorithms)
+    return { issuer: found, keys }
+  }
+}
+
+/** Keys from a JWKS file. */
+export function fileSource(path: string, issuer: string, algorithms: readonly string[]): KeySource {
+  return async () => {
+    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`the key file ${path} cannot be read (${error.code ?? error.message})`)
+    })
+    return { issuer, keys: await readKeySet(parseJson(text, `the key file ${path}`), algorithms) }
+  }
+}
+
+function requireSafeStep(from: string, to: string): void {
+  const source = new URL(from)
+  const target = URL.canParse(to) ? new URL(to) : undefined
+  if (target === undefined || (target.protocol !== "https:" && target.protocol !== "http:")) {
+    throw new Error(`\`jwks_uri\` is not an http(s) URL: ${JSON.stringify(to)}`)
+  }
+  if (source.protocol === "https:" && target.protocol !== "https:") {
+    throw new Error(`\`jwks_uri\` leaves https: ${to}`)
+  }
+  if (isPrivateHost(target.hostname) && !isPrivateHost(source.hostname)) {
+    throw new Error(`\`jwks_uri\` of a public issuer leads to a private address: ${to}`)
+  }
+}
+
+/** Literal addresses and names that stay inside: enough against a document that points inwards; names are the resolver's business. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase()
+  if (host === "localhost" || host.endsWith(".localhost")) return true
+  const version = isIP(host)
+  if (version === 4)
+    return /^(0|10|127)\.|^169\.254\.|^192\.168\.|^172\.(1[6-9]|2\d|3[01])\.|^100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
+      host,
+    )
+  return version === 6 && /^(::1?$|f[cd]|fe[89ab]|::ffff:)/.test(host)
+}
+
+async function fetchJson(url: string, what: string, settings: DiscoverySettings): Promise<unknown> {
+  const get = settings.fetch ?? fetch
+  let response: Response
+  try {
+    response = await get(url, {
+      redirect: "error",
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(settings.timeoutMs ?? timeoutMsDefault),
+    })
+    if (response.status !== 200) {
+      await response.body?.cancel()
+      throw new Error(`it answers ${response.status}`)
+    }
+    return parseJson(await readBounded(response), "the answer")
+  } catch (error) {
+    throw new Error(`${what} at ${url} cannot be had: ${reasonOf(error)}`)
+  }
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    // Leaving the loop cancels the body, so the rest is never read.
+    if (bytes > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${what} is not JSON${/^\s*</.test(text) ? " but looks like HTML" : ""}`)
+  }
+}
+
+function stringMember(json: unknown, member: string): string | undefined {
+  const value =
+    typeof json === "object" && json !== null ? (json as Record<string, unknown>)[member] : undefined
+  return typeof value === "string" ? value : undefined
+}
+
+/** fetch hides the reason of a failure in `cause`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === "TimeoutError") return "no answer in time"
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  const code = cause !== undefined && "code" in cause ? `${String(cause.code)}: ` : ""
+  return cause === undefined ? error.message : `${code}${cause.message}`
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto"
+import type { Limiter, Taken } from "./limiter.ts"
+import { SlidingWindows } from "./sliding-windows.ts"
+
+/** `keysMax`: keys a counter holds on their own (default 100,000, about 250 bytes each); `now`: a monotonic clock in milliseconds. */
+export interface MemoryLimiterOptions {
+  readonly keysMax?: number
+  readonly now?: () => number
+}
+
+/** Longer keys are counted under their digest, so that memory per key has a bound whatever a claim holds. */
+const keyLengthMax = 64
+/** Tables of counters nobody asked for longer than this many of their periods are dropped. */
+const idlePeriods = 2
+const sweepEveryCalls = 65_536
+
+interface Table {
+  readonly windows: SlidingWindows
+  readonly periodMs: number
+  usedAtMs: number
+}
+
+/**
+ * Counters in this process. The tables belong to the limiter and not to a plan: a new plan that keeps a counter's name
+ * and period goes on counting where the old one was. Another period is another table.
+ */
+export function createMemoryLimiter(options: MemoryLimiterOptions = {}): Limiter {
+  const keysMax = options.keysMax ?? 100_000
+  const now = options.now ?? (() => performance.now())
+  const tables = new Map<string, Table>()
+  let calls = 0
+
+  function sweep(nowMs: number): void {
+    for (const [id, table] of tables) {
+      if (nowMs - table.usedAtMs > idlePeriods * table.periodMs) tables.delete(id)
+    }
+  }
+
+  return {
+    take(counter: string, key: string, callsMax: number, periodSeconds: number): Taken {
+      const nowMs = now()
+      if (++calls % sweepEveryCalls === 0) sweep(nowMs)
+      const id = `${periodSeconds} ${counter}`
+      let table = tables.get(id)
+      if (table === undefined) {
+        const periodMs = periodSeconds * 1000
+        table = { windows: new SlidingWindows(periodMs, keysMax, nowMs), periodMs, usedAtMs: nowMs }
+        tables.set(id, table)
+      }
+      table.usedAtMs = nowMs
+      return table.windows.take(key.length > keyLengthMax ? digestOf(key) : key, callsMax, nowMs)
+    },
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64url")
+}

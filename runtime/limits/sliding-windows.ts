@@ -1,0 +1,147 @@
+import type { Taken } from "./limiter.ts"
+
+/** The window is cut into this many parts: a refusal comes at most one part of the period too early. */
+const partsPerPeriod = 60
+/** One part more than the period has, because the oldest lies in the window only in part. */
+const partsKept = partsPerPeriod + 1
+/** A slot: number of the last part counted in, total in the kept parts, then the ring of parts. */
+const slotWords = 2 + partsKept
+const slotsPerChunk = 1024
+const overflowSlots = 1024
+/** How many slots a new key may look at for one whose counts have all left the window. */
+const looksPerTake = 16
+
+/**
+ * Sliding windows of one counter, a slot of typed memory per key. The number of slots is bounded; when none is free, new keys share
+ * the overflow slot their hash names: they may then be refused early, never let through. A key that moves from a shared slot to its own
+ * takes the shared counts along, so that the move gives it nothing.
+ */
+export class SlidingWindows {
+  readonly #partMs: number
+  readonly #startMs: number
+  readonly #keysMax: number
+  readonly #chunks: Uint32Array[] = []
+  readonly #overflow = new Uint32Array(overflowSlots * slotWords)
+  readonly #slotOf = new Map<string, number>()
+  readonly #keyOf: (string | undefined)[] = []
+  #slots = 0
+  #hand = 0
+  #overflowUsed = false
+
+  constructor(periodMs: number, keysMax: number, startMs: number) {
+    this.#partMs = periodMs / partsPerPeriod
+    this.#keysMax = keysMax
+    this.#startMs = startMs
+  }
+
+  /** Number of keys that have a slot of their own. */
+  get size(): number {
+    return this.#slotOf.size
+  }
+
+  take(key: string, callsMax: number, nowMs: number): Taken {
+    const part = Math.floor((nowMs - this.#startMs) / this.#partMs) + partsKept
+    let slot = this.#slotOf.get(key)
+    if (slot === undefined) slot = this.#claim(key, part)
+    return slot === undefined
+      ? this.#count(this.#overflow, hash(key) * slotWords, part, callsMax, nowMs)
+      : this.#count(this.#chunk(slot), (slot % slotsPerChunk) * slotWords, part, callsMax, nowMs)
+  }
+
+  #count(words: Uint32Array, at: number, part: number, callsMax: number, nowMs: number): Taken {
+    advance(words, at, part)
+    const total = words[at + 1] as number
+    if (total >= callsMax) {
+      return { allowed: false, remaining: 0, resetSeconds: this.#resetSeconds(words, at, part, nowMs) }
+    }
+    const ring = at + 2 + (part % partsKept)
+    words[ring] = (words[ring] as number) + 1
+    words[at + 1] = total + 1
+    return {
+      allowed: true,
+      remaining: callsMax - total - 1,
+      resetSeconds: this.#resetSeconds(words, at, part, nowMs),
+    }
+  }
+
+  /** Seconds until the oldest counted call has left, rounded up. */
+  #resetSeconds(words: Uint32Array, at: number, part: number, nowMs: number): number {
+    let oldest = part
+    for (let age = partsKept - 1; age > 0; age--) {
+      if ((words[at + 2 + ((part - age) % partsKept)] as number) > 0) {
+        oldest = part - age
+        break
+      }
+    }
+    const leavesMs = this.#startMs + (oldest + 1) * this.#partMs
+    return Math.max(1, Math.ceil((leavesMs - nowMs) / 1000))
+  }
+
+  #claim(key: string, part: number): number | undefined {
+    let slot: number | undefined
+    if (this.#slots < this.#keysMax) {
+      slot = this.#slots++
+      if (slot % slotsPerChunk === 0) this.#chunks.push(new Uint32Array(slotsPerChunk * slotWords))
+    }
+    slot ??= this.#reclaim(part)
+    if (slot === undefined) {
+      this.#overflowUsed = true
+      return undefined
+    }
+    this.#slotOf.set(key, slot)
+    this.#keyOf[slot] = key
+    const words = this.#chunk(slot)
+    const at = (slot % slotsPerChunk) * slotWords
+    if (this.#overflowUsed) {
+      const shared = hash(key) * slotWords
+      words.set(this.#overflow.subarray(shared, shared + slotWords), at)
+    } else words.fill(0, at, at + slotWords)
+    return slot
+  }
+
+  /** Looks at a few slots in turn (a clock hand) for one that has nothing left in the window. */
+  #reclaim(part: number): number | undefined {
+    for (let look = 0; look < looksPerTake; look++) {
+      const slot = this.#hand
+      this.#hand = (this.#hand + 1) % this.#slots
+      const last = this.#chunk(slot)[(slot % slotsPerChunk) * slotWords] as number
+      if (part - last < partsKept) continue
+      const key = this.#keyOf[slot]
+      if (key !== undefined) this.#slotOf.delete(key)
+      return slot
+    }
+    return undefined
+  }
+
+  #chunk(slot: number): Uint32Array {
+    return this.#chunks[Math.floor(slot / slotsPerChunk)] as Uint32Array
+  }
+}
+
+/** Clears the parts between the last one counted in and `part`, and takes them off the total. */
+function advance(words: Uint32Array, at: number, part: number): void {
+  const last = words[at] as number
+  // A clock that goes back would count in a part that was cleared already; it stays in the newest part instead.
+  if (part <= last) return
+  if (part - last >= partsKept) words.fill(0, at + 1, at + slotWords)
+  else {
+    let gone = 0
+    for (let cleared = last + 1; cleared <= part; cleared++) {
+      const ring = at + 2 + (cleared % partsKept)
+      gone += words[ring] as number
+      words[ring] = 0
+    }
+    words[at + 1] = (words[at + 1] as number) - gone
+  }
+  words[at] = part
+}
+
+/** FNV-1a, to a number of an overflow slot. */
+function hash(key: string): number {
+  let value = 0x811c9dc5
+  for (let index = 0; index < key.length; index++) {
+    value ^= key.charCodeAt(index)
+    value = Math.imul(value, 0x01000193)
+  }
+  return (value >>> 0) % overflowSlots
+}
