@@ -21,7 +21,15 @@ async function start() {
   const { existsSync } = await import("node:fs")
   const builder = new URL("./build.mjs", import.meta.url)
   if (existsSync(builder) && !(await builds(builder))) return
-  const { main } = await import(new URL("../../dist/main.js", import.meta.url).href)
+  const built = new URL("../../dist/main.js", import.meta.url)
+  if (!existsSync(built)) {
+    console.error(
+      "sallyport is installed incompletely: its folder dist/ is missing.\nRun `npm install` again.",
+    )
+    process.exitCode = 1
+    return
+  }
+  const { main } = await import(built.href)
   process.exitCode = await main(process.argv.slice(2))
 }
 

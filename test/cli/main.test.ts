@@ -1,0 +1,102 @@
+import { expect, test } from "vitest"
+import { CliError, type Command, command, exitCode } from "../../compiler/cli/command.ts"
+import type { Io } from "../../compiler/cli/io.ts"
+import { main } from "../../compiler/cli/main.ts"
+
+interface GreetArgs {
+  readonly names: readonly string[]
+  readonly loud: boolean
+}
+
+const greet = command<GreetArgs>(
+  {
+    name: "greet",
+    summary: "say hello",
+    operands: [["[names...]", "whom to greet"]],
+    options: [["--loud", "in capitals"]],
+    examples: [["sallyport greet ann", "greets ann"]],
+    parse(operands, options) {
+      if (operands.length === 0)
+        throw new CliError("nobody to greet", "Name somebody: `sallyport greet ann`.", exitCode.refused)
+      return { names: operands, loud: options["loud"] === true }
+    },
+  },
+  async () => async (args, io) => {
+    const text = `hello ${args.names.join(" and ")}\n`
+    io.out(args.loud ? text.toUpperCase() : text)
+    return exitCode.changes
+  },
+)
+
+const inGroup = command<null>(
+  { name: "tuple write", summary: "write tuples", examples: [], parse: () => null },
+  async () => async (_, io) => {
+    io.out("written\n")
+    return exitCode.ok
+  },
+)
+
+const broken = command<null>(
+  { name: "broken", summary: "throws", examples: [], parse: () => null },
+  async () => {
+    throw new TypeError("ours")
+  },
+)
+
+async function run(...argv: string[]) {
+  const seen = { out: "", err: "" }
+  const io: Io = {
+    out: (text) => {
+      seen.out += text
+    },
+    err: (text) => {
+      seen.err += text
+    },
+    cwd: "/",
+    env: {},
+    interactive: false,
+    progress: false,
+    colour: { out: false, err: false },
+    columns: 80,
+    ask: async () => "",
+  }
+  const table: Command[] = [greet, inGroup, broken]
+  return { code: await main(argv, io, table), ...seen }
+}
+
+test("a command gets its operands and options, and its answer is the exit code", async () => {
+  expect(await run("greet", "ann", "bob", "--loud")).toEqual({ code: 2, out: "HELLO ANN AND BOB\n", err: "" })
+})
+
+test("a command of a group", async () => {
+  expect(await run("tuple", "write")).toEqual({ code: 0, out: "written\n", err: "" })
+})
+
+test("an error of the user is told with its remedy and its exit code", async () => {
+  const help = "help: Name somebody: `sallyport greet ann`.\n"
+  expect(await run("greet")).toEqual({ code: 3, out: "", err: `error: nobody to greet\n${help}` })
+})
+
+test("an unknown command, option or operand is an error, with the nearest name", async () => {
+  const command = await run("gret")
+  expect(command).toMatchObject({ code: 1, out: "" })
+  expect(command.err).toContain("unknown command 'gret'")
+  expect(command.err).toContain("greet")
+  expect((await run("greet", "ann", "--lout")).err).toContain("--loud")
+  expect(await run("tuple", "write", "x")).toMatchObject({ code: 1 })
+  expect(await run("tuple", "wipe")).toMatchObject({ code: 1 })
+})
+
+test("help lists commands and shows examples", async () => {
+  for (const words of [[], ["--help"], ["help"]]) {
+    const help = await run(...words)
+    expect(help).toMatchObject({ code: 0, err: "" })
+    expect(help.out).toMatch(/greet .*say hello/)
+    expect(help.out).toMatch(/tuple .*tuple commands/)
+  }
+  expect((await run("greet", "--help")).out).toContain("sallyport greet ann\n      greets ann")
+})
+
+test("an error of ours keeps its stack", async () => {
+  await expect(run("broken")).rejects.toThrow("ours")
+})

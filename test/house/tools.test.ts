@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process"
+import { expect, test } from "vitest"
+import { projectRoot } from "../structure/tree.ts"
+
+/** `[what, program below node_modules, arguments]`; each answers 0 and says nothing that matters, or what is wrong. */
+const tools: [string, string, string[]][] = [
+  ["the types are sound", "typescript/bin/tsc", ["--noEmit", "--pretty", "false"]],
+  [
+    "format and lint are clean",
+    "@biomejs/biome/bin/biome",
+    ["check", "--colors=off", "--error-on-warnings", "."],
+  ],
+  ["no file, export or dependency is unused", "knip/bin/knip.js", ["--no-progress"]],
+]
+
+test.concurrent.each(tools)("%s", { timeout: 120_000 }, async (_, program, flags) => {
+  const { code, output } = await run([`${projectRoot}node_modules/${program}`, ...flags])
+  expect(code === 0 ? "" : output).toBe("")
+  expect(code).toBe(0)
+})
+
+async function run(words: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, words, { cwd: projectRoot, stdio: ["ignore", "pipe", "pipe"] })
+  let output = ""
+  child.stdout.on("data", (text) => {
+    output += text
+  })
+  child.stderr.on("data", (text) => {
+    output += text
+  })
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve))
+  return { code, output }
+}

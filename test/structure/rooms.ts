@@ -1,0 +1,182 @@
+/** A room: one row of the table that says who may import whom. */
+export interface Room {
+  /** Folder, or a single file, from the top of the project. A file belongs to the row with the longest path that holds it. */
+  readonly path: string
+  /** The files other rooms may import, without `.ts`; all their exports are documented. A single file is its own door. */
+  readonly doors: readonly string[]
+  /** Rooms it may import from, besides itself. */
+  readonly may: readonly string[]
+  /** Rooms it may import types from, or load with `import()`, but not import statically. */
+  readonly lazily?: readonly string[]
+  /** Packages it may import. */
+  readonly packages?: readonly string[]
+  /** Node's own modules it may import: by name, or any. Pure rooms have none. */
+  readonly builtins?: readonly string[] | "any"
+}
+
+const pure = ["runtime/plan", "runtime/expression", "runtime/model", "runtime/check"]
+
+const compilerRooms = [
+  "compiler/core",
+  "compiler/gateway",
+  "compiler/model",
+  "compiler/diff",
+  "compiler/render",
+  "compiler/compile.ts",
+]
+
+const runtimeRooms = [
+  ...pure,
+  "runtime/store",
+  "runtime/identity",
+  "runtime/limits",
+  "runtime/telemetry",
+  "runtime/policies",
+  "runtime/gateway",
+  "runtime/authz",
+  "runtime/control",
+  "runtime/dev",
+]
+
+/**
+ * Who may import whom. Arrows point down: no room reaches itself through others. A new file outside every row, an
+ * arrow that is not here, or a file that is no door fails test/structure.test.ts.
+ */
+export const rooms: readonly Room[] = [
+  // The contract and the pure rooms beside it.
+  {
+    path: "runtime/plan",
+    doors: ["authorization-model", "canonical", "model", "plan", "read", "resources", "steps", "text"],
+    may: [],
+    packages: ["zod"],
+    builtins: ["node:crypto"],
+  },
+  {
+    path: "runtime/expression",
+    doors: ["check", "compile", "condition", "environment", "expression-error", "types"],
+    may: [],
+    packages: ["@marcbachmann/cel-js", "re2js"],
+    builtins: ["node:net"],
+  },
+  { path: "runtime/model", doors: [], may: ["runtime/plan", "runtime/expression"], packages: ["zod"] },
+  { path: "runtime/check", doors: ["ports"], may: ["runtime/plan", "runtime/model", "runtime/expression"] },
+
+  // The runtime.
+  {
+    path: "runtime/store",
+    doors: [],
+    may: ["runtime/plan", "runtime/check"],
+    packages: ["pg", "pg-cursor", "@electric-sql/pglite", "ulid"],
+    builtins: "any",
+  },
+  { path: "runtime/telemetry", doors: [], may: [], packages: ["pino"], builtins: "any" },
+  { path: "runtime/limits", doors: ["limiter"], may: ["runtime/plan"], builtins: "any" },
+  {
+    path: "runtime/identity",
+    doors: ["verifier"],
+    may: ["runtime/plan", "runtime/telemetry"],
+    packages: ["jose", "undici", "zod"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/policies",
+    doors: [],
+    may: [
+      "runtime/plan",
+      "runtime/expression",
+      "runtime/identity",
+      "runtime/limits",
+      "runtime/check",
+      "runtime/telemetry",
+    ],
+    builtins: "any",
+  },
+  {
+    path: "runtime/gateway",
+    doors: [],
+    may: [
+      "runtime/plan",
+      "runtime/policies",
+      "runtime/identity",
+      "runtime/limits",
+      "runtime/check",
+      "runtime/expression",
+      "runtime/telemetry",
+    ],
+    packages: ["fastify", "undici", "@fastify/http-proxy"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/authz",
+    doors: [],
+    may: ["runtime/plan", "runtime/model", "runtime/check", "runtime/store", "runtime/telemetry"],
+    packages: ["fastify", "zod", "ulid"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/control",
+    doors: [],
+    may: ["runtime/plan", "runtime/store", "runtime/telemetry", "runtime/gateway"],
+    packages: ["fastify", "zod", "@fastify/http-proxy", "undici"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/dev",
+    doors: ["identity-provider", "sample-backends"],
+    may: [],
+    packages: ["jose"],
+    builtins: "any",
+  },
+  {
+    path: "runtime/main.ts",
+    doors: [],
+    may: runtimeRooms,
+    lazily: [],
+    packages: ["fastify"],
+    builtins: "any",
+  },
+
+  // The compiler.
+  {
+    path: "compiler/core",
+    doors: ["catalogue", "diagnostic", "source"],
+    may: [],
+    builtins: "any",
+  },
+  {
+    path: "compiler/model",
+    doors: [],
+    may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
+    packages: ["chevrotain"],
+  },
+  {
+    path: "compiler/gateway",
+    doors: ["ast"],
+    may: ["compiler/core", "compiler/model", ...pure.filter((room) => room !== "runtime/check")],
+    packages: ["chevrotain"],
+    builtins: ["node:net"],
+  },
+  { path: "compiler/diff", doors: [], may: ["runtime/plan"] },
+  {
+    path: "compiler/render",
+    doors: [],
+    may: ["compiler/core", "compiler/diff"],
+    packages: ["picocolors"],
+  },
+  {
+    path: "compiler/compile.ts",
+    doors: [],
+    may: [...compilerRooms.filter((room) => room !== "compiler/compile.ts"), ...pure],
+  },
+  {
+    path: "compiler/cli",
+    doors: ["command", "io", "main"],
+    may: [...compilerRooms, ...pure],
+    lazily: [...runtimeRooms, "runtime/main.ts"],
+    packages: ["commander", "picocolors", "undici", "esbuild", "zod"],
+    builtins: "any",
+  },
+]
+
+/** Longest file and function, in lines. Tables of data may be longer; each is named with its reason. */
+export const limits = { fileLines: 400, functionLines: 60, dataTables: [] as readonly string[] }
