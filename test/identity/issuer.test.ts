@@ -250,7 +250,7 @@ describe("life of keys", () => {
     server.keys = keys
     const fetched = server.fetches.jwks
     clock.mono += 11 * 60_000
-    checked.verify(await server.token(first))
+    void checked.verify(await server.token(first))
     await expect.poll(() => checked.state().lastError).toBeDefined()
     expect(server.fetches.jwks).toBeGreaterThan(fetched)
     expect((await checked.verify(await server.token(first, { sub: "bob" }))).kind).toBe("verified")
