@@ -1,0 +1,71 @@
+import { compileCondition } from "../expression/condition.ts"
+import type { AuthorizationModel, Condition } from "../plan/authorization-model.ts"
+import type { ModelFindings } from "./finding.ts"
+import type { ModelLimits } from "./limits.ts"
+import type { BrokenParts } from "./model-index.ts"
+
+/** Names that agree, parameters of known types, expressions that type-check to a boolean. */
+export function checkConditions(
+  model: AuthorizationModel,
+  broken: BrokenParts,
+  limits: ModelLimits,
+  findings: ModelFindings,
+): void {
+  for (const [key, condition] of Object.entries(model.conditions ?? {})) {
+    if (condition.name !== key) {
+      const message = `condition key is \`${key}\` but nested name property is ${condition.name}`
+      findings.add("different-nested-condition-name", ["conditions", key, "name"], condition.name, message)
+    }
+    if (!broken.conditions.has(key)) checkCondition(key, condition, limits, findings)
+  }
+}
+
+function checkCondition(
+  key: string,
+  condition: Condition,
+  limits: ModelLimits,
+  findings: ModelFindings,
+): void {
+  const path = ["conditions", key]
+  const parameters = Object.keys(condition.parameters ?? {}).length
+  if (parameters > limits.parametersMax) {
+    const message = `the condition \`${key}\` has ${parameters} parameters, more than the ${limits.parametersMax} allowed`
+    findings.add("limit-exceeded", path, key, message)
+  }
+  const bytes = Buffer.byteLength(condition.expression)
+  if (bytes > limits.expressionBytesMax) {
+    const message = `the expression of condition \`${key}\` has ${bytes} bytes, more than the ${limits.expressionBytesMax} allowed`
+    findings.add("limit-exceeded", [...path, "expression"], key, message)
+    return
+  }
+  const compiled = compileCondition(condition)
+  if (compiled.ok) return
+  for (const { message, start, end } of compiled.findings) {
+    findings.add("invalid-condition", [...path, "expression"], key, message, { range: { start, end } })
+  }
+}
+
+/** Conditions no type restriction names: an error of OpenFGA's language, accepted by its server. */
+export function checkUnusedConditions(
+  model: AuthorizationModel,
+  broken: BrokenParts,
+  findings: ModelFindings,
+): void {
+  // A definition that was not understood may use any of them.
+  if (broken.relations.size > 0 || broken.types) return
+  const used = new Set<string>()
+  for (const { metadata } of model.type_definitions) {
+    for (const { directly_related_user_types: references = [] } of Object.values(metadata?.relations ?? {})) {
+      for (const { condition } of references) if (condition !== undefined) used.add(condition)
+    }
+  }
+  for (const name of Object.keys(model.conditions ?? {})) {
+    if (used.has(name)) continue
+    findings.add(
+      "condition-not-used",
+      ["conditions", name],
+      name,
+      `\`${name}\` condition is not used in the model.`,
+    )
+  }
+}

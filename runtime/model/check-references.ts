@@ -1,0 +1,115 @@
+import type { RelationReference } from "../plan/authorization-model.ts"
+import type { ModelFindings, ModelPath } from "./finding.ts"
+import {
+  type IndexedRelation,
+  type Leaf,
+  leavesOf,
+  type ModelIndex,
+  referenceText,
+  subjectText,
+} from "./model-index.ts"
+
+/** Do all types, relations and conditions a relation names exist, and fit the place they stand in? */
+export function checkReferences(
+  relation: IndexedRelation,
+  index: ModelIndex,
+  conditions: ReadonlySet<string>,
+  findings: ModelFindings,
+): void {
+  if (relation.broken) return
+  const leaves = leavesOf(relation.rewrite, relation.path)
+  const assignable = leaves.some(({ leaf }) => "this" in leaf)
+  if (assignable && relation.references.length === 0) {
+    const message = `the assignable relation '${relation.name}' in object type '${relation.type}' must contain at least one relation type`
+    findings.add("assignable-relation-must-have-type", relation.path, relation.name, message)
+  }
+  if (!assignable && relation.references.length > 0) {
+    const message = `the non-assignable relation '${relation.name}' in object type '${relation.type}' should not contain a relation type`
+    findings.add("types-not-assignable", relation.referencesPath, relation.name, message)
+  }
+  relation.references.forEach((reference, at) => {
+    checkRestriction(reference, [...relation.referencesPath, at], index, conditions, findings)
+  })
+  for (const { leaf, path } of leaves) checkLeaf(leaf, path, relation, index, findings)
+}
+
+function checkRestriction(
+  reference: RelationReference,
+  path: ModelPath,
+  index: ModelIndex,
+  conditions: ReadonlySet<string>,
+  findings: ModelFindings,
+): void {
+  const { type, relation, wildcard, condition } = reference
+  const relations = index.types.get(type)
+  if (wildcard !== undefined && relation !== undefined) {
+    const symbol = referenceText(reference)
+    const message = `type restriction \`${symbol}\` cannot contain both wildcard and relation`
+    findings.add("type-wildcard-relation", path, symbol, message)
+  }
+  if (relations === undefined) {
+    if (!index.broken.types) {
+      findings.add("invalid-type", [...path, "type"], type, `\`${type}\` is not a valid type.`)
+    }
+  } else if (relation !== undefined && !relations.has(relation)) {
+    const message = `\`${relation}\` is not a valid relation for \`${type}\`.`
+    findings.add("invalid-relation-type", [...path, "relation"], subjectText(reference), message)
+  }
+  if (condition !== undefined && !conditions.has(condition)) {
+    const message = `\`${condition}\` is not a defined condition in the model.`
+    findings.add("condition-not-defined", [...path, "condition"], condition, message)
+  }
+}
+
+function checkLeaf(
+  leaf: Leaf,
+  path: ModelPath,
+  relation: IndexedRelation,
+  index: ModelIndex,
+  findings: ModelFindings,
+): void {
+  if ("computedUserset" in leaf) {
+    const name = leaf.computedUserset.relation
+    if (index.types.get(relation.type)?.has(name)) return
+    const place = [...path, "computedUserset", "relation"]
+    findings.add("missing-definition", place, name, `the relation \`${name}\` does not exist.`)
+  } else if ("tupleToUserset" in leaf) {
+    const { tupleset, computedUserset } = leaf.tupleToUserset
+    const place = [...path, "tupleToUserset"]
+    checkFrom(computedUserset.relation, tupleset.relation, place, relation, index, findings)
+  }
+}
+
+/** `wanted from tupleset`: the tupleset lists only plain types, and one of them at least has the relation wanted. */
+function checkFrom(
+  wanted: string,
+  tupleset: string,
+  path: ModelPath,
+  relation: IndexedRelation,
+  index: ModelIndex,
+  findings: ModelFindings,
+): void {
+  const symbol = `${wanted} from ${tupleset}`
+  const parent = index.types.get(relation.type)?.get(tupleset)
+  if (parent === undefined) {
+    const message = `\`${tupleset}\` is not a valid relation for \`${relation.type}\`.`
+    findings.add("invalid-relation-type", path, symbol, message)
+    return
+  }
+  if (parent.broken) return
+  const plain = parent.references.every((each) => each.relation === undefined && each.wildcard === undefined)
+  if (!("this" in parent.rewrite) || !plain) {
+    const message = `\`${tupleset}\` relation used inside from allows only direct relation.`
+    const related = [{ path: parent.path, message: `\`${tupleset}\` is defined here` }]
+    findings.add("tupleuserset-not-direct", [...path, "tupleset", "relation"], tupleset, message, { related })
+    return
+  }
+  const names = [...new Set(parent.references.map((each) => each.type))]
+  // A type that does not exist is reported where it stands; it may have been meant to have the relation.
+  if (names.some((name) => index.types.get(name)?.has(wanted) ?? true)) return
+  for (const name of names) {
+    const message = `the \`${wanted}\` relation definition on type \`${relation.type}\` is not valid: \`${wanted}\` does not exist on \`${tupleset}\`, which is of type \`${name}\`.`
+    const related = [{ path: parent.path, message: `\`${tupleset}\` is defined here` }]
+    findings.add("invalid-relation-on-tupleset", path, symbol, message, { related })
+  }
+}
