@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from "node:fs"
+import { builtinModules } from "node:module"
+import { expect, test } from "vitest"
+import { projectRoot } from "../structure/tree.ts"
+
+interface Output {
+  readonly entryPoint?: string
+  readonly imports: readonly { readonly path: string; readonly external?: boolean }[]
+  readonly inputs: Readonly<Record<string, unknown>>
+}
+
+const manifest = JSON.parse(readFileSync(`${projectRoot}package.json`, "utf8")) as {
+  imports: Record<string, string>
+  dependencies: Record<string, string>
+}
+const { outputs } = JSON.parse(readFileSync(`${projectRoot}dist/meta.json`, "utf8")) as {
+  outputs: Record<string, Output>
+}
+const entries = Object.entries(outputs).filter(([, output]) => output.entryPoint !== undefined)
+
+/** Everything that is loaded, at once or later, by one file of dist/. */
+function contentsOf(start: string): { sources: string[]; externals: string[] } {
+  const seen = new Set([start])
+  const sources = new Set<string>()
+  const externals = new Set<string>()
+  for (const name of seen) {
+    for (const source of Object.keys(outputs[name]?.inputs ?? {})) sources.add(source)
+    for (const { path, external } of outputs[name]?.imports ?? []) (external ? externals : seen).add(path)
+  }
+  return { sources: [...sources], externals: [...externals] }
+}
+
+test.each(entries.filter(([, output]) => output.entryPoint?.startsWith("runtime/")))(
+  "%s holds nothing of the compiler and no chevrotain",
+  (name) => {
+    const { sources } = contentsOf(name)
+    expect(sources.filter((path) => path.startsWith("compiler/") || path.includes("/chevrotain"))).toEqual([])
+  },
+)
+
+test.each(entries)("%s loads from outside only Node's modules and declared dependencies", (name) => {
+  const declared = [...Object.keys(manifest.dependencies), "pg-native"]
+  const unknown = contentsOf(name).externals.filter((path) => {
+    const bare = path.replace(/^node:/, "")
+    return (
+      !builtinModules.includes(bare) &&
+      !builtinModules.includes(path) &&
+      !declared.some((known) => path === known || path.startsWith(`${known}/`))
+    )
+  })
+  expect(unknown).toEqual([])
+})
+
+test("every worker that package.json names is built, where its source is there", () => {
+  for (const target of Object.values(manifest.imports).filter((path) => path.startsWith("./dist/")))
+    expect(existsSync(projectRoot + target)).toBe(
+      existsSync(`${projectRoot}runtime/store/${target.slice("./dist/".length, -".js".length)}.ts`),
+    )
+})
