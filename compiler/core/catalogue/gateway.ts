@@ -1,10 +1,6 @@
 import { area } from "./entry.ts"
+import { routes } from "./routes.ts"
+import { statements } from "./statements.ts"
 
 /** SP2xxx and SP3xxx: statements of gateway.conf, names, routes, policies. */
-export const gateway = area({
-  SP2001: {
-    severity: "error",
-    title: "Unknown keyword",
-    help: "Correct the keyword, or remove the statement.",
-  },
-})
+export const gateway = area({ ...statements, ...routes })

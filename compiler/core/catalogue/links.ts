@@ -2,5 +2,72 @@ import { area } from "./entry.ts"
 
 /** SP5xxx: expressions, and gateway.conf against the models. */
 export const links = area({
-  SP5001: { severity: "error", title: "Expression does not type-check", help: "Correct the expression." },
+  SP5001: {
+    severity: "error",
+    title: "Expression does not type-check",
+    help: "Correct the expression.",
+    why: "Expressions are CEL, checked against what is known at their place, so that a request never meets an operator without a meaning.",
+  },
+  SP5002: { severity: "error", title: "Expression is not understood", help: "Correct the expression." },
+  SP5003: { severity: "error", title: "Unknown name in an expression", help: "Correct the name." },
+  SP5004: {
+    severity: "error",
+    title: "Not known at this place",
+    why: "`jwt` and `subscription` are known only where `auth` provides them, `response` only in `outbound`, `path.NAME` only where the route's path has `{NAME}`.",
+  },
+  SP5005: {
+    severity: "error",
+    title: "Undeclared claim",
+    help: "Declare it in `claims { … }` of the issuer, or correct the name.",
+    why: "An issuer with `claims` says what its tokens hold; a claim that is not among them would be missing in every token.",
+  },
+  SP5006: {
+    severity: "error",
+    title: "Value has no text",
+    help: "Choose a part of it, or write JSON with `body json`.",
+    why: "`${…}` in text takes strings, numbers, booleans, times and durations. Lists and maps have no one text.",
+  },
+  SP5007: {
+    severity: "error",
+    title: "Invalid JSON",
+    why: "The constant part of a JSON body is parsed at compile time with a stand-in for every `${…}`: inside JSON quotes it becomes escaped text, outside a JSON value.",
+  },
+  SP5008: {
+    severity: "error",
+    title: "Secret in an expression",
+    help: "Use the secret alone, as `${NAME}` or `NAME`.",
+  },
+  SP5010: {
+    severity: "error",
+    title: "No store to ask",
+    help: 'Declare one: `authz { store NAME { model "models/…" } }`, or name it with `in STORE`.',
+  },
+  SP5011: {
+    severity: "error",
+    title: "Type not in the model",
+    help: "Correct the type, or add it to the model.",
+  },
+  SP5012: {
+    severity: "error",
+    title: "Relation not in the model",
+    help: "Correct the relation, or add it to the model.",
+  },
+  SP5013: {
+    severity: "error",
+    title: "Subject can't have the relation",
+    help: "Ask for another relation, or allow the type in the model.",
+    why: "No tuple of this model can give the relation to a subject of this type: the answer would always be no.",
+  },
+  SP5014: {
+    severity: "error",
+    title: "Not an object or user",
+    help: 'Write `"type:${…}"` for an object, and `"type:${…}"`, `"type:${…}#relation"` or `"type:*"` for a user.',
+    why: "The type must be written out, so that it can be checked against the model and a request can't choose it.",
+  },
+  SP5015: {
+    severity: "error",
+    title: "Subject is not certain",
+    help: "Let every way of `auth` provide it, or move `require` to the operations whose `auth` does.",
+    why: "`require` decides for somebody. Each way of `auth` must provide what the subject is made of.",
+  },
 })

@@ -1,0 +1,58 @@
+/**
+ * The candidate a misspelt `name` most likely means, for "did you mean": by Damerau-Levenshtein distance (a swap of
+ * neighbours is one mistake), ignoring case and the difference between `-` and `_`. Undefined when none is close:
+ * at most one mistake in three characters, and at most three. Of equally close ones the first in `candidates` wins.
+ */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = fold(name)
+  let best: string | undefined
+  let bestDistance = Math.min(3, Math.floor((wanted.length + 1) / 3)) + 1
+  // A suggestion for a text nobody typed as a name helps no one, and the table below is quadratic in its length.
+  if (wanted.length > 64) return undefined
+  for (const candidate of candidates) {
+    if (candidate === name) continue
+    const distance = distanceBelow(wanted, fold(candidate), bestDistance)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** ` did you mean `x`?` as the tail of a detail, or nothing: most callers want just this. */
+export function didYouMean(name: string, candidates: Iterable<string>): string {
+  const found = nearest(name, candidates)
+  return found === undefined ? "" : `; did you mean \`${found}\`?`
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replaceAll("_", "-")
+}
+
+/** The distance (optimal string alignment) of two words, or `bound` when it is not smaller. */
+function distanceBelow(a: string, b: string, bound: number): number {
+  if (Math.abs(a.length - b.length) >= bound) return bound
+  let before: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    let smallest = i
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(
+        (previous[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (previous[j - 1] as number) + (same ? 0 : 1),
+      )
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (before[j - 2] as number) + 1)
+      row.push(cost)
+      smallest = Math.min(smallest, cost)
+    }
+    if (smallest >= bound) return bound
+    before = previous
+    previous = row
+  }
+  return Math.min(bound, previous[b.length] as number)
+}

@@ -1,0 +1,128 @@
+import type { Argument } from "../ast.ts"
+import type { Form, Part, Row, Slot } from "../schema/row.ts"
+import { expectedOf, slotKinds } from "../schema/slots.ts"
+
+/** Arguments put into slots; `failure` says where the pattern stopped fitting and what could have stood there. */
+export interface Matched {
+  readonly form: Form
+  readonly slots: readonly (readonly [Slot, Argument])[]
+  readonly failure: Failure | undefined
+}
+
+/** `at` is the index of the argument that does not fit; past the last one if something is missing. */
+export interface Failure {
+  readonly at: number
+  readonly expected: readonly string[]
+  /** Fixed words among what was expected, for "did you mean". */
+  readonly words: readonly string[]
+}
+
+/** Finds the form of the row these arguments have. Where none fits, the failure is that of the form that got furthest. */
+export function matchArguments(row: Row, args: readonly Argument[]): Matched {
+  let best: Matched | undefined
+  const failures: Failure[] = []
+  for (const form of row.forms) {
+    const matched = new Matcher(form, args).match()
+    if (matched.failure === undefined) return matched
+    failures.push(matched.failure)
+    if (best?.failure === undefined || matched.failure.at > best.failure.at) best = matched
+  }
+  const chosen = best as Matched
+  const at = chosen.failure?.at ?? 0
+  const ties = failures.filter((failure) => failure.at === at)
+  const failure = {
+    at,
+    expected: unique(ties.flatMap((each) => each.expected)),
+    words: unique(ties.flatMap((each) => each.words)),
+  }
+  return { ...chosen, failure }
+}
+
+class Matcher {
+  readonly #form: Form
+  readonly #args: readonly Argument[]
+  readonly #slots: [Slot, Argument][] = []
+  #at = 0
+  #expected: string[] = []
+  #words: string[] = []
+
+  constructor(form: Form, args: readonly Argument[]) {
+    this.#form = form
+    this.#args = args
+  }
+
+  match(): Matched {
+    const fits = this.#sequence(this.#form.args) && this.#at === this.#args.length
+    const failure = fits
+      ? undefined
+      : { at: this.#at, expected: unique(this.#expected), words: unique(this.#words) }
+    return { form: this.#form, slots: this.#slots, failure }
+  }
+
+  #sequence(parts: readonly Part[]): boolean {
+    return parts.every((part) => this.#part(part))
+  }
+
+  #part(part: Part): boolean {
+    if ("word" in part) return this.#word(part.word)
+    if ("slot" in part) return this.#slot(part)
+    if ("optional" in part) return !this.#starts(part.optional) || this.#sequence(part.optional)
+    if ("many" in part) return this.#many(part.many, part.between)
+    const chosen = part.oneOf.find((alternative) => this.#starts(alternative))
+    return chosen !== undefined && this.#sequence(chosen)
+  }
+
+  #many(slot: Slot, between: string | undefined): boolean {
+    if (!this.#slot(slot)) return false
+    if (between === undefined) {
+      while (this.#starts([slot])) this.#slot(slot)
+      return true
+    }
+    while (this.#starts([{ word: between }])) {
+      if (!this.#word(between) || !this.#slot(slot)) return false
+    }
+    return true
+  }
+
+  #word(text: string): boolean {
+    if (!this.#starts([{ word: text }])) return false
+    this.#advance()
+    return true
+  }
+
+  #slot(slot: Slot): boolean {
+    if (!this.#starts([slot])) return false
+    this.#slots.push([slot, this.#args[this.#at] as Argument])
+    this.#advance()
+    return true
+  }
+
+  #advance(): void {
+    this.#at++
+    this.#expected = []
+    this.#words = []
+  }
+
+  /** Whether the next argument can begin these parts; remembers what could have stood there if not. */
+  #starts(parts: readonly Part[]): boolean {
+    const first = parts[0]
+    if (first === undefined) return false
+    const argument = this.#args[this.#at]
+    if ("word" in first) {
+      if (argument?.kind === "word" && argument.text === first.word) return true
+      this.#expected.push(`\`${first.word}\``)
+      this.#words.push(first.word)
+      return false
+    }
+    if ("optional" in first) return this.#starts(first.optional) || this.#starts(parts.slice(1))
+    if ("oneOf" in first) return first.oneOf.some((alternative) => this.#starts(alternative))
+    const slot = "many" in first ? first.many : first
+    if (argument !== undefined && slotKinds[slot.kind].accepts(argument)) return true
+    this.#expected.push(expectedOf(slot))
+    return false
+  }
+}
+
+function unique(items: readonly string[]): string[] {
+  return [...new Set(items)]
+}

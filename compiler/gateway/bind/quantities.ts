@@ -1,0 +1,115 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Word } from "../ast.ts"
+import type { Slot } from "../schema/row.ts"
+
+const durationUnits: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+const sizeUnits: Readonly<Record<string, number>> = {
+  B: 1,
+  KB: 2 ** 10,
+  MB: 2 ** 20,
+  GB: 2 ** 30,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+}
+
+/** Milliseconds of `30s`. */
+export function readDuration(word: Word, slot: Slot, report: Report): number | undefined {
+  const found = /^(\d{1,15})(ms|s|m|h|d)$/.exec(word.text)
+  const help = `Write a whole number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, e.g. ${/^\d+$/.test(word.text) && word.text.length < 9 ? `\`${word.text}s\`` : "`30s`"}.`
+  if (found === null) {
+    const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a duration"
+    report.add("SP2020", word.span, `\`${word.text}\` ${why}`, { help })
+    return undefined
+  }
+  const value = Number(found[1]) * (durationUnits[found[2] as string] as number)
+  if (slot.wholeSeconds === true && value % 1000 !== 0) {
+    report.add("SP2020", word.span, `\`${word.text}\` is not in whole seconds`, {
+      help: "Use whole seconds, e.g. `1s`.",
+    })
+    return undefined
+  }
+  if (inRange(value, slot)) return value
+  const range = `between ${durationText(slot.min ?? 0)} and ${durationText(slot.max ?? 86_400_000)}`
+  report.add("SP2020", word.span, `\`${word.text}\` is out of range`, { help: `Use a duration ${range}.` })
+  return undefined
+}
+
+/** Milliseconds, or null for `none`. */
+export function readDurationOrNone(word: Word, slot: Slot, report: Report): number | null | undefined {
+  return word.text === "none" ? null : readDuration(word, slot, report)
+}
+
+/** Bytes of `10MB`. */
+export function readSize(word: Word, slot: Slot, report: Report): number | undefined {
+  const found = /^(\d{1,12})(B|KB|MB|GB|KiB|MiB|GiB)$/.exec(word.text)
+  if (found === null) {
+    const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a size"
+    const help = "Write a whole number with `B`, `KB`, `MB` or `GB`, e.g. `10MB`."
+    report.add("SP2021", word.span, `\`${word.text}\` ${why}`, { help })
+    return undefined
+  }
+  const value = Number(found[1]) * (sizeUnits[found[2] as string] as number)
+  if (inRange(value, slot)) return value
+  const help = `Use a size between ${sizeText(slot.min ?? 0)} and ${sizeText(slot.max ?? 0)}.`
+  report.add("SP2021", word.span, `\`${word.text}\` is out of range`, { help })
+  return undefined
+}
+
+/** A whole number. */
+export function readCount(word: Word, slot: Slot, report: Report): number | undefined {
+  const range = `between ${slot.min ?? 0} and ${slot.max ?? Number.MAX_SAFE_INTEGER}`
+  if (!/^\d{1,15}$/.test(word.text)) {
+    report.add("SP2022", word.span, `\`${word.text}\` is not a whole number`, {
+      help: `Write a whole number ${range}.`,
+    })
+    return undefined
+  }
+  if (inRange(Number(word.text), slot)) return Number(word.text)
+  report.add("SP2022", word.span, `\`${word.text}\` is out of range`, { help: `Use a number ${range}.` })
+  return undefined
+}
+
+/** A status code in the bounds of its place. */
+export function readStatus(word: Word, slot: Slot, report: Report): number | undefined {
+  if (/^\d{3}$/.test(word.text) && inRange(Number(word.text), slot)) return Number(word.text)
+  const help = `Use a status between ${slot.min ?? 200} and ${slot.max ?? 599}.`
+  report.add("SP2029", word.span, `\`${word.text}\` is not a status that can be answered here`, { help })
+  return undefined
+}
+
+/** A day as it is written, `2026-06-30`. */
+export function readDate(word: Word, _slot: Slot, report: Report): string | undefined {
+  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word.text)
+  const help = "Write a day as `YYYY-MM-DD`, e.g. `2026-06-30`."
+  if (found === null) {
+    report.add("SP2023", word.span, `\`${word.text}\` is not a date`, { help })
+    return undefined
+  }
+  const day = new Date(`${word.text}T00:00:00Z`)
+  if (!Number.isNaN(day.getTime()) && day.toISOString().startsWith(word.text)) return word.text
+  report.add("SP2023", word.span, `there is no day \`${word.text}\``, { help })
+  return undefined
+}
+
+function inRange(value: number, { min, max }: Slot): boolean {
+  return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
+}
+
+function durationText(milliseconds: number): string {
+  const unit = ["d", "h", "m", "s"].find(
+    (each) => milliseconds > 0 && milliseconds % (durationUnits[each] as number) === 0,
+  )
+  return `\`${unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`}\``
+}
+
+function sizeText(bytes: number): string {
+  const unit = ["GB", "MB", "KB"].find((each) => bytes > 0 && bytes % (sizeUnits[each] as number) === 0)
+  return `\`${unit === undefined ? `${bytes}B` : `${bytes / (sizeUnits[unit] as number)}${unit}`}\``
+}

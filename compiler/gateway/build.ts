@@ -1,0 +1,248 @@
+import type { IToken } from "chevrotain"
+import type { Span } from "../core/source.ts"
+import type { Argument, Block, Call, Otherwise, Statement, Text, TextPart, Word } from "./ast.ts"
+import type { HeredocScan } from "./heredoc.ts"
+import type { JunkScan } from "./junk.ts"
+import { firstLine, nestingMax } from "./layout.ts"
+import type { Mistakes } from "./mistakes.ts"
+import type { CallScan, ParensScan } from "./parens.ts"
+import { lengthProblem, type Problem } from "./scan.ts"
+import { dedent, type Piece, type TextScan, unescape } from "./texts.ts"
+import * as tokens from "./tokens.ts"
+import { endOf, scanOf } from "./tokens.ts"
+
+/** One `else` as parsed: the word, what stands before its block, and the block. */
+export interface ElsePart {
+  readonly keyword: IToken
+  readonly items: readonly IToken[]
+  readonly block: Block | undefined
+}
+
+/** Makes the nodes of the syntax tree from tokens, and reports what only shows there. */
+export class Builder {
+  readonly #mistakes: Mistakes
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes
+  }
+
+  /** `keyword args… { … } else …`. A statement that does not begin with a word gets the empty keyword, and is broken. */
+  statement(items: readonly IToken[], block: Block | undefined, elses: readonly ElsePart[]): Statement {
+    const chain = this.#checkElses(elses)
+    const otherwise = this.#otherwise(chain)
+    return this.#statement(items, block, otherwise, chain.length < elses.length)
+  }
+
+  /** `{ … }`; a brace that was put in by the layout pass has no characters. */
+  block(open: IToken, statements: readonly Statement[], close: IToken): Block {
+    return { statements, open: this.#spanOf(open), close: this.#spanOf(close) }
+  }
+
+  #statement(
+    items: readonly IToken[],
+    block: Block | undefined,
+    otherwise: Otherwise | undefined,
+    spoilt: boolean,
+  ): Statement {
+    const head = items[0]
+    const start = head?.startOffset ?? block?.open.start ?? 0
+    const problems: Problem[] = []
+    const args: Argument[] = []
+    const keyword = this.#keyword(head, start, args, problems)
+    for (const item of items.slice(1)) {
+      const argument = this.#argument(item, problems)
+      if (argument !== undefined) args.push(argument)
+    }
+    for (const problem of problems) this.#mistakes.add(problem)
+    const last = items.at(-1)
+    const end = otherwiseEnd(otherwise) ?? block?.close.end ?? (last === undefined ? start : endOf(last))
+    const broken =
+      spoilt ||
+      problems.length > 0 ||
+      keyword.text === "" ||
+      items.some(isBad) ||
+      (block !== undefined && (isEmpty(block.open) || isEmpty(block.close))) ||
+      this.#mistakes.on(start)
+    return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
+  }
+
+  #keyword(head: IToken | undefined, start: number, args: Argument[], problems: Problem[]): Word {
+    if (head?.tokenType === tokens.Word) {
+      if (head.image === "else") {
+        const detail = "no block stands before this `else`"
+        problems.push({ code: "SP1020", start, end: endOf(head), detail })
+      }
+      return this.#word(start, endOf(head))
+    }
+    if (head?.tokenType === tokens.Call) {
+      // `when(x)`, which was reported: what is meant is clear.
+      const { nameEnd, start: from, close } = scanOf<CallScan>(head)
+      const source = this.#mistakes.file.text.slice(from, close)
+      args.push({ kind: "cel", source, span: this.#span(from, close) })
+      return this.#word(start, nameEnd)
+    }
+    if (head !== undefined && !isBad(head)) {
+      const detail = `\`${firstLine(head.image)}\` is no keyword`
+      problems.push({ code: "SP1018", start, end: start + firstLine(head.image).length, detail })
+      const argument = this.#argument(head, problems)
+      if (argument !== undefined) args.push(argument)
+    }
+    return { kind: "word", text: "", span: this.#span(start, start) }
+  }
+
+  #argument(token: IToken, problems: Problem[]): Argument | undefined {
+    const start = token.startOffset
+    switch (token.tokenType) {
+      case tokens.Word:
+        return this.#word(start, endOf(token))
+      case tokens.Equals:
+        return { kind: "equals", span: this.#spanOf(token) }
+      case tokens.Quoted:
+        return this.#text("quoted", token, undefined, problems)
+      case tokens.Heredoc:
+        return this.#text("heredoc", token, scanOf<HeredocScan>(token).indent, problems)
+      case tokens.Parens: {
+        const { start: from, close, problem } = scanOf<ParensScan>(token)
+        const source = this.#mistakes.file.text.slice(from, close)
+        if (problem === undefined && source.trim() === "")
+          problems.push({
+            code: "SP1023",
+            start,
+            end: endOf(token),
+            detail: "nothing stands between `(` and `)`",
+          })
+        return { kind: "cel", source, span: this.#span(from, close) }
+      }
+      case tokens.Call:
+        return this.#call(token, problems)
+      default:
+        return undefined
+    }
+  }
+
+  #call(token: IToken, problems: Problem[]): Call | undefined {
+    const { nameEnd, args } = scanOf<CallScan>(token)
+    if (args === undefined) return undefined
+    return {
+      kind: "call",
+      name: this.#word(token.startOffset, nameEnd),
+      args: args.map(({ start, end, pieces }) => {
+        if (pieces === undefined) return this.#word(start, end)
+        const parts = this.#parts(pieces, undefined, start, problems)
+        return { kind: "text", form: "quoted", parts, span: this.#span(start, end) }
+      }),
+      span: this.#spanOf(token),
+    }
+  }
+
+  #text(form: Text["form"], token: IToken, indent: number | undefined, problems: Problem[]): Text {
+    const { pieces } = scanOf<TextScan>(token)
+    const parts = this.#parts(pieces, indent, pieces[0]?.start ?? 0, problems)
+    return { kind: "text", form, parts, span: this.#spanOf(token) }
+  }
+
+  /** `indent` is that of a heredoc's closing tag, and undefined for a quoted text; `from` the offset its content begins at. */
+  #parts(
+    pieces: readonly Piece[],
+    indent: number | undefined,
+    from: number,
+    problems: Problem[],
+  ): TextPart[] {
+    const { text } = this.#mistakes.file
+    const parts: TextPart[] = []
+    for (const { kind, start, end } of pieces) {
+      const span = this.#span(start, end)
+      const source = text.slice(start, end)
+      if (kind === "cel") {
+        const long = lengthProblem(text, start - 1, end)
+        if (long !== undefined) problems.push(long)
+        if (source.trim() === "") {
+          const detail = "nothing stands between `${` and `}`"
+          problems.push({ code: "SP1023", start: start - 2, end: end + 1, detail })
+        }
+        parts.push({ kind, source, span })
+        continue
+      }
+      const value =
+        indent === undefined ? unescape(text, start, end, problems) : dedent(source, indent, start === from)
+      if (value !== "") parts.push({ kind, value, span })
+    }
+    return parts
+  }
+
+  /** The leading links of an `else` chain that are in order; the first that is not is reported. */
+  #checkElses(elses: readonly ElsePart[]): readonly ElsePart[] {
+    for (const [index, part] of elses.entries()) {
+      const problem = this.#elseProblem(part, index, elses[index - 1])
+      if (problem === undefined) continue
+      this.#mistakes.add(problem)
+      return elses.slice(0, index)
+    }
+    return elses
+  }
+
+  #elseProblem(part: ElsePart, index: number, before: ElsePart | undefined): Problem | undefined {
+    const start = part.keyword.startOffset
+    const end = endOf(part.keyword)
+    const head = part.items[0]
+    if (index >= nestingMax)
+      return { code: "SP1025", start, end, detail: `this is link ${index + 1} of an \`else\` chain` }
+    if (before !== undefined && before.items.length === 0)
+      return {
+        code: "SP1020",
+        start,
+        end,
+        detail: "the `else` before it has no `when`, nothing is left for this one",
+      }
+    if (head !== undefined && !isWhen(head)) {
+      const shown = firstLine(head.image)
+      const at = head.startOffset
+      return { code: "SP1020", start: at, end: at + shown.length, detail: `\`${shown}\` follows \`else\`` }
+    }
+    if (part.block === undefined)
+      return { code: "SP1020", start, end, detail: "no block follows this `else`" }
+    return undefined
+  }
+
+  #otherwise(chain: readonly ElsePart[]): Otherwise | undefined {
+    let otherwise: Otherwise | undefined
+    for (const { keyword, items, block } of [...chain].reverse()) {
+      const at = this.#spanOf(keyword)
+      otherwise =
+        items.length === 0
+          ? { keyword: at, block, when: undefined }
+          : { keyword: at, block: undefined, when: this.#statement(items, block, otherwise, false) }
+    }
+    return otherwise
+  }
+
+  #word(start: number, end: number): Word {
+    return { kind: "word", text: this.#mistakes.file.text.slice(start, end), span: this.#span(start, end) }
+  }
+
+  #spanOf(token: IToken): Span {
+    return this.#span(token.startOffset, endOf(token))
+  }
+
+  #span(start: number, end: number): Span {
+    return this.#mistakes.file.span(start, end)
+  }
+}
+
+function otherwiseEnd(otherwise: Otherwise | undefined): number | undefined {
+  return otherwise?.when?.span.end ?? otherwise?.block?.close.end
+}
+
+function isEmpty(span: Span): boolean {
+  return span.start === span.end
+}
+
+function isWhen(token: IToken): boolean {
+  if (token.tokenType === tokens.Word) return token.image === "when"
+  return token.tokenType === tokens.Call && token.image.startsWith("when(")
+}
+
+function isBad(token: IToken): boolean {
+  if (token.tokenType === tokens.Junk || token.tokenType === tokens.RouteJunk) return true
+  return token.payload !== undefined && scanOf<JunkScan>(token).problem !== undefined
+}

@@ -1,0 +1,21 @@
+import type { Mistakes } from "./mistakes.ts"
+import type { Problem } from "./scan.ts"
+
+const unwanted = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/g
+
+/** Reports characters nobody can see, wherever they stand: also in texts, comments and expressions. */
+export function checkCharacters(text: string, mistakes: Mistakes): void {
+  unwanted.lastIndex = 0
+  for (let found = unwanted.exec(text); found !== null; found = unwanted.exec(text))
+    mistakes.add(problemOf(found[0], found.index))
+}
+
+function problemOf(sign: string, start: number): Problem {
+  const end = start + 1
+  if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }
+  const code = sign.charCodeAt(0)
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+  if (code < 0x2000)
+    return { code: "SP1030", start, end, detail: `the control character ${name} stands here` }
+  return { code: "SP1031", start, end, detail: `the invisible character ${name} stands here` }
+}

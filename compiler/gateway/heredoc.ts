@@ -1,0 +1,94 @@
+import { indentOf, lineEnd, type Problem, type ScanState } from "./scan.ts"
+import { scanContent, type TextScan } from "./texts.ts"
+
+/** A heredoc as scanned. `indent` is the number of blanks before its closing tag. */
+export interface HeredocScan extends TextScan {
+  readonly tag: string
+  readonly indent: number
+}
+
+const tagPattern = /[A-Za-z][A-Za-z0-9_]*/y
+const wordCharacter = /[A-Za-z0-9_.:/*@%+~[\]-]/
+
+/**
+ * `<<TAG` … `TAG` from its `<<`. Undefined when no tag follows. It ends after the first line's first word that is TAG.
+ * Without one it is cut before the first line that is indented no deeper than its own.
+ */
+export function scanHeredoc(state: ScanState, start: number): HeredocScan | undefined {
+  const { text } = state
+  tagPattern.lastIndex = start + 2
+  const tag = tagPattern.exec(text)?.[0]
+  if (tag === undefined) return undefined
+  const afterTag = start + 2 + tag.length
+  const firstLineEnd = lineEnd(text, afterTag)
+  const rest = text.slice(afterTag, firstLineEnd)
+  const closing = closingAfter(state, tag, firstLineEnd)
+  if (closing === undefined) return unclosed(state, start, tag, rest)
+  const content = text.indexOf("\n", firstLineEnd) + 1
+  const closingLine = text.lastIndexOf("\n", closing - 1) + 1
+  const scan = scanContent(text, content, closingLine)
+  let problem = scan.problem
+  if (rest.trim() !== "") {
+    const detail = `\`${rest.trim()}\` follows the tag \`${tag}\``
+    const at = afterTag + rest.length - rest.trimStart().length
+    problem = { code: "SP1026", start: at, end: afterTag + rest.trimEnd().length, detail }
+  }
+  return { tag, indent: closing - closingLine, end: closing + tag.length, pieces: scan.pieces, problem }
+}
+
+function unclosed(state: ScanState, start: number, tag: string, rest: string): HeredocScan {
+  const { text } = state
+  const afterTag = start + 2 + tag.length
+  const problem: Problem = {
+    code: "SP1006",
+    start,
+    end: afterTag,
+    detail: `no line begins with \`${tag}\` after this one`,
+  }
+  // Something after the tag: the line is read on, nothing of the text below is known to belong to it.
+  const end = rest.trim() === "" ? endByIndentation(text, start, afterTag) : afterTag
+  return { tag, indent: 0, end, pieces: [], problem }
+}
+
+/** End of the last line before the first one that has text and is indented no deeper than the line of `start`. */
+function endByIndentation(text: string, start: number, from: number): number {
+  const own = indentOf(text, start)
+  let end = lineEnd(text, from)
+  for (;;) {
+    const next = text.indexOf("\n", end)
+    if (next === -1) return end
+    const limit = lineEnd(text, next + 1)
+    const first = /[^ \t\r]/.exec(text.slice(next + 1, limit))
+    if (first !== null && indentOf(text, next + 1 + first.index) <= own) return end
+    end = limit
+  }
+}
+
+/** Offset of the first word `tag` that begins a line after `from`, by binary search in the index of such words. */
+function closingAfter(state: ScanState, tag: string, from: number): number | undefined {
+  state.closings ??= indexClosings(state.text)
+  const offsets = state.closings.get(tag)
+  if (offsets === undefined) return undefined
+  let low = 0
+  let high = offsets.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((offsets[middle] as number) < from) low = middle + 1
+    else high = middle
+  }
+  return offsets[low]
+}
+
+function indexClosings(text: string): Map<string, number[]> {
+  const index = new Map<string, number[]>()
+  const lines = /^[ \t]*([A-Za-z][A-Za-z0-9_]*)/gm
+  for (let found = lines.exec(text); found !== null; found = lines.exec(text)) {
+    const word = found[1] as string
+    const end = found.index + found[0].length
+    if (wordCharacter.test(text[end] ?? "")) continue
+    const offsets = index.get(word)
+    if (offsets === undefined) index.set(word, [end - word.length])
+    else offsets.push(end - word.length)
+  }
+  return index
+}

@@ -1,0 +1,86 @@
+import { lineEnd, type Problem, type ScanState, scanCel } from "./scan.ts"
+
+/** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
+export interface JunkScan {
+  readonly end: number
+  readonly problem: Problem | undefined
+}
+
+const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|^?=]+)/y
+const typographic = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/
+const untilBlank = /[^ \t\r\n;{}"]*/y
+
+// What control.ts reports, wherever it stands.
+const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+|\r/y
+
+/** Reads what no other token begins with, as one piece, and says what was most likely meant. */
+export function scanJunk(state: ScanState, start: number): JunkScan {
+  const { text } = state
+  const sign = text[start] as string
+  control.lastIndex = start
+  if (control.test(text)) return { end: control.lastIndex, problem: undefined }
+  if (sign === "'") return singleQuoted(text, start)
+  if (typographic.test(sign)) return typographicQuoted(text, start)
+  if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
+  if (sign === ",") return junk("SP1012", start, start + 1, "`,` separates no arguments here")
+  if (sign === ")") return junk("SP1008", start, start + 1, "no `(` is open here")
+  if (sign === "#") return hash(text, start)
+  if (text.startsWith("<<", start) && !/[A-Za-z]/.test(text[start + 2] ?? ""))
+    return junk("SP1028", start, start + 2, "no tag follows `<<`")
+  if (sign === "{") return route(text, start)
+  const touching = start > 0 && !/[\s;{}]/.test(text[start - 1] as string)
+  operator.lastIndex = start
+  if (!(sign === "?" && touching) && operator.test(text)) {
+    const shown = text.slice(start, operator.lastIndex)
+    return junk("SP1014", start, operator.lastIndex, `\`${shown}\` stands outside of an expression`)
+  }
+  return other(text, start)
+}
+
+function junk(code: Problem["code"], start: number, end: number, detail: string): JunkScan {
+  return { end, problem: { code, start, end, detail } }
+}
+
+function singleQuoted(text: string, start: number): JunkScan {
+  const limit = lineEnd(text, start)
+  const close = text.slice(start + 1, limit).indexOf("'")
+  const end = close === -1 ? runEnd(text, start) : start + close + 2
+  return junk("SP1010", start, end, `\`${text.slice(start, end)}\` is no text`)
+}
+
+function typographicQuoted(text: string, start: number): JunkScan {
+  const rest = text.slice(start + 1, lineEnd(text, start))
+  const close = typographic.exec(rest)
+  const end = close === null ? runEnd(text, start) : start + close.index + 2
+  return junk("SP1011", start, end, `\`${text[start]}\` is not the quote that begins a text`)
+}
+
+function interpolation(state: ScanState, start: number): JunkScan {
+  const scan = scanCel(state.text, start + 2, lineEnd(state.text, start), "}")
+  if (scan.failed !== undefined) return junk("SP1015", start, start + 2, "this `${` stands outside of a text")
+  const end = scan.end + 1
+  return junk("SP1015", start, end, `\`${state.text.slice(start, end)}\` stands outside of a text`)
+}
+
+function hash(text: string, start: number): JunkScan {
+  return junk("SP1017", start, runEnd(text, start), "no blank stands before this `#`")
+}
+
+/** `{id}` directly after a path's `/`; everything up to the next blank belongs to the path. */
+function route(text: string, start: number): JunkScan {
+  const tail = /(?:\{\w+\*?\}|[A-Za-z0-9_.:/*@%+~[\]-])+/y
+  tail.lastIndex = start
+  const end = start + (tail.exec(text)?.[0].length ?? 1)
+  return junk("SP1034", start, end, `\`${text.slice(start, end)}\` is part of a path`)
+}
+
+function other(text: string, start: number): JunkScan {
+  const end = runEnd(text, start)
+  const shown = [...text.slice(start, end)][0] as string
+  return junk("SP1016", start, end, `\`${shown}\` cannot stand in a bare word`)
+}
+
+function runEnd(text: string, start: number): number {
+  untilBlank.lastIndex = start + 1
+  return start + 1 + (untilBlank.exec(text)?.[0].length ?? 0)
+}

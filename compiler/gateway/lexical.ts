@@ -1,0 +1,61 @@
+import type { IToken } from "chevrotain"
+import { firstLine } from "./layout.ts"
+import type { Mistakes } from "./mistakes.ts"
+import type { CallScan } from "./parens.ts"
+import type { Problem } from "./scan.ts"
+import {
+  Call,
+  Close,
+  Equals,
+  endOf,
+  Heredoc,
+  Newline,
+  Open,
+  Parens,
+  Quoted,
+  Semicolon,
+  Word,
+} from "./tokens.ts"
+
+/** Reports what is wrong inside of single tokens, then what is wrong between neighbours. */
+export function checkTokens(tokens: readonly IToken[], mistakes: Mistakes): void {
+  // Two rounds: of two mistakes on a line, the one inside a token is mostly the cause of the other.
+  for (const [index, token] of tokens.entries()) {
+    const problem = keywordProblem(tokens, index) ?? (token.payload?.problem as Problem | undefined)
+    if (problem !== undefined) mistakes.add(problem)
+  }
+  for (let index = 1; index < tokens.length; index++) {
+    const problem = neighbourProblem(tokens[index - 1] as IToken, tokens[index] as IToken)
+    if (problem !== undefined) mistakes.add(problem)
+  }
+}
+
+/** `when(x)`: a reference where a keyword is expected. */
+function keywordProblem(tokens: readonly IToken[], index: number): Problem | undefined {
+  const token = tokens[index] as IToken
+  if (token.tokenType !== Call) return undefined
+  const before = tokens[index - 1]
+  const name = token.image.slice(0, (token.payload as CallScan).nameEnd - token.startOffset)
+  if (before !== undefined && !beginners.has(before.tokenType) && name !== "when") return undefined
+  const start = token.startOffset
+  return { code: "SP1013", start, end: start + name.length + 1, detail: `\`(\` follows \`${name}\` directly` }
+}
+
+const beginners = new Set([Newline, Semicolon, Open, Close])
+const starters = new Set([Word, Quoted, Parens, Call, Heredoc])
+const enders = new Set([Quoted, Parens, Call, Heredoc])
+const afterHeredoc = new Set([Newline, Semicolon, Close])
+
+function neighbourProblem(before: IToken, token: IToken): Problem | undefined {
+  const start = token.startOffset
+  const shown = firstLine(token.image)
+  if (before.tokenType === Heredoc && !afterHeredoc.has(token.tokenType)) {
+    const detail = `\`${shown}\` follows the closing tag`
+    return { code: "SP1027", start, end: start + shown.length, detail }
+  }
+  if (endOf(before) !== start || !starters.has(token.tokenType)) return undefined
+  const touching = enders.has(before.tokenType) || (before.tokenType === Word && token.tokenType === Quoted)
+  if (!touching || before.tokenType === Equals) return undefined
+  const detail = `\`${shown}\` follows the argument before it without a blank`
+  return { code: "SP1033", start, end: start + shown.length, detail }
+}

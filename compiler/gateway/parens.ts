@@ -1,0 +1,147 @@
+import {
+  type CelScan,
+  celCharactersMax,
+  indentOf,
+  lengthProblem,
+  lineEnd,
+  type Problem,
+  type ScanState,
+  scanCel,
+} from "./scan.ts"
+import { type Piece, scanQuoted } from "./texts.ts"
+
+/** `( … )` as scanned: the source between `start` and `close`; `end` is the offset after the token. */
+export interface ParensScan {
+  readonly start: number
+  readonly close: number
+  readonly end: number
+  readonly problem: Problem | undefined
+}
+
+/** An argument of a reference as scanned: a word, or a text with its pieces. */
+export interface CallArgument {
+  readonly start: number
+  readonly end: number
+  readonly pieces: readonly Piece[] | undefined
+}
+
+/** `name( … )` as scanned. `args` is undefined when the parentheses hold something else than words and texts. */
+export interface CallScan extends ParensScan {
+  readonly nameEnd: number
+  readonly args: readonly CallArgument[] | undefined
+}
+
+// Longer ones are still read to their end, so that "too long" and "unclosed" are told apart.
+const searchMax = 4 * celCharactersMax
+
+/**
+ * `(` … `)` around an expression, from its `(`. What closes is accepted whatever its indentation. What does not is cut
+ * before the bracket that does not balance, before ` {` at the end of a line, or before a line that is indented no
+ * deeper than the one it began on.
+ */
+export function scanParens(state: ScanState, open: number): ParensScan {
+  const { text } = state
+  const exhausted = state.budget < 0
+  const limit = exhausted ? lineEnd(text, open) : Math.min(text.length, open + searchMax)
+  const scan = scanCel(text, open + 1, limit, ")")
+  if (scan.failed === undefined) {
+    const problem = lengthProblem(text, open, scan.end)
+    return { start: open + 1, close: scan.end, end: scan.end + 1, problem }
+  }
+  state.budget -= (scan.failed === "text" ? limit : scan.end) - open
+  const cut = exhausted ? Math.max(scan.end, open + 1) : cutOf(text, open, scan)
+  const problem: Problem = {
+    code: "SP1007",
+    start: open,
+    end: open + 1,
+    detail: failure(text, scan, cut),
+  }
+  return { start: open + 1, close: cut, end: cut, problem }
+}
+
+function failure(text: string, scan: CelScan, cut: number): string {
+  if (scan.failed === "text" && scan.end <= cut) return "a text inside of it is not closed"
+  if (scan.failed === "bracket" && scan.end <= cut)
+    return `no \`)\` closes this \`(\` before the \`${text[scan.end]}\` that follows`
+  return "no `)` closes this `(`"
+}
+
+/** Where an unclosed `(` ends for the lexer: at the latest where its scan failed. */
+function cutOf(text: string, open: number, scan: CelScan): number {
+  const own = indentOf(text, open)
+  for (let from = open; ; ) {
+    const limit = lineEnd(text, from)
+    const opener = /[ \t]\{[ \t]*(?:#.*)?$/.exec(text.slice(from, limit))
+    if (opener !== null && from + opener.index > open) return Math.min(stop(scan, limit), from + opener.index)
+    // An unclosed text makes the rest of its own line unreadable, but of no other.
+    if (stop(scan, limit) <= limit) return stop(scan, limit)
+    const next = nextLine(text, limit)
+    if (next === undefined || (indentOf(text, next) <= own && !")]}".includes(text[next] as string)))
+      return limit
+    if (scan.end <= next) return limit
+    from = next
+  }
+}
+
+function stop(scan: CelScan, limit: number): number {
+  if (scan.failed === "text") return scan.end < limit ? limit : Number.POSITIVE_INFINITY
+  return scan.end
+}
+
+/** Offset of the first character of the next line that is not blank. */
+function nextLine(text: string, end: number): number | undefined {
+  const found = /\S/g
+  found.lastIndex = end
+  return found.exec(text)?.index
+}
+
+const callWord = /[A-Za-z0-9_.:/*@%+~[\]-]+/y
+const callBlank = /[ \t\r\n]*/y
+
+/** `name(` … `)`, from the name. The arguments are words and texts with commas between; if they are not, it is scanned like an expression. */
+export function scanCall(state: ScanState, start: number, nameEnd: number): CallScan {
+  const read = readArguments(state, nameEnd + 1)
+  if (read !== undefined)
+    return { start: nameEnd + 1, close: read.end - 1, nameEnd, problem: undefined, ...read }
+  const parens = scanParens(state, nameEnd)
+  const name = state.text.slice(start, nameEnd)
+  const problem = parens.problem ?? {
+    code: "SP1029" as const,
+    start,
+    end: parens.end,
+    detail: `the arguments of \`${name}\` are not words and texts separated by commas`,
+  }
+  return { ...parens, nameEnd, args: undefined, problem }
+}
+
+/** Reads words and texts, separated by commas, up to `)`; undefined when there is anything else. */
+function readArguments(state: ScanState, from: number): { args: CallArgument[]; end: number } | undefined {
+  const { text } = state
+  const args: CallArgument[] = []
+  let at = match(callBlank, text, from)
+  if (text[at] === ")") return { args, end: at + 1 }
+  for (;;) {
+    let end: number
+    let pieces: readonly Piece[] | undefined
+    if (text[at] === '"') {
+      const scan = scanQuoted(state, at)
+      if (scan.problem !== undefined) return undefined
+      end = scan.end
+      pieces = scan.pieces
+    } else {
+      end = match(callWord, text, at)
+      if (end === at) return undefined
+    }
+    args.push({ start: at, end, pieces })
+    at = match(callBlank, text, end)
+    if (text[at] === ")") return { args, end: at + 1 }
+    if (text[at] !== ",") return undefined
+    at = match(callBlank, text, at + 1)
+  }
+}
+
+function match(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  const found = pattern.exec(text)
+  return found === null ? at : at + found[0].length
+}

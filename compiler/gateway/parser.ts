@@ -1,0 +1,110 @@
+import { EmbeddedActionsParser, type IToken } from "chevrotain"
+import type { Report } from "../core/diagnostic.ts"
+import type { SourceFile } from "../core/source.ts"
+import type { Block, Comment, Document, Statement } from "./ast.ts"
+import { Builder, type ElsePart } from "./build.ts"
+import { checkCharacters } from "./control.ts"
+import { layout } from "./layout.ts"
+import { checkTokens } from "./lexical.ts"
+import { Mistakes } from "./mistakes.ts"
+import { Close, Else, End, endOf, Item, Open, tokenize, tokenTypes } from "./tokens.ts"
+
+/**
+ * The grammar of gateway.conf. It fits every sequence of tokens that the layout pass can put out, so it recovers from
+ * nothing and its own messages are never seen.
+ */
+class GatewayParser extends EmbeddedActionsParser {
+  builder: Builder | undefined
+
+  constructor() {
+    super(tokenTypes, { maxLookahead: 1, recoveryEnabled: false, nodeLocationTracking: "none" })
+    this.performSelfAnalysis()
+  }
+
+  /** document := (statement End)* */
+  readonly document = this.RULE("document", (): Statement[] => this.SUBRULE(this.statements))
+
+  /** statements := (statement End)* */
+  readonly statements = this.RULE("statements", (): Statement[] => {
+    const statements: Statement[] = []
+    this.MANY(() => {
+      statements.push(this.SUBRULE(this.statement))
+      this.CONSUME(End)
+    })
+    return statements
+  })
+
+  /** statement := Item* (block (Else Item* block?)*)?, of which at least one is there */
+  readonly statement = this.RULE("statement", (): Statement => {
+    const items: IToken[] = []
+    const elses: ElsePart[] = []
+    let block: Block | undefined
+    this.MANY(() => items.push(this.CONSUME(Item)))
+    this.OPTION(() => {
+      block = this.SUBRULE(this.block)
+      this.MANY2(() => elses.push(this.SUBRULE(this.otherwise)))
+    })
+    return this.ACTION(() => (this.builder as Builder).statement(items, block, elses))
+  })
+
+  /** otherwise := Else Item* block? */
+  readonly otherwise = this.RULE("otherwise", (): ElsePart => {
+    const keyword = this.CONSUME(Else)
+    const items: IToken[] = []
+    let block: Block | undefined
+    this.MANY(() => items.push(this.CONSUME(Item)))
+    this.OPTION(() => {
+      block = this.SUBRULE(this.block)
+    })
+    return { keyword, items, block }
+  })
+
+  /** block := `{` statements `}` */
+  readonly block = this.RULE("block", (): Block => {
+    const open = this.CONSUME(Open)
+    const statements = this.SUBRULE(this.statements)
+    const close = this.CONSUME(Close)
+    return this.ACTION(() => (this.builder as Builder).block(open, statements, close))
+  })
+}
+
+const parser = new GatewayParser()
+
+/**
+ * Reads a file of gateway.conf into its syntax tree. It never throws for what is in the file: every mistake is added
+ * to `report` (SP1xxx, at most one a line), and the tree holds everything that was understood; statements that were
+ * not, or only in part, are marked `broken`. The grammar is in the README of this folder.
+ *
+ * @example
+ * const report = new Report()
+ * const document = parseGateway(new SourceFile("gateway.conf", "api orders { path \"/orders\" }"), report)
+ */
+export function parseGateway(file: SourceFile, report: Report): Document {
+  const mistakes = new Mistakes(file, report)
+  const { tokens, comments } = tokenize(file.text)
+  checkCharacters(file.text, mistakes)
+  checkTokens(tokens, mistakes)
+  const statements = parseTokens(layout(tokens, mistakes), new Builder(mistakes))
+  return { file, statements, comments: comments.map((token) => commentOf(file, token)) }
+}
+
+function parseTokens(tokens: IToken[], builder: Builder): readonly Statement[] {
+  parser.input = tokens
+  parser.builder = builder
+  try {
+    const statements = parser.document()
+    const error = parser.errors[0]
+    if (error !== undefined) throw new Error(`the grammar does not fit its input: ${error.message}`)
+    return statements
+  } finally {
+    // Held longer, they would keep the file's text in memory.
+    parser.input = []
+    parser.builder = undefined
+  }
+}
+
+function commentOf(file: SourceFile, token: IToken): Comment {
+  const lineStart = file.text.lastIndexOf("\n", token.startOffset - 1) + 1
+  const ownLine = file.text.slice(lineStart, token.startOffset).trim() === ""
+  return { text: token.image.trimEnd(), ownLine, span: file.span(token.startOffset, endOf(token)) }
+}

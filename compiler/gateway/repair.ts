@@ -1,0 +1,208 @@
+import type { IToken } from "chevrotain"
+import type { Mistakes } from "./mistakes.ts"
+import { indentOf } from "./scan.ts"
+import { Close, endOf, Newline, Open } from "./tokens.ts"
+
+/** Whether every `{` has its `}`. In a balanced file indentation is never judged. */
+export function balanced(tokens: readonly IToken[]): boolean {
+  let depth = 0
+  for (const token of tokens) {
+    if (token.tokenType === Open) depth++
+    else if (token.tokenType === Close && --depth < 0) return false
+  }
+  return depth === 0
+}
+
+/** The tokens of one line, with how far the first one is indented. */
+interface Line {
+  readonly tokens: readonly IToken[]
+  readonly indent: number
+}
+
+/**
+ * Makes braces balance by putting in and leaving out as few as indentation suggests, and reports each. Where a file is
+ * not indented, there is nothing to go by: what is open at its end is reported, and every `}` too many.
+ */
+export function repairBraces(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
+  const lines = splitLines(tokens, mistakes.file.text)
+  return isIndented(lines) ? new Repair(mistakes).run(lines) : repairByCount(tokens, mistakes)
+}
+
+function splitLines(tokens: readonly IToken[], text: string): Line[] {
+  const lines: Line[] = []
+  let current: IToken[] = []
+  const finish = (): void => {
+    const first = current[0]
+    if (first !== undefined) lines.push({ tokens: current, indent: indentOf(text, first.startOffset) })
+    current = []
+  }
+  for (const token of tokens) {
+    if (token.tokenType === Newline) finish()
+    else current.push(token)
+  }
+  finish()
+  return lines
+}
+
+/** Whether the lines after a `{` at the end of a line are indented deeper, nearly always. */
+function isIndented(lines: readonly Line[]): boolean {
+  let opened = 0
+  let deeper = 0
+  for (const [index, line] of lines.entries()) {
+    const next = lines[index + 1]
+    if (line.tokens.at(-1)?.tokenType !== Open || next === undefined || startsWithClose(next)) continue
+    opened++
+    if (next.indent > line.indent) deeper++
+  }
+  return deeper >= 0.7 * opened
+}
+
+function startsWithClose(line: Line): boolean {
+  return line.tokens[0]?.tokenType === Close
+}
+
+function repairByCount(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
+  const out: IToken[] = []
+  const open: IToken[] = []
+  for (const token of tokens) {
+    if (token.tokenType === Open) open.push(token)
+    if (token.tokenType === Close && open.pop() === undefined) reportStray(token, mistakes)
+    else out.push(token)
+  }
+  for (const brace of open.reverse()) {
+    reportUnclosed(brace, mistakes)
+    out.push(brace0(Close, mistakes.file.text.length))
+  }
+  return out
+}
+
+function reportUnclosed(brace: IToken, mistakes: Mistakes): void {
+  const start = brace.startOffset
+  mistakes.add({ code: "SP1001", start, end: start + 1, detail: "no `}` closes this `{`" })
+}
+
+function reportStray(brace: IToken, mistakes: Mistakes): void {
+  const start = brace.startOffset
+  mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes nothing" })
+}
+
+function brace0(tokenType: typeof Open, offset: number): IToken {
+  return { image: "", startOffset: offset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx as number }
+}
+
+interface OpenBlock {
+  readonly brace: IToken
+  readonly line: number
+  readonly indent: number
+}
+
+/** A line that opens no block though deeper ones follow: where a `{` may be missing. `at` is the place in the output. */
+interface Suspect {
+  readonly at: number
+  readonly offset: number
+  readonly indent: number
+}
+
+class Repair {
+  readonly #mistakes: Mistakes
+  readonly #out: IToken[] = []
+  readonly #open: OpenBlock[] = []
+  #suspects: Suspect[] = []
+  readonly #inserted = new Map<number, IToken>()
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes
+  }
+
+  run(lines: readonly Line[]): IToken[] {
+    for (const [index, line] of lines.entries()) this.#line(index, line, lines[index + 1], lines[index - 1])
+    while (this.#open.length > 0) this.#closeTop()
+    const out: IToken[] = []
+    for (const [index, token] of this.#out.entries()) {
+      const before = this.#inserted.get(index)
+      if (before !== undefined) out.push(before)
+      out.push(token)
+    }
+    return out
+  }
+
+  #line(number: number, line: Line, next: Line | undefined, before: Line | undefined): void {
+    this.#beginLine(line, before)
+    for (const [index, token] of line.tokens.entries()) {
+      if (token.tokenType === Open) this.#open.push({ brace: token, line: number, indent: line.indent })
+      if (token.tokenType !== Close) this.#out.push(token)
+      else if (index === 0) this.#closeAtStart(token, line, next)
+      else this.#closeInside(token, number, next)
+    }
+    this.#out.push(newlineAfter(line))
+  }
+
+  /** Closes the blocks this line shows to be over, and notes the line before when this one is oddly deeper. */
+  #beginLine(line: Line, before: Line | undefined): void {
+    const closing = startsWithClose(line)
+    const over = (block: OpenBlock | undefined): boolean =>
+      block !== undefined && (closing ? block.indent > line.indent : block.indent >= line.indent)
+    while (over(this.#open.at(-1))) this.#closeTop()
+    if (closing) return
+    while ((this.#suspects.at(-1)?.indent ?? -1) >= line.indent) this.#suspects.pop()
+    const last = before?.tokens.at(-1)
+    if (before === undefined || last === undefined || line.indent <= before.indent) return
+    if (last.tokenType === Open || line.tokens[0]?.tokenType === Open) return
+    // In the output the line before ends with its newline; the brace goes in front of that.
+    this.#suspects.push({ at: this.#out.length - 1, offset: endOf(last), indent: before.indent })
+  }
+
+  /** A `}` that begins a line closes the block that began on a line of the same indentation. */
+  #closeAtStart(token: IToken, line: Line, next: Line | undefined): void {
+    const top = this.#open.at(-1)
+    if (top !== undefined && top.indent === line.indent) {
+      this.#open.pop()
+      this.#out.push(token)
+      return
+    }
+    const suspect = this.#takeSuspect(line.indent)
+    if (suspect !== undefined) {
+      const { offset } = suspect
+      const detail = "no `{` opens the block that follows"
+      this.#mistakes.add({ code: "SP1002", start: Math.max(0, offset - 1), end: offset, detail })
+      this.#inserted.set(suspect.at, brace0(Open, offset))
+      this.#out.push(token)
+    } else this.#closeIfOver(token, next)
+  }
+
+  /** A `}` further right closes what was opened on its line, else only what the next line shows to be over. */
+  #closeInside(token: IToken, number: number, next: Line | undefined): void {
+    if (this.#open.at(-1)?.line === number) {
+      this.#open.pop()
+      this.#out.push(token)
+    } else this.#closeIfOver(token, next)
+  }
+
+  #closeIfOver(token: IToken, next: Line | undefined): void {
+    const top = this.#open.at(-1)
+    const nextCloses = next !== undefined && startsWithClose(next) && next.indent === top?.indent
+    if (top !== undefined && !nextCloses && (next?.indent ?? -1) <= top.indent) {
+      this.#open.pop()
+      this.#out.push(token)
+    } else reportStray(token, this.#mistakes)
+  }
+
+  #takeSuspect(indent: number): Suspect | undefined {
+    while ((this.#suspects.at(-1)?.indent ?? -1) > indent) this.#suspects.pop()
+    return this.#suspects.at(-1)?.indent === indent ? this.#suspects.pop() : undefined
+  }
+
+  #closeTop(): void {
+    const block = this.#open.pop() as OpenBlock
+    reportUnclosed(block.brace, this.#mistakes)
+    // Behind the last token and before the newline that ends its line.
+    const newline = this.#out.at(-1)?.tokenType === Newline ? this.#out.pop() : undefined
+    const last = this.#out.at(-1) as IToken
+    this.#out.push(brace0(Close, endOf(last)))
+    if (newline !== undefined) this.#out.push(newline)
+  }
+}
+
+function newlineAfter(line: Line): IToken {
+  return brace0(Newline, endOf(line.tokens.at(-1) as IToken))
+}

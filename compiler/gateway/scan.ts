@@ -1,0 +1,125 @@
+import type { Code } from "../core/catalogue.ts"
+
+/** A mistake inside one raw token: what the token's scanner saw and where. */
+export interface Problem {
+  readonly code: Code
+  readonly start: number
+  readonly end: number
+  readonly detail: string
+}
+
+/** Longest expression, in characters and lines. */
+export const celCharactersMax = 16 * 1024
+const celLinesMax = 200
+
+/**
+ * What one lexing run remembers. A scanner that finds its token unclosed gives most of what it read back to the
+ * lexer, so a file of 100,000 unclosed parentheses would be read 100,000 times: the characters read in vain come out
+ * of a budget, and once it is spent no scanner looks beyond its own line.
+ */
+export interface ScanState {
+  readonly text: string
+  /** Characters that may still be read in vain. */
+  budget: number
+  /** First words of lines that could close a heredoc, with the offsets of these words in order; made at the first heredoc. */
+  closings: Map<string, number[]> | undefined
+}
+
+/** A fresh state for one file. */
+export function scanState(text: string): ScanState {
+  return { text, budget: 1024 * 1024 + 4 * text.length, closings: undefined }
+}
+
+/** End of the line that `offset` is in: the offset of its `\n` (or of the `\r` before it), or of the end of the text. */
+export function lineEnd(text: string, offset: number): number {
+  const at = text.indexOf("\n", offset)
+  if (at === -1) return text.length
+  return at > offset && text.charCodeAt(at - 1) === 13 ? at - 1 : at
+}
+
+/** How far the line of `offset` is indented; a tab goes to the next multiple of eight. */
+export function indentOf(text: string, offset: number): number {
+  let at = text.lastIndexOf("\n", offset - 1) + 1
+  let width = 0
+  for (; at < offset; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 9) width += 8 - (width % 8)
+    else if (code === 32) width++
+    else break
+  }
+  return width
+}
+
+/** Outcome of `scanCel`: `end` is the offset of the closing bracket, or of what made it impossible to find. */
+export interface CelScan {
+  readonly end: number
+  readonly failed: undefined | "bracket" | "text" | "semicolon" | "end"
+}
+
+const closers: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" }
+
+// Everything an expression may hold that is not one of these has no say in where it ends.
+const celSpecial = /["'()[\]{};/]/g
+
+/**
+ * Finds the bracket that closes an expression. Brackets balance by kind; CEL's texts (both quotes, triple, raw) and
+ * `//` comments are passed over. `start` is the offset after the opening bracket, `closer` its counterpart, `limit`
+ * the offset to stop at. A `;` outside of texts ends the search, because CEL has none.
+ */
+export function scanCel(text: string, start: number, limit: number, closer: ")" | "}"): CelScan {
+  const stack: string[] = [closer]
+  let at = start
+  for (;;) {
+    celSpecial.lastIndex = at
+    const found = celSpecial.exec(text)
+    if (found === null || found.index >= limit) return { end: limit, failed: "end" }
+    at = found.index
+    const sign = found[0]
+    if (sign === '"' || sign === "'") {
+      const end = celTextEnd(text, at, limit)
+      if (end === -1) return { end: at, failed: "text" }
+      at = end
+    } else if (sign === "/") {
+      at = text[at + 1] === "/" ? Math.min(limit, lineEnd(text, at)) : at + 1
+    } else if (sign === ";") {
+      return { end: at, failed: "semicolon" }
+    } else {
+      const opened = closers[sign]
+      if (opened !== undefined) stack.push(opened)
+      else if (stack.pop() !== sign) return { end: at, failed: "bracket" }
+      else if (stack.length === 0) return { end: at, failed: undefined }
+      at++
+    }
+  }
+}
+
+/** Offset after the CEL text that opens at `at`, or -1 when it does not close before `limit`. */
+function celTextEnd(text: string, at: number, limit: number): number {
+  const quote = text[at] as string
+  const triple = text.startsWith(quote.repeat(3), at)
+  const raw = isRaw(text, at)
+  const close = triple ? quote.repeat(3) : quote
+  for (let i = at + close.length; i < limit; i++) {
+    const sign = text[i]
+    if (sign === "\\" && !raw) i++
+    else if (sign === "\n" && !triple) return -1
+    else if (sign === quote && (!triple || text.startsWith(close, i)))
+      return i + close.length <= limit ? i + close.length : -1
+  }
+  return -1
+}
+
+/** Whether the quote at `at` has a prefix with `r` (`r`, `rb`, `br` in any case) that is not the end of a longer name. */
+function isRaw(text: string, at: number): boolean {
+  const prefix = /(?:^|[^A-Za-z0-9_])([rRbB]{1,2})$/.exec(text.slice(Math.max(0, at - 3), at))?.[1]
+  return prefix !== undefined && /r/i.test(prefix)
+}
+
+/** The problem of an expression that is longer than may be; `open` and `close` are the offsets of its brackets. */
+export function lengthProblem(text: string, open: number, close: number): Problem | undefined {
+  const length = close - open - 1
+  const lines = length < celLinesMax ? 1 : text.slice(open, close).split("\n").length
+  if (length <= celCharactersMax && lines <= celLinesMax) return undefined
+  const size = length > celCharactersMax ? `${length} characters` : `${lines} lines`
+  return { code: "SP1024", start: open, end: open + 1, detail: `this expression has ${size}` }
+}

@@ -1,0 +1,86 @@
+import type { BlockName } from "./block-name.ts"
+import { backendRows, claimRow, issuerRows, tlsRows } from "./providers.ts"
+import type { BlockRow } from "./row.ts"
+import {
+  apiRows,
+  authJwtRows,
+  authSubscriptionRows,
+  everyScope,
+  limit,
+  policyRows,
+  routeScope,
+  versionRows,
+} from "./scopes.ts"
+import { inboundRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
+import {
+  authzRows,
+  fileRows,
+  gatewayRows,
+  limitsRows,
+  productRows,
+  storeRows,
+  subscriptionRows,
+} from "./top.ts"
+
+/** The language: every block and what it may hold. */
+export const blocks: { readonly [Name in BlockName]: BlockRow } = {
+  file: { title: "a file", rows: fileRows },
+  gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
+  limits: { title: "`limits`", rows: limitsRows },
+  authz: { title: "`authz`", rows: authzRows },
+  store: { title: "`store`", rows: storeRows },
+  issuer: { title: "`issuer`", rows: issuerRows },
+  claims: { title: "`claims`", rows: [], anyKeyword: claimRow },
+  backend: { title: "`backend`", rows: backendRows },
+  tls: { title: "`tls`", rows: tlsRows },
+  policy: { title: "`policy`", rows: policyRows },
+  api: { title: "`api`", rows: apiRows },
+  version: { title: "`version`", rows: versionRows },
+  operation: { title: "an operation", rows: [...routeScope, operationRespond] },
+  "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
+  "auth subscription": { title: "`auth subscription`", rows: authSubscriptionRows },
+  inbound: { title: "`inbound`", rows: inboundRows },
+  outbound: { title: "`outbound`", rows: outboundRows },
+  respond: { title: "`respond`", rows: respondRows },
+  product: { title: "`product`", rows: [...productRows, limit] },
+  subscription: { title: "`subscription`", rows: subscriptionRows },
+}
+
+/** A word of the language this version can't serve. `blocks`: where it belongs; `after`: only as first argument of this keyword. */
+export interface LaterWord {
+  readonly word: string
+  readonly blocks: readonly BlockName[]
+  readonly after?: string
+  readonly docs: string
+}
+
+const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "operation"]
+
+export const laterWords: readonly LaterWord[] = [
+  { word: "cors", blocks: routes, docs: "cross-origin requests" },
+  { word: "quota", blocks: [...routes, "product"], docs: "calls or bytes per long period" },
+  { word: "on-error", blocks: routes, docs: "statements for failures" },
+  { word: "validate", blocks: routes, docs: "requests and responses against a schema" },
+  {
+    word: "filter",
+    blocks: ["operation", "outbound", "policy"],
+    docs: "lists cut to what the caller may see",
+  },
+  { word: "grant", blocks: ["operation", "outbound", "policy"], docs: "relations written after a success" },
+  { word: "revoke", blocks: ["operation", "outbound", "policy"], docs: "relations deleted after a success" },
+  { word: "cache", blocks: routes, docs: "answers kept" },
+  { word: "mock", blocks: ["operation"], docs: "answers from the API's document" },
+  { word: "openapi", blocks: ["api", "version"], docs: "operations from an OpenAPI document" },
+  { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
+  { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
+  { word: "errors", blocks: ["gateway"], docs: "the form of error bodies" },
+  { word: "health", blocks: ["backend"], docs: "health checks" },
+  { word: "breaker", blocks: ["backend"], docs: "circuit breakers" },
+  { word: "retry", blocks: ["backend"], docs: "retries" },
+  { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
+  { word: "approval", blocks: ["product"], docs: "approval of subscriptions" },
+  { word: "tests", blocks: ["store"], docs: "tests of a model" },
+  { word: "models", blocks: ["store"], docs: "models written through the API" },
+  { word: "redis", blocks: ["gateway"], docs: "shared counters" },
+  { word: "test", blocks: ["file"], docs: "behaviour tests" },
+]

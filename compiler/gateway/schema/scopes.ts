@@ -1,0 +1,229 @@
+import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+
+const failureStatus = { min: 400, max: 599 }
+
+const authForms: Row["forms"] = [
+  { args: [word("none")] },
+  { args: [word("jwt"), slot("issuer", "reference", { to: ["issuer"] })], block: "auth jwt" },
+  { args: [word("subscription")], block: "auth subscription" },
+]
+
+export const auth: Row = {
+  keyword: "auth",
+  several: true,
+  forms: authForms,
+  docs: "Who may call. Several lines in one block mean any of them; the nearest block with `auth` decides (operation, version, API, gateway).",
+  example: 'auth jwt acme { claim scope has "orders.read" }',
+}
+
+export const authJwtRows: readonly Row[] = [
+  {
+    keyword: "claim",
+    several: true,
+    forms: [
+      {
+        args: [
+          slot("claim", "claim"),
+          optional(
+            oneOf(
+              [
+                word("has"),
+                optional(slot("quantity", "choice", { choices: ["any", "all"] })),
+                many(slot("value", "constant")),
+              ],
+              [word("is"), many(slot("value", "constant"))],
+            ),
+          ),
+        ],
+      },
+    ],
+    docs: "A rule on a claim: it is there; it `has` all (or `any`) of some texts, a string counting as a list separated by blanks; it `is` one of some texts. Dots walk into objects.",
+    example: 'claim scope has any "orders.read" "orders.write"',
+  },
+  {
+    keyword: "header",
+    forms: [{ args: [slot("name", "header-name")] }],
+    byDefault: "Authorization",
+    docs: "The header the token comes in. In `Authorization` it follows `Bearer`.",
+    example: 'header "X-Token"',
+  },
+  {
+    keyword: "status",
+    forms: [{ args: [slot("status", "status", failureStatus)] }],
+    byDefault: "401",
+    docs: "The status of the answer when there is no valid token.",
+    example: "status 401",
+  },
+]
+
+export const authSubscriptionRows: readonly Row[] = [
+  {
+    keyword: "header",
+    forms: [{ args: [oneOf([word("none")], [slot("name", "header-name")])] }],
+    byDefault: "Ocp-Apim-Subscription-Key",
+    docs: "The header the key comes in, or `none`.",
+    example: 'header "X-Api-Key"',
+  },
+  {
+    keyword: "query",
+    forms: [{ args: [oneOf([word("none")], [slot("name", "query-name")])] }],
+    byDefault: "subscription-key",
+    docs: "The query parameter the key comes in when the header is absent, or `none`.",
+    example: "query none",
+  },
+  {
+    keyword: "forward",
+    forms: [{ args: [] }],
+    docs: "Leaves the key in the request to the backend.",
+    example: "forward",
+  },
+  {
+    keyword: "status",
+    forms: [{ args: [slot("status", "status", failureStatus)] }],
+    byDefault: "401",
+    docs: "The status of the answer when there is no valid key.",
+    example: "status 401",
+  },
+]
+
+export const limit: Row = {
+  keyword: "limit",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("calls", "count", { min: 1, max: 1_000_000_000 }),
+        word("per"),
+        slot("period", "duration", { min: 1000, max: 31_536_000_000, wholeSeconds: true }),
+        word("by"),
+        many(slot("key", "limit-key"), "else"),
+      ],
+    },
+  ],
+  docs: "Never more than so many calls in any such time, per subscription, address or claim; the first key the caller has counts.",
+  example: "limit 100 per 1m by subscription else ip",
+}
+
+export const requireRow: Row = {
+  keyword: "require",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("relation", "relation"),
+        word("of"),
+        slot("object", "text"),
+        word("for"),
+        slot("user", "text"),
+        optional(word("in"), slot("store", "reference", { to: ["store"] })),
+      ],
+    },
+  ],
+  docs: "Asks the authorization engine; no is answered 403. The store is named where there are several.",
+  example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
+}
+
+export const use: Row = {
+  keyword: "use",
+  several: true,
+  forms: [{ args: [many(slot("policy", "reference", { to: ["policy"], label: "POLICY" }))] }],
+  docs: "The statements of a policy, as if they stood here.",
+  example: "use edge",
+}
+
+export const without: Row = {
+  keyword: "without",
+  several: true,
+  forms: [{ args: [many(slot("name", "scope"))] }],
+  docs: "Cuts what outer blocks bring: the uses of a policy, or all `auth`, `limit`, `require`, `inbound` or `outbound` statements.",
+  example: "without edge",
+}
+
+export const inbound: Row = {
+  keyword: "inbound",
+  several: true,
+  forms: [{ args: [], block: "inbound", blockRequired: true }],
+  docs: "What happens to the request before it is sent to the backend, in this order.",
+  example: 'inbound { header set "X-User-Id" "${jwt.sub}" }',
+}
+
+export const outbound: Row = {
+  keyword: "outbound",
+  several: true,
+  forms: [{ args: [], block: "outbound", blockRequired: true }],
+  docs: "What happens to the response before it is sent to the caller, in this order.",
+  example: 'outbound { header remove "Server" }',
+}
+
+/** Statements every scope takes: gateway, policy, API, version, operation. */
+export const everyScope: readonly Row[] = [auth, limit, use, inbound, outbound]
+
+const timeout: Row = {
+  keyword: "timeout",
+  forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
+  byDefault: "the gateway's `limits { timeout }`",
+  docs: "Longest time for a whole exchange; `none` for streams without an end.",
+  example: "timeout none",
+}
+
+const backend: Row = {
+  keyword: "backend",
+  forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],
+  docs: "Where requests are sent: a declared backend, or the URL of one. The nearest block decides.",
+  example: "backend orders_v1",
+}
+
+/** Statements of API, version and operation. */
+export const routeScope: readonly Row[] = [...everyScope, requireRow, without, backend, timeout]
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
+
+/** One row per method; `ANY` takes the methods no other operation of the same path takes. */
+export const operations: readonly Row[] = methods.map((method) => ({
+  keyword: method,
+  several: true,
+  forms: [{ args: [slot("path", "path")], block: "operation" }],
+  docs:
+    method === "ANY"
+      ? "An operation for every method that has none of its own on this path."
+      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, a last \`{rest*}\` all the rest.`,
+  example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
+}))
+
+export const policyRows: readonly Row[] = [...everyScope, requireRow]
+
+export const apiRows: readonly Row[] = [
+  {
+    keyword: "path",
+    required: true,
+    forms: [{ args: [slot("path", "path")] }],
+    docs: "Where the API is found, after the version.",
+    example: 'path "/orders"',
+  },
+  {
+    keyword: "version",
+    several: true,
+    forms: [{ args: [slot("name", "name", { to: ["version"] })], block: "version" }],
+    docs: "A version of the API, found below `/NAME`; an API without versions has no such prefix.",
+    example: "version v1 { backend orders_v1; deprecated }",
+  },
+  ...routeScope,
+  ...operations,
+]
+
+export const versionRows: readonly Row[] = [
+  {
+    keyword: "deprecated",
+    forms: [{ args: [] }],
+    docs: "Announces by a Deprecation header that the version should not be used any more.",
+    example: "deprecated",
+  },
+  {
+    keyword: "sunset",
+    forms: [{ args: [slot("date", "date"), optional(word("then"), word("410"))] }],
+    docs: "The day the version ends, announced by a Sunset header; with `then 410` requests are answered 410 from that day on (UTC).",
+    example: "sunset 2099-06-30 then 410",
+  },
+  ...routeScope,
+  ...operations,
+]

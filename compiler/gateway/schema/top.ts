@@ -1,0 +1,251 @@
+import { many, oneOf, type Row, slot } from "./row.ts"
+
+/** Statements of a file: everything that is declared. */
+const gateway: Row = {
+  keyword: "gateway",
+  forms: [{ args: [slot("name", "name", { to: ["gateway"] })], block: "gateway", blockRequired: true }],
+  docs: "The public side: where it listens, whom it trusts, what holds for every API.",
+  example: "gateway acme { listen 127.0.0.1:8000 }",
+}
+
+const authz: Row = {
+  keyword: "authz",
+  forms: [{ args: [], block: "authz", blockRequired: true }],
+  docs: "The authorization engine: its internal listener and its stores.",
+  example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
+}
+
+const value: Row = {
+  keyword: "value",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("name", "value-name", { to: ["value"] }),
+        slot("equals", "equals"),
+        oneOf([slot("outside", "outside")], [slot("text", "load-text")]),
+      ],
+    },
+  ],
+  docs: "A named value: text, perhaps made of other values, or read from outside when the plan is loaded. Used as `NAME` or inside `${…}`.",
+  example: 'value auth_url = env(AUTH_URL, "http://127.0.0.1:8081")',
+}
+
+const secret: Row = {
+  keyword: "secret",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("name", "value-name", { to: ["secret"] }),
+        slot("equals", "equals"),
+        slot("outside", "outside"),
+      ],
+    },
+  ],
+  docs: "A secret, read from outside only; a file is read again when it changes. It can't be shown to callers.",
+  example: "secret ci_key = env(ACME_CI_KEY)",
+}
+
+const issuer: Row = {
+  keyword: "issuer",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["issuer"] })], block: "issuer", blockRequired: true }],
+  docs: "Who signs tokens, and what a token must say to be accepted.",
+  example:
+    'issuer acme { discovery "https://id.example/.well-known/openid-configuration"; audience orders-api }',
+}
+
+const backend: Row = {
+  keyword: "backend",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["backend"] })], block: "backend", blockRequired: true }],
+  docs: "Where requests are sent.",
+  example: 'backend orders_v1 { url "http://127.0.0.1:9001" }',
+}
+
+const policy: Row = {
+  keyword: "policy",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["policy"] })], block: "policy", blockRequired: true }],
+  docs: "Statements to be used in several places: `use NAME` stands for them.",
+  example: 'policy edge { outbound { header remove "Server" } }',
+}
+
+const api: Row = {
+  keyword: "api",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["api"] })], block: "api", blockRequired: true }],
+  docs: "An API: a path, perhaps versions, operations, and what holds for all of them.",
+  example: 'api status { path "/status"; auth none; GET "/" { respond 200 } }',
+}
+
+const product: Row = {
+  keyword: "product",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["product"] })], block: "product", blockRequired: true }],
+  docs: "APIs a subscription opens together.",
+  example: "product partner { apis catalog orders }",
+}
+
+const subscription: Row = {
+  keyword: "subscription",
+  several: true,
+  forms: [
+    { args: [slot("name", "name", { to: ["subscription"] })], block: "subscription", blockRequired: true },
+  ],
+  docs: "A caller with a key: it opens the APIs of a product, or one API, where `auth subscription` asks for it.",
+  example: "subscription acme_ci { product partner; key ci_key }",
+}
+
+const include: Row = {
+  keyword: "include",
+  several: true,
+  forms: [{ args: [slot("path", "constant")] }],
+  docs: "Takes in the statements of other files; the path is relative to this file and may hold `*`.",
+  example: 'include "models/teams/*.conf"',
+}
+
+export const fileRows: readonly Row[] = [
+  gateway,
+  authz,
+  value,
+  secret,
+  issuer,
+  backend,
+  policy,
+  api,
+  product,
+  subscription,
+  include,
+]
+
+const listen: Row = {
+  keyword: "listen",
+  several: true,
+  required: true,
+  forms: [{ args: [many(slot("address", "address"))] }],
+  docs: "Addresses and ports to listen on; IPv6 in brackets.",
+  example: "listen 127.0.0.1:8000 [::1]:8000",
+}
+
+export const gatewayRows: readonly Row[] = [
+  listen,
+  {
+    keyword: "trust",
+    several: true,
+    forms: [{ args: [many(slot("network", "network"))] }],
+    byDefault: "no proxy is believed",
+    docs: "Networks of the proxies in front: their X-Forwarded-For tells the client's address.",
+    example: "trust 10.0.0.0/8",
+  },
+  {
+    keyword: "limits",
+    forms: [{ args: [], block: "limits", blockRequired: true }],
+    docs: "Limits on every request.",
+    example: "limits { body 10MB; header 16KB; timeout 30s }",
+  },
+]
+
+export const limitsRows: readonly Row[] = [
+  {
+    keyword: "body",
+    forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 40 })] }],
+    byDefault: "10MB",
+    docs: "Largest request body; a larger one is answered 413.",
+    example: "body 10MB",
+  },
+  {
+    keyword: "header",
+    forms: [{ args: [slot("size", "size", { min: 1024, max: 2 ** 20 })] }],
+    byDefault: "16KB",
+    docs: "Largest request head (request line and headers); a larger one is answered 431.",
+    example: "header 16KB",
+  },
+  {
+    keyword: "headers",
+    forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
+    byDefault: "100",
+    docs: "Most header lines of a request; more are answered 431.",
+    example: "headers 100",
+  },
+  {
+    keyword: "timeout",
+    forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
+    byDefault: "30s",
+    docs: "Longest time for a whole exchange; `timeout` of an operation overrides it.",
+    example: "timeout 30s",
+  },
+]
+
+export const authzRows: readonly Row[] = [
+  {
+    ...listen,
+    required: false,
+    byDefault: "no listener: only `require` asks the engine",
+    example: "listen 127.0.0.1:8080",
+  },
+  {
+    keyword: "public",
+    forms: [{ args: [] }],
+    docs: "Allows the engine to listen on an address others can reach.",
+    example: "public",
+  },
+  {
+    keyword: "max-staleness",
+    forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
+    byDefault: "none",
+    docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
+    example: "max-staleness 10s",
+  },
+  {
+    keyword: "store",
+    several: true,
+    forms: [{ args: [slot("name", "name", { to: ["store"] })], block: "store", blockRequired: true }],
+    docs: "A store of relation tuples with its authorization model.",
+    example: 'store acme { model "models/acme.fga" }',
+  },
+]
+
+export const storeRows: readonly Row[] = [
+  {
+    keyword: "model",
+    required: true,
+    forms: [{ args: [slot("path", "constant")] }],
+    docs: "The file of the model, relative to this file.",
+    example: 'model "models/acme.fga"',
+  },
+]
+
+export const productRows: readonly Row[] = [
+  {
+    keyword: "apis",
+    required: true,
+    several: true,
+    forms: [{ args: [many(slot("api", "reference", { to: ["api"] }))] }],
+    docs: "The APIs of the product.",
+    example: "apis catalog orders",
+  },
+]
+
+export const subscriptionRows: readonly Row[] = [
+  {
+    keyword: "product",
+    forms: [{ args: [slot("product", "reference", { to: ["product"] })] }],
+    docs: "The product it opens.",
+    example: "product partner",
+  },
+  {
+    keyword: "api",
+    forms: [{ args: [slot("api", "reference", { to: ["api"] })] }],
+    docs: "The one API it opens, instead of a product.",
+    example: "api catalog",
+  },
+  {
+    keyword: "key",
+    required: true,
+    forms: [{ args: [slot("key", "reference", { to: ["secret"] })] }],
+    docs: "The secret that is its key.",
+    example: "key ci_key",
+  },
+]
