@@ -7,7 +7,7 @@ import { firstLine, nestingMax } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { CallScan, ParensScan } from "./parens.ts"
 import { lengthProblem, type Problem } from "./scan.ts"
-import { dedent, type Piece, type TextScan, unescape } from "./texts.ts"
+import { dedent, type Piece, type TextScan, unescaped } from "./texts.ts"
 import * as tokens from "./tokens.ts"
 import { endOf, scanOf } from "./tokens.ts"
 
@@ -164,7 +164,7 @@ export class Builder {
         continue
       }
       const value =
-        indent === undefined ? unescape(text, start, end, problems) : dedent(source, indent, start === from)
+        indent === undefined ? unescaped(text, start, end, problems) : dedent(source, indent, start === from)
       if (value !== "") parts.push({ kind, value, span })
     }
     return parts

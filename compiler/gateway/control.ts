@@ -1,7 +1,8 @@
+import { unseen } from "../core/characters.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { Problem } from "./scan.ts"
 
-const unwanted = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/g
+const unwanted = unseen("g")
 
 /** Reports characters nobody can see, wherever they stand: also in texts, comments and expressions. */
 export function checkCharacters(text: string, mistakes: Mistakes): void {

@@ -1,3 +1,4 @@
+import { unseen } from "../core/characters.ts"
 import { lineEnd, type Problem, type ScanState, scanCel } from "./scan.ts"
 
 /** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
@@ -11,7 +12,7 @@ const typographic = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/
 const untilBlank = /[^ \t\r\n;{}"]*/y
 
 // What control.ts reports, wherever it stands.
-const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+|\r/y
+const control = unseen("y")
 
 /** Reads what no other token begins with, as one piece, and says what was most likely meant. */
 export function scanJunk(state: ScanState, start: number): JunkScan {

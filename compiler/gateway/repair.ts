@@ -54,7 +54,7 @@ function isIndented(lines: readonly Line[]): boolean {
     opened++
     if (next.indent > line.indent) deeper++
   }
-  return deeper >= 0.7 * opened
+  return deeper >= 0.5 * opened
 }
 
 function startsWithClose(line: Line): boolean {

@@ -123,7 +123,7 @@ const escapes: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", n: "\n
 const literalSpecial = /\\(?:u\{[^}"]*\}?|[\s\S]|$)|\$\$\{/g
 
 /** The value of a literal of a quoted text: escapes resolved, `$${` made `${`. Wrong escapes stay as written and are problems. */
-export function unescape(text: string, start: number, end: number, problems: Problem[]): string {
+export function unescaped(text: string, start: number, end: number, problems: Problem[]): string {
   const raw = text.slice(start, end)
   if (!raw.includes("\\") && !raw.includes("$${")) return raw
   return raw.replace(literalSpecial, (match: string, index: number) => {
@@ -143,8 +143,8 @@ export function unescape(text: string, start: number, end: number, problems: Pro
   })
 }
 
-function codePoint(escape: string): string | undefined {
-  const digits = /^\\u\{([0-9A-Fa-f]{1,6})\}$/.exec(escape)?.[1]
+function codePoint(written: string): string | undefined {
+  const digits = /^\\u\{([0-9A-Fa-f]{1,6})\}$/.exec(written)?.[1]
   if (digits === undefined) return undefined
   const value = Number.parseInt(digits, 16)
   return value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) ? undefined : String.fromCodePoint(value)

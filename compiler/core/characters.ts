@@ -1,0 +1,12 @@
+// Marks that change the direction of writing (a file can be made to look different from what it says), and line
+// separators that editors count and other tools do not.
+const deceptive = "\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069"
+
+/**
+ * A pattern for one character nobody can see: control characters other than tab and newline, a carriage return without
+ * a newline, direction overrides and isolates, line and paragraph separators. A new one for each caller, because
+ * patterns carry the place of their last match.
+ */
+export function unseen(flags: "g" | "y"): RegExp {
+  return new RegExp(`(?![\\t\\n]|\\r\\n)[\\p{Cc}${deceptive}]`, `u${flags}`)
+}
