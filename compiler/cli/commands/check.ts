@@ -1,0 +1,21 @@
+import type { ExplainNode } from "../../../runtime/check/ports.ts"
+import type { CheckArgs } from "../args/check.ts"
+import { exitCode, type Work } from "../command.ts"
+import { connect, expectOk } from "../remote.ts"
+import { storePath } from "../store.ts"
+import { checkText } from "../views/check.ts"
+
+export const check: Work<CheckArgs> = async (args, io) => {
+  const remote = await connect(io)
+  const path = await storePath(remote, args.store)
+  const { user, relation, object } = args
+  const answer = expectOk<{ allowed: boolean; explanation?: ExplainNode }>(
+    await remote.request("POST", `${path}/check`, {
+      tuple_key: { user, relation, object },
+      ...(args.context === undefined ? {} : { context: args.context }),
+      ...(args.explain ? { explain: true } : {}),
+    }),
+  )
+  io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : checkText(args, answer))
+  return args.exitCode && !answer.allowed ? exitCode.changes : exitCode.ok
+}

@@ -1,0 +1,37 @@
+import type { ApplyAnswer, PlanAnswer } from "../../../runtime/control/api.ts"
+import type { RollbackArgs } from "../args/rollback.ts"
+import { authorOf } from "../author.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import { confirm } from "../confirm.ts"
+import { connect, expectOk } from "../remote.ts"
+import { showChanges } from "../views/changes.ts"
+
+export const rollback: Work<RollbackArgs> = async (args, io) => {
+  const remote = await connect(io)
+  const wanted = await remote.request("GET", `/v1/plans/${args.serial}`)
+  if (wanted.status === 404)
+    throw new CliError(`there is no plan with serial ${args.serial}`, "`sallyport history` lists them.")
+  const old = expectOk<PlanAnswer>(wanted)
+  const running = expectOk<PlanAnswer>(await remote.request("GET", "/v1/plan"))
+  if (running.record.digest === old.record.digest) {
+    io.out(
+      `Serial ${running.record.serial} is running and has the same content as serial ${args.serial}. Nothing to do.\n`,
+    )
+    return exitCode.ok
+  }
+  showChanges(io, running.plan.plan, old.plan.plan, "text")
+  await confirm(
+    io,
+    `Roll back from serial ${running.record.serial} to the plan of serial ${args.serial}?`,
+    args.yes,
+  )
+  const { record } = expectOk<ApplyAnswer>(
+    await remote.request("POST", "/v1/rollback", {
+      serial: args.serial,
+      base: running.record.serial,
+      author: await authorOf(io),
+    }),
+  )
+  io.out(`Applied as serial ${record.serial}.\n`)
+  return exitCode.ok
+}

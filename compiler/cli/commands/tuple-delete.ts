@@ -1,0 +1,15 @@
+import type { TupleWriteArgs } from "../args/tuple.ts"
+import { exitCode, type Work } from "../command.ts"
+import { connect, expectOk } from "../remote.ts"
+import { storePath } from "../store.ts"
+import { tupleText } from "../views/check.ts"
+
+export const tupleDelete: Work<TupleWriteArgs> = async (args, io) => {
+  const remote = await connect(io)
+  const path = await storePath(remote, args.store)
+  const tuple = { user: args.user, relation: args.relation, object: args.object }
+  const deletes = { tuple_keys: [tuple], on_missing: args.idempotent ? "ignore" : "error" }
+  expectOk(await remote.request("POST", `${path}/write`, { deletes }))
+  io.out(`deleted: ${tupleText(tuple)}\n`)
+  return exitCode.ok
+}

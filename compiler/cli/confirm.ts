@@ -1,0 +1,16 @@
+import { CliError, exitCode } from "./command.ts"
+import type { Io } from "./io.ts"
+
+/** Asks before something is changed. Exits 3 where nobody can answer, or the answer is not `yes`. */
+export async function confirm(io: Io, question: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!io.interactive) {
+    throw new CliError(
+      "not applied: there is no terminal to ask on",
+      "Add --yes to apply without being asked.",
+      exitCode.refused,
+    )
+  }
+  const answer = await io.ask(`${question} Only \`yes\` is accepted: `)
+  if (answer.trim() !== "yes") throw new CliError("not applied", undefined, exitCode.refused)
+}

@@ -1,0 +1,18 @@
+import { CliError } from "./command.ts"
+import { expectOk, type Remote } from "./remote.ts"
+
+/** The path of a store on the engine behind the control API: the one named, else the only one there is. */
+export async function storePath(remote: Remote, named: string | undefined): Promise<string> {
+  if (named !== undefined) return `/authz/stores/${named}`
+  const { stores } = expectOk<{ stores: { id: string; name: string }[] }>(
+    await remote.request("GET", "/authz/stores?page_size=2"),
+  )
+  const [only] = stores
+  if (only === undefined)
+    throw new CliError(
+      "there is no store",
+      'Declare one in gateway.conf: `authz { store NAME { model "models/NAME.fga" } }`.',
+    )
+  if (stores.length > 1) throw new CliError("there are several stores", "Say which with --store NAME.")
+  return `/authz/stores/${only.id}`
+}

@@ -1,0 +1,22 @@
+/** Columns as wide as their widest cell, two blanks apart, the last one unpadded. Width is counted in code points. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ""))))
+  return all
+    .map(
+      (row) =>
+        `${head
+          .map((_, column) => pad(row[column] ?? "", widths[column] ?? 0, column === head.length - 1))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("")
+}
+
+function width(cell: string): number {
+  return [...cell].length
+}
+
+function pad(cell: string, to: number, last: boolean): string {
+  return last ? cell : cell + " ".repeat(to - width(cell))
+}

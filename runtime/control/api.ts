@@ -1,0 +1,80 @@
+import { z } from "zod"
+import { plan } from "../plan/plan.ts"
+
+/** Who applied a plan, for the history. All three are words for people; nothing is decided by them. */
+export const author = z.strictObject({
+  who: z.string().min(1).max(200),
+  commit: z.string().max(200).nullable(),
+  message: z.string().max(2000).nullable(),
+})
+export type Author = z.infer<typeof author>
+
+/** Body of `PUT /v1/plan`. `base` is the serial the plan was compared with, null when nothing was running then. */
+export const applyRequest = z.strictObject({
+  plan: z.unknown(),
+  base: z.number().int().min(1).nullable(),
+  author,
+})
+
+/** Body of `POST /v1/rollback`: makes the plan of an earlier serial the newest again, as a new serial. */
+export const rollbackRequest = z.strictObject({
+  serial: z.number().int().min(1),
+  base: z.number().int().min(1).nullable(),
+  author,
+})
+
+/** One line of the history. `at` is RFC 3339. */
+export const planRecord = z.strictObject({
+  serial: z.number().int().min(1),
+  digest: z.string(),
+  at: z.string(),
+  who: z.string(),
+  commit: z.string().nullable(),
+  message: z.string().nullable(),
+})
+export type PlanRecord = z.infer<typeof planRecord>
+
+/** Answer of `GET /v1/plan` and `GET /v1/plans/{serial}`. */
+export const planAnswer = z.strictObject({ record: planRecord, plan })
+export type PlanAnswer = z.infer<typeof planAnswer>
+
+/** Answer of `PUT /v1/plan` and `POST /v1/rollback`. `applied` false: the running plan is the same already and nothing was done. */
+export const applyAnswer = z.strictObject({ applied: z.boolean(), record: planRecord })
+export type ApplyAnswer = z.infer<typeof applyAnswer>
+
+export const historyAnswer = z.strictObject({ plans: z.array(planRecord) })
+
+/** One process of the fleet as it last said itself. `serial` is the plan it serves, null when it serves none; `error` what kept it from a newer one. */
+export const processStatus = z.strictObject({
+  id: z.string(),
+  host: z.string(),
+  pid: z.number().int(),
+  roles: z.array(z.string()),
+  version: z.string(),
+  startedAt: z.string(),
+  seenAt: z.string(),
+  serial: z.number().int().nullable(),
+  error: z.string().nullable(),
+})
+export type ProcessStatus = z.infer<typeof processStatus>
+
+/** Answer of `GET /v1/status`. `serial` is the newest plan in the database; `warnings` are things that do not stop service, e.g. an issuer that is away. */
+export const statusAnswer = z.strictObject({
+  serial: z.number().int().nullable(),
+  processes: z.array(processStatus),
+  warnings: z.array(z.string()),
+})
+export type StatusAnswer = z.infer<typeof statusAnswer>
+
+/** Problem body of every failure (RFC 9457). `problems` list what is wrong with a plan, with the place in the text where it is known. */
+export const controlProblem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string().optional(),
+  problems: z
+    .array(z.object({ path: z.string(), message: z.string(), origin: z.string().optional() }))
+    .optional(),
+  current: planRecord.nullable().optional(),
+})
+export type ControlProblem = z.infer<typeof controlProblem>

@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply } from "fastify"
+import type { z } from "zod"
+import type { Plan } from "../plan/plan.ts"
+import { readPlan } from "../plan/read.ts"
+import { type Author, applyRequest, rollbackRequest } from "./api.ts"
+import type { ControlPorts } from "./ports.ts"
+import { sendProblem } from "./problem.ts"
+
+const historyDefault = 20
+const historyMax = 500
+
+/** `GET|PUT /v1/plan`, `GET /v1/plans`, `GET /v1/plans/{serial}`, `POST /v1/rollback`. Plans only, never text: the runtime has no compiler. */
+export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
+  app.get("/v1/plan", async (_, reply) => {
+    const found = await ports.current()
+    return found ?? sendProblem(reply, "not-found", "no plan was applied yet")
+  })
+  app.get<{ Params: { serial: string } }>("/v1/plans/:serial", async (request, reply) => {
+    const serial = serialOf(request.params.serial)
+    const found = serial === undefined ? undefined : await ports.plan(serial)
+    return found ?? sendProblem(reply, "not-found", `there is no plan with serial ${request.params.serial}`)
+  })
+  app.get<{ Querystring: { limit?: string } }>("/v1/plans", async (request, reply) => {
+    const limit = request.query.limit === undefined ? historyDefault : serialOf(request.query.limit)
+    if (limit === undefined || limit > historyMax)
+      return sendProblem(reply, "bad-request", `\`limit\` is a number from 1 to ${historyMax}`)
+    return { plans: await ports.history(limit) }
+  })
+  app.put("/v1/plan", async (request, reply) => {
+    const body = bodyOf(applyRequest, request.body, reply)
+    if (body === undefined) return reply
+    const read = readPlan(body.plan)
+    if ("problems" in read) {
+      return sendProblem(reply, "plan-invalid", read.problems[0]?.message ?? "", {
+        problems: [...read.problems],
+      })
+    }
+    return apply(ports, read.plan, body.base, body.author, reply)
+  })
+  app.post("/v1/rollback", async (request, reply) => {
+    const body = bodyOf(rollbackRequest, request.body, reply)
+    if (body === undefined) return reply
+    const old = await ports.plan(body.serial)
+    if (old === undefined)
+      return sendProblem(reply, "not-found", `there is no plan with serial ${body.serial}`)
+    return apply(ports, old.plan, body.base, body.author, reply)
+  })
+}
+
+async function apply(
+  ports: ControlPorts,
+  plan: Plan,
+  base: number | null,
+  author: Author,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const outcome = await ports.apply(plan, base, author)
+  if (outcome.kind === "done") return outcome.answer
+  if (outcome.kind === "stale") {
+    const now =
+      outcome.current === null ? "nothing is running" : `serial ${outcome.current.serial} is running`
+    const then = base === null ? "that nothing was running" : `serial ${base}`
+    return sendProblem(
+      reply,
+      "plan-stale",
+      `the plan was compared with ${then}, but ${now}; nothing was changed`,
+      { current: outcome.current },
+    )
+  }
+  const problems = outcome.problems.map(({ path, message, origin }) => ({
+    path,
+    message,
+    ...(origin === undefined ? {} : { origin }),
+  }))
+  return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
+}
+
+function bodyOf<Shape extends z.ZodType>(
+  shape: Shape,
+  body: unknown,
+  reply: FastifyReply,
+): z.infer<Shape> | undefined {
+  const read = shape.safeParse(body)
+  if (read.success) return read.data
+  const issue = read.error.issues[0]
+  sendProblem(
+    reply,
+    "bad-request",
+    `${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is not understood"}`,
+  )
+  return undefined
+}
+
+function serialOf(text: string): number | undefined {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,40 @@
+import type { Plan } from "../plan/plan.ts"
+import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
+
+/** One thing that keeps a plan from being applied. `origin` is `file:line` of the text it came from. */
+export interface ApplyProblem {
+  readonly path: string
+  readonly message: string
+  readonly origin?: string | undefined
+}
+
+/**
+ * How an apply ended. `stale`: another plan than `base` is running, nothing was touched. `refused`: this runtime cannot
+ * provision the plan (an unset variable, a port in use, …), the old one serves on.
+ */
+export type ApplyOutcome =
+  | { readonly kind: "done"; readonly answer: ApplyAnswer }
+  | { readonly kind: "stale"; readonly current: PlanRecord | null }
+  | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
+
+/** What the control API does, put together by runtime/main. Methods reject with `Unavailable` when the database cannot be asked. */
+export interface ControlPorts {
+  /** The newest plan, undefined when none was ever applied. */
+  current(): Promise<PlanAnswer | undefined>
+  plan(serial: number): Promise<PlanAnswer | undefined>
+  /** Newest first. */
+  history(limit: number): Promise<readonly PlanRecord[]>
+  apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome>
+  status(): Promise<StatusAnswer>
+  /** Why this process should get no traffic yet; empty when it is ready. */
+  notReady(): Promise<readonly string[]>
+  /** The metrics page. */
+  metrics(): string
+  /** Base URL of an engine listener that `/authz/*` is carried to; undefined when there is none. */
+  authzUrl(): string | undefined
+}
+
+/** The database did not answer; `message` is for logs and operators. */
+export class Unavailable extends Error {
+  override readonly name = "Unavailable"
+}

@@ -1,0 +1,117 @@
+import httpProxy from "@fastify/http-proxy"
+import Fastify, { type FastifyInstance } from "fastify"
+import type { Address } from "../plan/resources.ts"
+import type { Log } from "../telemetry/log.ts"
+import { addHealthRoutes } from "./health.ts"
+import { addPlanRoutes } from "./plans.ts"
+import { type ControlPorts, Unavailable } from "./ports.ts"
+import { sendProblem } from "./problem.ts"
+import { bearerGuard } from "./token.ts"
+
+export interface ControlSettings {
+  readonly listen: Address
+  readonly token: string
+  readonly log: Log
+}
+
+/** A running control listener. */
+export interface Control {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** A plan of 10,000 routes with their origins is about 10 MB. */
+const bodyBytesMax = 64 * 1024 * 1024
+const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
+
+/**
+ * Opens the control listener: plans, status, health, metrics, and `/authz/*` carried to the engine, so that operators need one address and one
+ * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
+ */
+export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  const app = Fastify({ bodyLimit: bodyBytesMax, requestTimeout: 60_000, forceCloseConnections: true })
+  guard(app, settings.token)
+  answerFailures(app, settings.log)
+  addHealthRoutes(app, ports)
+  addPlanRoutes(app, ports)
+  await addEngineProxy(app, ports)
+  await app.listen({ host: settings.listen.host, port: settings.listen.port })
+  const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
+    close: () => app.close(),
+  }
+}
+
+function guard(app: FastifyInstance, token: string): void {
+  const allowed = bearerGuard(token)
+  app.addHook("onRequest", async (request, reply) => {
+    if (openPaths.has(request.routeOptions.url ?? "") || allowed(request.headers.authorization)) return
+    reply.header("www-authenticate", 'Bearer realm="sallyport control"')
+    return sendProblem(
+      reply,
+      "unauthenticated",
+      request.headers.authorization === undefined
+        ? "a bearer token is required"
+        : "this is not the control token of this process",
+    )
+  })
+}
+
+function answerFailures(app: FastifyInstance, log: Log): void {
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, "not-found", `there is no ${request.method} ${request.url.split("?")[0]}`),
+  )
+  app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
+    if (error instanceof Unavailable) {
+      log.warn({ error: error.message, path: request.url }, "database unavailable")
+      return sendProblem(
+        reply.header("retry-after", "1"),
+        "unavailable",
+        "the database does not answer; nothing was changed",
+      )
+    }
+    if (error.statusCode === 413)
+      return sendProblem(reply, "too-large", `a body may have ${bodyBytesMax} bytes`)
+    if (error.statusCode !== undefined && error.statusCode < 500)
+      return sendProblem(reply, "bad-request", error.message)
+    log.error({ err: error, path: request.url }, "control request failed")
+    return sendProblem(reply, "internal", "the request failed; the log says why")
+  })
+}
+
+/** The engine's listener is internal and asks for no token; this door does, and does not pass the token on. */
+async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promise<void> {
+  await app.register(httpProxy, {
+    prefix: "/authz",
+    rewritePrefix: "/",
+    upstream: "",
+    disableRequestLogging: true,
+    retryMethods: [],
+    preHandler: async (_, reply) => {
+      if (ports.authzUrl() === undefined) {
+        return sendProblem(
+          reply,
+          "no-engine",
+          "no engine listener is known to this process: the plan has no `authz` block, or no plan is applied",
+        )
+      }
+    },
+    replyOptions: {
+      getUpstream: () => ports.authzUrl() as string,
+      rewriteRequestHeaders: (_, headers) => {
+        const {
+          authorization: _token,
+          expect: _expect,
+          "proxy-authorization": _proxy,
+          te: _te,
+          ...rest
+        } = headers
+        return rest
+      },
+      onError: (reply) => {
+        sendProblem(reply as never, "no-engine", "the engine's listener does not answer")
+      },
+    },
+  })
+}
