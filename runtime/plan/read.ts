@@ -89,8 +89,12 @@ class Integrity {
         this.#steps(route.sections[section], `routes[${quote(key)}].sections.${section}`, [])
       }
     }
-    for (const id of Object.keys(steps))
+    for (const [id, step] of Object.entries(steps)) {
       if (!this.#used.has(id)) this.#add(`steps.${id}`, "no route uses this step")
+      // Compiled steps are carried over by id: an id that is not its content's would run another step than the plan says.
+      if (stepIdOf(step) !== id)
+        this.#add(`steps.${id}`, `the id does not fit the content, which has \`${stepIdOf(step)}\``)
+    }
     for (const [key, product] of Object.entries(products)) {
       const known = new Set(Object.values(routes).map((route) => route.api))
       for (const api of product.apis)
