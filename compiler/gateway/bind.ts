@@ -1,0 +1,184 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import type { Argument, Block, Document, Statement } from "./ast.ts"
+import { Args, type Bound, type BoundBlock, type Filled, headSpan } from "./bind/bound.ts"
+import { laterArgument, reportKeyword } from "./bind/keyword.ts"
+import { type Failure, matchArguments } from "./bind/match.ts"
+import { shown } from "./bind/names.ts"
+import { readArgument } from "./bind/read.ts"
+import { syntaxOf } from "./bind/syntax.ts"
+import type { BlockName } from "./schema/block-name.ts"
+import { blocks } from "./schema/blocks.ts"
+import type { Row } from "./schema/row.ts"
+import { listed } from "./schema/slots.ts"
+
+const rowsOf = Object.fromEntries(
+  Object.entries(blocks).map(([name, block]) => [name, new Map(block.rows.map((row) => [row.keyword, row]))]),
+) as unknown as { readonly [Name in BlockName]: ReadonlyMap<string, Row> }
+
+/**
+ * Gives every statement its row of the schema: keyword known and allowed, arguments in their slots, literals read, block as it must be,
+ * nothing twice, nothing missing. Names are resolved later, when all are known. What is not understood is reported and left out.
+ */
+export function bind(documents: readonly Document[], report: Report): BoundBlock {
+  const statements = documents.flatMap((document) => document.statements)
+  return bindStatements("file", statements, undefined, report)
+}
+
+function bindStatements(
+  name: BlockName,
+  statements: readonly Statement[],
+  owner: Statement | undefined,
+  report: Report,
+): BoundBlock {
+  const rows = rowsOf[name]
+  const bound: Bound[] = []
+  let damaged = owner?.broken ?? false
+  for (const statement of statements) {
+    const row = rows.get(statement.keyword.text) ?? blocks[name].anyKeyword
+    if (row === undefined) {
+      // The words of a broken line may be anything: its finding has been made.
+      if (!statement.broken) reportKeyword(statement, name, owner, report)
+      damaged = true
+      continue
+    }
+    const each = bindStatement(row, statement, report)
+    if (each.broken) damaged = true
+    bound.push(each)
+  }
+  reportRepeated(name, bound, report)
+  if (!damaged && owner !== undefined) reportMissing(name, bound, owner, report)
+  return { name, statements: bound, damaged }
+}
+
+function bindStatement(row: Row, statement: Statement, report: Report): Bound {
+  const matched = matchArguments(row, statement.args)
+  let broken = statement.broken
+  if (matched.failure !== undefined) {
+    if (!statement.broken) reportArguments(row, statement, matched.failure, report)
+    broken = true
+  }
+  const filled: Filled[] = []
+  for (const [slot, argument] of matched.slots) {
+    const value = readArgument(slot, argument, report)
+    if (value === undefined) broken = true
+    else filled.push({ slot, argument, value })
+  }
+  const form = matched.form
+  const block = bindBlock(row, form.block, statement, matched.failure !== undefined, report)
+  if (form.blockRequired === true && statement.block === undefined) {
+    if (!broken)
+      report.add("SP2005", headSpan(statement), `\`${row.keyword}\` needs a block`, syntaxHelp(row))
+    broken = true
+  }
+  const otherwise = bindOtherwise(row, form.block, statement, report)
+  return { row, form, statement, args: new Args(filled), block, otherwise, broken }
+}
+
+function bindBlock(
+  row: Row,
+  name: BlockName | undefined,
+  statement: Statement,
+  formUnknown: boolean,
+  report: Report,
+): BoundBlock | undefined {
+  const { block } = statement
+  if (block === undefined) return undefined
+  if (name !== undefined) return bindStatements(name, block.statements, statement, report)
+  // With unknown arguments another form may be meant, and its block be right.
+  if (!formUnknown && !statement.broken) {
+    report.add("SP2006", block.open, `\`${headText(statement)}\` takes no block`, syntaxHelp(row))
+  }
+  return undefined
+}
+
+function bindOtherwise(
+  row: Row,
+  name: BlockName | undefined,
+  { otherwise, broken }: Statement,
+  report: Report,
+): BoundBlock | undefined {
+  if (otherwise === undefined) return undefined
+  if (row.otherwise !== true || name === undefined) {
+    if (!broken) report.add("SP2007", otherwise.keyword, `\`${row.keyword}\` has no \`else\``)
+    return undefined
+  }
+  const { block, when } = otherwise
+  if (when !== undefined) return bindStatements(name, [when], when, report)
+  return block === undefined ? undefined : bindElse(name, block, report)
+}
+
+function bindElse(name: BlockName, block: Block, report: Report): BoundBlock {
+  return bindStatements(name, block.statements, undefined, report)
+}
+
+function reportArguments(
+  row: Row,
+  statement: Statement,
+  { at, expected, words }: Failure,
+  report: Report,
+): void {
+  const argument = statement.args[at]
+  if (argument === undefined) {
+    const detail = `after \`${headText(statement)}\` ${listed(expected, "or")} is missing`
+    report.add("SP2004", headSpan(statement), detail, syntaxHelp(row))
+    return
+  }
+  if (argument.kind === "equals") {
+    report.add("SP2036", argument.span, `\`=\` is not expected after \`${row.keyword}\``)
+    return
+  }
+  const hint = argument.kind === "word" ? didYouMean(argument.text, words) : ""
+  const detail =
+    expected.length === 0
+      ? `${argumentText(argument)} is one too many for \`${row.keyword}\``
+      : `expected ${listed(expected, "or")}, found ${argumentText(argument)}${hint}`
+  const later = laterArgument(row.keyword, argument)
+  if (later === undefined) report.add("SP2004", argument.span, detail, syntaxHelp(row))
+  else report.add("SP2003", argument.span, later)
+}
+
+function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report): void {
+  const first = new Map<string, Bound>()
+  for (const each of bound) {
+    const { text, span } = each.statement.keyword
+    const earlier = first.get(text)
+    if (earlier === undefined) first.set(text, each)
+    else if (each.row.several !== true || name === "claims") {
+      const where = name === "file" ? "is declared twice" : `is there twice in ${blocks[name].title}`
+      report.add("SP2008", span, `\`${text}\` ${where}`, {
+        related: [{ span: earlier.statement.keyword.span, message: "the first" }],
+      })
+    }
+  }
+}
+
+function reportMissing(name: BlockName, bound: readonly Bound[], owner: Statement, report: Report): void {
+  for (const row of blocks[name].rows) {
+    if (row.required !== true || bound.some((each) => each.row.keyword === row.keyword)) continue
+    const detail = `\`${headText(owner)}\` has no \`${row.keyword}\``
+    report.add("SP2009", headSpan(owner), detail, { help: `Add e.g. \`${row.example}\`.` })
+  }
+}
+
+function syntaxHelp(row: Row): { help: string } {
+  return {
+    help: `Write ${listed(
+      syntaxOf(row).map((line) => `\`${line}\``),
+      "or",
+    )}, e.g. \`${row.example}\`.`,
+  }
+}
+
+function headText(statement: Statement): string {
+  const { file, start, end } = headSpan(statement)
+  return shown(file.text.slice(start, end))
+}
+
+function argumentText(argument: Argument): string {
+  if (argument.kind === "word") return `\`${shown(argument.text)}\``
+  if (argument.kind === "text") return "text in quotes"
+  return argument.kind === "cel"
+    ? "an expression"
+    : `\`${shown(argument.kind === "call" ? argument.name.text : "=")}(…)\``
+}

@@ -1,0 +1,64 @@
+import type { Report } from "../../core/diagnostic.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import type { Argument, Statement } from "../ast.ts"
+import type { BlockName } from "../schema/block-name.ts"
+import { blocks, laterWords } from "../schema/blocks.ts"
+import { listed } from "../schema/slots.ts"
+import { shown } from "./names.ts"
+
+/** Reports a keyword its block does not have: known elsewhere, known to a later version, or not known. */
+export function reportKeyword(
+  statement: Statement,
+  name: BlockName,
+  owner: Statement | undefined,
+  report: Report,
+): void {
+  const { text, span } = statement.keyword
+  const later = laterWords.find(
+    (each) => each.word === text && each.after === undefined && each.blocks.includes(name),
+  )
+  if (later !== undefined) {
+    report.add("SP2003", span, `\`${text}\` (${later.docs}) is not available yet`)
+    return
+  }
+  const homes = homesOf(text)
+  if (homes.length > 0) {
+    const line =
+      owner === undefined ? undefined : owner.keyword.span.file.position(owner.keyword.span.start).line
+    const unclosed =
+      name === "file" || line === undefined ? "" : ` Or is the \`{\` of line ${line} not closed?`
+    const help = `It belongs in ${listed(homes, "or")}.${unclosed}`
+    const related =
+      owner === undefined ? [] : [{ span: owner.keyword.span, message: "the block it stands in" }]
+    report.add("SP2002", span, `\`${text}\` is not allowed in ${blocks[name].title}`, { help, related })
+    return
+  }
+  const elsewhere = laterWords.find((each) => each.word === text && each.after === undefined)
+  if (elsewhere !== undefined) {
+    report.add("SP2003", span, `\`${text}\` (${elsewhere.docs}) is not available yet`)
+    return
+  }
+  const keywords = blocks[name].rows.map((row) => row.keyword)
+  report.add("SP2001", span, `${blocks[name].title} has no \`${shown(text)}\`${didYouMean(text, keywords)}`, {
+    help: `Possible here: ${listed(
+      keywords.map((keyword) => `\`${keyword}\``),
+      "and",
+    )}.`,
+  })
+}
+
+/** The finding for a word after a keyword that a later version brings, e.g. `auth policy`. */
+export function laterArgument(keyword: string, argument: Argument): string | undefined {
+  if (argument.kind !== "word") return undefined
+  const later = laterWords.find((each) => each.after === keyword && each.word === argument.text)
+  return later === undefined
+    ? undefined
+    : `\`${keyword} ${argument.text}\` (${later.docs}) is not available yet`
+}
+
+function homesOf(keyword: string): string[] {
+  const names = Object.keys(blocks) as BlockName[]
+  return names
+    .filter((name) => blocks[name].rows.some((row) => row.keyword === keyword))
+    .map((name) => blocks[name].title)
+}

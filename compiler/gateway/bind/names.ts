@@ -1,0 +1,128 @@
+import { contextNames } from "../../../runtime/expression/request-context.ts"
+import type { LimitKey } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import type { Text, Word } from "../ast.ts"
+import type { Slot } from "../schema/row.ts"
+import { expectedOf } from "../schema/slots.ts"
+
+/** Keywords `without` cuts; no policy may be called so. */
+export const cuttable: readonly string[] = ["auth", "limit", "require", "inbound", "outbound"]
+
+/** Words of CEL's grammar (its specification, "Reserved words") and its constants: no variable can have such a name. */
+const celWords: ReadonlySet<string> = new Set(
+  "as break const continue else false for function if import in let loop namespace null package return true var void while".split(
+    " ",
+  ),
+)
+
+/** CEL's type names and macros: as a variable they would read as something else. */
+const celTypes: ReadonlySet<string> = new Set(
+  "bool bytes double duration dyn int list map string timestamp type uint has size matches math optional strings".split(
+    " ",
+  ),
+)
+
+/** Names of what `backend "URL"` declares on its way. */
+export const inlineBackendPrefix = "inline-"
+
+/** A name that is declared here. */
+export function readName(word: Word, { to }: Slot, report: Report): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(word.text)) {
+    report.add("SP2010", word.span, `\`${shown(word.text)}\` can't be a name`)
+    return undefined
+  }
+  const [kind] = to ?? []
+  const reserved =
+    ["__proto__", "constructor", "prototype"].includes(word.text) ||
+    (kind === "policy" && cuttable.includes(word.text)) ||
+    (kind === "backend" && word.text.startsWith(inlineBackendPrefix))
+  if (reserved)
+    report.add("SP2013", word.span, `\`${word.text}\` has a meaning of its own and can't be declared`)
+  return reserved ? undefined : word.text
+}
+
+/** The name of a value or secret: a variable of expressions. */
+export function readValueName(word: Word, _slot: Slot, report: Report): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(word.text)) {
+    const help =
+      "Use letters, digits and `_`, starting with a letter or `_`: the name is used in expressions."
+    report.add("SP2010", word.span, `\`${shown(word.text)}\` can't be the name of a value`, { help })
+    return undefined
+  }
+  const { text } = word
+  const reserved =
+    contextNames.includes(text) ||
+    celWords.has(text) ||
+    celTypes.has(text) ||
+    ["__proto__", "constructor", "prototype"].includes(text)
+  if (reserved) report.add("SP2013", word.span, `\`${text}\` has a meaning of its own in expressions`)
+  return reserved ? undefined : text
+}
+
+/** One of the slot's fixed words. */
+export function readChoice(word: Word, slot: Slot, report: Report): string | undefined {
+  const choices = slot.choices ?? []
+  if (choices.includes(word.text)) return word.text
+  const hint = didYouMean(word.text, choices)
+  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not possible here${hint}`, {
+    help: `Write ${expectedOf(slot)}.`,
+  })
+  return undefined
+}
+
+/** What a limit counts by. */
+export function readLimitKey(word: Word, _slot: Slot, report: Report): LimitKey | undefined {
+  if (word.text === "subscription" || word.text === "ip") return { by: word.text }
+  const claim = /^jwt\.(.{1,256})$/.exec(word.text)?.[1]
+  if (claim !== undefined) return { by: "claim", claim }
+  const hint = didYouMean(word.text, ["subscription", "ip"])
+  const help = "Count by `subscription`, `ip` or a claim such as `jwt.sub`."
+  report.add("SP2030", word.span, `a limit can't count by \`${shown(word.text)}\`${hint}`, { help })
+  return undefined
+}
+
+/** A word that stands for itself, or constant text. */
+export function readWordOrConstant(argument: Word | Text, _slot: Slot, report: Report): string | undefined {
+  return argument.kind === "word" ? argument.text : readConstant(argument, _slot, report)
+}
+
+/** Text without `${…}`. */
+export function readConstant(text: Text, _slot: Slot, report: Report): string | undefined {
+  const dynamic = text.parts.find((part) => part.kind === "cel")
+  if (dynamic !== undefined) {
+    report.add("SP2031", dynamic.span, "this must be constant text", {
+      help: "Write the text itself, without `${…}`.",
+    })
+    return undefined
+  }
+  const value = text.parts.map((part) => (part.kind === "literal" ? part.value : "")).join("")
+  if (value === "") report.add("SP2038", text.span, "the text is empty")
+  return value === "" ? undefined : value
+}
+
+/** The name of a header, in lower case. */
+export function readHeaderName(text: Text, slot: Slot, report: Report): string | undefined {
+  const value = readConstant(text, slot, report)
+  if (value === undefined || /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value)) return value?.toLowerCase()
+  report.add("SP2027", text.span, `\`${shown(value)}\` is not the name of a header`)
+  return undefined
+}
+
+/** The name of a query parameter, decoded. */
+export function readQueryName(text: Text, slot: Slot, report: Report): string | undefined {
+  const value = readConstant(text, slot, report)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+  if (value === undefined || (value.length <= 128 && !/[\u0000-\u001f\u007f]/.test(value))) return value
+  report.add("SP2035", text.span, `\`${shown(value)}\` can't be the name of a query parameter`, {
+    help: "Use at most 128 characters without control characters.",
+  })
+  return undefined
+}
+
+/** User text in a finding: on one line, not longer than a line. */
+export function shown(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line.
+  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "\u{fffd}")
+  return line.length > 60 ? `${line.slice(0, 60)}…` : line
+}

@@ -1,0 +1,59 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Argument } from "../ast.ts"
+import type { Slot, SlotKind } from "../schema/row.ts"
+import { readAddress, readNetwork } from "./addresses.ts"
+import {
+  readChoice,
+  readConstant,
+  readHeaderName,
+  readLimitKey,
+  readName,
+  readQueryName,
+  readValueName,
+  readWordOrConstant,
+} from "./names.ts"
+import { readFile, readOutside } from "./outside.ts"
+import { readPath } from "./path.ts"
+import { readCount, readDate, readDuration, readDurationOrNone, readSize, readStatus } from "./quantities.ts"
+
+type Read = (argument: never, slot: Slot, report: Report) => unknown
+
+/** The argument itself is its value: it is looked at when all declarations are known. */
+const itself: Read = (argument: Argument) => argument
+
+const readers: { readonly [Kind in SlotKind]: Read } = {
+  name: readName,
+  "value-name": readValueName,
+  reference: itself,
+  scope: itself,
+  duration: readDuration,
+  "duration-or-none": readDurationOrNone,
+  size: readSize,
+  count: readCount,
+  date: readDate,
+  address: readAddress,
+  network: readNetwork,
+  status: readStatus,
+  choice: readChoice,
+  data: itself,
+  claim: readWordOrConstant,
+  "limit-key": readLimitKey,
+  relation: itself,
+  url: itself,
+  "load-text": itself,
+  text: itself,
+  constant: readConstant,
+  "header-name": readHeaderName,
+  "query-name": readQueryName,
+  path: readPath,
+  condition: itself,
+  expression: itself,
+  file: readFile,
+  outside: readOutside,
+  equals: itself,
+}
+
+/** What an argument means in its slot; undefined when it means nothing, which is reported. Its form was checked by the pattern. */
+export function readArgument(slot: Slot, argument: Argument, report: Report): unknown {
+  return readers[slot.kind](argument as never, slot, report)
+}
