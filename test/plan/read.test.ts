@@ -1,0 +1,291 @@
+import { describe, expect, it } from "vitest"
+import { canonicalJson, digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
+import { planJsonSchema } from "../../runtime/plan/json-schema.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+
+type Json = Record<string, unknown>
+
+const forward = { kind: "forward", backend: "orders" }
+
+function body(): PlanBody {
+  return {
+    gateway: {
+      name: "acme",
+      listen: [{ host: "127.0.0.1", port: 8000 }],
+      trust: [],
+      limits: { bodyBytesMax: 1024, headerBytesMax: 16_384, headersMax: 100, timeoutMs: null },
+    },
+    authz: null,
+    values: {},
+    secrets: { ci_key: { env: "CI_KEY" } },
+    issuers: {},
+    backends: {
+      orders: {
+        targets: [{ url: "http://127.0.0.1:1", weight: 1 }],
+        connectMs: 1000,
+        totalMs: null,
+        tls: { insecure: false },
+      },
+    },
+    products: { partner: { apis: ["orders"] } },
+    subscriptions: { ci: { scope: { product: "partner" }, key: "ci_key" } },
+    routes: {
+      "GET /orders": {
+        api: "orders",
+        version: null,
+        operation: "GET /",
+        method: "GET",
+        path: "/orders",
+        stripPrefix: "/orders",
+        timeoutMs: null,
+        sections: { inbound: [], backend: [stepIdOf(forward)], outbound: [], onError: [] },
+      },
+    },
+    steps: { [stepIdOf(forward)]: forward as never },
+    models: {},
+  }
+}
+
+/** A plan of `body()` after `change`, sealed with the digest of what it then is. */
+function planOf(change: (plan: Record<string, Json>) => void = () => {}): Json {
+  const plan = structuredClone(body()) as unknown as Record<string, Json>
+  change(plan)
+  return { format: 1, digest: digestOf(plan), plan, origins: {} }
+}
+
+const problemsOf = (json: unknown) => {
+  const read = readPlan(json)
+  return "problems" in read ? read.problems.map(({ path, message }) => `${path}: ${message}`) : []
+}
+
+const step = (value: Json) => ({ [stepIdOf(value)]: value })
+const use = (plan: Record<string, Json>, ...steps: Json[]): void => {
+  plan["steps"] = Object.assign({}, ...steps.map(step))
+  const route = (plan["routes"] as Json)["GET /orders"] as { sections: { backend: string[] } }
+  route.sections.backend = steps.map((each) => stepIdOf(each))
+}
+
+describe("reading a plan", () => {
+  it("accepts a whole one and gives it back unchanged", () => {
+    const read = readPlan(planOf())
+    expect(read).toEqual({ plan: planOf() })
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /^: is not a plan/],
+    ["text", "plan", /^: is not a plan/],
+    ["a list", [], /^: is not a plan/],
+    ["no format", { plan: {} }, /^format: has no `format`/],
+    [
+      "a later format",
+      { ...planOf(), format: 2 },
+      /^format: plan format 2 is not known here; this version reads format 1/,
+    ],
+    ["an unknown key at the top", { ...planOf(), extra: 1 }, /extra/],
+    ["a digest that is none", { ...planOf(), digest: "x" }, /^digest: /],
+    [
+      "content changed by hand",
+      { ...planOf(), plan: { ...body(), secrets: { ci_key: { env: "OTHER" } } } },
+      /^digest: the digest does not fit/,
+    ],
+    [
+      "an unknown key deep inside",
+      planOf((plan) => {
+        ;(plan["backends"]?.["orders"] as Json)["pool"] = 1
+      }),
+      /plan\.backends\.orders.*pool/s,
+    ],
+    [
+      "a wrong type",
+      planOf((plan) => {
+        ;(plan["gateway"] as Json)["listen"] = "8000"
+      }),
+      /plan\.gateway\.listen/,
+    ],
+    [
+      "a null where text is due",
+      planOf((plan) => {
+        plan["secrets"] = { ci_key: { env: null } }
+      }),
+      /plan\.secrets\.ci_key/,
+    ],
+    [
+      "a reserved name",
+      planOf((plan) => {
+        plan["secrets"] = { ci_key: { env: "A" }, constructor: { env: "A" } }
+      }),
+      /constructor/,
+    ],
+    [
+      "a missing backend",
+      planOf((plan) => {
+        plan["backends"] = {}
+      }),
+      /there is no backend `orders`/,
+    ],
+    [
+      "a missing step",
+      planOf((plan) => {
+        plan["steps"] = {}
+      }),
+      /plan\.routes\["GET \/orders"\]\.sections\.backend\[0\]: there is no step/,
+    ],
+    [
+      "a step nobody uses",
+      planOf((plan) => {
+        Object.assign(plan["steps"] as Json, step({ kind: "forward", backend: "orders" }))
+        ;(plan["routes"] as Json)["GET /orders"] = {
+          ...((plan["routes"] as Json)["GET /orders"] as Json),
+          sections: { inbound: [], backend: [], outbound: [], onError: [] },
+        }
+      }),
+      /no route uses this step/,
+    ],
+    [
+      "a step under another id",
+      planOf((plan) => {
+        const id = stepIdOf(forward)
+        plan["steps"] = { [id]: { kind: "forward", backend: "orders2" } }
+        plan["backends"] = { ...plan["backends"], orders2: (plan["backends"] as Json)["orders"] }
+      }),
+      /the id does not fit the content/,
+    ],
+    ["an unknown step", planOf((plan) => use(plan, { kind: "teleport" })), /steps/],
+    [
+      "a missing issuer",
+      planOf((plan) =>
+        use(plan, { kind: "validate-jwt", issuer: "acme", header: "authorization", claims: [], status: 401 }),
+      ),
+      /there is no issuer `acme`/,
+    ],
+    [
+      "a missing store",
+      planOf((plan) =>
+        use(plan, { kind: "require", store: "acme", relation: "viewer", object: "o:1", user: "u:1" }),
+      ),
+      /there is no store `acme`/,
+    ],
+    [
+      "a missing value",
+      planOf((plan) => use(plan, { kind: "rewrite", path: { text: [{ value: "nope" }] } })),
+      /there is no value `nope`/,
+    ],
+    [
+      "a missing secret",
+      planOf((plan) =>
+        use(plan, {
+          kind: "set-header",
+          message: "request",
+          action: "set",
+          name: "x",
+          value: { text: [{ secret: "nope" }] },
+        }),
+      ),
+      /there is no secret `nope`/,
+    ],
+    [
+      "a step inside `when` that is not there",
+      planOf((plan) =>
+        use(plan, {
+          kind: "when",
+          test: { lang: "cel", text: "true", type: "bool" },
+          matched: ["0123456789abcdef"],
+          otherwise: [],
+        }),
+      ),
+      /matched\[0\]: there is no step/,
+    ],
+    [
+      "a product of an API that is not there",
+      planOf((plan) => {
+        plan["products"] = { partner: { apis: ["nope"] } }
+      }),
+      /no route belongs to an API `nope`/,
+    ],
+    [
+      "a subscription to a product that is not there",
+      planOf((plan) => {
+        plan["products"] = {}
+      }),
+      /there is no product `partner`/,
+    ],
+    [
+      "a route under another key",
+      planOf((plan) => {
+        plan["routes"] = { "GET /x": (plan["routes"] as Json)["GET /orders"] } as Json
+      }),
+      /its key must be `GET \/orders`/,
+    ],
+    [
+      "nesting without end",
+      JSON.parse(`${'{"plan":'.repeat(50_000)}1${"}".repeat(50_000)}`),
+      /nested deeper than 200/,
+    ],
+  ])("refuses %s", (_, json, message) => {
+    expect(problemsOf(json).join("\n")).toMatch(message)
+  })
+
+  it("names every problem of a run", () => {
+    const problems = problemsOf(
+      planOf((plan) => {
+        plan["backends"] = {}
+        plan["products"] = {}
+        plan["secrets"] = {}
+      }),
+    )
+    expect(problems).toHaveLength(3)
+  })
+
+  it("leaves no prototype changed", () => {
+    readPlan(JSON.parse(`{"format":1,"__proto__":{"x":1},"plan":{"__proto__":{"x":1}}}`))
+    expect(({} as Json)["x"]).toBeUndefined()
+  })
+})
+
+describe("reading a sealed plan", () => {
+  const sealed = (change: Json = {}) => ({
+    sealed: 1,
+    base: { serial: 4, digest: digestOf(1) },
+    plan: planOf(),
+    ...change,
+  })
+
+  it("accepts one with and one without a base", () => {
+    expect(readSealedPlan(sealed())).toHaveProperty("sealed")
+    expect(readSealedPlan(sealed({ base: null }))).toHaveProperty("sealed")
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ["a bare plan", planOf(), /sealed|plan/],
+    ["another format", sealed({ plan: { ...planOf(), format: 9 } }), /plan\.format: plan format 9/],
+    [
+      "content changed by hand",
+      sealed({ plan: { ...planOf(), plan: { ...body(), values: { a: { text: "b" } } } } }),
+      /plan\.digest: the digest/,
+    ],
+    ["a bad base", sealed({ base: { serial: 0, digest: "x" } }), /base/],
+  ])("refuses %s", (_, json, message) => {
+    const read = readSealedPlan(json)
+    expect(
+      "problems" in read
+        ? read.problems.map(({ path, message: text }) => `${path}: ${text}`).join("\n")
+        : "accepted",
+    ).toMatch(message)
+  })
+})
+
+describe("canonical bytes", () => {
+  it("do not depend on the order of keys, and keep the order of lists", () => {
+    expect(canonicalJson({ b: [2, 1], a: { d: undefined, c: "é\n" } })).toBe('{"a":{"c":"é\\n"},"b":[2,1]}')
+    expect(digestOf({ a: 1, b: 2 })).toBe(digestOf({ b: 2, a: 1 }))
+  })
+
+  it("schema is published for the format that is read", () => {
+    expect(planJsonSchema()).toMatchObject({
+      $id: "urn:sallyport:plan:1",
+      type: "object",
+      additionalProperties: false,
+    })
+  })
+})
