@@ -1,4 +1,13 @@
+import { type Adapt, adapterFor, adaptRawInt } from "./adapt.ts"
+import { checkSource } from "./check-source.ts"
+import type { Closure, Frame } from "./closures.ts"
+import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
+import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
+import { ExpressionError } from "./expression-error.ts"
+import { costMaxDefault, metered } from "./meter.ts"
+import { jsonOf } from "./to-json.ts"
+import { kindOf } from "./values.ts"
 
 /**
  * Values of the variables by name (own properties only, a missing one is the error `no-such-key`).
@@ -19,24 +28,62 @@ export interface CompileOptions {
   readonly costMax?: number
 }
 
+function read(name: string, get: (bindings: Bindings) => unknown, adapt: Adapt | undefined): Closure {
+  return (frame) => {
+    const value = get(frame.values as Bindings)
+    if (value === undefined) throw new ExpressionError("no-such-key", `there is no \`${name}\``)
+    return adapt === undefined ? value : adapt(value)
+  }
+}
+
+const readVariable: VariableReader = (name, type, raw) => {
+  const inherited = name in Object.prototype
+  const get = inherited
+    ? (bindings: Bindings) => (Object.hasOwn(bindings, name) ? bindings[name] : undefined)
+    : (bindings: Bindings) => bindings[name]
+  return read(name, get, raw ? adaptRawInt : adapterFor(type))
+}
+
+const noLocals: unknown[] = []
+
 /**
  * Makes a function of an expression; all parsing, checking and choosing of overloads happens here.
  * @throws TypeError when `checkExpression` has findings for the source: check first, this is the runtime's half.
  */
-export declare function compileExpression(
+export function compileExpression(
   source: string,
   environment: Environment,
-  options?: CompileOptions,
-): CompiledExpression
+  options: CompileOptions = {},
+): CompiledExpression {
+  const checked = checkSource(source, environment)
+  if (!checked.ok) {
+    const [first] = checked.findings
+    throw new TypeError(`the expression is wrong at ${first?.start}: ${first?.message}`)
+  }
+  const compiler = new TreeCompiler({ environment, readVariable, collect: false })
+  const closure = compiler.compile(checked.tree)
+  const costMax = options.costMax ?? costMaxDefault
+  const { slots } = compiler
+  return (bindings) => {
+    const frame: Frame = { values: bindings, locals: slots === 0 ? noLocals : new Array<unknown>(slots) }
+    return metered(costMax, closure, frame)
+  }
+}
 
 /**
  * The text of a value inside `${…}`: a string as it is, bool, int, uint, double, timestamp (RFC 3339) and duration (`90s`)
  * as CEL's `string()` writes them. @throws ExpressionError (`type`) for lists, maps, null and other things.
  */
-export declare function toText(value: unknown): string
+export function toText(value: unknown): string {
+  const text = textOf(value)
+  if (text === undefined) throw new ExpressionError("type", `a ${kindOf(value)} has no text`)
+  return text
+}
 
 /**
  * The JSON value of a value: int and uint become numbers when that is exact and strings when not (as in protobuf's JSON),
  * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types).
  */
-export declare function toJson(value: unknown): unknown
+export function toJson(value: unknown): unknown {
+  return jsonOf(value, 0)
+}

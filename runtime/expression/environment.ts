@@ -62,7 +62,9 @@ function requireKnown(type: CelTypeTree, objects: ReadonlyMap<string, unknown>, 
 }
 
 function declareObject(name: string, type: ObjectType): DeclaredObject {
-  if (isBuiltInTypeName(name)) throw new TypeError(`\`${name}\` is a type of the language`)
+  // A single capital stands for any type in the signatures of the library.
+  if (isBuiltInTypeName(name) || /^[A-Z]$/.test(name))
+    throw new TypeError(`\`${name}\` can't name an object type`)
   const fields = new Map(
     Object.entries(type.fields).map(([key, text]) => [key, readType(text, `${name}.${key}`)]),
   )

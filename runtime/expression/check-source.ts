@@ -1,0 +1,31 @@
+import { TreeChecker } from "./check-tree.ts"
+import type { Environment } from "./environment.ts"
+import type { ExpressionFinding, Reference } from "./finding.ts"
+import { parseExpression } from "./parse.ts"
+import type { TreeNode } from "./syntax-tree.ts"
+import { type CelType, parseCelType } from "./types.ts"
+import { accepts } from "./unify.ts"
+
+/** A checked source with its tree, for compilation. */
+export type CheckedSource =
+  | { readonly ok: true; readonly tree: TreeNode; readonly references: readonly Reference[] }
+  | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
+
+/** See `checkExpression`. */
+export function checkSource(source: string, environment: Environment, expected?: CelType): CheckedSource {
+  const parsed = parseExpression(source)
+  if (!parsed.ok) return { ok: false, findings: [parsed.finding] }
+  const checker = new TreeChecker(source, environment)
+  const type = checker.check(parsed.tree)
+  const wanted = expected === undefined ? undefined : parseCelType(expected)
+  const isObject = (name: string) => environment.objects.has(name)
+  if (checker.findings.length === 0 && wanted !== undefined && !accepts(wanted, type, new Map(), isObject)) {
+    const { start, end } = parsed.tree
+    const message = `\`${wanted.text}\` is expected here, not \`${type.text}\``
+    return { ok: false, findings: [{ kind: "type", message, start, end }] }
+  }
+  if (checker.findings.length > 0) {
+    return { ok: false, findings: checker.findings.toSorted((a, b) => a.start - b.start) }
+  }
+  return { ok: true, tree: parsed.tree, references: checker.references }
+}

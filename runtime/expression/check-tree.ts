@@ -1,0 +1,334 @@
+import { constantFault } from "./constants.ts"
+import type { DeclaredObject, Environment } from "./environment.ts"
+import type { ExpressionFinding, FindingKind, Reference } from "./finding.ts"
+import { callFault, findOverload } from "./overloads.ts"
+import { signatures } from "./signatures.ts"
+import type { CallNode, ConditionalNode, LoopNode, NameNode, SelectNode, TreeNode } from "./syntax-tree.ts"
+import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
+import { join } from "./unify.ts"
+import { kindOf } from "./values.ts"
+
+const { dyn, bool, type: typeType } = simpleTypes
+
+/** Findings after which an expression is not looked at further. */
+const findingsMax = 20
+
+/** Names that stand for a type as a value: `type(x) == int`. */
+export const typeNames: ReadonlyMap<string, string> = new Map(
+  [
+    "bool",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "list",
+    "map",
+    "type",
+    "timestamp",
+    "duration",
+    "ipaddress",
+  ]
+    .map((name): [string, string] => [name, name])
+    .concat([["null_type", "null"]]),
+)
+
+interface Details {
+  readonly name?: string
+  readonly candidates?: readonly string[]
+}
+
+/** Gives every node its type, and collects what is wrong and what is read. After a finding a part counts as `dyn`, so that one mistake is one finding. */
+export class TreeChecker {
+  readonly findings: ExpressionFinding[] = []
+  readonly references: Reference[] = []
+  private readonly source: string
+  private readonly environment: Environment
+  private readonly loopVariables: { readonly name: string; readonly type: CelTypeTree }[] = []
+  private readonly isObject: (name: string) => boolean
+
+  constructor(source: string, environment: Environment) {
+    this.source = source
+    this.environment = environment
+    this.isObject = (name) => environment.objects.has(name)
+  }
+
+  check(node: TreeNode, insideChain = false): CelTypeTree {
+    node.type = this.typeOf(node, insideChain)
+    return node.type
+  }
+
+  private report(
+    kind: FindingKind,
+    message: string,
+    start: number,
+    end: number,
+    details: Details = {},
+  ): CelTypeTree {
+    if (this.findings.length < findingsMax) this.findings.push({ kind, message, start, end, ...details })
+    return dyn
+  }
+
+  private typeOf(node: TreeNode, insideChain: boolean): CelTypeTree {
+    switch (node.kind) {
+      case "literal":
+        return simpleTypes[kindOf(node.value) as keyof typeof simpleTypes]
+      case "name":
+        return this.typeOfName(node, insideChain)
+      case "select":
+        return this.typeOfSelect(node, insideChain)
+      case "call":
+        return this.typeOfCall(node, insideChain)
+      case "logic":
+        this.requireBool(node.left, `\`${node.operator}\` takes \`bool\``)
+        this.requireBool(node.right, `\`${node.operator}\` takes \`bool\``)
+        return bool
+      case "conditional":
+        return this.typeOfConditional(node)
+      case "list": {
+        let element: CelTypeTree | undefined
+        for (const child of node.elements) element = join(element, this.check(child))
+        return listOf(element ?? dyn)
+      }
+      case "map": {
+        let key: CelTypeTree | undefined
+        let value: CelTypeTree | undefined
+        for (const entry of node.entries) {
+          key = join(key, this.typeOfKey(entry.key))
+          value = join(value, this.check(entry.value))
+        }
+        return mapOf(key ?? dyn, value ?? dyn)
+      }
+      case "loop":
+        return this.typeOfLoop(node)
+    }
+  }
+
+  private typeOfName(node: NameNode, insideChain: boolean): CelTypeTree {
+    const { name, start, end } = node
+    const local = this.loopVariables.findLast((variable) => variable.name === name)
+    if (local !== undefined) return local.type
+    const declared = this.environment.variables.get(name)
+    if (declared !== undefined) {
+      if (!insideChain) this.references.push({ path: [name], start, end })
+      return declared
+    }
+    if (typeNames.has(name)) return typeType
+    const candidates = [
+      ...this.loopVariables.map((variable) => variable.name),
+      ...this.environment.variables.keys(),
+    ]
+    const isFunction = signatures.function.has(name)
+    const message = isFunction ? `\`${name}\` is a function; call it` : `\`${name}\` is not known here`
+    return this.report("unknown-name", message, start, end, { name, candidates })
+  }
+
+  /** The names from a variable down to this node, when it is such a chain. */
+  private chainOf(node: TreeNode): string[] | undefined {
+    if (node.kind === "name") {
+      const shadowed = this.loopVariables.some((variable) => variable.name === node.name)
+      return !shadowed && this.environment.variables.has(node.name) ? [node.name] : undefined
+    }
+    if (node.kind === "select") {
+      const above =
+        node.operand.kind === "select" && node.operand.test ? undefined : this.chainOf(node.operand)
+      return above === undefined ? undefined : [...above, node.field]
+    }
+    if (node.kind !== "call" || node.name !== "[]") return undefined
+    const [operand, index] = node.args
+    if (operand === undefined || index?.kind !== "literal" || typeof index.value !== "string")
+      return undefined
+    const above = this.chainOf(operand)
+    return above === undefined ? undefined : [...above, index.value]
+  }
+
+  /** Notes the chain that ends here; true when there is one, so that its inner parts are not noted again. */
+  private noteChain(node: SelectNode | CallNode, insideChain: boolean): boolean {
+    const path = insideChain ? undefined : this.chainOf(node)
+    if (path === undefined) return insideChain
+    const test = node.kind === "select" && node.test
+    const start = test ? node.operand.start : node.start
+    this.references.push({ path, start, end: test ? node.fieldEnd : node.end })
+    return true
+  }
+
+  private typeOfSelect(node: SelectNode, insideChain: boolean): CelTypeTree {
+    const chained = this.noteChain(node, insideChain)
+    const operand = this.check(node.operand, chained)
+    const field = this.typeOfField(node.operand, operand, node.field, node.fieldStart, node.fieldEnd)
+    return node.test ? bool : field
+  }
+
+  private typeOfField(
+    operand: TreeNode,
+    type: CelTypeTree,
+    field: string,
+    start: number,
+    end: number,
+  ): CelTypeTree {
+    if (type.name === "dyn") return dyn
+    const [key, value] = type.args
+    if (type.name === "map" && key !== undefined && value !== undefined) {
+      if (key.name === "string" || key.name === "dyn") return value
+      return this.report("type", `the keys of this map are \`${key.text}\`, not \`string\``, start, end)
+    }
+    const object = this.environment.objects.get(type.name)
+    if (object === undefined) return this.report("type", `a \`${type.text}\` has no fields`, start, end)
+    const declared = object.fields.get(field) ?? object.open
+    if (declared !== undefined) return declared
+    return this.unknownField(operand, object, field, start, end)
+  }
+
+  private unknownField(
+    operand: TreeNode,
+    object: DeclaredObject,
+    name: string,
+    start: number,
+    end: number,
+  ): CelTypeTree {
+    const candidates = [...object.fields.keys(), ...object.methods.keys()]
+    const message = object.methods.has(name)
+      ? `\`${name}\` is a method; call it`
+      : `\`${this.excerpt(operand)}\` has no field \`${name}\``
+    return this.report("unknown-field", message, start, end, { name, candidates })
+  }
+
+  private excerpt(node: TreeNode): string {
+    const part = this.source.slice(node.start, node.end).replace(/\s+/g, " ")
+    return part.length > 40 ? `${part.slice(0, 39)}…` : part
+  }
+
+  private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
+    if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
+    const receiver = node.target === undefined ? undefined : this.check(node.target)
+    const given = node.args.map((arg) => this.check(arg))
+    const object = receiver === undefined ? undefined : this.environment.objects.get(receiver.name)
+    const method = object?.methods.get(node.name)
+    const rows = method === undefined ? signatures[node.form].get(node.name) : undefined
+    if (method === undefined && rows === undefined) return this.unknownFunction(node, receiver, object)
+    const types = receiver === undefined || method !== undefined ? given : [receiver, ...given]
+    const overloads = method === undefined ? (rows ?? []) : [method]
+    const result = findOverload(overloads, types, this.isObject)
+    if (result === undefined) {
+      const fault = callFault(node, overloads, types, this.isObject)
+      return this.report("no-overload", fault.message, fault.start, fault.end)
+    }
+    const wrong = constantFault(node)
+    if (wrong !== undefined) this.report(wrong.kind, wrong.message, wrong.start, wrong.end)
+    return result
+  }
+
+  private unknownFunction(
+    node: CallNode,
+    receiver: CelTypeTree | undefined,
+    object: DeclaredObject | undefined,
+  ): CelTypeTree {
+    const { name, nameStart: start, nameEnd: end } = node
+    if (name === "has" && receiver === undefined) {
+      return this.report("no-overload", "`has` takes a field: `has(a.b)`", start, node.end)
+    }
+    const macro = macroForms.get(name)
+    if (macro !== undefined && receiver !== undefined) {
+      return this.report("no-overload", `\`${name}\` is written ${macro}`, start, node.end)
+    }
+    if (receiver === undefined) {
+      const candidates = [...signatures.function.keys(), "has"]
+      return this.report("unknown-name", `no function is called \`${name}\``, start, end, {
+        name,
+        candidates,
+      })
+    }
+    const fitting = [...signatures.method].filter(([, rows]) =>
+      rows.some((row) => row.parameters[0]?.name === receiver.name || receiver.name === "dyn"),
+    )
+    const candidates = [...(object?.methods.keys() ?? []), ...fitting.map(([key]) => key)]
+    const message = `no method is called \`${name}\`${receiver.name === "dyn" ? "" : ` on \`${receiver.text}\``}`
+    return this.report("unknown-name", message, start, end, { name, candidates })
+  }
+
+  private typeOfIndex(node: CallNode, insideChain: boolean): CelTypeTree {
+    const [operand, index] = node.args
+    if (operand === undefined || index === undefined) return dyn
+    const chained = this.noteChain(node, insideChain)
+    const type = this.check(operand, chained)
+    const given = this.check(index)
+    if (type.name === "dyn") return dyn
+    if (this.isObject(type.name)) {
+      if (index.kind === "literal" && typeof index.value === "string") {
+        return this.typeOfField(operand, type, index.value, index.start, index.end)
+      }
+      if (given.name === "string" || given.name === "dyn") return dyn
+      return this.report(
+        "type",
+        `a field is named by a \`string\`, not \`${given.text}\``,
+        index.start,
+        index.end,
+      )
+    }
+    const [first] = type.args
+    if (type.name !== "list" && type.name !== "map") {
+      return this.report("type", `a \`${type.text}\` has no elements`, node.start, node.end)
+    }
+    const wanted = type.name === "list" ? simpleTypes.int : (first ?? dyn)
+    const result = findOverload(signatures.operator.get("[]") ?? [], [type, given], this.isObject)
+    if (result !== undefined) return result
+    const message = `this \`${type.name}\` is indexed by \`${wanted.text}\`, not \`${given.text}\``
+    return this.report("no-overload", message, index.start, index.end)
+  }
+
+  private requireBool(node: TreeNode, rule: string): void {
+    const type = this.check(node)
+    if (type.name === "bool" || type.name === "dyn") return
+    this.report("type", `${rule}, not \`${type.text}\``, node.start, node.end)
+  }
+
+  private typeOfKey(node: TreeNode): CelTypeTree {
+    const type = this.check(node)
+    if (["string", "int", "uint", "bool", "dyn"].includes(type.name)) return type
+    return this.report(
+      "type",
+      `a map key is \`string\`, \`int\`, \`uint\` or \`bool\`, not \`${type.text}\``,
+      node.start,
+      node.end,
+    )
+  }
+
+  private typeOfConditional(node: ConditionalNode): CelTypeTree {
+    this.requireBool(node.condition, "the part before `?` must be `bool`")
+    const left = this.check(node.whenTrue)
+    const right = this.check(node.whenFalse)
+    const result = findOverload([eitherBranch], [left, right], this.isObject)
+    if (result !== undefined) return left.name === "null" ? right : result
+    const message = `both sides of \`:\` must have one type, not \`${left.text}\` and \`${right.text}\``
+    return this.report("type", message, node.whenTrue.start, node.whenFalse.end)
+  }
+
+  private typeOfLoop(node: LoopNode): CelTypeTree {
+    const range = this.check(node.range)
+    const element = this.elementOf(node.range, range)
+    this.loopVariables.push({ name: node.variable, type: element })
+    if (node.test !== undefined)
+      this.requireBool(node.test, `the condition of \`${node.macro}\` must be \`bool\``)
+    const result = node.result === undefined ? undefined : this.check(node.result)
+    this.loopVariables.pop()
+    if (result !== undefined) return listOf(result)
+    return node.macro === "filter" ? listOf(element) : bool
+  }
+
+  private elementOf(node: TreeNode, range: CelTypeTree): CelTypeTree {
+    if (range.name === "list" || range.name === "map") return range.args[0] ?? dyn
+    if (range.name === "dyn") return dyn
+    return this.report("type", `a \`${range.text}\` has no elements to go through`, node.start, node.end)
+  }
+}
+
+const letter: CelTypeTree = { name: "A", args: [], text: "A" }
+const eitherBranch = { parameters: [letter, letter], returns: letter }
+
+const macroForms: ReadonlyMap<string, string> = new Map([
+  ["all", "`list.all(x, condition)`"],
+  ["exists", "`list.exists(x, condition)`"],
+  ["exists_one", "`list.exists_one(x, condition)`"],
+  ["filter", "`list.filter(x, condition)`"],
+  ["map", "`list.map(x, value)` or `list.map(x, condition, value)`"],
+])

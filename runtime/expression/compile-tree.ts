@@ -1,0 +1,225 @@
+import { adapterFor, adaptRawInt } from "./adapt.ts"
+import { typeNames } from "./check-tree.ts"
+import { type Closure, conditional, logic, strict } from "./closures.ts"
+import type { Environment } from "./environment.ts"
+import { ExpressionError } from "./expression-error.ts"
+import { functionOf } from "./functions.ts"
+import { runLoop } from "./loops.ts"
+import { costMaxDefault, metered } from "./meter.ts"
+import { fieldReader, methodCaller } from "./object-access.ts"
+import { compileRegex } from "./regex.ts"
+import {
+  type CallNode,
+  type LoopNode,
+  type NameNode,
+  type SelectNode,
+  type TreeNode,
+  weightOf,
+} from "./syntax-tree.ts"
+import type { CelTypeTree } from "./types.ts"
+import { CelMap, TypeValue } from "./values.ts"
+
+/** Makes the closure that reads a variable; `raw` allows an int as a number where that does the same. */
+export type VariableReader = (name: string, type: CelTypeTree, raw: boolean) => Closure
+
+export interface TreeCompilerOptions {
+  readonly environment: Environment
+  readonly readVariable: VariableReader
+  /** Makes an evaluation look at all parts, to find every missing name; slower. */
+  readonly collect: boolean
+}
+
+type Comparison = (left: bigint | number, right: bigint | number) => boolean
+
+// Between bigint and number these are exact in JavaScript, which saves turning numbers of the host into bigints.
+const intComparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  // biome-ignore lint/suspicious/noDoubleEquals: the exact comparison of two numeric types is wanted.
+  ["==", (left, right) => left == right],
+  // biome-ignore lint/suspicious/noDoubleEquals: the exact comparison of two numeric types is wanted.
+  ["!=", (left, right) => left != right],
+  ["<", (left, right) => left < right],
+  ["<=", (left, right) => left <= right],
+  [">", (left, right) => left > right],
+  [">=", (left, right) => left >= right],
+])
+
+/** Turns a checked tree into closures. */
+export class TreeCompiler {
+  /** How many places for loop variables a frame needs. */
+  slots = 0
+  private readonly options: TreeCompilerOptions
+  private readonly scopes: { readonly name: string; readonly slot: number }[] = []
+
+  constructor(options: TreeCompilerOptions) {
+    this.options = options
+  }
+
+  compile(node: TreeNode, raw = false): Closure {
+    switch (node.kind) {
+      case "literal": {
+        const value = node.value
+        return () => value
+      }
+      case "name":
+        return this.name(node, raw)
+      case "select":
+        return this.select(node, raw)
+      case "call":
+        return this.call(node, raw)
+      case "logic":
+        return logic(this.compile(node.left), this.compile(node.right), node.operator === "||")
+      case "conditional":
+        return conditional(
+          this.compile(node.condition),
+          this.compile(node.whenTrue),
+          this.compile(node.whenFalse),
+        )
+      case "list": {
+        const constant = literalsOf(node.elements)
+        if (constant !== undefined) return () => constant
+        const elements = node.elements.map((element) => this.compile(element))
+        return this.strict(elements, (...values) => values)
+      }
+      case "map": {
+        const parts = node.entries.flatMap(({ key, value }) => [this.compile(key), this.compile(value)])
+        return this.strict(parts, mapOfParts)
+      }
+      case "loop":
+        return this.loop(node)
+    }
+  }
+
+  private strict(parts: readonly Closure[], apply: (...values: unknown[]) => unknown): Closure {
+    return strict(parts, apply, this.options.collect)
+  }
+
+  private name(node: NameNode, raw: boolean): Closure {
+    const scope = this.scopes.findLast((variable) => variable.name === node.name)
+    if (scope !== undefined) {
+      const { slot } = scope
+      return (frame) => frame.locals[slot]
+    }
+    const type = this.options.environment.variables.get(node.name)
+    if (type !== undefined) return this.options.readVariable(node.name, type, raw)
+    const named = new TypeValue(typeNames.get(node.name) ?? node.name)
+    return () => named
+  }
+
+  private select(node: SelectNode, raw: boolean): Closure {
+    const operand = this.compile(node.operand)
+    const object = this.options.environment.objects.get(node.operand.type.name)
+    const read = fieldReader(node.field, object, node.test)
+    if (node.test) return this.strict([operand], read)
+    const adapt = object === undefined ? undefined : raw ? adaptRawInt : adapterFor(node.type)
+    if (adapt === undefined) return this.strict([operand], read)
+    return this.strict([operand], (value) => adapt(read(value)))
+  }
+
+  private call(node: CallNode, raw: boolean): Closure {
+    const object =
+      node.target === undefined ? undefined : this.options.environment.objects.get(node.target.type.name)
+    const method = object?.methods.get(node.name)
+    if (method !== undefined && node.target !== undefined) {
+      const parts = [node.target, ...node.args].map((part) => this.compile(part))
+      const call = methodCaller(node.name, method)
+      const adapt = raw ? adaptRawInt : adapterFor(method.returns)
+      return this.strict(parts, adapt === undefined ? call : (...values) => adapt(call(...values)))
+    }
+    return this.specialCall(node) ?? this.plainCall(node)
+  }
+
+  private plainCall(node: CallNode): Closure {
+    const parts = node.target === undefined ? node.args : [node.target, ...node.args]
+    const apply = functionOf(node.form, node.name, parts.length)
+    const constants = node.form === "function" ? literalsOf(parts) : undefined
+    const folded = constants === undefined ? undefined : fold(apply, constants)
+    if (folded !== undefined) return () => folded
+    return this.strict(
+      parts.map((part) => this.compile(part)),
+      apply,
+    )
+  }
+
+  /** Calls of which more is known now than their values alone will tell. */
+  private specialCall(node: CallNode): Closure | undefined {
+    const [left, right] = node.target === undefined ? node.args : [node.target, ...node.args]
+    if (left === undefined || right === undefined) return undefined
+    if (node.form === "operator")
+      return this.comparison(node, left, right) ?? this.membership(node, left, right)
+    if (node.name !== "matches" || right.kind !== "literal" || typeof right.value !== "string")
+      return undefined
+    const regex = compileRegex(right.value)
+    if ("fault" in regex) return undefined
+    return this.strict([this.compile(left)], (text) => {
+      if (typeof text === "string") return regex.test(text)
+      throw new ExpressionError("type", "`matches` takes a string")
+    })
+  }
+
+  private comparison(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
+    const compare = intComparisons.get(node.name)
+    if (compare !== undefined && left.type.name === "int" && right.type.name === "int") {
+      return this.strict(
+        [this.intOperand(left), this.intOperand(right)],
+        compare as (...values: unknown[]) => boolean,
+      )
+    }
+    if (node.name !== "==" && node.name !== "!=") return undefined
+    const constant = [left, right].find((part) => part.kind === "literal" && typeof part.value === "string")
+    if (constant?.kind !== "literal") return undefined
+    const other = this.compile(constant === left ? right : left)
+    const text = constant.value
+    return this.strict([other], node.name === "==" ? (value) => value === text : (value) => value !== text)
+  }
+
+  private membership(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
+    if (node.name !== "in" || right.kind !== "list") return undefined
+    const texts = literalsOf(right.elements)
+    if (texts === undefined || !texts.every((value) => typeof value === "string")) return undefined
+    const set = new Set<unknown>(texts)
+    return this.strict([this.compile(left)], (value) => set.has(value))
+  }
+
+  private intOperand(node: TreeNode): Closure {
+    if (node.kind !== "literal") return this.compile(node, true)
+    const number = Number(node.value)
+    const value = Number.isSafeInteger(number) ? number : node.value
+    return () => value
+  }
+
+  private loop(node: LoopNode): Closure {
+    const range = this.compile(node.range)
+    const slot = this.scopes.length
+    this.slots = Math.max(this.slots, slot + 1)
+    this.scopes.push({ name: node.variable, slot })
+    const test = node.test === undefined ? undefined : this.compile(node.test)
+    const result = node.result === undefined ? undefined : this.compile(node.result)
+    this.scopes.pop()
+    const stepCost = weightOf(node) - weightOf(node.range)
+    return runLoop(node.macro, { range, slot, stepCost, test, result })
+  }
+}
+
+function mapOfParts(...parts: unknown[]): CelMap {
+  const entries: [unknown, unknown][] = []
+  for (let index = 0; index < parts.length; index += 2) entries.push([parts[index], parts[index + 1]])
+  return CelMap.of(entries)
+}
+
+function literalsOf(nodes: readonly TreeNode[]): unknown[] | undefined {
+  const values: unknown[] = []
+  for (const node of nodes) {
+    if (node.kind !== "literal") return undefined
+    values.push(node.value)
+  }
+  return values
+}
+
+/** The value of a call of constants; undefined when it fails, which must wait until it is evaluated (`x || int("no")`). */
+function fold(apply: (...values: unknown[]) => unknown, constants: readonly unknown[]): unknown {
+  try {
+    return metered(costMaxDefault, () => apply(...constants), undefined)
+  } catch {
+    return undefined
+  }
+}

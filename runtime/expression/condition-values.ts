@@ -1,0 +1,122 @@
+import type { Adapt } from "./adapt.ts"
+import { parseDouble } from "./conversions.ts"
+import { ExpressionError } from "./expression-error.ts"
+import { parseIpAddress } from "./ip-address.ts"
+import { parseDuration, parseTimestamp } from "./time.ts"
+import type { CelTypeTree } from "./types.ts"
+import { CelMap, Duration, intMax, intMin, kindOf, Timestamp, Uint, uintMax } from "./values.ts"
+
+// The names OpenFGA uses for the JSON a context is made of (Go's).
+const jsonNames: Readonly<Record<string, string>> = {
+  double: "float64",
+  list: "[]interface {}",
+  map: "map[string]interface {}",
+}
+
+function refuse(type: string, value: unknown): ExpressionError {
+  const kind = kindOf(value)
+  return new ExpressionError("type", `expected type value '${type}', but found '${jsonNames[kind] ?? kind}'`)
+}
+
+function malformed(type: string, value: string): ExpressionError {
+  const shown = value.length > 100 ? `${value.slice(0, 99)}…` : value
+  return new ExpressionError("type", `expected a ${type} value, but found string value '${shown}'`)
+}
+
+const integerPattern = /^[+-]?\d{1,40}$/
+
+/** The whole number a JSON value stands for: a number, or a text, which alone is exact beyond 2^53. */
+function integerOf(type: string, value: unknown): bigint {
+  if (typeof value === "bigint") return value
+  if (typeof value === "number") {
+    if (Number.isInteger(value)) return BigInt(value)
+    throw new ExpressionError(
+      "type",
+      `expected ${type === "int" ? "an int" : "a uint"} value, but found a fraction`,
+    )
+  }
+  if (typeof value !== "string") throw refuse(type, value)
+  if (integerPattern.test(value)) return BigInt(value.replace("+", ""))
+  const number = parseDouble(value)
+  if (number === undefined || !Number.isSafeInteger(number)) throw malformed(type, value)
+  return BigInt(number)
+}
+
+function toInt(value: unknown): unknown {
+  const integer = integerOf("int", value)
+  if (integer < intMin || integer > intMax)
+    throw new ExpressionError("type", "the value does not fit into an int")
+  return integer
+}
+
+function toUint(value: unknown): unknown {
+  const integer = integerOf("uint", value)
+  if (integer < 0n || integer > uintMax)
+    throw new ExpressionError("type", "the value does not fit into a uint")
+  return new Uint(integer)
+}
+
+function toDouble(value: unknown): unknown {
+  if (typeof value === "number") return value
+  if (typeof value === "bigint") return Number(value)
+  if (typeof value !== "string") throw refuse("double", value)
+  const number = parseDouble(value)
+  if (number === undefined) throw malformed("double", value)
+  return number
+}
+
+function parsed(type: string, parse: (text: string) => unknown): Adapt {
+  return (value) => {
+    if (typeof value !== "string") throw refuse(type, value)
+    const made = parse(value)
+    if (made === undefined) throw malformed(type, value)
+    return made
+  }
+}
+
+function exactly(type: string, test: (value: unknown) => boolean): Adapt {
+  return (value) => {
+    if (test(value)) return value
+    throw refuse(type, value)
+  }
+}
+
+const converters: ReadonlyMap<string, Adapt> = new Map<string, Adapt>([
+  ["dyn", (value) => value],
+  ["bool", exactly("bool", (value) => typeof value === "boolean")],
+  ["string", exactly("string", (value) => typeof value === "string")],
+  ["int", toInt],
+  ["uint", toUint],
+  ["double", toDouble],
+  ["duration", (value) => (value instanceof Duration ? value : parsed("duration", parseDuration)(value))],
+  ["timestamp", (value) => (value instanceof Timestamp ? value : parsed("timestamp", parseTimestamp)(value))],
+  ["ipaddress", parsed("ipaddress", parseIpAddress)],
+])
+
+function toList(element: Adapt): Adapt {
+  return (value) => {
+    if (!Array.isArray(value)) throw refuse("list", value)
+    return value.map((part) => element(part))
+  }
+}
+
+function toMap(element: Adapt): Adapt {
+  return (value) => {
+    if (kindOf(value) !== "map" || value instanceof CelMap) throw refuse("map", value)
+    return CelMap.of(Object.entries(value as object).map(([key, part]) => [key, element(part)] as const))
+  }
+}
+
+/**
+ * How a value of a JSON context becomes a value of a parameter's type, with OpenFGA's coercions: numeric texts for int, uint and
+ * double (all 64 bits, which JSON numbers lose), RFC 3339 timestamps, durations like `1h30m`, addresses as text.
+ * The converter throws ExpressionError.
+ */
+export function contextConverter(type: CelTypeTree): Adapt {
+  const simple = converters.get(type.name)
+  if (simple !== undefined) return simple
+  const [first, second] = type.args
+  const element = type.name === "list" ? first : second
+  if (element === undefined) throw new Error(`a parameter can't have the type ${type.text}`)
+  return type.name === "list" ? toList(contextConverter(element)) : toMap(contextConverter(element))
+}

@@ -1,0 +1,138 @@
+import { add, divide, multiply, negate, not, remainder, subtract } from "./arithmetic.ts"
+import { equals, isGreater, isGreaterOrEqual, isIn, isLess, isLessOrEqual } from "./compare.ts"
+import {
+  toBool,
+  toBytes,
+  toDouble,
+  toDuration,
+  toInt,
+  toIpAddress,
+  toStringValue,
+  toTimestamp,
+  toUint,
+  typeOfValue,
+} from "./conversions.ts"
+import { ExpressionError } from "./expression-error.ts"
+import { isInCidr, parseCidr } from "./ip-address.ts"
+import { chargeLength } from "./meter.ts"
+import { matchesPattern } from "./regex.ts"
+import { textMethods, textSize } from "./text-functions.ts"
+import { readDuration, readTimestamp, timeReaderNames } from "./time.ts"
+import {
+  type CelMap,
+  Duration,
+  IpAddress,
+  type JsonObject,
+  kindOf,
+  mapGet,
+  mapSize,
+  Timestamp,
+} from "./values.ts"
+
+/** A function of the library on values it looks at itself. @throws ExpressionError */
+export type Applied = (...args: unknown[]) => unknown
+
+function size(value: unknown): bigint {
+  if (typeof value === "string") {
+    chargeLength(value.length)
+    return BigInt(textSize(value))
+  }
+  if (Array.isArray(value) || value instanceof Uint8Array) return BigInt(value.length)
+  if (kindOf(value) === "map") return BigInt(mapSize(value as JsonObject))
+  throw new ExpressionError("type", `\`size\` does not take ${kindOf(value)}`)
+}
+
+function matches(text: unknown, pattern: unknown): boolean {
+  if (typeof text === "string" && typeof pattern === "string") return matchesPattern(text, pattern)
+  throw new ExpressionError("type", `\`matches\` does not take ${kindOf(text)} and ${kindOf(pattern)}`)
+}
+
+function inCidr(address: unknown, range: unknown): boolean {
+  const cidr = typeof range === "string" ? parseCidr(range) : undefined
+  if (cidr === undefined) throw new ExpressionError("other", "the range is no address range")
+  if (address instanceof IpAddress) return isInCidr(address, cidr)
+  throw new ExpressionError("type", `\`in_cidr\` is no method of ${kindOf(address)}`)
+}
+
+function timeReader(name: string): Applied {
+  return (value, zone) => {
+    if (value instanceof Timestamp && (zone === undefined || typeof zone === "string")) {
+      return readTimestamp(name, value, zone)
+    }
+    if (value instanceof Duration && zone === undefined) return readDuration(name, value)
+    throw new ExpressionError("type", `\`${name}\` is no method of ${kindOf(value)}`)
+  }
+}
+
+function elementAt(list: readonly unknown[], index: unknown): unknown {
+  const position = typeof index === "bigint" ? Number(index) : index
+  if (typeof position !== "number" || !Number.isInteger(position)) {
+    throw new ExpressionError("type", `a list is not indexed by ${kindOf(index)}`)
+  }
+  if (position < 0 || position >= list.length) {
+    throw new ExpressionError("no-such-key", "the index is outside of the list")
+  }
+  return list[position]
+}
+
+/** `container[key]`. Objects of classes give their own properties only. */
+function elementOf(container: unknown, key: unknown): unknown {
+  if (Array.isArray(container)) return elementAt(container, key)
+  const kind = kindOf(container)
+  if (kind !== "map" && kind !== "object") throw new ExpressionError("type", `${kind} has no elements`)
+  const value = mapGet(container as CelMap | JsonObject, key)
+  if (value !== undefined) return value
+  throw new ExpressionError(
+    "no-such-key",
+    typeof key === "string" ? `there is no \`${key}\`` : "the map has no such key",
+  )
+}
+
+const operators: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["==", (left, right) => equals(left, right)],
+  ["!=", (left, right) => !equals(left, right)],
+  ["<", isLess],
+  ["<=", isLessOrEqual],
+  [">", isGreater],
+  [">=", isGreaterOrEqual],
+  ["in", isIn],
+  ["+", add],
+  ["*", multiply],
+  ["/", divide],
+  ["%", remainder],
+  ["!", not],
+  ["[]", elementOf],
+])
+
+const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["size", size],
+  ["matches", matches],
+  ["bool", toBool],
+  ["int", toInt],
+  ["uint", toUint],
+  ["double", toDouble],
+  ["string", toStringValue],
+  ["bytes", toBytes],
+  ["timestamp", toTimestamp],
+  ["duration", toDuration],
+  ["dyn", (value) => value],
+  ["type", typeOfValue],
+  ["ipaddress", toIpAddress],
+])
+
+const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["size", size],
+  ["matches", matches],
+  ["in_cidr", inCidr],
+  ...timeReaderNames.map((name): [string, Applied] => [name, timeReader(name)]),
+  ...textMethods,
+])
+
+/** The function behind a call that passed the type check; a method gets its receiver first. */
+export function functionOf(form: "operator" | "function" | "method", name: string, count: number): Applied {
+  if (form === "operator" && name === "-") return count === 1 ? negate : subtract
+  const table = form === "operator" ? operators : form === "function" ? functions : methods
+  const applied = table.get(name)
+  if (applied === undefined) throw new Error(`the library has no \`${name}\` although it has its signature`)
+  return applied
+}

@@ -1,0 +1,100 @@
+import type { Signature } from "./signatures.ts"
+import type { CallNode } from "./syntax-tree.ts"
+import { type CelTypeTree, simpleTypes } from "./types.ts"
+import { accepts, type Bindings, join, resolve } from "./unify.ts"
+
+type IsObject = (name: string) => boolean
+
+function match(
+  signature: Signature,
+  types: readonly CelTypeTree[],
+  isObject: IsObject,
+): CelTypeTree | undefined {
+  if (signature.parameters.length !== types.length) return undefined
+  const bindings: Bindings = new Map()
+  const fits = types.every((type, index) => {
+    const wanted = signature.parameters[index]
+    return wanted !== undefined && accepts(wanted, type, bindings, isObject)
+  })
+  return fits ? resolve(signature.returns, bindings) : undefined
+}
+
+/** The result of a call with these argument types; `dyn` when a `dyn` argument leaves it open; undefined when nothing fits. */
+export function findOverload(
+  overloads: readonly Signature[],
+  types: readonly CelTypeTree[],
+  isObject: IsObject,
+): CelTypeTree | undefined {
+  let result: CelTypeTree | undefined
+  for (const signature of overloads) {
+    const returns = match(signature, types, isObject)
+    if (returns !== undefined) result = join(result, returns)
+  }
+  return result
+}
+
+function count(number: number): string {
+  return `${number} argument${number === 1 ? "" : "s"}`
+}
+
+/** The argument that alone is wrong: with `dyn` in its place the call would fit. */
+function culprit(
+  overloads: readonly Signature[],
+  types: readonly CelTypeTree[],
+  isObject: IsObject,
+): number | undefined {
+  const wrong = types.flatMap((_, index) => {
+    const others = types.map((type, position) => (position === index ? simpleTypes.dyn : type))
+    return findOverload(overloads, others, isObject) === undefined ? [] : [index]
+  })
+  return wrong.length === 1 ? wrong[0] : undefined
+}
+
+/** Where and why no overload fits a call. `types` has the receiver first where the overloads have it. */
+export function callFault(
+  node: CallNode,
+  overloads: readonly Signature[],
+  types: readonly CelTypeTree[],
+  isObject: IsObject,
+): { message: string; start: number; end: number } {
+  const name = `\`${node.name}\``
+  const given = types.map((type) => `\`${type.text}\``).join(" and ")
+  if (node.form === "operator") {
+    return { message: `${name} does not take ${given}`, start: node.start, end: node.end }
+  }
+  const offset = types.length - node.args.length
+  const place = { start: node.nameStart, end: node.end }
+  const receiver = types[0]
+  if (offset === 1 && receiver !== undefined) {
+    const fitting = overloads.filter(
+      (row) => row.parameters[0] && accepts(row.parameters[0], receiver, new Map(), isObject),
+    )
+    if (fitting.length === 0) {
+      return {
+        message: `${name} is no method of \`${receiver.text}\``,
+        start: node.nameStart,
+        end: node.nameEnd,
+      }
+    }
+  }
+  const sameCount = overloads.filter((row) => row.parameters.length === types.length)
+  if (sameCount.length === 0) {
+    const counts = [...new Set(overloads.map((row) => row.parameters.length - offset))]
+    return { message: `${name} takes ${counts.map(count).join(" or ")}, not ${node.args.length}`, ...place }
+  }
+  const index = culprit(sameCount, types, isObject)
+  const type = index === undefined ? undefined : types[index]
+  const argument = index === undefined ? undefined : node.args[index - offset]
+  if (index === undefined || type === undefined || argument === undefined) {
+    return { message: `${name} does not take ${given}`, ...place }
+  }
+  const wanted = [
+    ...new Set(sameCount.map((row) => row.parameters[index]?.text.replace(/<.*[A-Z].*>/, "") ?? "")),
+  ]
+  const list = wanted.map((text) => `\`${text}\``).join(", ")
+  return {
+    message: `${name} takes ${list} here, not \`${type.text}\``,
+    start: argument.start,
+    end: argument.end,
+  }
+}

@@ -1,0 +1,124 @@
+import { type CelTypeTree, parseCelType } from "./types.ts"
+
+/** One overload. A method's receiver is its first parameter. A parameter of one capital letter stands for any type. */
+export interface Signature {
+  readonly parameters: readonly CelTypeTree[]
+  readonly returns: CelTypeTree
+}
+
+// The standard library of the language (cel-spec, langdef.md, "List of Standard Definitions"), the string functions of the
+// common extension, and OpenFGA's addresses. The functions behind the names find out themselves what they were given, so
+// that these rows serve the type check only.
+const operators = `
++: int int int; uint uint uint; double double double; string string string; bytes bytes bytes; list<A> list<A> list<A>; timestamp duration timestamp; duration timestamp timestamp; duration duration duration
+-: int int int; uint uint uint; double double double; timestamp timestamp duration; timestamp duration timestamp; duration duration duration; int int; double double
+*: int int int; uint uint uint; double double double
+/: int int int; uint uint uint; double double double
+%: int int int; uint uint uint
+!: bool bool
+==: A A bool
+!=: A A bool
+in: A list<A> bool; A map<A,B> bool
+[]: list<A> int A; map<A,B> A B`
+
+const ordered = [
+  "bool bool",
+  "int int",
+  "uint uint",
+  "double double",
+  "string string",
+  "bytes bytes",
+  "timestamp timestamp",
+  "duration duration",
+  "int uint",
+  "uint int",
+  "int double",
+  "double int",
+  "uint double",
+  "double uint",
+]
+
+const functions = `
+size: string int; bytes int; list<A> int; map<A,B> int
+matches: string string bool
+bool: bool bool; string bool
+int: int int; uint int; double int; string int; timestamp int
+uint: uint uint; int uint; double uint; string uint
+double: double double; int double; uint double; string double
+string: string string; bool string; int string; uint string; double string; bytes string; timestamp string; duration string
+bytes: bytes bytes; string bytes
+timestamp: timestamp timestamp; string timestamp; int timestamp
+duration: duration duration; string duration
+dyn: A dyn
+type: A type
+ipaddress: string ipaddress`
+
+const methods = `
+size: string int; bytes int; list<A> int; map<A,B> int
+matches: string string bool
+contains: string string bool
+startsWith: string string bool
+endsWith: string string bool
+getFullYear: timestamp int; timestamp string int
+getMonth: timestamp int; timestamp string int
+getDate: timestamp int; timestamp string int
+getDayOfMonth: timestamp int; timestamp string int
+getDayOfWeek: timestamp int; timestamp string int
+getDayOfYear: timestamp int; timestamp string int
+getHours: timestamp int; timestamp string int; duration int
+getMinutes: timestamp int; timestamp string int; duration int
+getSeconds: timestamp int; timestamp string int; duration int
+getMilliseconds: timestamp int; timestamp string int; duration int
+charAt: string int string
+indexOf: string string int; string string int int
+lastIndexOf: string string int; string string int int
+lowerAscii: string string
+upperAscii: string string
+trim: string string
+replace: string string string string; string string string int string
+split: string string list<string>; string string int list<string>
+substring: string int string; string int int string
+join: list<string> string; list<string> string string
+in_cidr: ipaddress string bool`
+
+function readType(text: string): CelTypeTree {
+  const type = parseCelType(text)
+  if (type === undefined) throw new Error(`signature with a wrong type: ${text}`)
+  return type
+}
+
+function readRow(overload: string): Signature {
+  const types = overload.trim().split(/ +/).map(readType)
+  const returns = types.pop()
+  if (returns === undefined) throw new Error("signature without a result")
+  return { parameters: types, returns }
+}
+
+function readTable(text: string): Map<string, readonly Signature[]> {
+  const rows = text.trim().split("\n")
+  return new Map(
+    rows.map((row) => {
+      const colon = row.indexOf(": ")
+      return [
+        row.slice(0, colon),
+        row
+          .slice(colon + 2)
+          .split(";")
+          .map(readRow),
+      ]
+    }),
+  )
+}
+
+const orderings = ["<", "<=", ">", ">="].map((sign) => {
+  return `${sign}: ${ordered.map((pair) => `${pair} bool`).join("; ")}`
+})
+
+/** Overloads by form and name. */
+export const signatures: Readonly<
+  Record<"operator" | "function" | "method", ReadonlyMap<string, readonly Signature[]>>
+> = {
+  operator: readTable(`${operators}\n${orderings.join("\n")}`),
+  function: readTable(functions),
+  method: readTable(methods),
+}

@@ -1,0 +1,183 @@
+import { ExpressionError } from "./expression-error.ts"
+import { Duration, Timestamp } from "./values.ts"
+
+const nanosecondsPerSecond = 1_000_000_000n
+const timestampPattern =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+
+function nanosecondsOf(fraction: string | undefined): bigint {
+  return fraction === undefined ? 0n : BigInt(fraction.slice(0, 9).padEnd(9, "0"))
+}
+
+/** RFC 3339, to the nanosecond; undefined when the text is none, the date does not exist or is outside of the years 1 … 9999. */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  const match = timestampPattern.exec(text)
+  if (match === null) return undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
+  const zoneHours = Number(match[9] ?? 0)
+  const zoneMinutes = Number(match[10] ?? 0)
+  if (hour > 23 || minute > 59 || second > 59 || zoneHours > 23 || zoneMinutes > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  date.setUTCHours(hour, minute, second)
+  const offset = (match[8] === "-" ? -1 : 1) * (zoneHours * 3600 + zoneMinutes * 60)
+  const seconds = BigInt(date.getTime() / 1000 - offset)
+  try {
+    return new Timestamp(seconds * nanosecondsPerSecond + nanosecondsOf(match[7]))
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds rounded down and the nanoseconds after them. */
+function split(nanoseconds: bigint): { seconds: bigint; rest: bigint } {
+  const rest = ((nanoseconds % nanosecondsPerSecond) + nanosecondsPerSecond) % nanosecondsPerSecond
+  return { seconds: (nanoseconds - rest) / nanosecondsPerSecond, rest }
+}
+
+function fractionText(rest: bigint): string {
+  return rest === 0n ? "" : `.${rest.toString().padStart(9, "0").replace(/0+$/, "")}`
+}
+
+/** RFC 3339 in UTC, as many decimals as needed: `2026-01-31T08:00:00.5Z`. */
+export function formatTimestamp(timestamp: Timestamp): string {
+  const { seconds, rest } = split(timestamp.nanoseconds)
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19)
+  return `${whole}${fractionText(rest)}Z`
+}
+
+const unitNanoseconds: Readonly<Record<string, bigint>> = {
+  h: 3_600_000_000_000n,
+  m: 60_000_000_000n,
+  s: nanosecondsPerSecond,
+  ms: 1_000_000n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ns: 1n,
+}
+const durationPattern = /^[+-]?(?:0|(?:(?:\d{1,24}(?:\.\d{0,24})?|\.\d{1,24})(?:h|ms|m|s|us|µs|μs|ns))+)$/
+const durationPart = /(\d*)(?:\.(\d*))?(h|ms|m|s|us|µs|μs|ns)/g
+
+/** `1h30m`, `-1.5s`, `0`: numbers with the units h, m, s, ms, us, µs, ns; undefined when the text is none or out of range. */
+export function parseDuration(text: string): Duration | undefined {
+  if (text.length > 200 || !durationPattern.test(text)) return undefined
+  let total = 0n
+  for (const [, whole = "", fraction = "", unit = ""] of text.matchAll(durationPart)) {
+    const unitSize = unitNanoseconds[unit] ?? 0n
+    total += BigInt(whole || "0") * unitSize
+    if (fraction !== "") total += (BigInt(fraction) * unitSize) / 10n ** BigInt(fraction.length)
+  }
+  try {
+    return new Duration(text.startsWith("-") ? -total : total)
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds with as many decimals as needed: `5400s`, `-1.5s`. */
+export function formatDuration(duration: Duration): string {
+  const negative = duration.nanoseconds < 0n
+  const size = negative ? -duration.nanoseconds : duration.nanoseconds
+  return `${negative ? "-" : ""}${size / nanosecondsPerSecond}${fractionText(size % nanosecondsPerSecond)}s`
+}
+
+const offsetPattern = /^([+-]?)(\d\d):(\d\d)$/
+const zones = new Map<string, Intl.DateTimeFormat>()
+// There are about 600 names; the bound is for spellings (`utc`, `Utc`, …) a request could choose.
+const zonesMax = 1000
+
+function zoneFormat(name: string): Intl.DateTimeFormat | undefined {
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  try {
+    const numeric = "numeric" as const
+    const format = new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      hourCycle: "h23",
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
+    })
+    if (zones.size < zonesMax) zones.set(name, format)
+    return format
+  } catch {
+    return undefined
+  }
+}
+
+function fixedOffset(zone: string): number | undefined {
+  const match = offsetPattern.exec(zone)
+  if (match === null) return undefined
+  const [hours, minutes] = [Number(match[2]), Number(match[3])]
+  if (hours > 23 || minutes > 59) return undefined
+  return (match[1] === "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
+}
+
+/** Whether `zone` is a fixed offset (`+02:00`, `02:00`) or a name of the tz database. */
+export function isTimeZone(zone: string): boolean {
+  return offsetPattern.test(zone) ? fixedOffset(zone) !== undefined : zoneFormat(zone) !== undefined
+}
+
+/** The wall clock in the zone, as a Date whose UTC fields are that clock. @throws ExpressionError for an unknown zone. */
+function wallClock(timestamp: Timestamp, zone: string | undefined): Date {
+  const seconds = Number(split(timestamp.nanoseconds).seconds)
+  if (zone === undefined || zone === "UTC") return new Date(seconds * 1000)
+  const offset = fixedOffset(zone)
+  if (offset !== undefined) return new Date((seconds + offset) * 1000)
+  const format = offsetPattern.test(zone) ? undefined : zoneFormat(zone)
+  if (format === undefined) throw new ExpressionError("other", "the time zone is not known")
+  const part: Record<string, number> = {}
+  for (const { type, value } of format.formatToParts(seconds * 1000)) part[type] = Number(value)
+  const clock = new Date(0)
+  clock.setUTCFullYear(part["year"] ?? 0, (part["month"] ?? 1) - 1, part["day"] ?? 1)
+  clock.setUTCHours(part["hour"] ?? 0, part["minute"] ?? 0, part["second"] ?? 0)
+  return clock
+}
+
+function dayOfYear(clock: Date): number {
+  const start = new Date(0)
+  start.setUTCFullYear(clock.getUTCFullYear(), 0, 1)
+  return Math.floor((clock.getTime() - start.getTime()) / 86_400_000)
+}
+
+const readers: Readonly<Record<string, (clock: Date) => number>> = {
+  getFullYear: (clock) => clock.getUTCFullYear(),
+  getMonth: (clock) => clock.getUTCMonth(),
+  getDate: (clock) => clock.getUTCDate(),
+  getDayOfMonth: (clock) => clock.getUTCDate() - 1,
+  getDayOfWeek: (clock) => clock.getUTCDay(),
+  getDayOfYear: dayOfYear,
+  getHours: (clock) => clock.getUTCHours(),
+  getMinutes: (clock) => clock.getUTCMinutes(),
+  getSeconds: (clock) => clock.getUTCSeconds(),
+}
+
+const durationUnits: Readonly<Record<string, bigint>> = {
+  getHours: 3_600_000_000_000n,
+  getMinutes: 60_000_000_000n,
+  getSeconds: nanosecondsPerSecond,
+  getMilliseconds: 1_000_000n,
+}
+
+/** The names `getFullYear` … `getMilliseconds`. */
+export const timeReaderNames: readonly string[] = [...Object.keys(readers), "getMilliseconds"]
+
+/** A part of a moment in a zone (UTC without one): months, days of the month and days of the year count from 0, `getDate` from 1. */
+export function readTimestamp(name: string, timestamp: Timestamp, zone: string | undefined): bigint {
+  if (name === "getMilliseconds") return split(timestamp.nanoseconds).rest / 1_000_000n
+  const read = readers[name]
+  if (read === undefined) throw new ExpressionError("type", `a timestamp has no \`${name}\``)
+  return BigInt(read(wallClock(timestamp, zone)))
+}
+
+/** The whole duration in a unit, cut towards zero. */
+export function readDuration(name: string, duration: Duration): bigint {
+  const unit = durationUnits[name]
+  if (unit === undefined) throw new ExpressionError("type", `a duration has no \`${name}\``)
+  return duration.nanoseconds / unit
+}

@@ -1,0 +1,59 @@
+import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
+
+/** What the type letters of a signature stand for in one call. */
+export type Bindings = Map<string, CelTypeTree>
+
+const { dyn } = simpleTypes
+const nullable = new Set(["timestamp", "duration"])
+
+function isLetter(type: CelTypeTree): boolean {
+  return type.name.length === 1 && type.name >= "A" && type.name <= "Z"
+}
+
+function acceptsNull(type: CelTypeTree, isObject: (name: string) => boolean): boolean {
+  return nullable.has(type.name) || isObject(type.name)
+}
+
+/**
+ * Whether an argument of the type `actual` may be given where `wanted` is declared. `dyn` fits everywhere, inside lists and
+ * maps too: then the evaluation checks. Letters are bound on the way. Null fits timestamps, durations and objects.
+ */
+export function accepts(
+  wanted: CelTypeTree,
+  actual: CelTypeTree,
+  bindings: Bindings,
+  isObject: (name: string) => boolean,
+): boolean {
+  if (isLetter(wanted)) {
+    const bound = bindings.get(wanted.name)
+    if (bound === undefined || bound.name === "dyn") {
+      if (bound === undefined) bindings.set(wanted.name, actual)
+      return true
+    }
+    if (bound.name === "null" && acceptsNull(actual, isObject)) {
+      bindings.set(wanted.name, actual)
+      return true
+    }
+    return accepts(bound, actual, bindings, isObject)
+  }
+  if (wanted.name === "dyn" || actual.name === "dyn") return true
+  if (actual.name === "null" && acceptsNull(wanted, isObject)) return true
+  if (wanted.name !== actual.name || wanted.args.length !== actual.args.length) return false
+  return wanted.args.every((arg, index) => accepts(arg, actual.args[index] ?? dyn, bindings, isObject))
+}
+
+/** A signature's type with its letters replaced. */
+export function resolve(type: CelTypeTree, bindings: Bindings): CelTypeTree {
+  if (isLetter(type)) return bindings.get(type.name) ?? dyn
+  const [first, second] = type.args
+  if (type.name === "list" && first !== undefined) return listOf(resolve(first, bindings))
+  if (type.name === "map" && first !== undefined && second !== undefined) {
+    return mapOf(resolve(first, bindings), resolve(second, bindings))
+  }
+  return type
+}
+
+/** The type of something that is either: the common one, else dyn. */
+export function join(left: CelTypeTree | undefined, right: CelTypeTree): CelTypeTree {
+  return left === undefined || left.text === right.text ? right : dyn
+}
