@@ -1,0 +1,99 @@
+import { canonicalJson } from "../plan/canonical.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import type { Queryable, Statement } from "./database.ts"
+import { newId, newIdAfter } from "./ids.ts"
+
+/** What a store of the plan is called in the database. `modelDigest` is its key in the plan's `models`. */
+export interface DeclaredStore {
+  readonly storeId: string
+  readonly modelId: string
+  readonly modelDigest: string
+}
+
+const insertStore: Statement = {
+  name: "declared-store-insert",
+  text: `insert into sallyport.stores (id, name, declared_name) values ($1, $2, $2) on conflict (declared_name) do nothing`,
+}
+const lockStore: Statement = {
+  name: "declared-store-lock",
+  text: "select id from sallyport.stores where declared_name = $1 for update",
+}
+const findModel: Statement = {
+  name: "declared-model-find",
+  text: "select id from sallyport.models where store_id = $1 and digest = $2",
+}
+const newestModel: Statement = {
+  name: "declared-model-newest",
+  text: "select max(id) from sallyport.models where store_id = $1",
+}
+const insertModel: Statement = {
+  name: "declared-model-insert",
+  text: "insert into sallyport.models (store_id, id, digest, schema_version, model) values ($1, $2, $3, $4, $5)",
+}
+const manage: Statement = {
+  name: "declared-store-manage",
+  text: `update sallyport.stores set managed = true, model_id = $2, deleted_at = null, updated_at = now()
+    where id = $1 and (not managed or model_id is distinct from $2 or deleted_at is not null)`,
+}
+const release: Statement = {
+  name: "declared-stores-release",
+  text: `update sallyport.stores set managed = false, updated_at = now()
+    where managed and not (declared_name = any($1::text[]))`,
+}
+const listDeclared: Statement = {
+  name: "declared-stores-list",
+  text: `select s.declared_name, s.id, s.model_id, m.digest from sallyport.stores s
+    join sallyport.models m on m.store_id = s.id and m.id = s.model_id
+    where s.managed and s.deleted_at is null`,
+}
+
+/**
+ * Brings the plan's stores about: each keeps its id and its tuples for ever, each of its models the id it got first. A store the plan has no more
+ * stays as one of the API, under its id. In name order, so that two at once don't wait for each other in a circle.
+ */
+export async function ensureDeclaredStores(
+  transaction: Queryable,
+  body: PlanBody,
+): Promise<ReadonlyMap<string, DeclaredStore>> {
+  const declared = Object.entries(body.authz?.stores ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  const stores = new Map<string, DeclaredStore>()
+  for (const [name, { model: digest }] of declared) {
+    const storeId = await ensureStore(transaction, name)
+    const modelId = await ensureModel(transaction, storeId, digest, body)
+    await transaction.query(manage, [storeId, modelId])
+    stores.set(name, { storeId, modelId, modelDigest: digest })
+  }
+  await transaction.query(release, [declared.map(([name]) => name)])
+  return stores
+}
+
+/** The stores of the plan that was declared last, by name. */
+export async function declaredStores(database: Queryable): Promise<ReadonlyMap<string, DeclaredStore>> {
+  const rows = await database.query<[string, string, string, string]>(listDeclared)
+  return new Map(
+    rows.map(([name, storeId, modelId, modelDigest]) => [name, { storeId, modelId, modelDigest }]),
+  )
+}
+
+async function ensureStore(transaction: Queryable, name: string): Promise<string> {
+  await transaction.query(insertStore, [newId(), name])
+  const [row] = await transaction.query<[string]>(lockStore, [name])
+  return (row as [string])[0]
+}
+
+async function ensureModel(
+  transaction: Queryable,
+  storeId: string,
+  digest: string,
+  body: PlanBody,
+): Promise<string> {
+  const [known] = await transaction.query<[string]>(findModel, [storeId, digest])
+  if (known !== undefined) return known[0]
+  const planned = body.models[digest]
+  if (planned === undefined) throw new Error(`the plan has no model ${digest}`)
+  const [row] = await transaction.query<[string | null]>(newestModel, [storeId])
+  const id = newIdAfter(row?.[0] ?? null)
+  const { model } = planned
+  await transaction.query(insertModel, [storeId, id, digest, model.schema_version, canonicalJson(model)])
+  return id
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Database, isSqlError, SqlError, type Transaction, unbounded } from "./database.ts"
+import { sqlStateOf } from "./fault.ts"
+import { type Migration, ownMigrations } from "./migration-files.ts"
+import { appliedMigrations, compareSchema } from "./schema-state.ts"
+
+export interface MigrateOptions {
+  /** Default: those of this version. */
+  readonly migrations?: readonly Migration[] | undefined
+  /** How long to wait for another runner (default 60,000). */
+  readonly waitMs?: number | undefined
+  /** Told before each file, and once when another runner is waited for. */
+  readonly onProgress?: ((message: string) => void) | undefined
+}
+
+/** Why the schema is not what it should be; the message is for the operator. */
+export class MigrationError extends Error {
+  override readonly name = "MigrationError"
+}
+
+/** A runner that shows no life for this long has died; it renews the lock with every file. */
+const lockSeconds = 60
+const pollMs = 200
+const lockNotAvailable = "55P03"
+/** SQLSTATEs of two processes creating the same thing at the same moment. */
+const createdMeanwhile = ["23505", "42P06", "42P07", "40001"]
+
+const createSchema = { name: "", text: "create schema if not exists sallyport" }
+const createMigrations = {
+  name: "",
+  text: `create table if not exists sallyport.migrations (
+    name text collate "C" primary key, checksum text not null, applied_at timestamptz not null default now())`,
+}
+const createLock = {
+  name: "",
+  text: `create table if not exists sallyport.migration_lock (
+    id integer primary key, holder text not null, expires_at timestamptz not null)`,
+}
+const takeLock = {
+  name: "take-migration-lock",
+  text: `insert into sallyport.migration_lock as held (id, holder, expires_at)
+    values (1, $1, now() + make_interval(secs => $2))
+    on conflict (id) do update set holder = excluded.holder, expires_at = excluded.expires_at
+    where held.expires_at < now() returning holder`,
+}
+const renewLock = {
+  name: "renew-migration-lock",
+  text: `update sallyport.migration_lock set expires_at = now() + make_interval(secs => $2)
+    where id = 1 and holder = $1 returning holder`,
+}
+const freeLock = {
+  name: "free-migration-lock",
+  text: "delete from sallyport.migration_lock where id = 1 and holder = $1",
+}
+const recordApplied = {
+  name: "record-migration",
+  text: "insert into sallyport.migrations (name, checksum) values ($1, $2)",
+}
+
+/**
+ * Brings the schema to this version and answers the names of the files applied (none: it was there). Safe to run twice and at once: others wait.
+ * @throws MigrationError (edited or newer schema, a file that fails, a lock not got) · SourceUnavailable
+ */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<readonly string[]> {
+  try {
+    return await migrateLocked(database, options)
+  } catch (error) {
+    if (error instanceof SqlError) throw new MigrationError(`${error.message} (SQLSTATE ${error.code})`)
+    throw error
+  }
+}
+
+async function migrateLocked(database: Database, options: MigrateOptions): Promise<readonly string[]> {
+  const migrations = options.migrations ?? ownMigrations()
+  await prepare(database)
+  const holder = randomUUID()
+  await lock(database, holder, options)
+  try {
+    const applied = await appliedMigrations(database)
+    const schema = compareSchema(applied, migrations)
+    if (schema.state === "newer" || schema.state === "edited") throw new MigrationError(schema.message)
+    const pending = migrations.slice(applied.length)
+    for (const migration of pending) {
+      options.onProgress?.(`applying ${migration.name}`)
+      await apply(database, migration, holder)
+    }
+    return pending.map(({ name }) => name)
+  } finally {
+    await database.query(freeLock, [holder]).catch(() => undefined)
+  }
+}
+
+/** What has to be there before anything can be locked. */
+async function prepare(database: Database): Promise<void> {
+  for (const statement of [createSchema, createMigrations, createLock]) {
+    await retry(createdMeanwhile, () => database.query(statement))
+  }
+}
+
+async function lock(database: Database, holder: string, options: MigrateOptions): Promise<void> {
+  const endMs = Date.now() + (options.waitMs ?? 60_000)
+  for (let told = false; ; told = true) {
+    const rows = await takeOnce(database, holder)
+    if (rows.length > 0) return
+    if (Date.now() > endMs)
+      throw new MigrationError(
+        "another migration is running and does not end; if it died, its lock expires a minute after its last step",
+      )
+    if (!told) options.onProgress?.("another migration is running; waiting for it")
+    await sleep(pollMs)
+  }
+}
+
+/** While a file is being applied its runner holds the lock's row, so that taking it over would wait: as good as held. */
+async function takeOnce(database: Database, holder: string): Promise<readonly unknown[]> {
+  try {
+    return await database.transaction(async (transaction) => {
+      await transaction.script("set local lock_timeout = '500ms'")
+      return transaction.query(takeLock, [holder, lockSeconds])
+    })
+  } catch (error) {
+    if ([lockNotAvailable, "40001", "40P01"].includes(sqlStateOf(error) ?? "")) return []
+    throw error
+  }
+}
+
+async function apply(database: Database, migration: Migration, holder: string): Promise<void> {
+  try {
+    await database.transaction(async (transaction: Transaction) => {
+      await transaction.script("set local lock_timeout = '2s'; set local statement_timeout = 0")
+      // Ours still? And it stays ours until the commit, whatever the expiry says: the row is locked.
+      const held = await transaction.query(renewLock, [holder, lockSeconds])
+      if (held.length === 0) throw new MigrationError("the migration lock was lost; run the migration again")
+      await transaction.script(migration.sql)
+      await transaction.query(recordApplied, [migration.name, migration.checksum])
+    }, unbounded)
+  } catch (error) {
+    if (sqlStateOf(error) === lockNotAvailable)
+      throw new MigrationError(
+        `migrations/${migration.name}: something holds a lock on its tables for more than 2 s; nothing of it was applied, run the migration again`,
+      )
+    if (error instanceof SqlError)
+      throw new MigrationError(`migrations/${migration.name}: ${error.message}; nothing of it was applied`)
+    throw error
+  }
+}
+
+async function retry<T>(codes: readonly string[], work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === 5 || !isSqlError(error, ...codes)) throw error
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { AuthorizationModel } from "../plan/authorization-model.ts"
+import { canonicalJson } from "../plan/canonical.ts"
+import type { Database, Queryable, Statement } from "./database.ts"
+import { newIdAfter } from "./ids.ts"
+
+/** A stored model. `digest` is set for a model of a plan: that of the plan's `models`. */
+export interface ModelRecord {
+  readonly id: string
+  readonly digest: string | null
+  readonly model: AuthorizationModel
+}
+
+type ModelRow = [id: string, digest: string | null, model: string]
+
+const lockStore: Statement = {
+  name: "model-lock-store",
+  text: "select managed from sallyport.stores where id = $1 and deleted_at is null for update",
+}
+const newest: Statement = {
+  name: "model-newest-id",
+  text: "select max(id) from sallyport.models where store_id = $1",
+}
+const insert: Statement = {
+  name: "model-insert",
+  text: "insert into sallyport.models (store_id, id, schema_version, model) values ($1, $2, $3, $4)",
+}
+const find: Statement = {
+  name: "model-find",
+  text: "select id, digest, model from sallyport.models where store_id = $1 and id = $2",
+}
+const list: Statement = {
+  name: "model-list",
+  text: `select id, digest, model from sallyport.models
+    where store_id = $1 and ($2 = '' or id < $2) order by id desc limit $3`,
+}
+
+/** Adds a model to a store of the API; from then on it is the newest. `managed` and `absent` as in `deleteStore`. */
+export async function insertModel(
+  database: Database,
+  storeId: string,
+  model: AuthorizationModel,
+): Promise<{ readonly id: string } | "managed" | "absent"> {
+  return database.transaction(async (transaction) => {
+    const [store] = await transaction.query<[boolean]>(lockStore, [storeId])
+    if (store === undefined) return "absent"
+    if (store[0]) return "managed"
+    const [row] = await transaction.query<[string | null]>(newest, [storeId])
+    const id = newIdAfter(row?.[0] ?? null)
+    await transaction.query(insert, [storeId, id, model.schema_version, canonicalJson(model)])
+    return { id }
+  })
+}
+
+export async function findModel(
+  database: Queryable,
+  storeId: string,
+  id: string,
+): Promise<ModelRecord | undefined> {
+  const [row] = await database.query<ModelRow>(find, [storeId, id])
+  return row === undefined ? undefined : recordOf(row)
+}
+
+/** Models of a store, newest first, those before `before` (`""`: from the newest), at most `limit`. */
+export async function listModels(
+  database: Queryable,
+  storeId: string,
+  { before, limit }: { before: string; limit: number },
+): Promise<readonly ModelRecord[]> {
+  const rows = await database.query<ModelRow>(list, [storeId, before, limit])
+  return rows.map(recordOf)
+}
+
+function recordOf([id, digest, model]: ModelRow): ModelRecord {
+  return { id, digest, model: JSON.parse(model) as AuthorizationModel }
+}

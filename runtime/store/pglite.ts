@@ -1,0 +1,172 @@
+import { existsSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Worker } from "node:worker_threads"
+import { SourceUnavailable } from "../check/ports.ts"
+import type { Database } from "./database.ts"
+import { type OwnerLock, takeOwnership } from "./owner-lock.ts"
+import { SqlDatabase } from "./sql-database.ts"
+import { type Wire, WorkerStream } from "./worker-stream.ts"
+
+export interface PgliteOptions {
+  /** Told when the folder is new: the first initialisation takes seconds. */
+  readonly onInitialize?: (() => void) | undefined
+  /** Bound of a statement (default 10,000); past it the thread is ended and started again. */
+  readonly statementMs?: number | undefined
+  readonly onFault?: ((error: Error) => void) | undefined
+}
+
+/**
+ * The embedded database in `folder` (`.sallyport` of the project; it is created). For development and small installations: one process, one
+ * session, all statements one after another, in a thread of its own.
+ * @throws FolderInUse when another process has it open · SourceUnavailable when it can't be started.
+ */
+export async function openPglite(folder: string, options: PgliteOptions = {}): Promise<Database> {
+  await mkdir(folder, { recursive: true })
+  const lock = await takeOwnership(folder)
+  const thread = new DatabaseThread(join(folder, "database"))
+  try {
+    await thread.start(options.onInitialize)
+  } catch (error) {
+    await lock.release()
+    throw new SourceUnavailable(`the embedded database in ${folder} can't be started: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  return new SqlDatabase({
+    kind: "embedded",
+    connection: { stream: () => thread.stream(), user: "postgres", database: "postgres", password: "" },
+    connectionsMax: 1,
+    statementMs: options.statementMs ?? 10_000,
+    onFault: options.onFault,
+    onClose: () => close(thread, lock),
+  })
+}
+
+async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
+  await thread.close()
+  await lock.release()
+}
+
+/** From the sources the worker is this folder's .mjs; in a build it lies beside the bundle. */
+const workerFile = ["./pglite-worker.mjs", "./pglite-worker.js"]
+  .map((name) => new URL(name, import.meta.url))
+  .find((url) => existsSync(url))
+
+const closeMs = 5_000
+
+/** The worker and its restarts. */
+class DatabaseThread {
+  readonly #folder: string
+  #worker: Promise<Worker> | undefined
+  #stream: WorkerStream | undefined
+  #receive: ((message: WorkerMessage) => void) | undefined
+  #connection = 0
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async start(onInitialize: (() => void) | undefined): Promise<void> {
+    if (!existsSync(join(this.#folder, "PG_VERSION"))) {
+      onInitialize?.()
+      // The first initialisation leaves some 500 MB behind in its thread. So that one is thrown away.
+      const worker = await startWorker(this.#folder, true)
+      await worker.terminate()
+    }
+    await this.#running()
+  }
+
+  /** A new connection. There is one session only, so an older connection is at its end. */
+  stream(): WorkerStream {
+    this.#stream?.destroy()
+    const stream: WorkerStream = new WorkerStream(() => this.#wire(stream))
+    this.#stream = stream
+    return stream
+  }
+
+  async close(): Promise<void> {
+    const started = this.#worker
+    this.#worker = undefined
+    const worker = await started?.catch(() => undefined)
+    if (worker === undefined) return
+    const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
+    worker.postMessage({ kind: "close" })
+    const timer = setTimeout(() => void worker.terminate(), closeMs)
+    await ended
+    clearTimeout(timer)
+  }
+
+  async #wire(stream: WorkerStream): Promise<Wire> {
+    const worker = await this.#running()
+    this.#connection += 1
+    const connection = this.#connection
+    // Broken off with a statement running: the session may be in any state, and the thread busy for ever.
+    stream.once("close", () => {
+      if (stream.readableEnded) return
+      this.#worker = undefined
+      void worker.terminate()
+    })
+    return {
+      open: (receive) =>
+        new Promise((resolve, reject) => {
+          worker.once("exit", () => {
+            const error = new Error("the embedded database's thread ended")
+            reject(error)
+            stream.destroy(error)
+          })
+          this.#receive = (message) => {
+            if (message.connection !== connection) return
+            if (message.kind === "opened") resolve()
+            else receive(message.bytes)
+          }
+          worker.postMessage({ kind: "open", connection })
+        }),
+      send: (bytes) =>
+        worker.postMessage({ kind: "bytes", connection, bytes }, [bytes.buffer as ArrayBuffer]),
+    }
+  }
+
+  #running(): Promise<Worker> {
+    this.#worker ??= startWorker(this.#folder, false).then((worker) => {
+      worker.on("message", (message: WorkerMessage) => this.#receive?.(message))
+      worker.once("exit", () => {
+        this.#worker = undefined
+      })
+      return worker
+    })
+    // A start that failed is tried again by the next statement.
+    this.#worker.catch(() => {
+      this.#worker = undefined
+    })
+    return this.#worker
+  }
+}
+
+type WorkerMessage =
+  | { readonly kind: "opened"; readonly connection: number }
+  | { readonly kind: "bytes"; readonly connection: number; readonly bytes: Uint8Array }
+
+function startWorker(folder: string, initializeOnly: boolean): Promise<Worker> {
+  if (workerFile === undefined) throw new Error("this build lacks its file pglite-worker.js")
+  // Standard streams stay in the thread: the database's own chatter is nothing for our terminal.
+  const worker = new Worker(workerFile, {
+    workerData: { folder, initializeOnly },
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+  })
+  worker.unref()
+  return new Promise((resolve, reject) => {
+    worker.on("error", reject)
+    worker.once("exit", () => reject(new Error("its thread ended")))
+    worker.once("message", (message: { kind: string; message?: string }) => {
+      if (message.kind === "ready") resolve(worker)
+      else reject(new Error(message.message))
+    })
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

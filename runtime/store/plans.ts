@@ -1,0 +1,147 @@
+import type { Plan, PlanBody } from "../plan/plan.ts"
+import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
+import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
+
+/** An applied plan without its content. Serials count from 1 without gaps. */
+export interface PlanHeader {
+  readonly serial: number
+  readonly digest: string
+  readonly appliedAt: Date
+  readonly appliedBy: string
+  /** Empty when unknown. */
+  readonly gitCommit: string
+  readonly message: string
+}
+
+/** `plan` is JSON as it was stored: give it to `readPlan`, for another version may have written it. */
+export interface StoredPlan extends PlanHeader {
+  readonly plan: unknown
+}
+
+export interface PlanInsert {
+  readonly plan: Plan
+  /** Serial of the plan it was compared with; null: nothing was running. */
+  readonly base: number | null
+  readonly appliedBy: string
+  readonly gitCommit?: string | undefined
+  readonly message?: string | undefined
+}
+
+/** `stale`: the newest plan is not `base` (any more); nothing was changed. `stores` are the plan's, by name. */
+export type PlanInserted =
+  | {
+      readonly kind: "inserted"
+      readonly serial: number
+      readonly stores: ReadonlyMap<string, DeclaredStore>
+    }
+  | { readonly kind: "stale"; readonly current: PlanHeader | undefined }
+
+type HeaderRow = [
+  serial: number,
+  digest: string,
+  appliedAt: Date,
+  appliedBy: string,
+  gitCommit: string,
+  message: string,
+]
+type PlanRow = [...HeaderRow, plan: string]
+
+const header = "serial, digest, applied_at, applied_by, git_commit, message"
+
+const newest: Statement = {
+  name: "plan-newest",
+  text: `select ${header}, plan from sallyport.plans order by serial desc limit 1`,
+}
+const newestHeader: Statement = {
+  name: "plan-newest-header",
+  text: `select ${header} from sallyport.plans order by serial desc limit 1`,
+}
+const bySerial: Statement = {
+  name: "plan-by-serial",
+  text: `select ${header}, plan from sallyport.plans where serial = $1`,
+}
+const list: Statement = {
+  name: "plan-history",
+  text: `select ${header} from sallyport.plans order by serial desc limit $1`,
+}
+const since: Statement = {
+  name: "plan-since",
+  text: `select ${header}, plan from sallyport.plans where serial > $1 order by serial desc limit 1`,
+}
+const insert: Statement = {
+  name: "plan-insert",
+  text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message)
+    select $1::bigint + 1, $2, $3, $4, $5, $6
+    where coalesce((select max(serial) from sallyport.plans), 0) = $1::bigint returning serial`,
+}
+
+/** The newest plan; undefined when none was ever applied. */
+export async function currentPlan(database: Queryable): Promise<StoredPlan | undefined> {
+  return first(await database.query<PlanRow>(newest))
+}
+
+export async function planBySerial(database: Queryable, serial: number): Promise<StoredPlan | undefined> {
+  return first(await database.query<PlanRow>(bySerial, [serial]))
+}
+
+/** Newest first, at most `limit`. */
+export async function planHistory(database: Queryable, limit: number): Promise<readonly PlanHeader[]> {
+  return (await database.query<HeaderRow>(list, [limit])).map(headerOf)
+}
+
+/** The newest plan if it is newer than `serial`: what a process polls. */
+export async function planSince(database: Queryable, serial: number): Promise<StoredPlan | undefined> {
+  return first(await database.query<PlanRow>(since, [serial]))
+}
+
+/**
+ * Makes `plan` the newest and gives the stores it declares their ids and models, in one transaction. Of two that compared with the same
+ * base exactly one is inserted: the serial is the key, and the second meets it.
+ */
+export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
+  const { plan, base, appliedBy, gitCommit = "", message = "" } = entry
+  const text = JSON.stringify(plan)
+  const stored = await database
+    .transaction(async (transaction) => {
+      const rows = await transaction.query<[number]>(insert, [
+        base ?? 0,
+        plan.digest,
+        text,
+        appliedBy,
+        gitCommit,
+        message,
+      ])
+      const serial = rows[0]?.[0]
+      if (serial === undefined) return undefined
+      return { serial, stores: await ensureDeclaredStores(transaction, plan.plan) }
+    })
+    .catch((error: unknown) => {
+      if (isSqlError(error, uniqueViolation)) return undefined
+      throw error
+    })
+  if (stored !== undefined) return { kind: "inserted", ...stored }
+  const [row] = await database.query<HeaderRow>(newestHeader)
+  return { kind: "stale", current: row === undefined ? undefined : headerOf(row) }
+}
+
+/** The same for a plan that is served from a file and not stored: only its stores. */
+export async function declareStores(
+  database: Database,
+  body: PlanBody,
+): Promise<ReadonlyMap<string, DeclaredStore>> {
+  return database.transaction((transaction) => ensureDeclaredStores(transaction, body))
+}
+
+function first(rows: readonly PlanRow[]): StoredPlan | undefined {
+  const row = rows[0]
+  if (row === undefined) return undefined
+  const [serial, digest, appliedAt, appliedBy, gitCommit, message, text] = row
+  return {
+    ...headerOf([serial, digest, appliedAt, appliedBy, gitCommit, message]),
+    plan: JSON.parse(text) as unknown,
+  }
+}
+
+function headerOf([serial, digest, appliedAt, appliedBy, gitCommit, message]: HeaderRow): PlanHeader {
+  return { serial, digest, appliedAt, appliedBy, gitCommit, message }
+}

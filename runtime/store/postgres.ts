@@ -1,0 +1,65 @@
+import { Client, type ClientConfig } from "pg"
+import { SourceUnavailable } from "../check/ports.ts"
+import type { Database } from "./database.ts"
+import { SqlDatabase } from "./sql-database.ts"
+
+export interface PostgresOptions {
+  /** Default 10. */
+  readonly connectionsMax?: number | undefined
+  /** Bound of a statement while the server is alive (default 10,000); a server that is not alive is found within a second anyway. */
+  readonly statementMs?: number | undefined
+  /** Shown in `pg_stat_activity` (default `sallyport`). */
+  readonly applicationName?: string | undefined
+  readonly onFault?: ((error: Error) => void) | undefined
+}
+
+/**
+ * A server of the PostgreSQL protocol by its URL (`postgres://user:password@host:port/database`, or a socket folder as `?host=/run/postgresql`;
+ * `sslmode=verify-full` for TLS). Nothing is connected yet: the first statement is, and says what is wrong.
+ * @throws SourceUnavailable when the URL can't be read; the message does not show it, for it may hold a password.
+ */
+export function openPostgres(url: string, options: PostgresOptions = {}): Database {
+  const statementMs = options.statementMs ?? 10_000
+  const connection: ClientConfig = {
+    connectionString: checkedUrl(url),
+    application_name: options.applicationName ?? "sallyport",
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server gives up a little before we do, so that it does not work on what nobody waits for.
+    statement_timeout: Math.max(1, statementMs - 500),
+    idle_in_transaction_session_timeout: 30_000,
+  }
+  return new SqlDatabase({
+    kind: "postgres",
+    connection,
+    connectionsMax: options.connectionsMax ?? 10,
+    statementMs,
+    probe: (signal) => probe(connection, signal),
+    onFault: options.onFault,
+  })
+}
+
+/** A fresh connection, because the question is whether the server is there, not whether one of its connections is. */
+async function probe(connection: ClientConfig, signal: AbortSignal): Promise<void> {
+  const client = new Client(connection)
+  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
+  client.on("error", () => undefined)
+  const abort = () => stream.destroy()
+  signal.addEventListener("abort", abort)
+  try {
+    await client.connect()
+    await client.query("select 1")
+  } finally {
+    signal.removeEventListener("abort", abort)
+    client.end().catch(() => undefined)
+    stream.destroy()
+  }
+}
+
+function checkedUrl(url: string): string {
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url.replace(/^postgres(ql)?:/, "http:")))
+    throw new SourceUnavailable(
+      "the database URL can't be read: it must look like postgres://user:password@host:5432/database",
+    )
+  return url
+}

@@ -1,0 +1,83 @@
+import { hostname } from "node:os"
+import type { Queryable, Statement } from "./database.ts"
+
+/** One process of the fleet as it reports itself. */
+export interface ProcessReport {
+  /** Made once at start (`newId`). */
+  readonly id: string
+  /** e.g. `gateway,authz,control`. */
+  readonly role: string
+  /** Null: it serves no plan yet. */
+  readonly activeSerial: number | null
+  /** Why it does not serve the newest plan; empty when it does. */
+  readonly lastError: string
+}
+
+export interface ProcessRecord extends ProcessReport {
+  readonly host: string
+  readonly pid: number
+  readonly startedAt: Date
+  readonly heartbeatAt: Date
+  /** Since its last report, by the database's clock. */
+  readonly silentSeconds: number
+}
+
+type ProcessRow = [
+  id: string,
+  role: string,
+  activeSerial: number | null,
+  lastError: string,
+  host: string,
+  pid: number,
+  startedAt: Date,
+  heartbeatAt: Date,
+  silentSeconds: number,
+]
+
+const upsert: Statement = {
+  name: "process-report",
+  text: `insert into sallyport.processes (id, role, host, pid, active_serial, last_error)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (id) do update set role = excluded.role, active_serial = excluded.active_serial,
+      last_error = excluded.last_error, heartbeat_at = now()`,
+}
+/** A process that ended without a word is forgotten after an hour. */
+const forgetSilent: Statement = {
+  name: "process-forget-silent",
+  text: "delete from sallyport.processes where heartbeat_at < now() - interval '1 hour'",
+}
+const remove: Statement = { name: "process-remove", text: "delete from sallyport.processes where id = $1" }
+const list: Statement = {
+  name: "process-list",
+  text: `select id, role, active_serial, last_error, host, pid, started_at, heartbeat_at,
+    extract(epoch from now() - heartbeat_at)::double precision from sallyport.processes order by id`,
+}
+
+/** The heartbeat; call it every few seconds. */
+export async function reportProcess(database: Queryable, report: ProcessReport): Promise<void> {
+  const { id, role, activeSerial, lastError } = report
+  await database.query(upsert, [id, role, hostname(), process.pid, activeSerial, lastError.slice(0, 4096)])
+  await database.query(forgetSilent)
+}
+
+/** Says goodbye. */
+export async function removeProcess(database: Queryable, id: string): Promise<void> {
+  await database.query(remove, [id])
+}
+
+export async function listProcesses(database: Queryable): Promise<readonly ProcessRecord[]> {
+  const rows = await database.query<ProcessRow>(list)
+  return rows.map(
+    ([id, role, activeSerial, lastError, host, pid, startedAt, heartbeatAt, silentSeconds]) => ({
+      id,
+      role,
+      activeSerial,
+      lastError,
+      host,
+      pid,
+      startedAt,
+      heartbeatAt,
+      silentSeconds,
+    }),
+  )
+}

@@ -1,0 +1,92 @@
+import type { TupleKey } from "../check/ports.ts"
+import { decodeToken, encodeToken } from "./continuation.ts"
+import type { Queryable, Statement } from "./database.ts"
+import { tupleOfRow } from "./tuple-row.ts"
+
+/** All parts optional; `object` may be a whole type (`document:`). */
+export interface TupleFilter {
+  readonly object?: string | undefined
+  readonly relation?: string | undefined
+  readonly user?: string | undefined
+}
+
+export interface StoredTuple {
+  readonly key: TupleKey
+  readonly writtenAt: Date
+}
+
+export interface TuplePage {
+  readonly tuples: readonly StoredTuple[]
+  /** Empty at the end. */
+  readonly token: string
+}
+
+type Row = [
+  object: string,
+  relation: string,
+  subject: string,
+  subjectRelation: string,
+  condition: string,
+  context: string,
+  writtenAt: Date,
+]
+
+const tokenKind = "tuples-1"
+
+/**
+ * One page of a store's tuples in order of object, relation, user. Each page is read at its own revision; the position is a key, so that
+ * nothing is skipped or repeated whatever is written in between. Undefined: the token is not one of ours.
+ */
+export async function readTuples(
+  database: Queryable,
+  storeId: string,
+  filter: TupleFilter,
+  { pageSize, token }: { pageSize: number; token: string },
+): Promise<TuplePage | undefined> {
+  const position = token === "" ? undefined : decodeToken(tokenKind, token, 4)
+  if (token !== "" && position === undefined) return undefined
+  const { statement, parameters } = select(filter, position)
+  const rows = await database.query<Row>(statement, [storeId, pageSize + 1, ...parameters])
+  const page = rows.slice(0, pageSize)
+  const last = page.at(-1)
+  const more = rows.length > pageSize && last !== undefined
+  return {
+    tuples: page.map(([object, relation, subject, subjectRelation, condition, context, writtenAt]) => ({
+      key: tupleOfRow([object, relation, subject, subjectRelation, condition, context]),
+      writtenAt,
+    })),
+    token: more ? encodeToken(tokenKind, last.slice(0, 4) as string[]) : "",
+  }
+}
+
+function select(
+  { object, relation, user }: TupleFilter,
+  position: readonly string[] | undefined,
+): { statement: Statement; parameters: readonly string[] } {
+  const parameters: string[] = []
+  const where = ["store_id = $1"]
+  const shape: string[] = []
+  const add = (part: string, ...values: string[]) => {
+    shape.push(part)
+    return values.map((value) => `$${parameters.push(value) + 2}`)
+  }
+  if (object?.endsWith(":")) {
+    // `;` is the character after `:`, and names are compared byte by byte: the range is the prefix.
+    const [from, to] = add("type", object, `${object.slice(0, -1)};`)
+    where.push(`object >= ${from} and object < ${to}`)
+  } else if (object !== undefined) where.push(`object = ${add("object", object)[0]}`)
+  if (relation !== undefined) where.push(`relation = ${add("relation", relation)[0]}`)
+  if (user !== undefined) {
+    const [subject = "", subjectRelation = ""] = user.split("#", 2)
+    const [a, b] = add("user", subject, subjectRelation)
+    where.push(`subject = ${a} and subject_relation = ${b}`)
+  }
+  if (position !== undefined) {
+    const after = add("after", ...position)
+    where.push(`(object, relation, subject, subject_relation) > (${after.join(", ")})`)
+  }
+  const text = `select object, relation, subject, subject_relation, condition, context, written_at
+    from sallyport.tuples where ${where.join(" and ")}
+    order by object, relation, subject, subject_relation limit $2`
+  return { statement: { name: `read-tuples-${shape.join("-")}`, text }, parameters }
+}

@@ -1,0 +1,220 @@
+import type { Duplex } from "node:stream"
+import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
+import { SourceUnavailable } from "../check/ports.ts"
+import type { Database, Queryable, SqlRow, Statement, Transaction, TransactionOptions } from "./database.ts"
+import { faultOf, isOrderingFault } from "./fault.ts"
+import { Liveness } from "./liveness.ts"
+
+export interface SqlDatabaseOptions {
+  readonly kind: Database["kind"]
+  readonly connection: ClientConfig
+  readonly connectionsMax: number
+  readonly statementMs: number
+  /** See `LivenessOptions.probe`. */
+  readonly probe?: ((signal: AbortSignal) => Promise<void>) | undefined
+  /** Called after the last connection is gone. */
+  readonly onClose?: (() => Promise<void>) | undefined
+  /** Told of faults between statements (a lost idle connection), for the log. */
+  readonly onFault?: ((error: Error) => void) | undefined
+}
+
+const attemptsMax = 3
+const politeMs = 300
+const int8Oid = 20
+
+const begin: Statement = { name: "", text: "begin isolation level read committed" }
+const beginSnapshot: Statement = { name: "", text: "begin isolation level repeatable read read only" }
+const commit: Statement = { name: "", text: "commit" }
+const rollback: Statement = { name: "", text: "rollback" }
+
+/** bigint as number: our revisions, serials and counts stay far below 2^53. */
+const typeParsers: NonNullable<ClientConfig["types"]> = {
+  // biome-ignore lint/suspicious/noExplicitAny: the package's own signature.
+  getTypeParser: (oid: number, format?: any) => (oid === int8Oid ? Number : types.getTypeParser(oid, format)),
+}
+
+/**
+ * The one SQL implementation. PostgreSQL is reached by sockets, the embedded database by a stream to its worker: above the stream both are the
+ * same bytes, so there is nothing the two could do differently here.
+ *
+ * Connections are pipelined: what a transaction sends without waiting travels together. A pipelined connection knows no portals, therefore
+ * large results are fetched from an SQL cursor.
+ */
+export class SqlDatabase implements Database {
+  readonly kind: Database["kind"]
+  readonly #options: SqlDatabaseOptions
+  readonly #liveness: Liveness
+  readonly #clients = new Set<PoolClient>()
+  #pool: Pool
+  #closed = false
+
+  constructor(options: SqlDatabaseOptions) {
+    this.kind = options.kind
+    this.#options = options
+    this.#liveness = new Liveness({
+      probe: options.probe,
+      statementMs: options.statementMs,
+      onDown: () => this.#dropConnections(),
+    })
+    this.#pool = this.#newPool()
+  }
+
+  async query<Row extends SqlRow = SqlRow>(
+    statement: Statement,
+    parameters: readonly unknown[] = [],
+  ): Promise<readonly Row[]> {
+    const client = await this.#acquire()
+    return this.#using(client, () => this.#send<Row>(client, statement, parameters))
+  }
+
+  async batch(
+    statements: readonly (readonly [Statement, readonly unknown[]])[],
+  ): Promise<readonly (readonly SqlRow[])[]> {
+    return this.transaction((transaction) =>
+      Promise.all(statements.map(([statement, parameters]) => transaction.query(statement, parameters))),
+    )
+  }
+
+  async transaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const client = await this.#acquire()
+        return await this.#using(client, () => this.#transact(client, work, options))
+      } catch (error) {
+        if (attempt === attemptsMax || !isOrderingFault(error)) throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#liveness.close()
+    const ended = this.#pool.end().catch(() => undefined)
+    // Idle connections leave politely; those that don't (in use, or a mute server) are cut.
+    const cut = setTimeout(() => {
+      for (const client of this.#clients) streamOf(client).destroy()
+    }, politeMs)
+    await ended
+    clearTimeout(cut)
+    await this.#options.onClose?.()
+  }
+
+  async #transact<T>(
+    client: PoolClient,
+    work: (transaction: Transaction) => Promise<T>,
+    { snapshot, statementMs }: TransactionOptions,
+  ): Promise<T> {
+    const send: Queryable["query"] = (statement, parameters = []) =>
+      this.#send(client, statement, parameters, statementMs)
+    const script = async (text: string) => {
+      await this.#send(client, { name: "", text }, undefined, statementMs)
+    }
+    // Not awaited: it travels with the first statement. When it fails, so does that.
+    const begun = send(snapshot ? beginSnapshot : begin)
+    begun.catch(() => undefined)
+    let result: T
+    try {
+      result = await work({ query: send, script })
+      await begun
+    } catch (error) {
+      if (!(error instanceof SourceUnavailable)) await send(rollback)
+      throw error
+    }
+    await send(commit)
+    return result
+  }
+
+  /** The client, or a fault; it must be given to `#using`. */
+  async #acquire(): Promise<PoolClient> {
+    if (this.#closed) throw new SourceUnavailable("the database was closed")
+    if (this.#liveness.down !== undefined) throw this.#liveness.down
+    const acquired = this.#pool.connect()
+    try {
+      return await this.#liveness.watch(acquired)
+    } catch (error) {
+      // One that is still coming would be lost to the pool.
+      acquired.then((client) => client.release(true)).catch(() => undefined)
+      this.#liveness.suspect()
+      throw faultOf(error)
+    }
+  }
+
+  /** Gives the client back, or destroys it when it can't be trusted any more. */
+  async #using<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work()
+      client.release()
+      return result
+    } catch (error) {
+      const fault = error instanceof Error ? error : new Error(String(error))
+      const broken = fault instanceof SourceUnavailable
+      if (broken) streamOf(client).destroy()
+      client.release(broken)
+      if (broken) this.#liveness.suspect()
+      throw error
+    }
+  }
+
+  async #send<Row extends SqlRow>(
+    client: PoolClient,
+    { name, text }: Statement,
+    parameters: readonly unknown[] | undefined,
+    statementMs = this.#options.statementMs,
+  ): Promise<readonly Row[]> {
+    // Without parameters and name it goes as a simple query: the only form that takes several statements.
+    const config = {
+      text,
+      rowMode: "array" as const,
+      ...(name === "" ? {} : { name }),
+      ...(parameters === undefined || (name === "" && parameters.length === 0)
+        ? {}
+        : { values: parameters as unknown[] }),
+    }
+    try {
+      const result = await this.#liveness.watch(client.query<unknown[]>(config), statementMs)
+      return result.rows as unknown as readonly Row[]
+    } catch (error) {
+      throw faultOf(error)
+    }
+  }
+
+  #newPool(): Pool {
+    const config: PoolConfig = {
+      ...this.#options.connection,
+      max: this.#options.connectionsMax,
+      idleTimeoutMillis: 0,
+      pipeline: true,
+      types: typeParsers,
+    }
+    const pool = new Pool(config)
+    // A lost idle connection is no reason to end the process; the pool drops it, the next statement opens another.
+    pool.on("error", (error) => {
+      this.#options.onFault?.(error)
+      if (!this.#closed) this.#liveness.suspect()
+    })
+    pool.on("connect", (client) => {
+      this.#clients.add(client)
+      // While it is checked out the pool does not listen, and an error nobody listens to ends the process.
+      client.on("error", () => undefined)
+    })
+    pool.on("remove", (client) => this.#clients.delete(client))
+    return pool
+  }
+
+  #dropConnections(): void {
+    const old = this.#pool
+    this.#pool = this.#newPool()
+    old.end().catch(() => undefined)
+    for (const client of this.#clients) streamOf(client).destroy()
+    this.#clients.clear()
+  }
+}
+
+/** Ending a client politely waits for its answers; this is for those that won't come. The property is not in the public types. */
+function streamOf(client: PoolClient): Duplex {
+  return (client as unknown as { connection: { stream: Duplex } }).connection.stream
+}

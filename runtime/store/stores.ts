@@ -1,0 +1,86 @@
+import type { Database, Queryable, Statement } from "./database.ts"
+import { newId } from "./ids.ts"
+
+/** A store that is not deleted. `managed`: the running plan declares it, under `declaredName`. */
+export interface StoreRecord {
+  readonly id: string
+  readonly name: string
+  readonly declaredName: string | null
+  readonly managed: boolean
+  /** The model in force: the plan's for a managed store, else the newest; null when there is none. */
+  readonly modelId: string | null
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+type StoreRow = [
+  id: string,
+  name: string,
+  declaredName: string | null,
+  managed: boolean,
+  modelId: string | null,
+  createdAt: Date,
+  updatedAt: Date,
+]
+
+const columns = `s.id, s.name, s.declared_name, s.managed,
+  case when s.managed then s.model_id else (select max(m.id) from sallyport.models m where m.store_id = s.id) end,
+  s.created_at, s.updated_at`
+
+const insert: Statement = {
+  name: "store-insert",
+  text: "insert into sallyport.stores (id, name) values ($1, $2) returning created_at, updated_at",
+}
+const find: Statement = {
+  name: "store-find",
+  text: `select ${columns} from sallyport.stores s
+    where s.deleted_at is null and (s.id = $1 or (s.managed and s.declared_name = $1))
+    order by s.id = $1 desc limit 1`,
+}
+const list: Statement = {
+  name: "store-list",
+  text: `select ${columns} from sallyport.stores s
+    where s.deleted_at is null and s.id > $1 and ($2::text is null or s.name = $2) order by s.id limit $3`,
+}
+const markDeleted: Statement = {
+  name: "store-delete",
+  text: `update sallyport.stores set deleted_at = now(), updated_at = now()
+    where id = $1 and deleted_at is null and not managed returning id`,
+}
+
+/** Makes a store that belongs to the API. Names need not be unique. */
+export async function createStore(database: Queryable, name: string): Promise<StoreRecord> {
+  const id = newId()
+  const [row] = await database.query<[Date, Date]>(insert, [id, name])
+  const [createdAt, updatedAt] = row as [Date, Date]
+  return { id, name, declaredName: null, managed: false, modelId: null, createdAt, updatedAt }
+}
+
+/** By id, or by the name under which the running plan declares it. */
+export async function findStore(database: Queryable, idOrName: string): Promise<StoreRecord | undefined> {
+  const [row] = await database.query<StoreRow>(find, [idOrName])
+  return row === undefined ? undefined : recordOf(row)
+}
+
+/** Stores in order of their ids, those after `after` (`""`: from the start), at most `limit`; with `name`, exactly that. */
+export async function listStores(
+  database: Queryable,
+  { after, limit, name }: { after: string; limit: number; name?: string | undefined },
+): Promise<readonly StoreRecord[]> {
+  const rows = await database.query<StoreRow>(list, [after, name ?? null, limit])
+  return rows.map(recordOf)
+}
+
+/**
+ * Marks a store deleted; its rows stay, as with OpenFGA. `managed`: refused, it belongs to the plan. `absent`: there is none (any more).
+ */
+export async function deleteStore(database: Database, id: string): Promise<"deleted" | "managed" | "absent"> {
+  const rows = await database.query(markDeleted, [id])
+  if (rows.length > 0) return "deleted"
+  const found = await findStore(database, id)
+  return found === undefined ? "absent" : "managed"
+}
+
+function recordOf([id, name, declaredName, managed, modelId, createdAt, updatedAt]: StoreRow): StoreRecord {
+  return { id, name, declaredName, managed, modelId, createdAt, updatedAt }
+}

@@ -1,0 +1,151 @@
+import {
+  type PageKey,
+  type Pages,
+  SourceUnavailable,
+  type TupleChange,
+  type TupleRow,
+  type TupleSource,
+} from "../check/ports.ts"
+import type { Database, Statement } from "./database.ts"
+
+/** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
+const batchRows = 1000
+
+const columns = "object, relation, subject, subject_relation, condition, context"
+
+const selectRevision: Statement = {
+  name: "source-revision",
+  text: "select revision from sallyport.stores where id = $1 and deleted_at is null",
+}
+const openCursor: Statement = {
+  name: "source-open-cursor",
+  text: `declare all_tuples no scroll cursor for select ${columns} from sallyport.tuples where store_id = $1`,
+}
+const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} from all_tuples` }
+
+/**
+ * The first row is the store's revision, the others are of the page of their ordinal. One statement has one snapshot: that is the
+ * revision the pages are of. Lateral, so that each key is looked up by index.
+ */
+const selectPages: Statement = {
+  name: "source-pages",
+  text: `
+select -1, revision, '', '', '', '', '', '' from sallyport.stores where id = $1 and deleted_at is null
+union all
+select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
+cross join lateral (select ${columns} from sallyport.tuples t
+  where t.store_id = $1 and t.object = k.object and t.relation = k.relation offset 0) t
+union all
+select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
+cross join lateral (select ${columns} from sallyport.tuples t
+  where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation offset 0) t`,
+}
+type PageRow = [
+  ordinal: number,
+  revision: number,
+  object: string,
+  relation: string,
+  subject: string,
+  subjectRelation: string,
+  condition: string,
+  context: string,
+]
+
+/** Whole revisions: up to and with the one in which the limit falls. */
+const selectChanges: Statement = {
+  name: "source-changes",
+  text: `
+select revision, deleted, ${columns} from sallyport.changes
+where store_id = $1 and revision > $2 and revision <= (
+  select max(revision) from (
+    select revision from sallyport.changes where store_id = $1 and revision > $2 order by revision, ordinal limit $3) first)
+order by revision, ordinal`,
+}
+type ChangeRow = [
+  revision: number,
+  deleted: boolean,
+  object: string,
+  relation: string,
+  subject: string,
+  subjectRelation: string,
+  condition: string,
+  context: string,
+]
+
+/** The engine's tuples out of the database. A store that is not there (any more) is a `SourceUnavailable` too: no answer may be made of it. */
+export function createTupleSource(database: Database): TupleSource {
+  return {
+    revision: async (storeId) =>
+      revisionOf(await database.query<[number]>(selectRevision, [storeId]), storeId),
+    load: (storeId, onBatch) => load(database, storeId, onBatch),
+    pages: (storeId, keys) => pages(database, storeId, keys),
+    changes: (storeId, revision, max) => changes(database, storeId, revision, max),
+  }
+}
+
+async function load(
+  database: Database,
+  storeId: string,
+  onBatch: (rows: readonly TupleRow[]) => void,
+): Promise<number> {
+  return database.transaction(
+    async (transaction) => {
+      const revision = transaction.query<[number]>(selectRevision, [storeId])
+      const opened = transaction.query(openCursor, [storeId])
+      let next = transaction.query<[string, string, string, string, string, string]>(fetchBatch)
+      for (const sent of [revision, opened, next]) sent.catch(() => undefined)
+      const answer = revisionOf(await revision, storeId)
+      await opened
+      for (;;) {
+        const rows = await next
+        // The server reads the next batch while this one is taken in.
+        if (rows.length === batchRows) {
+          next = transaction.query(fetchBatch)
+          next.catch(() => undefined)
+        }
+        if (rows.length > 0) onBatch(rows)
+        if (rows.length < batchRows) return answer
+      }
+    },
+    { snapshot: true },
+  )
+}
+
+async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+  const forward: [number[], string[], string[]] = [[], [], []]
+  const reverse: [number[], string[], string[]] = [[], [], []]
+  keys.forEach((key, ordinal) => {
+    const columns = key.direction === "forward" ? forward : reverse
+    columns[0].push(ordinal)
+    columns[1].push(key.direction === "forward" ? key.object : key.subject)
+    columns[2].push(key.direction === "forward" ? key.relation : key.subjectRelation)
+  })
+  const rows = await database.query<PageRow>(selectPages, [storeId, ...forward, ...reverse])
+  const found = keys.map((): TupleRow[] => [])
+  let revision: number | undefined
+  for (const [ordinal, at, object, relation, subject, subjectRelation, condition, context] of rows) {
+    if (ordinal < 0) revision = at
+    else found[ordinal]?.push([object, relation, subject, subjectRelation, condition, context])
+  }
+  return { revision: revisionOf(revision === undefined ? [] : [[revision]], storeId), pages: found }
+}
+
+async function changes(
+  database: Database,
+  storeId: string,
+  revision: number,
+  max: number,
+): Promise<readonly TupleChange[]> {
+  const rows = await database.query<ChangeRow>(selectChanges, [storeId, revision, max])
+  return rows.map(([at, deleted, ...row]) => ({
+    revision: at,
+    operation: deleted ? ("delete" as const) : ("write" as const),
+    row,
+  }))
+}
+
+function revisionOf(rows: readonly (readonly [number])[], storeId: string): number {
+  const revision = rows[0]?.[0]
+  if (revision === undefined) throw new SourceUnavailable(`there is no store ${storeId}`)
+  return revision
+}

@@ -1,0 +1,154 @@
+import type { TupleChange, TupleRow } from "../check/ports.ts"
+import type { Database, SqlRow, Statement } from "./database.ts"
+
+/** One request's rows; no key may be in it twice. */
+export interface WriteRequest {
+  readonly writes: readonly TupleRow[]
+  readonly deletes: readonly TupleRow[]
+  /** `ignore`: a tuple that is there with the same condition is no fault. */
+  readonly onDuplicate: "error" | "ignore"
+  /** `ignore`: deleting what is not there is no fault. */
+  readonly onMissing: "error" | "ignore"
+}
+
+/** `changes` are those of this request; the revision is the store's after them (unchanged when there were none). */
+export interface WriteResult {
+  readonly revision: number
+  readonly changes: readonly TupleChange[]
+}
+
+/** Why a request was not carried out at all; `row` is the first that does not fit. */
+export interface WriteConflict {
+  readonly conflict: "exists" | "missing" | "other-condition"
+  readonly row: TupleRow
+}
+
+/** What became of a group; `results` in the order of the requests. Undefined: there is no such store. */
+export interface GroupResult {
+  readonly results: readonly (WriteResult | WriteConflict)[]
+  /** All changes of the group, which share one revision; empty when nothing changed. */
+  readonly changes: readonly TupleChange[]
+}
+
+/** After this the store's row is ours: what the next statement sees is final, whoever else writes. */
+const lockStore: Statement = {
+  name: "write-lock-store",
+  text: "select revision from sallyport.stores where id = $1 and deleted_at is null for update",
+}
+
+/**
+ * All requests of a group in one statement. A request with one row that does not fit is left out whole, the others are carried out.
+ * Lateral, so that the planner looks each key up and never reads the table, whatever its statistics say.
+ * Answers the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
+ */
+const writeGroup: Statement = {
+  name: "write-group",
+  text: `
+with input as (
+  select i.* from unnest($2::integer[], $3::boolean[], $4::boolean[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
+    with ordinality as i(request, deleted, strict, object, relation, subject, subject_relation, condition, context, ordinal)
+), probed as (
+  select i.*, t.condition is not null as present, t.condition <> i.condition or t.context <> i.context as differs
+  from input i left join lateral (
+    select t.condition, t.context from sallyport.tuples t
+    where t.store_id = $1 and t.object = i.object and t.relation = i.relation
+      and t.subject = i.subject and t.subject_relation = i.subject_relation limit 1) t on true
+), refused as (
+  select distinct request from probed
+  where case when deleted then strict and not present else present and (strict or differs) end
+), effective as (
+  select * from probed p where p.deleted = p.present and p.request not in (select request from refused)
+), raised as (
+  update sallyport.stores set revision = revision + 1
+  where id = $1 and deleted_at is null and exists (select 1 from effective) returning revision
+), removed as (
+  delete from sallyport.tuples t using effective e, raised r
+  where e.deleted and t.store_id = $1 and t.object = e.object and t.relation = e.relation
+    and t.subject = e.subject and t.subject_relation = e.subject_relation
+), written as (
+  insert into sallyport.tuples (store_id, object, relation, subject, subject_relation, condition, context, revision)
+  select $1, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context, r.revision
+  from effective e, raised r where not e.deleted
+), logged as (
+  insert into sallyport.changes (store_id, revision, ordinal, deleted, object, relation, subject, subject_relation, condition, context)
+  select $1, r.revision, e.ordinal, e.deleted, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context
+  from effective e, raised r
+)
+select 0, revision, false from raised
+union all
+select ordinal, null, differs from probed where deleted <> present`,
+}
+
+type WriteRow = [ordinal: number, revision: number | null, differs: boolean | null]
+
+/** Columns of the statement's input; the first three are request, deleted, strict. */
+type Columns = [number[], boolean[], boolean[], string[], string[], string[], string[], string[], string[]]
+
+/** Carries out requests whose keys are disjoint, as one transaction and one revision. */
+export async function writeTupleGroup(
+  database: Database,
+  storeId: string,
+  requests: readonly WriteRequest[],
+): Promise<GroupResult | undefined> {
+  const columns = columnsOf(requests)
+  const [locked, written] = (await database.batch([
+    [lockStore, [storeId]],
+    [writeGroup, [storeId, ...columns]],
+  ])) as readonly [readonly SqlRow[], readonly SqlRow[]]
+  const before = locked[0]?.[0] as number | undefined
+  if (before === undefined) return undefined
+  return resultOf(requests, before, written as readonly WriteRow[])
+}
+
+/** Deletes come before writes; the number of a row, from 1, is its ordinal. */
+function columnsOf(requests: readonly WriteRequest[]): Columns {
+  const columns: Columns = [[], [], [], [], [], [], [], [], []]
+  const add = (request: number, deleted: boolean, strict: boolean, row: TupleRow) => {
+    columns[0].push(request)
+    columns[1].push(deleted)
+    columns[2].push(strict)
+    columns[3].push(row[0])
+    columns[4].push(row[1])
+    columns[5].push(row[2])
+    columns[6].push(row[3])
+    columns[7].push(deleted ? "" : row[4])
+    columns[8].push(deleted ? "" : row[5])
+  }
+  requests.forEach((request, index) => {
+    for (const row of request.deletes) add(index, true, request.onMissing === "error", row)
+    for (const row of request.writes) add(index, false, request.onDuplicate === "error", row)
+  })
+  return columns
+}
+
+function resultOf(requests: readonly WriteRequest[], before: number, rows: readonly WriteRow[]): GroupResult {
+  const unfit = new Map(rows.map(([ordinal, , differs]) => [ordinal, differs === true]))
+  const revision = rows.find(([ordinal]) => ordinal === 0)?.[1] ?? before
+  const changes: TupleChange[] = []
+  let ordinal = 0
+  const results = requests.map((request): WriteResult | WriteConflict => {
+    const own: TupleChange[] = []
+    let conflict: WriteConflict | undefined
+    for (const row of request.deletes) {
+      ordinal += 1
+      if (!unfit.has(ordinal)) own.push({ revision, operation: "delete", row })
+      else if (request.onMissing === "error") conflict ??= { conflict: "missing", row }
+    }
+    for (const row of request.writes) {
+      ordinal += 1
+      const differs = unfit.get(ordinal)
+      if (differs === undefined) own.push({ revision, operation: "write", row })
+      else if (request.onDuplicate === "error") conflict ??= { conflict: "exists", row }
+      else if (differs) conflict ??= { conflict: "other-condition", row }
+    }
+    if (conflict !== undefined) return conflict
+    changes.push(...own)
+    return { revision, changes: own }
+  })
+  return { results, changes }
+}
+
+/** The identity of a tuple within its store. A blank can't be in any part. */
+export function tupleIdentity([object, relation, subject, subjectRelation]: TupleRow): string {
+  return `${object} ${relation} ${subject} ${subjectRelation}`
+}
