@@ -26,7 +26,7 @@ const stamp = join(dist, "stamp")
 const entries = {
   main: "compiler/cli/main.ts",
   runtime: "runtime/main.ts",
-  "pglite-worker": "runtime/store/pglite-worker.ts",
+  "pglite-worker": "runtime/store/pglite-worker.mjs",
 }
 
 /** PGlite brings its WebAssembly as files beside its own code; pg-native is pg's optional native half, which we never install. */
