@@ -122,7 +122,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/dev",
-    doors: ["identity-provider", "sample-backends"],
+    doors: ["dev-error", "identity-provider", "mint-token", "sample-backends"],
     may: [],
     packages: ["jose"],
     builtins: "any",
@@ -139,7 +139,7 @@ export const rooms: readonly Room[] = [
   // The compiler.
   {
     path: "compiler/core",
-    doors: ["catalogue", "diagnostic", "source"],
+    doors: ["catalogue", "characters", "diagnostic", "files", "glob", "load", "nearest", "source"],
     may: [],
     builtins: "any",
   },
@@ -151,7 +151,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/gateway",
-    doors: ["ast"],
+    doors: ["ast", "format", "include", "parser"],
     may: ["compiler/core", "compiler/model", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain"],
     builtins: ["node:net"],
@@ -159,7 +159,7 @@ export const rooms: readonly Room[] = [
   { path: "compiler/diff", doors: [], may: ["runtime/plan"] },
   {
     path: "compiler/render",
-    doors: [],
+    doors: ["diagnostics", "explain"],
     may: ["compiler/core", "compiler/diff"],
     packages: ["picocolors"],
   },

@@ -1,0 +1,67 @@
+/** A JSON object with an `id`. */
+export interface Resource {
+  readonly id?: string
+  readonly [name: string]: unknown
+}
+
+/** Who posts for ever replaces the oldest. */
+const resourcesMax = 1000
+
+/** Things by id, in memory. */
+export class Collection {
+  readonly #resources = new Map<string, Resource>()
+  #lastId = 0
+
+  constructor(resources: readonly Resource[]) {
+    for (const resource of resources) this.add(resource)
+  }
+
+  all(): Resource[] {
+    return [...this.#resources.values()]
+  }
+
+  get(id: string): Resource | undefined {
+    return this.#resources.get(id)
+  }
+
+  /** Gives it the next number as its id. */
+  add(resource: Resource): Resource & { id: string } {
+    this.#lastId += 1
+    const made = { ...resource, id: String(this.#lastId) }
+    this.#resources.set(made.id, made)
+    const oldest = this.#resources.keys().next().value
+    if (this.#resources.size > resourcesMax && oldest !== undefined) this.#resources.delete(oldest)
+    return made
+  }
+
+  replace(id: string, resource: Resource): Resource {
+    const made = { ...resource, id }
+    this.#resources.set(id, made)
+    return made
+  }
+
+  remove(id: string): void {
+    this.#resources.delete(id)
+  }
+}
+
+/** Orders 1 to 3. */
+export const ordersV1: readonly Resource[] = [
+  { item: "lantern", quantity: 2, customer: "ann" },
+  { item: "rope, 20 m", quantity: 1, customer: "ann" },
+  { item: "map of the coast", quantity: 1, customer: "bob" },
+]
+
+/** The same orders as the second version tells them. */
+export const ordersV2: readonly Resource[] = [
+  { customer: "ann", lines: [{ sku: "lantern", quantity: 2 }], total: { amount: "39.80", currency: "EUR" } },
+  { customer: "ann", lines: [{ sku: "rope-20", quantity: 1 }], total: { amount: "17.50", currency: "EUR" } },
+  { customer: "bob", lines: [{ sku: "map-coast", quantity: 1 }], total: { amount: "8.00", currency: "EUR" } },
+]
+
+/** What the shop sells. */
+export const catalogItems: readonly Resource[] = [
+  { sku: "lantern", name: "Lantern", price: { amount: "19.90", currency: "EUR" } },
+  { sku: "rope-20", name: "Rope, 20 m", price: { amount: "17.50", currency: "EUR" } },
+  { sku: "map-coast", name: "Map of the coast", price: { amount: "8.00", currency: "EUR" } },
+]
