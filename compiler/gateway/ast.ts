@@ -33,6 +33,7 @@ export interface Block {
   readonly close: Span
 }
 
+/** What may stand between the keyword and the block. */
 export type Argument = Word | Text | Cel | Call | Equals
 
 /** A bare word: keyword, name, number with unit, date, address, method. */

@@ -1,0 +1,196 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs"
+import { join, sep } from "node:path"
+import { type Glob, globDone, globOf, globStart, globStep } from "./glob.ts"
+
+/** Why a file was not read: each is a finding of its own (SP0001 to SP0005). */
+export type ReadFailure = "missing" | "outside" | "irregular" | "unreadable" | "large"
+
+/** The bytes of a file, or why there are none; `detail` continues the sentence "`path` …". */
+export type ReadResult =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "failure"; readonly reason: ReadFailure; readonly detail: string }
+
+/** Files a pattern matches, sorted by path; `problem` says that a folder could not be looked through. */
+export interface GlobResult {
+  readonly paths: readonly string[]
+  readonly problem: string | undefined
+}
+
+/**
+ * A tree of files. Paths are relative to its root, with `/`, normalised and without `..`. Reading is the only thing the
+ * compiler ever does with files, and this is the only way it does it.
+ */
+export interface Files {
+  /** The bytes of a file of at most `bytesMax` bytes. Never throws. */
+  read(path: string, bytesMax: number): ReadResult
+  /** The regular files a pattern matches; see `core/glob.ts`. Never throws. */
+  glob(pattern: string): GlobResult
+}
+
+/** Files in memory: contents as text or bytes, or a failure to answer with. For tests, and for comparing revisions. */
+export class MemoryFiles implements Files {
+  readonly #entries: ReadonlyMap<string, string | Uint8Array | { readonly failure: ReadFailure }>
+
+  constructor(entries: Iterable<readonly [string, string | Uint8Array | { readonly failure: ReadFailure }]>) {
+    this.#entries = new Map(entries)
+  }
+
+  read(path: string, bytesMax: number): ReadResult {
+    const entry = this.#entries.get(path)
+    if (entry === undefined) return failed("missing")
+    if (typeof entry === "object" && "failure" in entry) return failed(entry.failure)
+    const bytes = typeof entry === "string" ? new TextEncoder().encode(entry) : entry
+    return bytes.length > bytesMax ? failed("large") : { kind: "bytes", bytes }
+  }
+
+  glob(pattern: string): GlobResult {
+    const glob = globOf(pattern)
+    const matches = (path: string): boolean =>
+      globDone(
+        glob,
+        path.split("/").reduce((places, name) => globStep(glob, places, name), globStart(glob)),
+      )
+    return { paths: [...this.#entries.keys()].filter(matches).sort(), problem: undefined }
+  }
+}
+
+// A pattern such as `**` from the wrong folder must not walk a whole disk.
+const globEntriesMax = 100_000
+
+/**
+ * Files of a folder on disk. Symbolic links are followed as long as they stay inside of it; only regular files are
+ * read. A file that is exchanged between the check and the read can get around the former, not the latter.
+ */
+export class DiskFiles implements Files {
+  readonly #root: string
+
+  /** `root` is the project's folder. It may be missing: every read then says so. */
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  read(path: string, bytesMax: number): ReadResult {
+    let descriptor: number | undefined
+    try {
+      const root = realpathSync(this.#root)
+      const real = realpathSync(join(root, path))
+      if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return failed("outside")
+      // Without O_NONBLOCK the opening of a pipe waits for its writer.
+      descriptor = openSync(
+        real,
+        constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0),
+      )
+      if (!fstatSync(descriptor).isFile()) return failed("irregular")
+      return readAll(descriptor, bytesMax)
+    } catch (error) {
+      return failureOf(error)
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor)
+    }
+  }
+
+  glob(pattern: string): GlobResult {
+    const glob = globOf(pattern)
+    const walk: Walk = { glob, paths: [], problem: undefined, left: globEntriesMax }
+    this.#walk("", globStart(glob), walk)
+    return { paths: walk.paths.sort(), problem: walk.problem }
+  }
+
+  #walk(folder: string, places: ReadonlySet<number>, walk: Walk): void {
+    let entries: Dirent[]
+    try {
+      entries = readdirSync(join(this.#root, folder), { withFileTypes: true })
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" && codeOf(error) !== "ENOTDIR")
+        walk.problem ??= `the folder \`${folder === "" ? "." : folder}\` ${reasonOf(error)}`
+      return
+    }
+    for (const entry of entries) {
+      if (walk.left-- <= 0) {
+        walk.problem ??= `more than ${globEntriesMax} files and folders would have to be looked at`
+        return
+      }
+      const next = globStep(walk.glob, places, entry.name)
+      if (next.size === 0) continue
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`
+      const kind = this.#kindOf(entry, path)
+      if (kind === "file" && globDone(walk.glob, next)) walk.paths.push(path)
+      // Links to folders are not followed: they may lead in circles.
+      if (kind === "folder") this.#walk(path, next, walk)
+    }
+  }
+
+  #kindOf(entry: Dirent, path: string): "file" | "folder" | "other" {
+    if (entry.isFile()) return "file"
+    if (entry.isDirectory()) return "folder"
+    if (!entry.isSymbolicLink()) return "other"
+    try {
+      return statSync(join(this.#root, path)).isFile() ? "file" : "other"
+    } catch {
+      // A link that leads nowhere is shown as a file, so that reading it says what is wrong.
+      return "file"
+    }
+  }
+}
+
+interface Walk {
+  readonly glob: Glob
+  readonly paths: string[]
+  problem: string | undefined
+  left: number
+}
+
+/** Reads to the end rather than up to the size in the file's status: the two differ for a file that grows. */
+function readAll(descriptor: number, bytesMax: number): ReadResult {
+  const chunks: Buffer[] = []
+  let length = 0
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(64 * 1024)
+    const read = readSync(descriptor, chunk, 0, chunk.length, null)
+    if (read === 0) return { kind: "bytes", bytes: Buffer.concat(chunks, length) }
+    length += read
+    if (length > bytesMax) return failed("large")
+    chunks.push(chunk.subarray(0, read))
+  }
+}
+
+const details: Readonly<Record<ReadFailure, string>> = {
+  missing: "does not exist",
+  outside: "lies outside of the project",
+  irregular: "is no regular file",
+  unreadable: "cannot be read",
+  large: "is too large",
+}
+
+function failed(reason: ReadFailure, detail = details[reason]): ReadResult {
+  return { kind: "failure", reason, detail }
+}
+
+function failureOf(error: unknown): ReadResult {
+  const code = codeOf(error)
+  if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG" || code === "ERR_INVALID_ARG_VALUE")
+    return failed("missing")
+  if (code === "EISDIR" || code === "ENXIO" || code === "ENODEV") return failed("irregular")
+  return failed("unreadable", reasonOf(error))
+}
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code === "EACCES" || code === "EPERM") return "may not be read: permission denied"
+  if (code === "ELOOP") return "cannot be read: its symbolic links lead in a circle"
+  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code
+}

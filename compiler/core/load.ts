@@ -1,0 +1,123 @@
+import type { Code } from "./catalogue.ts"
+import { decode } from "./decode.ts"
+import type { Report } from "./diagnostic.ts"
+import type { Files, ReadFailure } from "./files.ts"
+import { didYouMean } from "./nearest.ts"
+import { SourceFile, type Span } from "./source.ts"
+
+/** What a project may have. Bytes are those on disk. */
+export interface Budgets {
+  readonly fileBytesMax: number
+  readonly projectBytesMax: number
+  readonly filesMax: number
+}
+
+/** The budgets everywhere outside of tests; the catalogue's texts for SP0005 and SP0006 name them. */
+export const budgets: Budgets = {
+  fileBytesMax: 4 * 1024 * 1024,
+  projectBytesMax: 32 * 1024 * 1024,
+  filesMax: 2_000,
+}
+
+const failureCodes: Readonly<Record<ReadFailure, Code>> = {
+  missing: "SP0001",
+  outside: "SP0002",
+  irregular: "SP0003",
+  unreadable: "SP0004",
+  large: "SP0005",
+}
+
+/**
+ * The path, relative to the project's root, of what a file names: `path` as written in the file `from`, whose folder it
+ * is relative to. Undefined when it is absolute or leads out of the project.
+ *
+ * @example
+ * resolvePath("teams/a.conf", "../models/acme.fga") // "models/acme.fga"
+ */
+export function resolvePath(from: string, path: string): string | undefined {
+  if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return undefined
+  const segments = from.split("/").slice(0, -1)
+  for (const segment of path.split("/")) {
+    if (segment === "" || segment === ".") continue
+    if (segment !== "..") segments.push(segment)
+    else if (segments.pop() === undefined) return undefined
+  }
+  return segments.join("/")
+}
+
+type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
+
+/**
+ * The files of one compilation. Each is read and counted once; whatever keeps one from being read is a finding
+ * (SP0xxx) at the place that names it.
+ */
+export class Project {
+  readonly #files: Files
+  readonly #report: Report
+  readonly #budgets: Budgets
+  readonly #read = new Map<string, Outcome>()
+  #bytes = 0
+
+  constructor(files: Files, report: Report, limits: Budgets = budgets) {
+    this.#files = files
+    this.#report = report
+    this.#budgets = limits
+  }
+
+  /** The file at a path relative to the project's root. `at` is the place that names it, undefined for the command line. */
+  read(path: string, at: Span | undefined): SourceFile | undefined {
+    let outcome = this.#read.get(path)
+    if (outcome === undefined) {
+      outcome = this.#load(path)
+      this.#read.set(path, outcome)
+    }
+    if ("file" in outcome) return outcome.file
+    const near = outcome.code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
+    this.#report.add(outcome.code, at, `\`${path}\` ${outcome.detail}${near}`)
+    return undefined
+  }
+
+  /** The file that the text at `at` names by `path`, relative to the folder of the file `at` is in. */
+  readNamed(path: string, at: Span): SourceFile | undefined {
+    const resolved = this.resolve(path, at)
+    return resolved === undefined ? undefined : this.read(resolved, at)
+  }
+
+  /** Paths, from the project's root and sorted, of the files that the pattern at `at` matches. None is a warning. */
+  match(pattern: string, at: Span): readonly string[] {
+    const resolved = this.resolve(pattern, at)
+    if (resolved === undefined) return []
+    const { paths, problem } = this.#files.glob(resolved)
+    if (problem !== undefined) this.#report.add("SP0004", at, problem)
+    else if (paths.length === 0) this.#report.add("SP0012", at, `\`${pattern}\` matches nothing`)
+    return paths
+  }
+
+  /** The path, from the project's root, that the text at `at` names; undefined, and a finding, when it leads out. */
+  resolve(path: string, at: Span): string | undefined {
+    const resolved = resolvePath(at.file.path, path)
+    if (resolved === undefined) this.#report.add("SP0002", at, `\`${path}\` leads out of the project`)
+    return resolved
+  }
+
+  #load(path: string): Outcome {
+    const { fileBytesMax, projectBytesMax, filesMax } = this.#budgets
+    if (this.#read.size >= filesMax)
+      return { code: "SP0006", detail: `would be more than the ${filesMax} files a project may have` }
+    const result = this.#files.read(path, fileBytesMax)
+    if (result.kind === "failure") {
+      const limit = result.reason === "large" ? `, ${fileBytesMax} bytes are allowed` : ""
+      return { code: failureCodes[result.reason], detail: result.detail + limit }
+    }
+    this.#bytes += result.bytes.length
+    if (this.#bytes > projectBytesMax)
+      return { code: "SP0006", detail: `would bring the project to more than ${projectBytesMax} bytes` }
+    const decoded = decode(result.bytes)
+    return decoded.text === undefined ? decoded : { file: new SourceFile(path, decoded.text) }
+  }
+
+  #siblings(path: string): readonly string[] {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1)
+    return /[*?]/.test(folder) ? [] : this.#files.glob(`${folder}*`).paths
+  }
+}
