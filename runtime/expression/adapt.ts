@@ -64,8 +64,19 @@ function requireTimestamp(value: unknown): Timestamp {
   throw refuse("timestamp", value)
 }
 
+// Other elements are taken as they are: walking them in each evaluation would cost more than finding a wrong one when it is used.
+const changed = new Set(["int", "uint", "timestamp"])
+
+function elementAdapter(element: CelTypeTree | undefined): Adapt | undefined {
+  return element !== undefined && needsAdapting(element) ? adapterFor(element) : undefined
+}
+
+function needsAdapting(type: CelTypeTree): boolean {
+  return changed.has(type.name) || type.args.some(needsAdapting)
+}
+
 function adaptList(element: CelTypeTree | undefined): Adapt {
-  const inner = element === undefined ? undefined : adapterFor(element)
+  const inner = elementAdapter(element)
   return (value) => {
     if (!Array.isArray(value)) throw refuse("list", value)
     return inner === undefined ? value : value.map(inner)
@@ -73,7 +84,7 @@ function adaptList(element: CelTypeTree | undefined): Adapt {
 }
 
 function adaptMap(element: CelTypeTree | undefined): Adapt {
-  const inner = element === undefined ? undefined : adapterFor(element)
+  const inner = elementAdapter(element)
   return (value) => {
     if (kindOf(value) !== "map") throw refuse("map", value)
     if (inner === undefined) return value

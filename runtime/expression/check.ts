@@ -3,8 +3,6 @@ import type { Environment } from "./environment.ts"
 import type { ExpressionFinding, Reference } from "./finding.ts"
 import type { CelType } from "./types.ts"
 
-export type { ExpressionFinding, FindingKind, Reference } from "./finding.ts"
-
 /** The outcome of a check: the type and what the expression reads, or at least one finding. */
 export type Checked =
   | { readonly ok: true; readonly type: CelType; readonly references: readonly Reference[] }

@@ -31,6 +31,27 @@ const loopMacros: ReadonlyMap<string, readonly number[]> = new Map([
   ["map", [2, 3]],
 ])
 
+function operator(
+  name: string,
+  args: readonly TreeNode[],
+  nameStart: number,
+  { start, end }: { readonly start: number; readonly end: number },
+): CallNode {
+  const nameEnd = nameStart + name.length
+  return {
+    kind: "call",
+    form: "operator",
+    name,
+    nameStart,
+    nameEnd,
+    target: undefined,
+    args,
+    start,
+    end,
+    type,
+  }
+}
+
 class Converter {
   private readonly source: string
 
@@ -56,22 +77,8 @@ class Converter {
           { start, end, fieldStart: node.pos, test: false },
           depth,
         )
-      case "[]": {
-        const [operand, index] = node.args
-        const args = [below(operand), below(index)]
-        return {
-          kind: "call",
-          form: "operator",
-          name: "[]",
-          nameStart: start,
-          nameEnd: end,
-          target: undefined,
-          args,
-          start,
-          end,
-          type,
-        }
-      }
+      case "[]":
+        return operator("[]", node.args.map(below), start, node)
       case "call":
         return this.call(node.args[0], undefined, node.args[1], node, depth)
       case "rcall":
@@ -84,27 +91,14 @@ class Converter {
       }
       case "?:": {
         const [condition, whenTrue, whenFalse] = node.args
-        return {
-          kind: "conditional",
-          condition: below(condition),
-          whenTrue: below(whenTrue),
-          whenFalse: below(whenFalse),
-          start,
-          end,
-          type,
-        }
+        const parts = { condition: below(condition), whenTrue: below(whenTrue), whenFalse: below(whenFalse) }
+        return { kind: "conditional", ...parts, start, end, type }
       }
       case "||":
-      case "&&":
-        return {
-          kind: "logic",
-          operator: node.op,
-          left: below(node.args[0]),
-          right: below(node.args[1]),
-          start,
-          end,
-          type,
-        }
+      case "&&": {
+        const [left, right] = node.args
+        return { kind: "logic", operator: node.op, left: below(left), right: below(right), start, end, type }
+      }
       case "!_":
       case "-_":
         return this.unary(node.op === "!_" ? "!" : "-", node.args, node, depth)
@@ -112,7 +106,7 @@ class Converter {
       case "[?]":
         throw new TreeError("syntax", "optional access is not part of the language", start, end)
       default:
-        return this.binary(node.op, below(node.args[0]), below(node.args[1]), start, end)
+        return this.binary(node.op, below(node.args[0]), below(node.args[1]), node)
     }
   }
 
@@ -165,36 +159,11 @@ class Converter {
       }
       return { kind: "literal", value, start, end, type }
     }
-    const args = [this.convert(arg, depth + 1)]
-    return {
-      kind: "call",
-      form: "operator",
-      name,
-      nameStart: start,
-      nameEnd: start + 1,
-      target: undefined,
-      args,
-      start,
-      end,
-      type,
-    }
+    return operator(name, [this.convert(arg, depth + 1)], start, place)
   }
 
-  private binary(name: string, left: TreeNode, right: TreeNode, start: number, end: number): CallNode {
-    const nameStart = this.skip(left.end, true)
-    const nameEnd = nameStart + name.length
-    return {
-      kind: "call",
-      form: "operator",
-      name,
-      nameStart,
-      nameEnd,
-      target: undefined,
-      args: [left, right],
-      start,
-      end,
-      type,
-    }
+  private binary(name: string, left: TreeNode, right: TreeNode, place: ASTNode): CallNode {
+    return operator(name, [left, right], this.skip(left.end, true), place)
   }
 
   private call(

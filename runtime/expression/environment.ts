@@ -61,7 +61,18 @@ function requireKnown(type: CelTypeTree, objects: ReadonlyMap<string, unknown>, 
   for (const arg of type.args) requireKnown(arg, objects, where)
 }
 
+// Most places share most of their object types (`request`, `response`), so that an environment costs what is its own.
+const declaredObjects = new WeakMap<ObjectType, DeclaredObject>()
+
 function declareObject(name: string, type: ObjectType): DeclaredObject {
+  const known = declaredObjects.get(type)
+  if (known?.name === name) return known
+  const made = readObject(name, type)
+  declaredObjects.set(type, made)
+  return made
+}
+
+function readObject(name: string, type: ObjectType): DeclaredObject {
   // A single capital stands for any type in the signatures of the library.
   if (isBuiltInTypeName(name) || /^[A-Z]$/.test(name))
     throw new TypeError(`\`${name}\` can't name an object type`)

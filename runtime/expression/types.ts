@@ -118,9 +118,17 @@ function named(name: string, args: CelTypeTree[]): CelTypeTree | undefined {
   return Object.hasOwn(simpleTypes, name) ? simpleTypes[name as SimpleName] : tree(name, noArgs)
 }
 
+// A compiler reads the same few types for every route.
+const readTypes = new Map<string, CelTypeTree>()
+const readTypesMax = 1000
+
 /** Reads the notation of `CelType`; undefined when the text is not one. Any other name is taken for an object type. */
 export function parseCelType(text: string): CelTypeTree | undefined {
-  return new TypeReader(text).read()
+  const known = readTypes.get(text)
+  if (known !== undefined) return known
+  const type = new TypeReader(text).read()
+  if (type !== undefined && readTypes.size < readTypesMax) readTypes.set(text, type)
+  return type
 }
 
 /** The canonical notation of a type. */

@@ -4,7 +4,7 @@ import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 export type Bindings = Map<string, CelTypeTree>
 
 const { dyn } = simpleTypes
-const nullable = new Set(["timestamp", "duration"])
+const nullable = new Set(["timestamp", "duration", "ipaddress"])
 
 function isLetter(type: CelTypeTree): boolean {
   return type.name.length === 1 && type.name >= "A" && type.name <= "Z"
@@ -16,7 +16,7 @@ function acceptsNull(type: CelTypeTree, isObject: (name: string) => boolean): bo
 
 /**
  * Whether an argument of the type `actual` may be given where `wanted` is declared. `dyn` fits everywhere, inside lists and
- * maps too: then the evaluation checks. Letters are bound on the way. Null fits timestamps, durations and objects.
+ * maps too: then the evaluation checks. Letters are bound on the way. Null fits timestamps, durations, addresses and objects.
  */
 export function accepts(
   wanted: CelTypeTree,

@@ -53,7 +53,16 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/expression",
-    doors: ["check", "compile", "condition", "environment", "expression-error", "types"],
+    doors: [
+      "check",
+      "compile",
+      "condition",
+      "environment",
+      "expression-error",
+      "finding",
+      "request-context",
+      "types",
+    ],
     may: [],
     packages: ["@marcbachmann/cel-js", "re2js"],
     builtins: ["node:net"],
