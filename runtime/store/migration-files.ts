@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
 
 /** One file of migrations/. */
 export interface Migration {
@@ -12,20 +12,14 @@ export interface Migration {
   readonly checksum: string
 }
 
-/** From a build (dist/) the folder is the neighbour, from the sources two levels up. */
-const folders = ["../migrations", "../../migrations"].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-)
+/** Beside the package's manifest, wherever this module runs from. */
+const folder = () => join(dirname(createRequire(import.meta.url).resolve("#package")), "migrations")
 
 let own: readonly Migration[] | undefined
 
 /** The migrations this version knows, in order. Read once. */
 export function ownMigrations(): readonly Migration[] {
-  if (own === undefined) {
-    const folder = folders.find((path) => existsSync(join(path, "001_stores.sql")))
-    if (folder === undefined) throw new Error(`the folder of migrations is missing (expected ${folders[0]})`)
-    own = readMigrations(folder)
-  }
+  own ??= readMigrations(folder())
   return own
 }
 

@@ -1,6 +1,5 @@
-// The embedded database's thread: PostgreSQL's protocol in, PostgreSQL's protocol out. Plain JavaScript with one import, because a worker is
-// started from a file: this one runs as it is from the sources (under the tests' transformer too) and is an entry of the build
-// (dist/pglite-worker.js).
+// The embedded database's thread: PostgreSQL's protocol in, PostgreSQL's protocol out. An entry of the build (dist/pglite-worker.js), because a
+// worker is started from a file. Plain JavaScript: there is nothing in it to check, and it starts from the sources as well.
 import { mkdirSync } from "node:fs"
 import { parentPort, workerData } from "node:worker_threads"
 import { PGlite } from "@electric-sql/pglite"

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { SourceUnavailable } from "../check/ports.ts"
@@ -48,10 +49,8 @@ async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
   await lock.release()
 }
 
-/** From the sources the worker is this folder's .mjs; in a build it lies beside the bundle. */
-const workerFile = ["./pglite-worker.mjs", "./pglite-worker.js"]
-  .map((name) => new URL(name, import.meta.url))
-  .find((url) => existsSync(url))
+/** The built worker, wherever this module runs from (see `imports` in package.json). */
+const workerFile = () => createRequire(import.meta.url).resolve("#pglite-worker")
 
 const closeMs = 5_000
 
@@ -148,9 +147,8 @@ type WorkerMessage =
   | { readonly kind: "bytes"; readonly connection: number; readonly bytes: Uint8Array }
 
 function startWorker(folder: string, initializeOnly: boolean): Promise<Worker> {
-  if (workerFile === undefined) throw new Error("this build lacks its file pglite-worker.js")
   // Standard streams stay in the thread: the database's own chatter is nothing for our terminal.
-  const worker = new Worker(workerFile, {
+  const worker = new Worker(workerFile(), {
     workerData: { folder, initializeOnly },
     stdout: true,
     stderr: true,
