@@ -1,8 +1,8 @@
 import { compileCondition } from "../expression/condition.ts"
 import type { AuthorizationModel, Condition } from "../plan/authorization-model.ts"
+import type { BrokenParts } from "./broken-parts.ts"
 import type { ModelFindings } from "./finding.ts"
 import type { ModelLimits } from "./limits.ts"
-import type { BrokenParts } from "./model-index.ts"
 
 /** Names that agree, parameters of known types, expressions that type-check to a boolean. */
 export function checkConditions(

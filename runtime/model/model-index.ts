@@ -1,18 +1,6 @@
 import type { AuthorizationModel, RelationReference, Userset } from "../plan/authorization-model.ts"
+import type { BrokenParts } from "./broken-parts.ts"
 import type { ModelPath } from "./finding.ts"
-
-/**
- * Parts of a model whose text was not understood: they exist, but what they say is not known. No finding may rest on them,
- * or one mistake would be reported many times.
- */
-export interface BrokenParts {
-  /** `type#relation` of relations whose definition is not known. */
-  readonly relations: ReadonlySet<string>
-  /** Conditions whose parameters or expression are not known. */
-  readonly conditions: ReadonlySet<string>
-  /** There are types whose name is not known: any name may be one. */
-  readonly types: boolean
-}
 
 export const nothingBroken: BrokenParts = { relations: new Set(), conditions: new Set(), types: false }
 

@@ -1,11 +1,12 @@
 import type { AuthorizationModel, Userset } from "../plan/authorization-model.ts"
+import type { BrokenParts } from "./broken-parts.ts"
 import { checkConditions, checkUnusedConditions } from "./check-conditions.ts"
 import { checkEntryPoints } from "./check-entry-points.ts"
 import { checkModules, checkNames, checkRepetitions } from "./check-names.ts"
 import { checkReferences } from "./check-references.ts"
 import { type ModelFinding, ModelFindings, type ModelPath } from "./finding.ts"
 import { type ModelLimits, modelLimits } from "./limits.ts"
-import { type BrokenParts, indexModel, nothingBroken } from "./model-index.ts"
+import { indexModel, nothingBroken } from "./model-index.ts"
 import { protobufBytes } from "./size.ts"
 
 /**

@@ -1,0 +1,80 @@
+import type { SourceFile, Span } from "../core/source.ts"
+
+/** A .fga file after parsing. Parts that were not understood are marked `broken`: they were reported, and nothing may rest on them. */
+export interface ModelDocument {
+  readonly file: SourceFile
+  readonly header: Header | undefined
+  readonly types: readonly TypeNode[]
+  readonly conditions: readonly ConditionNode[]
+  /** A type's or condition's line was not understood, so that there are names nobody knows. */
+  readonly namesMissing: boolean
+}
+
+/** `model` and `schema 1.1`, or `module name`: the first line of one part of a modular model. */
+export type Header =
+  | { readonly kind: "model"; readonly schema: Name; readonly span: Span }
+  | { readonly kind: "module"; readonly name: Name; readonly span: Span }
+
+/** A name or version as written. */
+export interface Name {
+  readonly text: string
+  readonly span: Span
+}
+
+/** `type name` or `extend type name`, with its relations. */
+export interface TypeNode {
+  readonly name: Name
+  readonly extend: boolean
+  readonly relations: readonly RelationNode[]
+}
+
+/** `define name: rewrite`. */
+export interface RelationNode {
+  readonly name: Name
+  /** Absent when broken. */
+  readonly rewrite: Rewrite | undefined
+}
+
+/** How a relation is computed. Parentheses leave no trace but the nesting; `span` of an operator covers its operands only. */
+export type Rewrite =
+  | { readonly kind: "direct"; readonly restrictions: readonly Restriction[]; readonly span: Span }
+  | { readonly kind: "computed"; readonly relation: Name; readonly span: Span }
+  | { readonly kind: "from"; readonly relation: Name; readonly tupleset: Name; readonly span: Span }
+  | { readonly kind: "union" | "intersection"; readonly operands: readonly Rewrite[]; readonly span: Span }
+  | { readonly kind: "exclusion"; readonly base: Rewrite; readonly subtract: Rewrite; readonly span: Span }
+
+/** `type`, `type#relation` or `type:*`, perhaps `with condition`. `subject` covers all but the condition. */
+export interface Restriction {
+  readonly type: Name
+  readonly relation: Name | undefined
+  readonly wildcard: boolean
+  readonly condition: Name | undefined
+  readonly subject: Span
+  readonly span: Span
+}
+
+/** `condition name(parameters) { expression }`. */
+export interface ConditionNode {
+  readonly name: Name
+  readonly parameters: readonly ParameterNode[]
+  /** Absent when broken. */
+  readonly expression: ExpressionNode | undefined
+}
+
+/** `name: type` or `name: list<type>`; the words of the language, not yet OpenFGA's `TYPE_NAME_…`. */
+export interface ParameterNode {
+  readonly name: Name
+  readonly type: string
+  readonly generic: string | undefined
+}
+
+/**
+ * The CEL text of a condition without `#` comments and blanks at the ends of lines. `pieces` are its parts as they stand in
+ * the file: the text from `at` (offset in `text`) on begins at `start` (offset in the file).
+ */
+export interface ExpressionNode {
+  readonly text: string
+  readonly pieces: readonly { readonly at: number; readonly start: number }[]
+  /** The expression as it stands in the file, without blanks around it. */
+  readonly span: Span
+}

@@ -1,0 +1,238 @@
+import type { IToken, TokenType } from "chevrotain"
+import { didYouMean, nearest } from "../core/nearest.ts"
+import type { ConditionNode, Header, ModelDocument, Name, RelationNode, TypeNode } from "./ast.ts"
+import { buildCondition } from "./conditions.ts"
+import { buildRewrite, readName, spanOf } from "./expressions.ts"
+import { type Line, layout } from "./layout.ts"
+import type { Mistakes } from "./mistakes.ts"
+import { type ParseMistake, parseStatement, type RawStatement } from "./parser.ts"
+import {
+  condition,
+  conditionName,
+  define,
+  endOf,
+  extend,
+  model,
+  module,
+  relations,
+  schema,
+  tokenize,
+  type,
+} from "./tokens.ts"
+
+/**
+ * Parses a model. Every mistake is reported with the line it is in, and the other lines are understood all the same; names whose
+ * definitions were not understood are kept, so that their uses are no mistakes.
+ */
+export function parseModel(mistakes: Mistakes): ModelDocument {
+  const { tokens, strange } = tokenize(mistakes.file.text)
+  const builder = new DocumentBuilder(mistakes)
+  for (const line of layout(tokens, strange, mistakes)) builder.add(line)
+  return builder.finish()
+}
+
+const rules = new Map<TokenType, RawStatement["kind"]>([
+  [model, "model"],
+  [schema, "schema"],
+  [module, "module"],
+  [type, "type"],
+  [extend, "type"],
+  [relations, "relations"],
+  [define, "define"],
+  [condition, "condition"],
+])
+
+interface OpenType {
+  readonly name: Name
+  readonly extend: boolean
+  readonly relations: RelationNode[]
+  /** Its line `relations`, or the first `define` that stands without one. */
+  relationsLine: IToken | undefined
+}
+
+class DocumentBuilder {
+  readonly #mistakes: Mistakes
+  readonly #types: OpenType[] = []
+  readonly #conditions: ConditionNode[] = []
+  #header: Header | undefined
+  #expected: "header" | "schema" | "definitions" = "header"
+  #modelLine: IToken | undefined
+  #type: OpenType | undefined
+  #namesMissing = false
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes
+  }
+
+  add({ tokens, broken }: Line): void {
+    const [first] = tokens
+    if (first === undefined) return
+    const rule = rules.get(first.tokenType)
+    if (!this.#passHeader(first, rule)) return
+    if (rule === undefined) {
+      this.#takeUnknown(tokens, broken)
+      return
+    }
+    this.#checkPlace(rule, first)
+    const statement = broken ? undefined : parseStatement(rule, tokens)
+    if (statement?.kind === "mistake") this.#reportMistake(statement)
+    if (statement === undefined || statement.kind === "mistake") this.#keepName(rule, tokens)
+    else this.#take(statement)
+  }
+
+  finish(): ModelDocument {
+    const { file } = this.#mistakes
+    if (this.#expected === "schema" && this.#modelLine !== undefined) {
+      const end = endOf(this.#modelLine)
+      this.#mistakes.add("SP4011", file.span(end, end), "expected a line `schema 1.1` after `model`")
+    }
+    this.#closeType()
+    const types: readonly TypeNode[] = this.#types
+    return {
+      file,
+      header: this.#header,
+      types,
+      conditions: this.#conditions,
+      namesMissing: this.#namesMissing,
+    }
+  }
+
+  /** Header lines come first; false when the line is used up. */
+  #passHeader(first: IToken, rule: RawStatement["kind"] | undefined): boolean {
+    if (this.#expected === "definitions") return true
+    const wanted = this.#expected === "header" ? "model" : "schema"
+    if (rule === wanted || (this.#expected === "header" && rule === "module")) return true
+    const close = rule === undefined && nearest(first.image, [wanted]) !== undefined
+    const detail =
+      wanted === "model"
+        ? `expected \`model\`, found \`${first.image}\``
+        : `expected a line \`schema 1.1\` after \`model\`, found \`${first.image}\``
+    this.#mistakes.add("SP4011", spanOf(first, this.#mistakes), detail)
+    this.#expected = close && wanted === "model" ? "schema" : "definitions"
+    return rule !== undefined && rule !== "schema"
+  }
+
+  /** A line that begins with no keyword. When the word is a misspelt one, what it would have defined is known. */
+  #takeUnknown(tokens: readonly IToken[], broken: boolean): void {
+    const word = tokens[0]?.image.slice(0, 60) ?? ""
+    if (!broken) {
+      const hint = didYouMean(word, ["define", "type", "relations", "condition"])
+      const span = spanOf(tokens[0] as IToken, this.#mistakes)
+      this.#mistakes.add("SP4001", span, `no statement begins with \`${word}\`${hint}`)
+    }
+    const meant = nearest(word, ["define", "type", "condition"])
+    if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
+  }
+
+  #reportMistake({ at, after, message }: ParseMistake): void {
+    const { file } = this.#mistakes
+    const span = at === undefined ? file.span(endOf(after), endOf(after)) : spanOf(at, this.#mistakes)
+    if (at?.image === "as" || at?.image === "self") {
+      const help = "`as` and `self` belong to schema 1.0. Write `define parent: [folder]`."
+      this.#mistakes.add("SP4001", span, message, { help })
+    } else if (
+      at !== undefined &&
+      /a name/.test(message) &&
+      at.tokenType.CATEGORIES?.includes(conditionName)
+    ) {
+      const help = `\`${at.image}\` is a word of the language and can't be a name here.`
+      this.#mistakes.add("SP4001", span, message, { help })
+    } else this.#mistakes.add("SP4001", span, message)
+  }
+
+  #checkPlace(rule: RawStatement["kind"], first: IToken): void {
+    const out = (detail: string) => this.#mistakes.add("SP4009", spanOf(first, this.#mistakes), detail)
+    if (this.#expected !== "definitions") {
+      if (rule === "model") {
+        this.#expected = "schema"
+        this.#modelLine = first
+      } else this.#expected = "definitions"
+    } else if (rule === "model" || rule === "schema" || rule === "module") {
+      out(`\`${first.image}\` stands at the beginning of the file, once`)
+    } else if (rule === "type" && this.#conditions.length > 0) out("types stand before the conditions")
+    else if (rule === "relations") this.#checkRelations(first, out)
+    else if (rule === "define") this.#checkDefine(first, out)
+  }
+
+  #checkRelations(first: IToken, out: (detail: string) => void): void {
+    if (this.#type === undefined) {
+      if (!this.#namesMissing) out("`relations` stands under a type")
+    } else if (this.#type.relationsLine !== undefined) out("this type has its `relations` already")
+    else this.#type.relationsLine = first
+  }
+
+  #checkDefine(first: IToken, out: (detail: string) => void): void {
+    if (this.#type === undefined) {
+      if (!this.#namesMissing) out("`define` stands under a type and its `relations`")
+    } else if (this.#type.relationsLine === undefined) {
+      this.#type.relationsLine = first
+      out("`define` stands under a line `relations`, which is missing here")
+    }
+  }
+
+  #take(statement: RawStatement): void {
+    const mistakes = this.#mistakes
+    if (statement.kind === "schema" || statement.kind === "module") this.#takeHeader(statement)
+    else if (statement.kind === "type") this.#openType(readName(statement.name, mistakes), statement.extend)
+    else if (statement.kind === "define") {
+      const rewrite = buildRewrite(statement.expression, mistakes)
+      this.#type?.relations.push({ name: readName(statement.name, mistakes), rewrite })
+    } else if (statement.kind === "condition") {
+      this.#closeType()
+      this.#conditions.push(buildCondition(statement, mistakes))
+    }
+  }
+
+  #takeHeader({ kind, keyword, value }: Extract<RawStatement, { kind: "schema" | "module" }>): void {
+    if (this.#header !== undefined || this.#types.length > 0) return
+    const name: Name = { text: value.image, span: spanOf(value, this.#mistakes) }
+    const span = this.#mistakes.file.span((this.#modelLine ?? keyword).startOffset, endOf(value))
+    this.#header = kind === "schema" ? { kind: "model", schema: name, span } : { kind, name, span }
+  }
+
+  /** What a statement that was not understood defines nevertheless. */
+  #keepName(rule: RawStatement["kind"], tokens: readonly IToken[]): void {
+    const token = tokens[tokens[1]?.tokenType === type ? 2 : 1]
+    const usable = token?.tokenType.CATEGORIES?.includes(conditionName) === true
+    if (rule === "type") {
+      if (usable) this.#openType(nameOf(token, this.#mistakes), tokens[0]?.tokenType === extend)
+      else {
+        this.#closeType()
+        this.#type = undefined
+        this.#namesMissing = true
+      }
+    } else if (rule === "define") {
+      if (usable) this.#type?.relations.push({ name: nameOf(token, this.#mistakes), rewrite: undefined })
+      else if (this.#type !== undefined) this.#namesMissing = true
+    } else if (rule === "condition") {
+      this.#closeType()
+      if (usable) {
+        this.#conditions.push({ name: nameOf(token, this.#mistakes), parameters: [], expression: undefined })
+      } else this.#namesMissing = true
+    }
+  }
+
+  #openType(name: Name, extending: boolean): void {
+    this.#closeType()
+    this.#type = { name, extend: extending, relations: [], relationsLine: undefined }
+    this.#types.push(this.#type)
+  }
+
+  #closeType(): void {
+    const ended = this.#type
+    this.#type = undefined
+    if (ended?.relationsLine === undefined || ended.relations.length > 0 || this.#namesMissing) return
+    this.#mistakes.add(
+      "SP4001",
+      spanOf(ended.relationsLine, this.#mistakes),
+      "`relations` is followed by no `define`",
+      {
+        help: "Define a relation, or remove the line.",
+      },
+    )
+  }
+}
+
+function nameOf(token: IToken, mistakes: Mistakes): Name {
+  return { text: token.image, span: spanOf(token, mistakes) }
+}

@@ -1,0 +1,148 @@
+import type { IToken } from "chevrotain"
+import type { Span } from "../core/source.ts"
+import type { Name, Restriction, Rewrite } from "./ast.ts"
+import type { Mistakes } from "./mistakes.ts"
+import type { RawExpression, RawOperand, RawRestriction } from "./parser.ts"
+import { butNot, endOf, or } from "./tokens.ts"
+
+const simpleName = /^[A-Za-z_][A-Za-z0-9_-]*$/
+const dottedName = /^[A-Za-z_][A-Za-z0-9_]*(?:[/.-][A-Za-z0-9_]+)*$/
+
+/** Span of a token. */
+export function spanOf(token: IToken, mistakes: Mistakes): Span {
+  return mistakes.file.span(token.startOffset, endOf(token))
+}
+
+/** A name of a type or relation: the lexer takes words more loosely than the language. */
+export function readName(token: IToken, mistakes: Mistakes): Name {
+  const span = spanOf(token, mistakes)
+  if (!simpleName.test(token.image) && !dottedName.test(token.image)) {
+    mistakes.add("SP4016", span, `\`${token.image}\` is not a name`)
+  }
+  return { text: token.image, span }
+}
+
+/** A name of a condition or parameter. */
+export function readSimpleName(token: IToken, mistakes: Mistakes): Name {
+  const span = spanOf(token, mistakes)
+  if (!simpleName.test(token.image)) {
+    const help = "Use letters, digits, `_` and `-`."
+    mistakes.add("SP4016", span, `\`${token.image}\` is not a name for a condition or parameter`, { help })
+  }
+  return { text: token.image, span }
+}
+
+/** Builds a relation's tree; undefined when a part of it was refused, which has been reported then. */
+export function buildRewrite(raw: RawExpression, mistakes: Mistakes): Rewrite | undefined {
+  return buildExpression(raw, { first: true, grouped: false }, mistakes)
+}
+
+/** Where an expression stands: whether a list may begin it, and whether parentheses surround it. */
+interface Position {
+  readonly first: boolean
+  readonly grouped: boolean
+}
+
+function buildExpression(raw: RawExpression, position: Position, mistakes: Mistakes): Rewrite | undefined {
+  const operands = raw.operands.map((operand, at) =>
+    buildOperand(operand, position.first && at === 0, mistakes),
+  )
+  raw.operators.forEach((operator, at) => {
+    checkSpacing(raw.operands[at] as RawOperand, operator, raw.operands[at + 1] as RawOperand, mistakes)
+  })
+  if (!mayStandTogether(raw, position, mistakes)) return undefined
+  const known = operands.filter((each) => each !== undefined)
+  const [base, subtract] = known
+  if (known.length < operands.length || base === undefined) return undefined
+  const [operator] = raw.operators
+  if (operator === undefined) return base
+  const span = mistakes.file.span(base.span.start, (known.at(-1) as Rewrite).span.end)
+  if (operator.tokenType === butNot) return { kind: "exclusion", base, subtract: subtract as Rewrite, span }
+  return { kind: operator.tokenType === or ? "union" : "intersection", operands: known, span }
+}
+
+/** One kind of operator per level, and one `but not`. */
+function mayStandTogether(raw: RawExpression, { grouped }: Position, mistakes: Mistakes): boolean {
+  const [first] = raw.operators
+  const at = raw.operators.findIndex(
+    (each, index) => index > 0 && (each.tokenType !== first?.tokenType || each.tokenType === butNot),
+  )
+  const operator = raw.operators[at]
+  if (first === undefined || operator === undefined) return true
+  const { file } = mistakes
+  const before = raw.operands[at] as RawOperand
+  // The expression is complete before the blank; in parentheses a blank may follow it.
+  const start = grouped ? operator.startOffset : endOfOperand(before)
+  const span = file.span(start, endOfOperand(raw.operands.at(-1) as RawOperand))
+  const chain = first.tokenType === butNot && operator.tokenType === butNot
+  const detail = chain
+    ? "`but not` follows `but not` without parentheses"
+    : `\`${word(first)}\` and \`${word(operator)}\` are mixed without parentheses`
+  const grouping = file.text.slice(startOfOperand(raw.operands[0] as RawOperand), endOfOperand(before))
+  const help =
+    grouping.length > 80
+      ? "Add parentheses to say what belongs together."
+      : `Add parentheses to say what belongs together, e.g. \`(${grouping}) ${word(operator)} …\`.`
+  mistakes.add("SP4014", span, detail, { help })
+  return false
+}
+
+function word(operator: IToken): string {
+  return operator.tokenType === butNot ? "but not" : operator.image
+}
+
+function buildOperand(raw: RawOperand, first: boolean, mistakes: Mistakes): Rewrite | undefined {
+  const span = mistakes.file.span(startOfOperand(raw), endOfOperand(raw))
+  if (raw.kind === "list") {
+    const restrictions = raw.restrictions.map((each) => buildRestriction(each, mistakes))
+    if (first) return { kind: "direct", restrictions, span }
+    mistakes.add("SP4015", span, "a list of types stands only as the first operand of a relation")
+    return undefined
+  }
+  if (raw.kind === "group") return buildExpression(raw.inner, { first, grouped: true }, mistakes)
+  const relation = readName(raw.relation, mistakes)
+  if (raw.tupleset === undefined) return { kind: "computed", relation, span }
+  return { kind: "from", relation, tupleset: readName(raw.tupleset, mistakes), span }
+}
+
+function buildRestriction(raw: RawRestriction, mistakes: Mistakes): Restriction {
+  const { file } = mistakes
+  const start = raw.type.startOffset
+  const subjectEnd = raw.relation ?? raw.star ?? raw.type
+  const subject = file.span(start, endOf(subjectEnd))
+  if (
+    raw.sign !== undefined &&
+    (endOf(raw.type) < raw.sign.startOffset || endOf(raw.sign) < subjectEnd.startOffset)
+  ) {
+    mistakes.add("SP4017", subject, `there is a blank around \`${raw.sign.image}\``, {
+      help: "Remove the blank.",
+    })
+  }
+  return {
+    type: readName(raw.type, mistakes),
+    relation: raw.relation === undefined ? undefined : readName(raw.relation, mistakes),
+    wildcard: raw.star !== undefined,
+    condition: raw.condition === undefined ? undefined : readSimpleName(raw.condition, mistakes),
+    subject,
+    span: raw.condition === undefined ? subject : file.span(start, endOf(raw.condition)),
+  }
+}
+
+function checkSpacing(before: RawOperand, operator: IToken, after: RawOperand, mistakes: Mistakes): void {
+  const span = spanOf(operator, mistakes)
+  if (endOfOperand(before) === operator.startOffset || endOf(operator) === startOfOperand(after)) {
+    const help = "Put a blank before and after the operator."
+    mistakes.add("SP4017", span, `\`${word(operator)}\` stands between blanks`, { help })
+  }
+  if (operator.tokenType === butNot && operator.image !== "but not") {
+    mistakes.add("SP4017", span, "`but not` is written with one blank", { help: "Write `but not`." })
+  }
+}
+
+function startOfOperand(raw: RawOperand): number {
+  return (raw.kind === "name" ? raw.relation : raw.open).startOffset
+}
+
+function endOfOperand(raw: RawOperand): number {
+  return endOf(raw.kind === "name" ? (raw.tupleset ?? raw.relation) : raw.close)
+}

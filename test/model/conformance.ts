@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parse } from "yaml"
+
+const root = fileURLToPath(new URL("../../../shared/conformance/", import.meta.url))
+
+/** Public test data lies beside the project; without it these tests are skipped. */
+export const conformanceFound = existsSync(root)
+
+/** A file of the public test data. */
+export function conformanceText(path: string): string {
+  return readFileSync(join(root, path), "utf8")
+}
+
+/** A YAML file of the public test data. */
+export function conformanceYaml<Value>(path: string): Value {
+  return parse(conformanceText(path), { maxAliasCount: -1 }) as Value
+}
+
+/** All files below a folder of the public test data, relative to its root. */
+export function conformanceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder)).flatMap((name) => {
+    const path = `${folder}/${name}`
+    return statSync(join(root, path)).isDirectory() ? conformanceFiles(path) : [path]
+  })
+}
+
+/** An error OpenFGA's language tools find: lines and columns count from 0, the end is exclusive. */
+export interface ExpectedError {
+  readonly msg: string
+  readonly line?: { readonly start: number; readonly end: number }
+  readonly column?: { readonly start: number; readonly end: number }
+  readonly metadata?: { readonly symbol?: string; readonly errorType?: string }
+}
+
+/** A case of the language's validation files. */
+export interface LanguageCase {
+  readonly name: string
+  readonly dsl: string
+  readonly json: string
+  readonly skip?: boolean
+  readonly expected_errors?: readonly ExpectedError[] | null
+}
