@@ -46,7 +46,18 @@ export const rooms: readonly Room[] = [
   // The contract and the pure rooms beside it.
   {
     path: "runtime/plan",
-    doors: ["authorization-model", "canonical", "model", "plan", "read", "resources", "steps", "text"],
+    doors: [
+      "authorization-model",
+      "canonical",
+      "json-schema",
+      "model",
+      "plan",
+      "read",
+      "relation-plan",
+      "resources",
+      "steps",
+      "text",
+    ],
     may: [],
     packages: ["zod"],
     builtins: ["node:crypto"],
@@ -67,29 +78,34 @@ export const rooms: readonly Room[] = [
     packages: ["@marcbachmann/cel-js", "re2js"],
     builtins: ["node:net"],
   },
-  { path: "runtime/model", doors: [], may: ["runtime/plan", "runtime/expression"], packages: ["zod"] },
+  {
+    path: "runtime/model",
+    doors: ["broken-parts", "finding", "reach", "validate"],
+    may: ["runtime/plan", "runtime/expression"],
+    packages: ["zod"],
+  },
   { path: "runtime/check", doors: ["ports"], may: ["runtime/plan", "runtime/model", "runtime/expression"] },
 
   // The runtime.
   {
     path: "runtime/store",
-    doors: [],
+    doors: ["database", "declared-stores", "plans"],
     may: ["runtime/plan", "runtime/check"],
     packages: ["pg", "pg-cursor", "@electric-sql/pglite", "ulid"],
     builtins: "any",
   },
-  { path: "runtime/telemetry", doors: [], may: [], packages: ["pino"], builtins: "any" },
+  { path: "runtime/telemetry", doors: ["log"], may: [], packages: ["pino"], builtins: "any" },
   { path: "runtime/limits", doors: ["limiter"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["verifier"],
+    doors: ["keys", "verifier"],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",
   },
   {
     path: "runtime/policies",
-    doors: [],
+    doors: ["answer", "canonical-path", "exchange", "header-list", "query-string"],
     may: [
       "runtime/plan",
       "runtime/expression",
@@ -124,7 +140,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/control",
-    doors: [],
+    doors: ["api"],
     may: ["runtime/plan", "runtime/store", "runtime/telemetry", "runtime/gateway"],
     packages: ["fastify", "zod", "@fastify/http-proxy", "undici"],
     builtins: "any",
@@ -180,7 +196,8 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/cli",
     doors: ["command", "io", "main"],
-    may: [...compilerRooms, ...pure],
+    // The development parts statically, because only commands that are loaded lazily themselves name them.
+    may: [...compilerRooms, ...pure, "runtime/dev"],
     lazily: [...runtimeRooms, "runtime/main.ts"],
     packages: ["commander", "picocolors", "undici", "esbuild", "zod"],
     builtins: "any",
