@@ -2,18 +2,18 @@ import { CliError, type CommandLine } from "../command.ts"
 
 export interface TokenArgs {
   readonly sub: string
+  /** Address of the development identity provider: it stands in the token's `iss`. */
   readonly url: string
 }
 
-/** Token endpoint of the development identity provider. */
-const tokenUrlDefault = "http://127.0.0.1:8081/realms/acme/protocol/openid-connect/token"
+const urlDefault = "http://127.0.0.1:8081"
 
 export const tokenLine: CommandLine<TokenArgs> = {
   name: "token",
-  summary: "get a token of the development identity provider",
+  summary: "print a token as the development identity provider signs it",
   options: [
-    ["--sub <name>", "whose: ann, bob or carol, or the client mobile; ann when not said"],
-    ["--url <url>", `token endpoint, ${tokenUrlDefault} when not said`],
+    ["--sub <name>", "whose: any name; ann when not said"],
+    ["--url <url>", `address of the provider, ${urlDefault} when not said`],
   ],
   examples: [
     [
@@ -22,9 +22,10 @@ export const tokenLine: CommandLine<TokenArgs> = {
     ],
   ],
   parse(_, options) {
-    const url = options["url"] ?? tokenUrlDefault
-    if (typeof url !== "string" || !/^https?:/.test(url) || !URL.canParse(url))
+    const url = options["url"] ?? urlDefault
+    if (typeof url !== "string" || !/^https?:/.test(url) || !URL.canParse(url)) {
       throw new CliError(`--url is not an http(s) URL: ${String(url)}`)
-    return { sub: typeof options["sub"] === "string" ? options["sub"] : "ann", url }
+    }
+    return { sub: typeof options["sub"] === "string" ? options["sub"] : "ann", url: url.replace(/\/$/, "") }
   },
 }

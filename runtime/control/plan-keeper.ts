@@ -1,0 +1,263 @@
+import { SourceUnavailable } from "../check/ports.ts"
+import type { Plan } from "../plan/plan.ts"
+import { readPlan } from "../plan/read.ts"
+import type { Database } from "../store/database.ts"
+import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
+import {
+  currentPlan,
+  declareStores,
+  insertPlan,
+  type PlanHeader,
+  planBySerial,
+  planHistory,
+  planSince,
+  type StoredPlan,
+} from "../store/plans.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Author, PlanAnswer, PlanRecord } from "./api.ts"
+import { type ApplyOutcome, type ApplyProblem, Unavailable } from "./ports.ts"
+
+/** A plan that stands beside the running one. Exactly one of the two is called, once. */
+export interface Prepared {
+  /** Makes it the running one. Does not fail: all that can was done before. */
+  activate(stores: ReadonlyMap<string, DeclaredStore>): void
+  discard(): Promise<void>
+}
+
+/** What serves plans in this process. `prepare` rejects with `PlanRefused` when it cannot serve this one. */
+export interface Servable {
+  prepare(plan: Plan): Promise<Prepared>
+}
+
+/** Why this process cannot serve a plan: all reasons at once. */
+export class PlanRefused extends Error {
+  override readonly name = "PlanRefused"
+  readonly problems: readonly ApplyProblem[]
+
+  constructor(problems: readonly ApplyProblem[]) {
+    super(
+      problems
+        .map(({ message, origin }) => (origin === undefined ? message : `${origin}: ${message}`))
+        .join("; "),
+    )
+    this.problems = problems
+  }
+}
+
+export interface PlanKeeperSettings {
+  readonly database: Database
+  readonly servable: Servable
+  readonly log: Log
+  /** How often the database is asked for a newer plan. */
+  readonly pollMs?: number
+}
+
+const pollMsDefault = 1_000
+
+/** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
+export class PlanKeeper {
+  readonly #settings: PlanKeeperSettings
+  #serial: number | null = null
+  #error: string | null = null
+  #refused: { readonly serial: number; readonly message: string } | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+  /** Called after every change of `serial` or `error`. */
+  onChange: () => void = () => {}
+
+  constructor(settings: PlanKeeperSettings) {
+    this.#settings = settings
+  }
+
+  /** Serial of the plan served, null when none (or one from a file) is. */
+  get serial(): number | null {
+    return this.#serial
+  }
+
+  /** Why the newest plan is not served here; null when it is. */
+  get error(): string | null {
+    return this.#error
+  }
+
+  /** Serves the newest plan, if there is one, and follows from then on. Does not reject: trouble is in `error`, and tried again. */
+  async start(): Promise<void> {
+    await this.#follow()
+    this.#schedule()
+  }
+
+  /** Serves a plan that is not in the history. @throws PlanRefused, SourceUnavailable */
+  async serveFile(plan: Plan): Promise<void> {
+    const prepared = await this.#settings.servable.prepare(plan)
+    try {
+      prepared.activate(await declareStores(this.#settings.database, plan.plan))
+    } catch (error) {
+      await prepared.discard()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#turn
+  }
+
+  /**
+   * Provisions, stores, serves: in this order, so that what is stored can be served, at least here. @throws Unavailable when the database does not answer:
+   * then nothing was changed, or it was stored and is followed as soon as the database is back.
+   */
+  apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome> {
+    return this.#inTurn<ApplyOutcome>(async () => {
+      const { database, servable } = this.#settings
+      const current = await currentPlan(database)
+      if ((current?.serial ?? null) !== base)
+        return { kind: "stale", current: current === undefined ? null : recordOf(current) }
+      if (current?.digest === plan.digest && this.#serial === current.serial) {
+        return { kind: "done", answer: { applied: false, record: recordOf(current) } }
+      }
+      const prepared = await servable.prepare(plan)
+      try {
+        return await this.#store(plan, base, author, prepared)
+      } catch (error) {
+        await prepared.discard()
+        throw error
+      }
+    }).catch((error: unknown) => {
+      if (error instanceof PlanRefused) return { kind: "refused", problems: error.problems }
+      throw asUnavailable(error)
+    })
+  }
+
+  async #store(plan: Plan, base: number | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
+    const { database } = this.#settings
+    const inserted = await insertPlan(database, {
+      plan,
+      base,
+      appliedBy: author.who,
+      gitCommit: author.commit ?? undefined,
+      message: author.message ?? undefined,
+    })
+    if (inserted.kind === "stale") {
+      await prepared.discard()
+      return { kind: "stale", current: inserted.current === undefined ? null : recordOf(inserted.current) }
+    }
+    prepared.activate(inserted.stores)
+    this.#changed(inserted.serial, null)
+    return { kind: "done", answer: { applied: true, record: recordFor(inserted.serial, plan, author) } }
+  }
+
+  async current(): Promise<PlanAnswer | undefined> {
+    return this.#answer(() => currentPlan(this.#settings.database))
+  }
+
+  async plan(serial: number): Promise<PlanAnswer | undefined> {
+    return this.#answer(() => planBySerial(this.#settings.database, serial))
+  }
+
+  async history(limit: number): Promise<readonly PlanRecord[]> {
+    return (await planHistory(this.#settings.database, limit).catch(rethrowUnavailable)).map(recordOf)
+  }
+
+  async #answer(read: () => Promise<StoredPlan | undefined>): Promise<PlanAnswer | undefined> {
+    const stored = await read().catch(rethrowUnavailable)
+    return stored === undefined ? undefined : { record: recordOf(stored), plan: stored.plan as Plan }
+  }
+
+  #schedule(): void {
+    if (this.#closed) return
+    this.#timer = setTimeout(async () => {
+      await this.#inTurn(() => this.#follow())
+      this.#schedule()
+    }, this.#settings.pollMs ?? pollMsDefault)
+    this.#timer.unref()
+  }
+
+  /** Serves the newest plan of the database if it is newer than the one served. A plan that was refused is not tried again until a newer one comes. */
+  async #follow(): Promise<void> {
+    const { database, servable, log } = this.#settings
+    try {
+      const newer = await planSince(database, Math.max(this.#serial ?? 0, this.#refused?.serial ?? 0))
+      if (newer === undefined) {
+        this.#changed(this.#serial, this.#refused?.message ?? null)
+        return
+      }
+      const read = readPlan(newer.plan)
+      if ("problems" in read) throw new RefusedSerial(newer.serial, new PlanRefused(read.problems))
+      const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
+        throw new RefusedSerial(newer.serial, error)
+      })
+      const stores = await declaredStores(database).catch(async (error: unknown) => {
+        await prepared.discard()
+        throw error
+      })
+      prepared.activate(stores)
+      this.#refused = null
+      this.#changed(newer.serial, null)
+      log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): void {
+    const { log } = this.#settings
+    if (error instanceof RefusedSerial) {
+      this.#refused = { serial: error.serial, message: error.message }
+      log.error(
+        { serial: error.serial, reason: error.message },
+        "the newest plan cannot be served here; the old one serves on",
+      )
+    } else if (!(error instanceof SourceUnavailable)) log.error({ err: error }, "following plans failed")
+    const text = error instanceof Error ? error.message : String(error)
+    this.#changed(
+      this.#serial,
+      error instanceof SourceUnavailable ? `the database does not answer: ${text}` : text,
+    )
+  }
+
+  #changed(serial: number | null, error: string | null): void {
+    if (serial === this.#serial && error === this.#error) return
+    this.#serial = serial
+    this.#error = error
+    this.onChange()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+}
+
+class RefusedSerial extends Error {
+  readonly serial: number
+
+  constructor(serial: number, reason: unknown) {
+    super(`plan ${serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
+    this.serial = serial
+  }
+}
+
+function recordOf(header: PlanHeader): PlanRecord {
+  return {
+    serial: header.serial,
+    digest: header.digest,
+    at: header.appliedAt.toISOString(),
+    who: header.appliedBy,
+    commit: header.gitCommit || null,
+    message: header.message || null,
+  }
+}
+
+function recordFor(serial: number, plan: Plan, author: Author): PlanRecord {
+  return { serial, digest: plan.digest, at: new Date().toISOString(), ...author }
+}
+
+function asUnavailable(error: unknown): unknown {
+  return error instanceof SourceUnavailable ? new Unavailable(error.message) : error
+}
+
+function rethrowUnavailable(error: unknown): never {
+  throw asUnavailable(error)
+}
