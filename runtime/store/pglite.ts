@@ -58,6 +58,7 @@ const closeMs = 5_000
 class DatabaseThread {
   readonly #folder: string
   #worker: Promise<Worker> | undefined
+  #ended: Promise<unknown> = Promise.resolve()
   #stream: WorkerStream | undefined
   #receive: ((message: WorkerMessage) => void) | undefined
   #connection = 0
@@ -78,7 +79,7 @@ class DatabaseThread {
 
   /** A new connection. There is one session only, so an older connection is at its end. */
   stream(): WorkerStream {
-    this.#stream?.destroy()
+    if (this.#stream !== undefined) this.#abandon(this.#stream)
     const stream: WorkerStream = new WorkerStream(() => this.#wire(stream))
     this.#stream = stream
     return stream
@@ -100,12 +101,7 @@ class DatabaseThread {
     const worker = await this.#running()
     this.#connection += 1
     const connection = this.#connection
-    // Broken off with a statement running: the session may be in any state, and the thread busy for ever.
-    stream.once("close", () => {
-      if (stream.readableEnded) return
-      this.#worker = undefined
-      void worker.terminate()
-    })
+    stream.once("close", () => this.#abandon(stream))
     return {
       open: (receive) =>
         new Promise((resolve, reject) => {
@@ -126,19 +122,33 @@ class DatabaseThread {
     }
   }
 
+  /** A connection that was broken off and not ended: its session may be in any state, and the thread busy for ever. */
+  #abandon(stream: WorkerStream): void {
+    if (this.#stream === stream) this.#stream = undefined
+    else return
+    if (stream.readableEnded) return
+    const started = this.#worker
+    this.#worker = undefined
+    this.#ended = started?.then((worker) => worker.terminate()).catch(() => undefined) ?? this.#ended
+    stream.destroy()
+  }
+
   #running(): Promise<Worker> {
-    this.#worker ??= startWorker(this.#folder, false).then((worker) => {
+    // Never two on one folder.
+    const starting = () => startWorker(this.#folder, false)
+    this.#worker ??= this.#ended.then(starting).then((worker) => {
       worker.on("message", (message: WorkerMessage) => this.#receive?.(message))
       worker.once("exit", () => {
-        this.#worker = undefined
+        if (this.#worker === running) this.#worker = undefined
       })
       return worker
     })
+    const running = this.#worker
     // A start that failed is tried again by the next statement.
-    this.#worker.catch(() => {
-      this.#worker = undefined
+    running.catch(() => {
+      if (this.#worker === running) this.#worker = undefined
     })
-    return this.#worker
+    return running
   }
 }
 
@@ -154,7 +164,6 @@ function startWorker(folder: string, initializeOnly: boolean): Promise<Worker> {
     stderr: true,
     execArgv: [],
   })
-  worker.unref()
   return new Promise((resolve, reject) => {
     worker.on("error", reject)
     worker.once("exit", () => reject(new Error("its thread ended")))
