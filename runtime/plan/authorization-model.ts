@@ -45,6 +45,7 @@ export const userset: z.ZodType<Userset> = z.lazy(() =>
 
 const sourceInfo = z.strictObject({ file: z.string() })
 
+/** A type and how each of its relations is computed; `metadata` says which subjects a relation takes directly. */
 export const typeDefinition = z.strictObject({
   type: typeName,
   relations: z.record(relationName, userset).optional(),
@@ -78,6 +79,7 @@ export const conditionParameter: z.ZodType<ConditionParameter> = z.lazy(() =>
   }),
 )
 
+/** A named CEL expression over typed parameters, which a tuple may demand. */
 export const condition = z.strictObject({
   name: conditionName,
   expression: z.string(),

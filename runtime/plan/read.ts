@@ -9,7 +9,9 @@ export interface PlanProblem {
   readonly message: string
 }
 
+/** A plan that may be loaded, or everything that is wrong with it. */
 export type PlanRead = { readonly plan: Plan } | { readonly problems: readonly PlanProblem[] }
+/** As `PlanRead`, for a plan sealed with the serial it was made against. */
 export type SealedRead = { readonly sealed: SealedPlan } | { readonly problems: readonly PlanProblem[] }
 
 /** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */

@@ -41,6 +41,7 @@ export const value = z.union([z.strictObject({ from: reference }), z.strictObjec
 /** Types of claims an issuer promises (notation of runtime/expression/types.ts). */
 export const claimTypes = z.record(z.string(), z.string())
 
+/** Signatures a token may have (RFC 7518 section 3.1, RFC 8037, RFC 9864). Only asymmetric ones: a shared secret could be guessed or leak. */
 export const signatureAlgorithm = z.enum([
   "RS256",
   "RS384",
@@ -80,6 +81,7 @@ export const backend = z.strictObject({
 })
 export type Backend = z.infer<typeof backend>
 
+/** A bundle of APIs that a subscription opens. */
 export const product = z.strictObject({ apis: z.array(name).max(10_000) })
 
 /** A subscription declared in text. `key` names a secret. It covers one product or one API. */

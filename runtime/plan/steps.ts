@@ -147,6 +147,7 @@ export const step = z.discriminatedUnion("kind", [
   forward,
 ])
 export type Step = z.infer<typeof step>
+/** What tells the steps apart. */
 export type StepKind = Step["kind"]
 /** The step of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>

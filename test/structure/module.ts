@@ -122,8 +122,8 @@ function functionsOf(program: Program, lineOf: (offset: number) => number): Piec
 }
 
 /**
- * Exports without a docblock right above them. Of overloads the first carries it, and a schema's carries for the type
- * that is inferred from it and called the same.
+ * Exports without a docblock right above them. Of overloads the first carries it; a schema and its type, called the
+ * same but for the first letter, share one.
  */
 function undocumented(
   program: Program,
@@ -151,8 +151,14 @@ function undocumented(
         if (specifier.local.type === "Identifier") exported.set(specifier.local.name, specifier.start)
   }
   return [...exported]
-    .filter(([name]) => !declared.get(name) && !declared.get(name.charAt(0).toLowerCase() + name.slice(1)))
+    .filter(([name]) => !declared.get(name) && !declared.get(twin(name)))
     .map(([name, start]) => ({ name, line: lineOf(start), lines: 1 }))
+}
+
+/** `Check` of `check`, and the other way round. */
+function twin(name: string): string {
+  const first = name.charAt(0)
+  return (first === first.toLowerCase() ? first.toUpperCase() : first.toLowerCase()) + name.slice(1)
 }
 
 function namesOf(node: unknown): string[] {

@@ -141,7 +141,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/control",
     doors: ["api"],
-    may: ["runtime/plan", "runtime/store", "runtime/telemetry", "runtime/gateway"],
+    may: ["runtime/plan", "runtime/check", "runtime/store", "runtime/telemetry", "runtime/gateway"],
     packages: ["fastify", "zod", "@fastify/http-proxy", "undici"],
     builtins: "any",
   },
@@ -164,7 +164,17 @@ export const rooms: readonly Room[] = [
   // The compiler.
   {
     path: "compiler/core",
-    doors: ["catalogue", "characters", "diagnostic", "files", "glob", "load", "nearest", "source"],
+    doors: [
+      "catalogue",
+      "catalogue/entry",
+      "characters",
+      "diagnostic",
+      "files",
+      "glob",
+      "load",
+      "nearest",
+      "source",
+    ],
     may: [],
     builtins: "any",
   },
