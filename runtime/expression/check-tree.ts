@@ -201,6 +201,7 @@ export class TreeChecker {
   private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
     if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
     const receiver = node.target === undefined ? undefined : this.check(node.target)
+    if (receiver !== undefined && macroForms.has(node.name)) return this.wrongMacro(node)
     const given = node.args.map((arg) => this.check(arg))
     const object = receiver === undefined ? undefined : this.environment.objects.get(receiver.name)
     const method = object?.methods.get(node.name)
@@ -218,6 +219,11 @@ export class TreeChecker {
     return result
   }
 
+  /** A macro in a wrong form; its arguments name things that are not declared, so they are left alone. */
+  private wrongMacro({ name, nameStart, end }: CallNode): CelTypeTree {
+    return this.report("no-overload", `\`${name}\` is written ${macroForms.get(name)}`, nameStart, end)
+  }
+
   private unknownFunction(
     node: CallNode,
     receiver: CelTypeTree | undefined,
@@ -226,10 +232,6 @@ export class TreeChecker {
     const { name, nameStart: start, nameEnd: end } = node
     if (name === "has" && receiver === undefined) {
       return this.report("no-overload", "`has` takes a field: `has(a.b)`", start, node.end)
-    }
-    const macro = macroForms.get(name)
-    if (macro !== undefined && receiver !== undefined) {
-      return this.report("no-overload", `\`${name}\` is written ${macro}`, start, node.end)
     }
     if (receiver === undefined) {
       const candidates = [...signatures.function.keys(), "has"]

@@ -6,7 +6,7 @@ import { ExpressionError } from "./expression-error.ts"
 import { functionOf } from "./functions.ts"
 import { runLoop } from "./loops.ts"
 import { costMaxDefault, metered } from "./meter.ts"
-import { fieldReader, methodCaller } from "./object-access.ts"
+import { fieldReader, methodCaller, readNamedField } from "./object-access.ts"
 import { compileRegex } from "./regex.ts"
 import {
   type CallNode,
@@ -178,6 +178,14 @@ export class TreeCompiler {
     if (texts === undefined || !texts.every((value) => typeof value === "string")) return undefined
     const set = new Set<unknown>(texts)
     return this.strict([this.compile(left)], (value) => set.has(value))
+  }
+
+  /** `object["name"]`. */
+  private namedField(left: TreeNode, right: TreeNode): Closure | undefined {
+    const object = this.options.environment.objects.get(left.type.name)
+    if (object === undefined) return undefined
+    const parts = [this.compile(left), this.compile(right)]
+    return this.strict(parts, (operand, name) => readNamedField(operand, name, object))
   }
 
   private intOperand(node: TreeNode): Closure {

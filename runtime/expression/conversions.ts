@@ -26,7 +26,11 @@ function truncated(value: number, target: string): bigint {
 /** `int(…)`: doubles are cut towards zero, a timestamp gives its seconds. */
 export function toInt(value: unknown): bigint {
   if (typeof value === "bigint") return value
-  if (typeof value === "number") return checkedInt(truncated(value, "an int"))
+  if (typeof value === "number") {
+    // The smallest int is refused too: as a double it may as well be the rounded form of something smaller.
+    if (value <= Number(intMin)) throw new ExpressionError("overflow", "the value does not fit into an int")
+    return checkedInt(truncated(value, "an int"))
+  }
   if (value instanceof Uint) return checkedInt(value.value)
   if (typeof value === "string" && integerPattern.test(value))
     return checkedInt(BigInt(value.replace("+", "")))

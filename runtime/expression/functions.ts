@@ -27,6 +27,7 @@ import {
   mapGet,
   mapSize,
   Timestamp,
+  Uint,
 } from "./values.ts"
 
 /** A function of the library on values it looks at itself. @throws ExpressionError */
@@ -65,7 +66,8 @@ function timeReader(name: string): Applied {
 }
 
 function elementAt(list: readonly unknown[], index: unknown): unknown {
-  const position = typeof index === "bigint" ? Number(index) : index
+  const integer = index instanceof Uint ? index.value : index
+  const position = typeof integer === "bigint" ? Number(integer) : integer
   if (typeof position !== "number" || !Number.isInteger(position)) {
     throw new ExpressionError("type", `a list is not indexed by ${kindOf(index)}`)
   }

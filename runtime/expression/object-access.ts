@@ -1,3 +1,4 @@
+import { adapterFor } from "./adapt.ts"
 import type { DeclaredMethod, DeclaredObject } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { type CelMap, type JsonObject, kindOf, mapGet } from "./values.ts"
@@ -15,6 +16,11 @@ function undeclared(operand: unknown, field: string): unknown {
   throw new ExpressionError("type", `${kind} has no field \`${field}\``)
 }
 
+function fieldOf(operand: unknown, field: string, object: DeclaredObject | undefined): unknown {
+  const declared = object?.fields.has(field) === true && !(field in Object.prototype)
+  return declared ? (operand as Record<string, unknown>)[field] : undeclared(operand, field)
+}
+
 /**
  * Reads `operand.field`, or with `test` says whether it is there. A declared field is a plain property read, so that getters of
  * classes work; every other name, and the few that all objects inherit, must be an own property.
@@ -30,6 +36,17 @@ export function fieldReader(field: string, object: DeclaredObject | undefined, t
     if (value === undefined) throw missing(field)
     return value
   }
+}
+
+/** Reads `operand[name]` of an object type, where the name is known only now. */
+export function readNamedField(operand: unknown, name: unknown, object: DeclaredObject): unknown {
+  if (typeof name !== "string")
+    throw new ExpressionError("type", `a field is named by a string, not ${kindOf(name)}`)
+  const value = fieldOf(operand, name, object)
+  if (value === undefined) throw missing(name)
+  const type = object.fields.get(name) ?? object.open
+  const adapt = type === undefined ? undefined : adapterFor(type)
+  return adapt === undefined ? value : adapt(value)
 }
 
 /** Calls a declared method. What the host throws becomes the error `other`, with the host's error as its cause. */

@@ -76,6 +76,17 @@ function replaceText(text: string, from: string, to: string, limit: number | und
   return parts.join(to)
 }
 
+const whiteSpace = /\p{White_Space}/u
+
+// Not String.trim: Unicode's White_Space has U+0085 and not U+FEFF. Not one pattern with `$`: that would be quadratic.
+function trimmed(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && whiteSpace.test(text[start] ?? "")) start++
+  while (end > start && whiteSpace.test(text[end - 1] ?? "")) end--
+  return text.slice(start, end)
+}
+
 function joinTexts(list: unknown, separator: string): string {
   if (!Array.isArray(list)) throw new ExpressionError("type", `a list is expected, not ${kindOf(list)}`)
   charge(list.length)
@@ -104,7 +115,7 @@ const methods: Readonly<Record<string, Method>> = {
   lastIndexOf: (text, part, from) => indexOf(text, asText(part), optionalNumber(from), true),
   lowerAscii: (text) => text.replace(/[A-Z]+/g, (upper) => upper.toLowerCase()),
   upperAscii: (text) => text.replace(/[a-z]+/g, (lower) => lower.toUpperCase()),
-  trim: (text) => text.trim(),
+  trim: trimmed,
   replace: (text, from, to, limit) => replaceText(text, asText(from), asText(to), optionalNumber(limit)),
   split: (text, separator, limit) => splitText(text, asText(separator), optionalNumber(limit)),
   substring: (text, start, end) => slice(text, asNumber(start), optionalNumber(end)),

@@ -19,7 +19,7 @@ export class Uint {
 const nanosecondsPerSecond = 1_000_000_000n
 const timestampMin = -62_135_596_800n * nanosecondsPerSecond
 const timestampMax = 253_402_300_800n * nanosecondsPerSecond - 1n
-const durationMax = 315_576_000_000n * nanosecondsPerSecond
+const durationMax = intMax
 
 /** A moment between the years 1 and 9999, exact to the nanosecond since 1970-01-01T00:00:00Z. */
 export class Timestamp {
@@ -40,7 +40,7 @@ export class Timestamp {
   }
 }
 
-/** A span of time of up to ±315,576,000,000 seconds, exact to the nanosecond. */
+/** A span of time of up to ±292 years (2^63-1 nanoseconds, as in the other implementations), exact to the nanosecond. */
 export class Duration {
   readonly nanoseconds: bigint
 
