@@ -36,18 +36,18 @@ const external = ["@electric-sql/pglite", "@electric-sql/pglite/*", "pg-native"]
 const banner =
   'import { createRequire as sallyportRequire } from "node:module";const require = sallyportRequire(import.meta.url);'
 
-/** Chunks of older builds stay this long: a running process may still load one. */
+/** Chunks of older builds stay this long where a start builds: a process that runs may still load one. npm's `prepare` leaves none. */
 const chunkLifeMs = 3_600_000
 
 /** Builds when dist/ is missing or was made from other sources. Answers whether it built. */
 export async function ensureBuilt() {
   const digest = sourcesDigest()
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return false
-  await build(digest)
+  await build(digest, chunkLifeMs)
   return true
 }
 
-async function build(digest) {
+async function build(digest, keepMs) {
   const esbuild = await import("esbuild")
   const present = Object.entries(entries).filter(([, source]) => existsSync(join(root, source)))
   const result = await esbuild.build({
@@ -69,11 +69,11 @@ async function build(digest) {
     write: false,
     logLevel: "error",
   })
-  publish(result, digest)
+  publish(result, digest, keepMs)
 }
 
 /** Every file appears whole, chunks before the entries that name them: a process starting meanwhile sees the old build or the new one. */
-function publish(result, digest) {
+function publish(result, digest, keepMs) {
   mkdirSync(dist, { recursive: true })
   const isEntry = (file) => basename(file.path, ".js") in entries
   for (const file of [...result.outputFiles].sort((a, b) => Number(isEntry(a)) - Number(isEntry(b))))
@@ -84,7 +84,7 @@ function publish(result, digest) {
   for (const name of readdirSync(dist)) {
     const path = join(dist, name)
     if (!name.endsWith(".js") || current.has(name)) continue
-    if (Date.now() - statSync(path).mtimeMs > chunkLifeMs) rmSync(path, { force: true })
+    if (Date.now() - statSync(path).mtimeMs >= keepMs) rmSync(path, { force: true })
   }
 }
 
@@ -96,7 +96,7 @@ function replaceFile(path, contents) {
 
 /** Names, sizes and times of everything dist/ is made of; contents are not read, so that a start costs a few milliseconds. */
 function sourcesDigest() {
-  const hash = createHash("sha256").update(process.version.split(".")[0])
+  const hash = createHash("sha256")
   const add = (path) => {
     const stat = statSync(join(root, path))
     hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`)
@@ -119,7 +119,7 @@ function sourcesDigest() {
 async function prepare() {
   try {
     if (process.argv.includes("--if-stale")) await ensureBuilt()
-    else await build(sourcesDigest())
+    else await build(sourcesDigest(), 0)
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND") {
       if (!error.errors) console.error(error)
