@@ -53,6 +53,8 @@ export class Builder {
       const argument = this.#argument(item, problems)
       if (argument !== undefined) args.push(argument)
     }
+    if (block !== undefined && items.at(-1)?.tokenType === tokens.Heredoc)
+      problems.push({ code: "SP1027", ...range(block.open), detail: "a block follows the closing tag" })
     for (const problem of problems) this.#mistakes.add(problem)
     const last = items.at(-1)
     const end = otherwiseEnd(otherwise) ?? block?.close.end ?? (last === undefined ? start : endOf(last))
@@ -231,6 +233,10 @@ export class Builder {
 
 function otherwiseEnd(otherwise: Otherwise | undefined): number | undefined {
   return otherwise?.when?.span.end ?? otherwise?.block?.close.end
+}
+
+function range({ start, end }: Span): { start: number; end: number } {
+  return { start, end }
 }
 
 function isEmpty(span: Span): boolean {

@@ -1,0 +1,62 @@
+import type { Diagnostic, Severity } from "../core/diagnostic.ts"
+import { githubOfFinding } from "./github.ts"
+import { jsonOfFindings } from "./json.ts"
+import { markdownOfFinding } from "./markdown.ts"
+import { sarifOfFindings } from "./sarif.ts"
+import { textOfFinding } from "./text.ts"
+
+/** Forms findings can be printed in: for people, for programs, for a workflow's log, for code scanning, for a comment. */
+export const diagnosticsFormats = ["text", "json", "github", "sarif", "markdown"] as const
+
+/** One of `diagnosticsFormats`. */
+export type DiagnosticsFormat = (typeof diagnosticsFormats)[number]
+
+/** How findings are printed. */
+export interface RenderOptions {
+  /** Whether `text` is coloured. The caller knows about terminals and NO_COLOR. */
+  readonly colour: boolean
+  /** How many findings people are shown, 200 by default; `json` and `sarif` always hold all. */
+  readonly shownMax?: number
+}
+
+/**
+ * Findings, in the order given (that of `Report.sorted`), as text that ends in a newline; empty when there are none,
+ * except for `json` and `sarif`, which are whole documents. Characters that could command a terminal are made visible.
+ */
+export function renderDiagnostics(
+  findings: readonly Diagnostic[],
+  format: DiagnosticsFormat,
+  options: RenderOptions,
+): string {
+  if (format === "json") return jsonOfFindings(findings)
+  if (format === "sarif") return sarifOfFindings(findings)
+  if (findings.length === 0) return ""
+  const shown = chooseShown(findings, options.shownMax ?? 200)
+  const hidden = findings.length - shown.length
+  const more = hidden === 0 ? [] : [`and ${hidden} more`]
+  if (format === "github")
+    return `${[...shown.map(githubOfFinding), ...more.map((text) => `::notice::${text}`)].join("\n")}\n`
+  if (format === "markdown")
+    return `${[`**${summaryOf(findings)}**`, ...shown.map(markdownOfFinding), ...more].join("\n\n")}\n`
+  return `${[...shown.map((finding) => textOfFinding(finding, options.colour)), ...more].join("\n\n")}\n`
+}
+
+/** The numbers as people say them, e.g. `2 errors, 1 warning`; `no findings` when there are none. */
+export function summaryOf(findings: readonly Diagnostic[]): string {
+  const parts = (["error", "warning", "info"] satisfies Severity[]).flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length
+    if (count === 0) return []
+    return [`${count} ${severity}${count === 1 || severity === "info" ? "" : "s"}`]
+  })
+  return parts.length === 0 ? "no findings" : parts.join(", ")
+}
+
+/** When there are too many, warnings go before any error does. */
+function chooseShown(findings: readonly Diagnostic[], max: number): readonly Diagnostic[] {
+  if (findings.length <= max) return findings
+  const weights: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }
+  const chosen = new Set(
+    [...findings].sort((a, b) => weights[a.severity] - weights[b.severity]).slice(0, max),
+  )
+  return findings.filter((finding) => chosen.has(finding))
+}

@@ -1,0 +1,81 @@
+import type { Span } from "../core/source.ts"
+import { type Cell, cellsOf } from "./width.ts"
+
+/** A source line and the marks under it. `marks` is empty for a line that only says that lines were left out. */
+export interface FrameLine {
+  readonly source: string
+  readonly marks: string
+}
+
+const columnsMax = 100
+/** Columns that stay visible before the marked part of a line that is cut. */
+const context = 24
+
+/**
+ * The lines a span touches, with `mark` under what it covers. Of a span over several lines the first and the last are
+ * shown. Long lines are cut around the marked part; tabs and wide characters keep the marks in place.
+ */
+export function frameOf(span: Span, mark: string): FrameLine[] {
+  const { file } = span
+  const first = file.position(span.start)
+  const last = file.position(Math.max(span.start, span.end - 1))
+  if (first.line === last.line) return [frameLine(file.line(first.line), first.column - 1, last.column, mark)]
+  const begin = file.line(first.line)
+  const end = file.line(last.line)
+  const lines = [frameLine(begin, first.column - 1, begin.length, mark)]
+  if (last.line - first.line > 1) lines.push({ source: "…", marks: "" })
+  lines.push(frameLine(end, end.length - end.trimStart().length, last.column, mark))
+  return lines
+}
+
+/** `from` and `to` are offsets in the line; at least one column is marked. */
+function frameLine(line: string, from: number, to: number, mark: string): FrameLine {
+  const cells = cellsOf(line)
+  const before = cells.filter((cell) => cell.offset < from)
+  const marked = cells.filter((cell) => cell.offset >= from && cell.offset < to)
+  const after = cells.slice(before.length + marked.length)
+  const width = columns(before) + columns(marked) + columns(after)
+  if (width <= columnsMax) return compose("", before, marked, after, "", mark)
+  const shownBefore = lastColumns(before, Math.max(context, columnsMax - columns(marked) - columns(after)))
+  const shownMarked = firstColumns(marked, columnsMax - columns(shownBefore))
+  const shownAfter = firstColumns(after, columnsMax - columns(shownBefore) - columns(shownMarked))
+  const cutBefore = shownBefore.length < before.length ? "…" : ""
+  const cutAfter = shownMarked.length < marked.length || shownAfter.length < after.length ? "…" : ""
+  return compose(cutBefore, shownBefore, shownMarked, shownAfter, cutAfter, mark)
+}
+
+function compose(
+  head: string,
+  before: readonly Cell[],
+  marked: readonly Cell[],
+  after: readonly Cell[],
+  tail: string,
+  mark: string,
+): FrameLine {
+  const source = `${head}${show(before)}${show(marked)}${show(after)}${tail}`.trimEnd()
+  const marks = `${" ".repeat(head.length + columns(before))}${mark.repeat(Math.max(1, columns(marked)))}`
+  return { source, marks }
+}
+
+function show(cells: readonly Cell[]): string {
+  return cells.map((cell) => cell.shown).join("")
+}
+
+function columns(cells: readonly Cell[]): number {
+  return cells.reduce((sum, cell) => sum + cell.columns, 0)
+}
+
+function firstColumns(cells: readonly Cell[], max: number): Cell[] {
+  const shown: Cell[] = []
+  let width = 0
+  for (const cell of cells) {
+    width += cell.columns
+    if (width > max) break
+    shown.push(cell)
+  }
+  return shown
+}
+
+function lastColumns(cells: readonly Cell[], max: number): Cell[] {
+  return firstColumns([...cells].reverse(), max).reverse()
+}

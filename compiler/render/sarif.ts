@@ -1,0 +1,71 @@
+import type { Entry } from "../core/catalogue/entry.ts"
+import { type Code, catalogue } from "../core/catalogue.ts"
+import type { Diagnostic } from "../core/diagnostic.ts"
+import type { Span } from "../core/source.ts"
+
+const levels = { error: "error", warning: "warning", info: "note" } as const
+
+/** Findings as a SARIF 2.1.0 log (OASIS), with the catalogue's texts of the codes that occur as its rules. */
+export function sarifOfFindings(findings: readonly Diagnostic[]): string {
+  const codes = [...new Set(findings.map((finding) => finding.code))].sort()
+  const log = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [
+      {
+        tool: { driver: { name: "sallyport", rules: codes.map(ruleOf) } },
+        // SourceFile counts columns as editors do.
+        columnKind: "utf16CodeUnits",
+        results: findings.map((finding) => resultOf(finding, codes)),
+      },
+    ],
+  }
+  return `${JSON.stringify(log, null, 2)}\n`
+}
+
+function ruleOf(code: Code): object {
+  const entry: Entry = catalogue[code]
+  return {
+    id: code,
+    shortDescription: { text: entry.title },
+    ...(entry.why === undefined ? {} : { fullDescription: { text: entry.why } }),
+    ...(entry.help === undefined ? {} : { help: { text: entry.help } }),
+    defaultConfiguration: { level: levels[entry.severity] },
+  }
+}
+
+function resultOf(finding: Diagnostic, codes: readonly Code[]): object {
+  const text = finding.help === undefined ? finding.detail : `${finding.detail}. ${finding.help}`
+  return {
+    ruleId: finding.code,
+    ruleIndex: codes.indexOf(finding.code),
+    level: levels[finding.severity],
+    message: { text },
+    ...(finding.span === undefined ? {} : { locations: [{ physicalLocation: locationOf(finding.span) }] }),
+    ...(finding.related.length === 0
+      ? {}
+      : {
+          relatedLocations: finding.related.map(({ span, message }, id) => ({
+            id,
+            message: { text: message },
+            physicalLocation: locationOf(span),
+          })),
+        }),
+  }
+}
+
+function locationOf({ file, start, end }: Span): object {
+  const from = file.position(start)
+  const to = file.position(end)
+  return {
+    artifactLocation: { uri: file.path.split("/").map(encodeURIComponent).join("/") },
+    region: {
+      startLine: from.line,
+      startColumn: from.column,
+      endLine: to.line,
+      endColumn: to.column,
+      charOffset: start,
+      charLength: end - start,
+    },
+  }
+}
