@@ -61,8 +61,8 @@ function runCase(path: string, expectations: Expectations): void {
   const wanted = new Map<string, string>()
   for (const [name, compute] of Object.entries(expectations))
     if (name === "diagnostics" || texts.has(name)) wanted.set(name, withNewline(compute(files, texts)))
-  if (process.env["UPDATE"] === "1") return update(path, sections, wanted)
-  for (const [name, text] of wanted) expect(text, name).toBe(withNewline(texts.get(name) ?? ""))
+  if (process.env["UPDATE"] === "1") update(path, sections, wanted)
+  else for (const [name, text] of wanted) expect(text, name).toBe(withNewline(texts.get(name) ?? ""))
 }
 
 interface Section {
@@ -107,7 +107,7 @@ function contentOf(how: string | undefined, text: string): string | Uint8Array |
 
 /** `\n`, `\r`, `\u000B` …; a `"` needs no escape and a line's end is kept. */
 function unescapeJson(text: string): string {
-  return text.replace(/\\(?:u[0-9a-fA-F]{4}|.)/g, (escape) => JSON.parse(`"${escape}"`) as string)
+  return text.replace(/\\(?:u[0-9a-fA-F]{4}|.)/g, (written) => JSON.parse(`"${written}"`) as string)
 }
 
 function update(path: string, sections: readonly Section[], wanted: ReadonlyMap<string, string>): void {

@@ -7,7 +7,7 @@ export interface JunkScan {
   readonly problem: Problem | undefined
 }
 
-const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|^?=]+)/y
+const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|?=]+)/y
 const typographic = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/
 const untilBlank = /[^ \t\r\n;{}"]*/y
 

@@ -1,3 +1,4 @@
+import { unseen } from "../../compiler/core/characters.ts"
 import type { Argument, Document, Statement, TextPart } from "../../compiler/gateway/ast.ts"
 
 /** A document as an indented list, one statement a line: what was understood, without places. `!` marks a broken statement. */
@@ -24,7 +25,7 @@ function argumentOf(argument: Argument): string {
     case "equals":
       return "="
     case "cel":
-      return `(${JSON.stringify(argument.source)})`
+      return `(${quote(argument.source)})`
     case "call":
       return `${argument.name.text}<${argument.args.map(argumentOf).join(" ")}>`
     case "text":
@@ -33,7 +34,15 @@ function argumentOf(argument: Argument): string {
 }
 
 function partOf(part: TextPart): string {
-  return part.kind === "cel" ? `\${${JSON.stringify(part.source)}}` : JSON.stringify(part.value)
+  return part.kind === "cel" ? `\${${quote(part.source)}}` : quote(part.value)
+}
+
+/** JSON, with what nobody could see in a case escaped. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    unseen("g"),
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  )
 }
 
 /** A document's meaning: everything but places, comments and how a block was laid out; CR LF counts as LF. */
