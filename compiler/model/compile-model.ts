@@ -1,15 +1,15 @@
-import { type ModelFinding, type ModelFindingKind, pointerOf } from "../../runtime/model/finding.ts"
+import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
 import { validateModel } from "../../runtime/model/validate.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import type { Code } from "../core/catalogue.ts"
 import type { Related, Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { ModelDocument } from "./ast.ts"
-import { spanInExpression } from "./conditions.ts"
 import { parseModel } from "./document.ts"
 import { lintModel } from "./lints.ts"
 import { type LoweredModel, lowerModel } from "./lower.ts"
 import { Mistakes } from "./mistakes.ts"
+import { placeOf } from "./places.ts"
 import { checkRepetitions } from "./repetitions.ts"
 
 /** Where a type stands, and its relations by name. Spans cover the names. */
@@ -47,7 +47,7 @@ export function compileModel(file: SourceFile, report: Report): CompiledModel | 
   reportFindings(document, lowered, mistakes)
   if (mistakes.blocked) return undefined
   for (const { code, path, detail } of lintModel(lowered.model)) {
-    mistakes.add(code, placeOf(path, lowered), detail)
+    mistakes.add(code, placeOf(document, path), detail)
   }
   return { file, model: lowered.model, ...declarationsOf(document) }
 }
@@ -103,26 +103,13 @@ function reportFindings(document: ModelDocument, lowered: LoweredModel, mistakes
     // Without a header line there is no version, which was reported.
     if (finding.kind === "schema-version-required") continue
     const related: Related[] = finding.related.map(({ path, message }) => ({
-      span: placeOf(path, lowered),
+      span: placeOf(document, path),
       message,
     }))
-    mistakes.add(codeOf(finding), spanOf(finding, document, lowered), detailOf(finding), { related })
+    mistakes.add(codeOf(finding), placeOf(document, finding.path, finding.range), detailOf(finding), {
+      related,
+    })
   }
-}
-
-function placeOf(path: ModelFinding["path"], { places }: LoweredModel): Span {
-  for (let length = path.length; length >= 0; length--) {
-    const span = places.get(pointerOf(path.slice(0, length)))
-    if (span !== undefined) return span
-  }
-  throw new Error("every model has a place for its root")
-}
-
-function spanOf(finding: ModelFinding, document: ModelDocument, lowered: LoweredModel): Span {
-  const place = placeOf(finding.path, lowered)
-  if (finding.range === undefined) return place
-  const expression = document.conditions.find((each) => each.name.text === finding.symbol)?.expression
-  return expression === undefined ? place : spanInExpression(expression, finding.range)
 }
 
 /** OpenFGA's sentences end with a full stop, ours don't. */

@@ -78,84 +78,91 @@ function publicWrites(model: AuthorizationModel): Lint[] {
   )
 }
 
-/** Types of users a relation can have, per `type#relation`, as a least fixed point. */
-class SubjectTypes {
-  readonly #model: AuthorizationModel
-  readonly #known = new Map<string, ReadonlySet<string>>()
-
-  constructor(model: AuthorizationModel) {
-    this.#model = model
-    for (let grown = true; grown; ) {
-      grown = false
-      model.type_definitions.forEach((definition, at) => {
-        const references = new Map(referencesOf(model, at))
-        for (const [name, rewrite] of Object.entries(definition.relations ?? {})) {
-          const key = `${definition.type}#${name}`
-          const types = this.of(rewrite, definition.type, references.get(name) ?? [])
-          if (types.size === (this.#known.get(key)?.size ?? 0)) continue
-          this.#known.set(key, types)
-          grown = true
-        }
-      })
-    }
-  }
-
-  of(rewrite: Userset, type: string, references: readonly RelationReference[]): ReadonlySet<string> {
-    if ("this" in rewrite) return union(references.map((each) => this.#ofReference(each)))
-    if ("computedUserset" in rewrite) return this.#of(type, rewrite.computedUserset.relation)
-    if ("tupleToUserset" in rewrite) {
-      const { tupleset, computedUserset } = rewrite.tupleToUserset
-      const parents = this.#directTypes(type, tupleset.relation)
-      return union(parents.map((parent) => this.#of(parent, computedUserset.relation)))
-    }
-    if ("difference" in rewrite) return this.of(rewrite.difference.base, type, references)
-    if ("union" in rewrite) return union(rewrite.union.child.map((each) => this.of(each, type, references)))
-    const [first, ...rest] = rewrite.intersection.child.map((each) => this.of(each, type, references))
-    return new Set([...(first ?? [])].filter((each) => rest.every((other) => other.has(each))))
-  }
-
-  #of(type: string, relation: string): ReadonlySet<string> {
-    return this.#known.get(`${type}#${relation}`) ?? new Set()
-  }
-
-  #ofReference({ type, relation }: RelationReference): ReadonlySet<string> {
-    return relation === undefined ? new Set([type]) : this.#of(type, relation)
-  }
-
-  #directTypes(type: string, relation: string): string[] {
-    const at = this.#model.type_definitions.findIndex((each) => each.type === type)
-    const found = referencesOf(this.#model, at).find(([name]) => name === relation)
-    return (found?.[1] ?? []).map((each) => each.type)
-  }
+interface LintedRelation {
+  readonly type: string
+  readonly name: string
+  readonly rewrite: Userset
+  readonly references: readonly RelationReference[]
+  readonly path: ModelPath
+  /** Types of users it can have, as far as known. Grows to the least fixed point. */
+  readonly subjects: Set<string>
 }
 
-function union(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
-  return new Set(sets.flatMap((set) => [...set]))
+/** Which types of users each relation can have. */
+class SubjectTypes {
+  readonly relations: LintedRelation[] = []
+  readonly #types = new Map<string, Map<string, LintedRelation>>()
+
+  constructor(model: AuthorizationModel) {
+    model.type_definitions.forEach(({ type, relations }, at) => {
+      const own = new Map<string, LintedRelation>()
+      const references = new Map(referencesOf(model, at))
+      for (const [name, rewrite] of Object.entries(relations ?? {})) {
+        const path = ["type_definitions", at, "relations", name]
+        const known = {
+          type,
+          name,
+          rewrite,
+          references: references.get(name) ?? [],
+          path,
+          subjects: new Set<string>(),
+        }
+        own.set(name, known)
+        this.relations.push(known)
+      }
+      this.#types.set(type, own)
+    })
+    for (let size = -1, before = -2; size !== before; ) {
+      before = size
+      for (const each of this.relations) this.#collect(each.rewrite, each, each.subjects)
+      size = this.relations.reduce((sum, each) => sum + each.subjects.size, 0)
+    }
+  }
+
+  /** The types of one part of a relation's definition. */
+  of(rewrite: Userset, relation: LintedRelation): Set<string> {
+    const found = new Set<string>()
+    this.#collect(rewrite, relation, found)
+    return found
+  }
+
+  #collect(rewrite: Userset, relation: LintedRelation, into: Set<string>): void {
+    if ("this" in rewrite) {
+      for (const each of relation.references) {
+        if (each.relation === undefined) into.add(each.type)
+        else this.#addAll(each.type, each.relation, into)
+      }
+    } else if ("computedUserset" in rewrite)
+      this.#addAll(relation.type, rewrite.computedUserset.relation, into)
+    else if ("tupleToUserset" in rewrite) {
+      const { tupleset, computedUserset } = rewrite.tupleToUserset
+      const parents = this.#types.get(relation.type)?.get(tupleset.relation)?.references ?? []
+      for (const { type } of parents) this.#addAll(type, computedUserset.relation, into)
+    } else if ("difference" in rewrite) this.#collect(rewrite.difference.base, relation, into)
+    else if ("union" in rewrite) for (const each of rewrite.union.child) this.#collect(each, relation, into)
+    else {
+      const [first, ...rest] = rewrite.intersection.child.map((each) => this.of(each, relation))
+      for (const each of first ?? []) if (rest.every((other) => other.has(each))) into.add(each)
+    }
+  }
+
+  #addAll(type: string, relation: string, into: Set<string>): void {
+    for (const each of this.#types.get(type)?.get(relation)?.subjects ?? []) into.add(each)
+  }
 }
 
 function emptyIntersections(model: AuthorizationModel): Lint[] {
-  if (!JSON.stringify(model.type_definitions).includes('"intersection"')) return []
   const subjects = new SubjectTypes(model)
-  return model.type_definitions.flatMap((definition, at) => {
-    const references = new Map(referencesOf(model, at))
-    return Object.entries(definition.relations ?? {}).flatMap(([name, rewrite]) => {
-      const own = references.get(name) ?? []
-      const path = ["type_definitions", at, "relations", name]
-      return intersectionsIn(rewrite, path).flatMap((each): Lint[] => {
-        const sides = each.child.map((child) => subjects.of(child, definition.type, own))
-        if (sides.some((side) => side.size === 0)) return []
-        if (subjects.of({ intersection: { child: each.child } }, definition.type, own).size > 0) return []
-        const shown = sides.map((side) => [...side].map((type) => `\`${type}\``).join(", ")).join("; then ")
-        return [
-          {
-            code: "SP4041",
-            path: each.path,
-            detail: `no user is on both sides of \`and\` in \`${name}\`: ${shown}`,
-          },
-        ]
-      })
-    })
-  })
+  return subjects.relations.flatMap((relation) =>
+    intersectionsIn(relation.rewrite, relation.path).flatMap(({ child, path }): Lint[] => {
+      const sides = child.map((each) => subjects.of(each, relation))
+      if (sides.some((side) => side.size === 0)) return []
+      if (subjects.of({ intersection: { child } }, relation).size > 0) return []
+      const shown = sides.map((side) => [...side].map((type) => `\`${type}\``).join(", ")).join("; then ")
+      const detail = `no user is on all sides of \`and\` in \`${relation.name}\`, they hold ${shown}`
+      return [{ code: "SP4041", path, detail }]
+    }),
+  )
 }
 
 interface Intersection {

@@ -1,6 +1,6 @@
 import type { Userset } from "../plan/authorization-model.ts"
 import type { ModelFindings } from "./finding.ts"
-import { type IndexedRelation, leavesOf, type ModelIndex } from "./model-index.ts"
+import { eachLeaf, type IndexedRelation, type ModelIndex } from "./model-index.ts"
 
 /**
  * A relation has an entry point when some chain of definitions leads to a plain type or wildcard; without one nobody can ever
@@ -56,7 +56,7 @@ function neededBy(relation: IndexedRelation, index: ModelIndex): Set<IndexedRela
     const found = index.types.get(type)?.get(name)
     if (found !== undefined) needed.add(found)
   }
-  for (const { leaf } of leavesOf(relation.rewrite, [])) {
+  eachLeaf(relation.rewrite, (leaf) => {
     if ("this" in leaf) {
       for (const each of relation.references) if (each.relation !== undefined) add(each.type, each.relation)
     } else if ("computedUserset" in leaf) add(relation.type, leaf.computedUserset.relation)
@@ -65,7 +65,7 @@ function neededBy(relation: IndexedRelation, index: ModelIndex): Set<IndexedRela
       const parent = index.types.get(relation.type)?.get(tupleset.relation)
       for (const each of parent?.references ?? []) add(each.type, computedUserset.relation)
     }
-  }
+  })
   return needed
 }
 
@@ -144,11 +144,13 @@ function followed(
 
 /** Relations of the same type named in a definition, under any operator. */
 function computedBy(relation: IndexedRelation, index: ModelIndex): IndexedRelation[] {
-  return leavesOf(relation.rewrite, []).flatMap(({ leaf }) => {
-    if (!("computedUserset" in leaf)) return []
+  const found: IndexedRelation[] = []
+  eachLeaf(relation.rewrite, (leaf) => {
+    if (!("computedUserset" in leaf)) return
     const next = index.types.get(relation.type)?.get(leaf.computedUserset.relation)
-    return next === undefined ? [] : [next]
+    if (next !== undefined) found.push(next)
   })
+  return found
 }
 
 type Edges = (relation: IndexedRelation) => readonly IndexedRelation[]

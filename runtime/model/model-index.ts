@@ -78,6 +78,16 @@ export function leavesOf(
   return [{ leaf: rewrite, path }]
 }
 
+/** The same without paths, for the many callers that report nothing. */
+export function eachLeaf(rewrite: Userset, visit: (leaf: Leaf) => void): void {
+  if ("union" in rewrite) for (const each of rewrite.union.child) eachLeaf(each, visit)
+  else if ("intersection" in rewrite) for (const each of rewrite.intersection.child) eachLeaf(each, visit)
+  else if ("difference" in rewrite) {
+    eachLeaf(rewrite.difference.base, visit)
+    eachLeaf(rewrite.difference.subtract, visit)
+  } else visit(rewrite)
+}
+
 /** A rewrite without operands. */
 export type Leaf = Extract<
   Userset,

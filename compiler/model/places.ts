@@ -1,0 +1,83 @@
+import type { ModelPath } from "../../runtime/model/finding.ts"
+import type { Span } from "../core/source.ts"
+import type { ConditionNode, ModelDocument, RelationNode, Restriction, Rewrite, TypeNode } from "./ast.ts"
+import { spanInExpression } from "./conditions.ts"
+import { restrictionsOf } from "./lower.ts"
+
+/**
+ * Where a part of the model's JSON stands in the text. The path is walked down the tree, which has the JSON's shape; no text is
+ * searched. A path that leads to a relation or condition is the place of its name. `range` is a part of a condition's expression.
+ */
+export function placeOf(
+  document: ModelDocument,
+  path: ModelPath,
+  range?: { start: number; end: number },
+): Span {
+  const [section, key, ...rest] = path
+  if (section === "type_definitions") {
+    const type = document.types[typeof key === "number" ? key : 0]
+    if (type !== undefined) return placeInType(type, rest)
+  }
+  if (section === "conditions") {
+    const found = document.conditions.find((each) => each.name.text === key) ?? document.conditions[0]
+    if (found !== undefined) return placeInCondition(found, rest, range)
+  }
+  const { header } = document
+  return header?.kind === "model" ? header.schema.span : document.file.span(0, 0)
+}
+
+function placeInType(type: TypeNode, path: ModelPath): Span {
+  const inMetadata = path[0] === "metadata"
+  const [name, ...rest] = inMetadata ? path.slice(2) : path.slice(1)
+  const relation = type.relations.find((each) => each.name.text === name)
+  if (relation?.rewrite === undefined) return relation?.name.span ?? type.name.span
+  return inMetadata ? placeInList(relation, rest.slice(1)) : placeInRewrite(relation, rest)
+}
+
+/** `[2, "condition"]` in a relation's list of types. */
+function placeInList(relation: RelationNode, [at, part]: ModelPath): Span {
+  const listed = relation.rewrite === undefined ? [] : (restrictionsOf(relation.rewrite) ?? [])
+  const restriction = listed[typeof at === "number" ? at : -1]
+  return restriction === undefined ? relation.name.span : placeInRestriction(restriction, part)
+}
+
+function placeInRestriction(restriction: Restriction, part: string | number | undefined): Span {
+  if (part === "type") return restriction.type.span
+  // A relation is wrong only together with its type, so both are shown.
+  if (part === "relation") return restriction.subject
+  return part === "condition" && restriction.condition !== undefined
+    ? restriction.condition.span
+    : restriction.span
+}
+
+function placeInRewrite(relation: RelationNode, path: ModelPath): Span {
+  let rewrite = relation.rewrite
+  if (rewrite === undefined || path.length === 0) return relation.name.span
+  let steps = path
+  while (rewrite.kind === "union" || rewrite.kind === "intersection" || rewrite.kind === "exclusion") {
+    const next: Rewrite | undefined = childOf(rewrite, steps)
+    if (next === undefined) return rewrite.span
+    steps = steps.slice(rewrite.kind === "exclusion" ? 2 : 3)
+    rewrite = next
+  }
+  return rewrite.kind === "from" && steps[1] === "tupleset" ? rewrite.tupleset.span : rewrite.span
+}
+
+/** The operand `["union", "child", 1]` or `["difference", "base"]` leads to. */
+function childOf(rewrite: Rewrite, [operator, side, at]: ModelPath): Rewrite | undefined {
+  if (rewrite.kind === "exclusion") {
+    return operator !== "difference" ? undefined : side === "base" ? rewrite.base : rewrite.subtract
+  }
+  if (rewrite.kind !== "union" && rewrite.kind !== "intersection") return undefined
+  return operator === rewrite.kind && typeof at === "number" ? rewrite.operands[at] : undefined
+}
+
+function placeInCondition(
+  condition: ConditionNode,
+  path: ModelPath,
+  range?: { start: number; end: number },
+): Span {
+  const { expression, name } = condition
+  if (path[0] !== "expression" || expression === undefined) return name.span
+  return range === undefined ? expression.span : spanInExpression(expression, range)
+}
