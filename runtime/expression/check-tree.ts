@@ -201,10 +201,11 @@ export class TreeChecker {
   private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
     if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
     const receiver = node.target === undefined ? undefined : this.check(node.target)
-    if (receiver !== undefined && macroForms.has(node.name)) return this.wrongMacro(node)
-    const given = node.args.map((arg) => this.check(arg))
     const object = receiver === undefined ? undefined : this.environment.objects.get(receiver.name)
     const method = object?.methods.get(node.name)
+    if (receiver !== undefined && method === undefined && macroForms.has(node.name))
+      return this.wrongMacro(node)
+    const given = node.args.map((arg) => this.check(arg))
     const rows = method === undefined ? signatures[node.form].get(node.name) : undefined
     if (method === undefined && rows === undefined) return this.unknownFunction(node, receiver, object)
     const types = receiver === undefined || method !== undefined ? given : [receiver, ...given]

@@ -144,6 +144,7 @@ export class TreeCompiler {
   private specialCall(node: CallNode): Closure | undefined {
     const [left, right] = node.target === undefined ? node.args : [node.target, ...node.args]
     if (left === undefined || right === undefined) return undefined
+    if (node.form === "operator" && node.name === "[]") return this.namedField(left, right)
     if (node.form === "operator")
       return this.comparison(node, left, right) ?? this.membership(node, left, right)
     if (node.name !== "matches" || right.kind !== "literal" || typeof right.value !== "string")

@@ -21,7 +21,7 @@ export interface ObjectType {
   readonly open?: CelType
 }
 
-/** What an expression of some place may name. Object types may refer to each other. */
+/** What an expression of some place may name. Object types may refer to each other; a name of one is longer than a letter. */
 export interface Declarations {
   readonly variables: Readonly<Record<string, CelType>>
   readonly objects?: Readonly<Record<string, ObjectType>>

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest"
+import { type Checked, checkExpression } from "../../runtime/expression/check.ts"
+import { declareEnvironment } from "../../runtime/expression/environment.ts"
+import { parseCelType, printCelType } from "../../runtime/expression/types.ts"
+import { declarations } from "./sample.ts"
+
+const environment = declareEnvironment(declarations)
+
+function messages(checked: Checked, source: string): string[] {
+  if (checked.ok) return []
+  return checked.findings.map(({ message, start, end }) => `${source.slice(start, end)}: ${message}`)
+}
+
+function referencesOf(source: string): string[] {
+  const checked = checkExpression(source, environment)
+  if (!checked.ok) return messages(checked, source)
+  return checked.references.map(({ path, start, end }) => `${path.join("/")}=${source.slice(start, end)}`)
+}
+
+describe("types", () => {
+  test.each([
+    ["int", "int"],
+    ["list<int>", "list<int>"],
+    ["list", "list<dyn>"],
+    ["map", "map<dyn, dyn>"],
+    ["map<string,list< int >>", "map<string, list<int>>"],
+    ["Person", "Person"],
+  ])("%s is read as %s", (text, printed) => {
+    const type = parseCelType(text)
+    expect(type && printCelType(type)).toBe(printed)
+  })
+
+  test.each([
+    "",
+    "list<",
+    "list<int",
+    "list<int>>",
+    "int<int>",
+    "map<string>",
+    "list<int,int>",
+    "<",
+    "a b",
+    "1",
+  ])("%s is no type", (text) => expect(parseCelType(text)).toBeUndefined())
+
+  test("a nesting without end is no type", () => {
+    expect(parseCelType("list<".repeat(10_000))).toBeUndefined()
+  })
+
+  test("an environment names only what is declared", () => {
+    expect(() => declareEnvironment({ variables: { a: "Nobody" } })).toThrow(
+      "no object type is called `Nobody`",
+    )
+    expect(() => declareEnvironment({ variables: { a: "list<" } })).toThrow("`list<` is not a type")
+    expect(() => declareEnvironment({ variables: {}, objects: { int: { fields: {} } } })).toThrow("`int`")
+  })
+})
+
+describe("findings", () => {
+  test.each<[string, string[]]>([
+    ["nobody", ["nobody: `nobody` is not known here"]],
+    ["person.nme", ["nme: `person` has no field `nme`"]],
+    ["person.greet", ["greet: `greet` is a method; call it"]],
+    [
+      "person.nme == 1 && nobody > i",
+      ["nme: `person` has no field `nme`", "nobody: `nobody` is not known here"],
+    ],
+    ["s < i || i", ["s < i: `<` does not take `string` and `int`", "i: `||` takes `bool`, not `int`"]],
+    ["s.startsWith(i)", ["i: `startsWith` takes `string` here, not `int`"]],
+    ["s.substring(i, i, i)", ["substring(i, i, i): `substring` takes 1 argument or 2 arguments, not 3"]],
+    ["size(i)", ["i: `size` takes `string`, `bytes`, `list`, `map` here, not `int`"]],
+    ["l.all(x, x)", ["x: the condition of `all` must be `bool`, not `int`"]],
+    ["i = 3", ["=: `=` compares nothing; write `==`"]],
+    ["(i", [": `)` expected, but the expression ends"]],
+    ["i i", ["i: `i` has no place here"]],
+    ["", [": the expression is empty"]],
+    ["s.matches('a(')", ["'a(': the pattern is not a regular expression: missing closing ): `a(`"]],
+  ])("%s", (source, wanted) => {
+    expect(messages(checkExpression(source, environment), source)).toEqual(wanted)
+  })
+
+  test("an unknown name comes with the known ones", () => {
+    const checked = checkExpression("l.all(x, y > 1)", environment)
+    const [finding] = checked.ok ? [] : checked.findings
+    expect(finding).toMatchObject({ kind: "unknown-name", name: "y", start: 9, end: 10 })
+    expect(finding?.candidates).toEqual(["x", ...Object.keys(declarations.variables)])
+  })
+
+  test("a wrong result is a finding, dyn may be anything", () => {
+    expect(checkExpression("i", environment, "bool")).toEqual({
+      ok: false,
+      findings: [{ kind: "type", message: "`bool` is expected here, not `int`", start: 0, end: 1 }],
+    })
+    expect(checkExpression("any", environment, "bool")).toMatchObject({ ok: true, type: "dyn" })
+    expect(checkExpression("i > 1", environment, "bool")).toMatchObject({ ok: true, type: "bool" })
+  })
+
+  test("the type is told in the notation of the door", () => {
+    const checked = checkExpression('{"a": [t - t]}', environment)
+    expect(checked).toMatchObject({ ok: true, type: "map<string, list<duration>>" })
+  })
+})
+
+describe("references", () => {
+  test.each<[string, string[]]>([
+    ["i", ["i=i"]],
+    ["person.address.city", ["person/address/city=person.address.city"]],
+    ['claims["a"].b', ['claims/a/b=claims["a"].b']],
+    ["has(claims.a.b)", ["claims/a/b=claims.a.b"]],
+    ["person.greet(s)", ["person=person", "s=s"]],
+    ["claims[s]", ["claims=claims", "s=s"]],
+    ["l.all(i, i > 1) && i > 2", ["l=l", "i=i"]],
+    ["claims.roles.exists(r, r == claims.sub)", ["claims/roles=claims.roles", "claims/sub=claims.sub"]],
+    ["int(s) > 1", ["s=s"]],
+  ])("%s", (source, wanted) => expect(referencesOf(source)).toEqual(wanted))
+})

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest"
+import {
+  type CompiledCondition,
+  type ConditionContext,
+  checkContext,
+  compileCondition,
+} from "../../runtime/expression/condition.ts"
+import { type Parameters, parametersOf } from "./parameters.ts"
+
+function compile(expression: string, parameters: Parameters): CompiledCondition {
+  const made = compileCondition({ name: "c", expression, parameters: parametersOf(parameters) })
+  if (!made.ok) throw new Error(JSON.stringify(made.findings))
+  return made.condition
+}
+
+function findingsOf(expression: string, parameters: Parameters): string[] {
+  const made = compileCondition({ name: "c", expression, parameters: parametersOf(parameters) })
+  return made.ok ? [] : made.findings.map(({ kind, start, end }) => `${kind} ${expression.slice(start, end)}`)
+}
+
+const missing = (...names: string[]) => ({ missing: names })
+
+describe("outcomes", () => {
+  test.each<[string, Parameters, ConditionContext, unknown]>([
+    ["x < 100", { x: "int" }, { request: { x: 5 } }, true],
+    ["x < 100", { x: "int" }, { request: { x: 500 } }, false],
+    ["x < 100", { x: "int" }, { request: {} }, missing("x")],
+    ["x < 100", { x: "int" }, {}, missing("x")],
+    ["x < 100", { x: "int" }, { request: { x: 5 }, stored: { x: 500 } }, false],
+    ["x < 100", { x: "int" }, (name: string) => (name === "x" ? 5 : undefined), true],
+    ["x < 100 || y < 50", { x: "int", y: "int" }, { request: { x: 5 } }, true],
+    ["x < 100 || y < 50", { x: "int", y: "int" }, { request: { y: 5 } }, true],
+    ["x < 100 || y < 50", { x: "int", y: "int" }, { request: { x: 500 } }, missing("y")],
+    ["x < 100 || y < 50", { x: "int", y: "int" }, { request: { y: 500 } }, missing("x")],
+    ["x < 100 || y < 50", { y: "int", x: "int" }, {}, missing("x", "y")],
+    ["x < 100 && y < 50", { x: "int", y: "int" }, { request: { x: 500 } }, false],
+    ["x < 100 && y < 50", { x: "int", y: "int" }, { request: { y: 500 } }, false],
+    ["x < 100 && y < 50", { x: "int", y: "int" }, { request: { x: 5 } }, missing("y")],
+    ["x + y < z", { x: "int", y: "int", z: "int" }, { request: { y: 1 } }, missing("x", "z")],
+    ["x < y && 1 / z == 1", { x: "int", y: "int", z: "int" }, { request: { z: 0 } }, missing("x", "y")],
+    ["a ? x < 1 : y < 1", { a: "bool", x: "int", y: "int" }, { request: { a: true, x: 0 } }, true],
+    ["a ? x < 1 : y < 1", { a: "bool", x: "int", y: "int" }, { request: { a: false } }, missing("y")],
+    ["a ? x < 1 : y < 1", { a: "bool", x: "int", y: "int" }, {}, missing("a")],
+    ["!(x == 1)", { x: "int" }, {}, missing("x")],
+    ["x in [y, z]", { x: "int", y: "int", z: "int" }, {}, missing("x", "y", "z")],
+    ["l.exists(e, e == x)", { l: "list<int>", x: "int" }, { request: { l: [1] } }, missing("x")],
+    ["l.exists(e, e == x || e == 1)", { l: "list<int>", x: "int" }, { request: { l: [2, 1] } }, true],
+    ["l.all(e, e == x)", { l: "list<int>", x: "int" }, { request: { l: [] } }, true],
+    ["l.map(e, e + x).size() == 1", { l: "list<int>", x: "int" }, { request: { l: [1] } }, missing("x")],
+    ["has(m.a)", { m: "map<string>" }, {}, missing("m")],
+    ["m.a == 'x'", { m: "map<string>" }, { request: { m: { a: "x" } } }, true],
+    ["m['b'] == 'x'", { m: "map<string>" }, { request: { m: {} } }, { error: "there is no `b`" }],
+    ["1 / x == 1", { x: "int" }, { request: { x: 0 } }, { error: "`/` by zero" }],
+    ["1 / x == 1 || true", { x: "int" }, { request: { x: 0 } }, true],
+    ["true", {}, { request: { any: 1 } }, true],
+  ])("%s %o in %o", (expression, parameters, context, outcome) => {
+    expect(compile(expression, parameters).evaluate(context)).toEqual(outcome)
+  })
+
+  test("a null in the stored context wins over the request", () => {
+    const condition = compile("x == null", { x: "any" })
+    expect(condition.evaluate({ stored: { x: null }, request: { x: 1 } })).toBe(true)
+  })
+
+  test("own keys of a context only", () => {
+    const condition = compile("toString == 'x'", { toString: "any" })
+    expect(condition.evaluate({ request: {} })).toEqual(missing("toString"))
+  })
+
+  test("names are told", () => {
+    const condition = compile("y < 1 && y > z", { z: "int", y: "int", unused: "int" })
+    expect(condition.parameters).toEqual(["unused", "y", "z"])
+    expect(condition.used).toEqual(["y", "z"])
+  })
+
+  test("a chain of 300 parameters names all that are missing", () => {
+    const names = Array.from({ length: 300 }, (_, index) => `p${String(index).padStart(3, "0")}`)
+    const parameters = Object.fromEntries(names.map((name) => [name, "int"]))
+    const condition = compile(names.map((name) => `${name} > 0`).join(" || "), parameters)
+    expect(condition.evaluate({})).toEqual({ missing: names })
+  })
+
+  test("hostile contexts end with an error", () => {
+    const condition = compile("l.all(a, l.all(b, l.all(c, a + b + c > 0)))", { l: "list<int>" })
+    const l = Array.from({ length: 1000 }, () => 1)
+    expect(condition.evaluate({ request: { l } })).toEqual({ error: "the evaluation takes too many steps" })
+  })
+})
+
+describe("conversions", () => {
+  const far = "9223372036854775807"
+  test.each<[string, Parameters, unknown, unknown]>([
+    ["x == 5", { x: "int" }, 5, true],
+    ["x == 5", { x: "int" }, "5", true],
+    ["x == -5", { x: "int" }, "-5", true],
+    ["x == 5", { x: "int" }, "5.0", true],
+    ["x == 1000", { x: "int" }, "1e3", true],
+    [`x == ${far}`, { x: "int" }, far, true],
+    ["x == 9007199254740993", { x: "int" }, "9007199254740993", true],
+    ["x == -9223372036854775808", { x: "int" }, "-9223372036854775808", true],
+    ["x == 18446744073709551615u", { x: "uint" }, "18446744073709551615", true],
+    ["x == 5u", { x: "uint" }, 5, true],
+    ["x == 1.5", { x: "double" }, "1.5", true],
+    ["x == 1.0", { x: "double" }, 1, true],
+    ["x == duration('90m')", { x: "duration" }, "1h30m", true],
+    ["x == timestamp('2026-01-31T08:00:00Z')", { x: "timestamp" }, "2026-01-31T10:00:00+02:00", true],
+    ["x == ipaddress('::ffff:10.0.0.1')", { x: "ipaddress" }, "10.0.0.1", true],
+    ["x.in_cidr('10.0.0.0/8')", { x: "ipaddress" }, "::ffff:10.0.0.1", true],
+    ["x[0] == 5", { x: "list<int>" }, ["5"], true],
+    ["x['a'] == 5", { x: "map<int>" }, { a: "5" }, true],
+    ["x['__proto__'] == 5", { x: "map<int>" }, JSON.parse('{"__proto__": 5}'), true],
+    ["x.a == 5", { x: "any" }, { a: 5 }, true],
+    ["x == 5", { x: "any" }, 5, true],
+    ["x", { x: "any" }, true, true],
+  ])("%s %o with %o", (expression, parameters, x, outcome) => {
+    expect(compile(expression, parameters).evaluate({ request: { x } })).toBe(outcome)
+  })
+
+  test.each<[string, string, unknown]>([
+    ["x == 5", "int", 5.5],
+    ["x == 5", "int", "five"],
+    ["x == 5", "int", "9223372036854775808"],
+    ["x == 5", "int", true],
+    ["x == 5", "int", null],
+    ["x == 5u", "uint", -1],
+    ["x == 5u", "uint", "18446744073709551616"],
+    ["x == 5.0", "double", "x"],
+    ["x", "bool", "true"],
+    ["x == 'a'", "string", 1],
+    ["x == duration('1s')", "duration", 1],
+    ["x == duration('1s')", "duration", "1 hour"],
+    ["x == timestamp('2026-01-31T08:00:00Z')", "timestamp", "2023-10-11T11:00.000Z"],
+    ["x == ipaddress('10.0.0.1')", "ipaddress", "10.0.0"],
+    ["x[0] == 5", "list<int>", ["a"]],
+    ["x[0] == 5", "list<int>", 5],
+    ["x['a'] == 5", "map<int>", ["a"]],
+  ])("%s refuses for %s %o", (expression, type, x) => {
+    const wanted = expect.stringMatching(/^failed to convert context parameter 'x': /)
+    expect(compile(expression, { x: type }).evaluate({ request: { x } })).toEqual({ error: wanted })
+    expect(checkContext({ name: "c", expression, parameters: parametersOf({ x: type }) }, { x })).toEqual(
+      wanted,
+    )
+    const absorbed = compile(`${expression} || true`, { x: type })
+    expect(absorbed.evaluate({ request: { x } })).toBe(true)
+  })
+
+  test("a stored context is checked when it is written", () => {
+    const source = { name: "c", expression: "x < 1", parameters: parametersOf({ x: "int", y: "string" }) }
+    expect(checkContext(source, { x: 1 })).toBeUndefined()
+    expect(checkContext(source, {})).toBeUndefined()
+    expect(checkContext(source, { k: 1 })).toBe("found invalid context parameter: k")
+    expect(checkContext(source, { y: 1 })).toBe(
+      "failed to convert context parameter 'y': expected type value 'string', but found 'float64'",
+    )
+  })
+})
+
+describe("findings", () => {
+  test.each<[string, Parameters, string[]]>([
+    ["x < 'a'", { x: "int" }, ["no-overload x < 'a'"]],
+    ["x", { x: "int" }, ["type x"]],
+    ["y < 1", { x: "int" }, ["unknown-name y"]],
+    ["x <", { x: "int" }, ["syntax "]],
+    ["x.in_cidr('10.0.0.0/99')", { x: "ipaddress" }, ["type '10.0.0.0/99'"]],
+    ["x.matches('[')", { x: "string" }, ["regex '['"]],
+    ["x", { x: "any" }, []],
+    ["true", { x: "nothing" }, ["type "]],
+    ["true", { x: "list" }, ["type "]],
+    ["true", { x: "int<int>" }, ["type "]],
+  ])("%s %o", (expression, parameters, wanted) => {
+    expect(findingsOf(expression, parameters)).toEqual(wanted)
+  })
+})
