@@ -118,7 +118,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/gateway",
-    doors: [],
+    doors: ["gateway", "load-error", "observer", "resources"],
     may: [
       "runtime/plan",
       "runtime/policies",

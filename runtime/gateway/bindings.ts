@@ -1,0 +1,136 @@
+import type { PendingResponse } from "../policies/exchange.ts"
+import type { HeaderList } from "../policies/header-list.ts"
+import type { QueryString } from "../policies/query-string.ts"
+
+/** Where the values come from: the exchange. */
+export interface BindingSource {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly ip: string
+  readonly authority: string
+  readonly scheme: string
+  readonly headers: HeaderList
+  readonly query: QueryString
+  readonly response: PendingResponse | undefined
+}
+
+/** What is known of a route before any request. */
+export interface RouteViews {
+  readonly api: { readonly name: string; readonly version: string }
+  readonly operation: { readonly name: string; readonly method: string; readonly path: string }
+  readonly backend: { readonly name: string }
+}
+
+const noRoute: RouteViews = {
+  api: { name: "", version: "" },
+  operation: { name: "", method: "", path: "" },
+  backend: { name: "" },
+}
+
+/** Has no fields: `has(jwt.sub)` is false. */
+export const nothing: object = Object.freeze(Object.create(null))
+
+/**
+ * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data, made at the first expression of a request.
+ * `jwt`, `subscription`, `product` and `response` change while the request passes; the exchange puts them in.
+ */
+export function makeBindings(
+  source: BindingSource,
+  views: RouteViews | undefined,
+  parameters: Readonly<Record<string, string>>,
+  generation: { readonly values: ReadonlyMap<string, string>; readonly gatewayView: object },
+): Record<string, unknown> {
+  const { api, operation, backend } = views ?? noRoute
+  const bindings: Record<string, unknown> = {
+    request: new RequestView(source),
+    path: parameters,
+    query: source.query.values(),
+    api,
+    operation,
+    backend,
+    gateway: generation.gatewayView,
+    jwt: nothing,
+    subscription: nothing,
+    product: nothing,
+    response: nothing,
+  }
+  for (const [name, value] of generation.values) bindings[name] = value
+  return bindings
+}
+
+/** `response` of expressions. */
+export function responseView(response: PendingResponse): object {
+  return new ResponseView(response)
+}
+
+class RequestView {
+  readonly #source: BindingSource
+
+  constructor(source: BindingSource) {
+    this.#source = source
+  }
+
+  get method(): string {
+    return this.#source.method
+  }
+
+  get path(): string {
+    return this.#source.path
+  }
+
+  get id(): string {
+    return this.#source.id
+  }
+
+  get ip(): string {
+    return this.#source.ip
+  }
+
+  get host(): string {
+    return this.#source.authority.replace(/:\d+$/, "")
+  }
+
+  get scheme(): string {
+    return this.#source.scheme
+  }
+
+  header(name: string): string {
+    const lower = name.toLowerCase()
+    return lower === "host" ? this.#source.authority : headerText(this.#source.headers, lower)
+  }
+
+  query(name: string): string {
+    return this.#source.query.get(name) ?? ""
+  }
+}
+
+class ResponseView {
+  readonly #response: PendingResponse
+
+  constructor(response: PendingResponse) {
+    this.#response = response
+  }
+
+  get status(): number {
+    return this.#response.status
+  }
+
+  header(name: string): string {
+    return headerText(this.#response.headers, name.toLowerCase())
+  }
+}
+
+const beyondAscii = /[\x80-\xff]/
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** Node reads headers as Latin-1; where the bytes are UTF-8, that is what they mean. */
+function headerText(headers: HeaderList, name: string): string {
+  const value = headers.get(name) ?? ""
+  if (!beyondAscii.test(value)) return value
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
+}

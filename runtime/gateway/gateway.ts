@@ -1,0 +1,284 @@
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IssuerSettings } from "../identity/issuer.ts"
+import type { KeyTable } from "../identity/keys.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import type { Limiter } from "../limits/limiter.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { Address } from "../plan/resources.ts"
+import type { Authorizer } from "../policies/policy.ts"
+import { Pools } from "./backends.ts"
+import { Deadlines } from "./deadlines.ts"
+import { FileWatch } from "./file-watch.ts"
+import { Listener } from "./listener.ts"
+import { LoadError } from "./load-error.ts"
+import type { Observer } from "./observer.ts"
+import { type PipelineContext, serve } from "./pipeline.ts"
+import { type Provisioned, provision } from "./provision.ts"
+import type { KeyEntry } from "./resources.ts"
+
+/** What a gateway needs from the process that runs it. */
+export interface GatewayOptions {
+  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
+  readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
+  readonly limiter: Limiter
+  readonly authorizer: Authorizer
+  readonly observer: Observer
+  /** Where `env()` reads: usually process.env. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Folder that file names in plans are relative to. */
+  readonly folder: string
+  /** Told when a plan was provisioned anew because a file it reads has changed, or could not be (the old one serves on). */
+  readonly onReload?: (error: LoadError | undefined) => void
+  /** The wall clock in milliseconds, for sunsets. */
+  readonly now?: () => number
+  /** How often files are looked at; default 2000. */
+  readonly filesEveryMs?: number
+}
+
+/** What applying a plan did. */
+export interface Applied {
+  readonly digest: string
+  /** False when the same plan was serving already: nothing was done. */
+  readonly changed: boolean
+  readonly steps: { readonly total: number; readonly reused: number }
+}
+
+export interface GatewayState {
+  readonly serving: boolean
+  readonly draining: boolean
+  /** Digest of the plan in use. */
+  readonly digest: string | undefined
+  /** Requests in work, in all generations. */
+  readonly running: number
+  /** Generations that still have requests, with the current one. */
+  readonly generations: number
+  readonly issuers: Readonly<
+    Record<string, { readonly ready: boolean; readonly lastError: string | undefined }>
+  >
+}
+
+/** A plan that stands beside the one that serves. Exactly one of the two is called, once; until then no other plan is prepared. */
+export interface PreparedPlan {
+  /** Swaps: requests that have begun end in the old plan, none is dropped. Nothing in it can fail. */
+  activate(): Applied
+  discard(): Promise<void>
+}
+
+/** A running gateway. */
+export interface Gateway {
+  /**
+   * Provisions a plan beside the one that serves, listeners included. Rejects with LoadError when it can't be served; then nothing has changed.
+   * Calls are done one after the other.
+   */
+  prepare(plan: Plan): Promise<PreparedPlan>
+  /** `prepare` and `activate` in one. */
+  apply(plan: Plan): Promise<Applied>
+  /** Where it listens, as `host:port`. */
+  addresses(): readonly string[]
+  state(): GatewayState
+  /** Takes no new connections, lets requests end, cuts off what is left after `graceMs`. */
+  close(graceMs: number): Promise<void>
+}
+
+/** Makes a gateway without a plan: it listens nowhere yet. */
+export function createGateway(options: GatewayOptions): Gateway {
+  return new RunningGateway(options)
+}
+
+class RunningGateway implements Gateway {
+  readonly #options: GatewayOptions
+  readonly #pools = new Pools()
+  readonly #context: PipelineContext
+  readonly #gatewayState = { draining: false }
+  readonly #watch: FileWatch
+  readonly #generations = new Set<Provisioned>()
+  #listeners: Listener[] = []
+  #current: Provisioned | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+  #requests = 0
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    this.#context = { deadlines: new Deadlines(), observer: options.observer, newId: randomUUID }
+    this.#watch = new FileWatch(() => this.#reload(), options.filesEveryMs)
+  }
+
+  prepare(plan: Plan): Promise<PreparedPlan> {
+    return new Promise((resolve, reject) => {
+      // The turn lasts until the plan is activated or discarded: the next one is provisioned against what serves then.
+      void this.#enqueue(async () => {
+        try {
+          const prepared = await this.#prepare(plan, false)
+          await new Promise<void>((done) => {
+            resolve({
+              activate: () => {
+                done()
+                return prepared.activate()
+              },
+              discard: () => prepared.discard().finally(done),
+            })
+          })
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+  }
+
+  async apply(plan: Plan): Promise<Applied> {
+    return (await this.prepare(plan)).activate()
+  }
+
+  addresses(): readonly string[] {
+    return this.#listeners.map((listener) => listener.bound)
+  }
+
+  state(): GatewayState {
+    this.#forgetEnded()
+    const issuers = [...(this.#current?.resources.verifiers ?? [])].map(
+      ([name, { value }]) => [name, value.state()] as const,
+    )
+    return {
+      serving: this.#current !== undefined && !this.#gatewayState.draining,
+      draining: this.#gatewayState.draining,
+      digest: this.#current?.generation.plan.digest,
+      running: [...this.#generations].reduce((sum, { generation }) => sum + generation.running, 0),
+      generations: this.#generations.size,
+      issuers: Object.fromEntries(issuers),
+    }
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#gatewayState.draining = true
+    this.#watch.close()
+    await this.#enqueue(async () => {
+      await Promise.all(this.#listeners.map((listener) => listener.close(graceMs)))
+      this.#listeners = []
+      this.#current?.generation.retire()
+      this.#current = undefined
+      await this.#pools.destroy()
+    })
+  }
+
+  readonly #handle = (request: IncomingMessage, reply: ServerResponse, target: string): void => {
+    // Read once: everything this request meets is of this generation.
+    const generation = this.#current?.generation
+    if (generation === undefined) {
+      reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
+      return
+    }
+    this.#requests += 1
+    serve(this.#context, generation, request, reply, target)
+  }
+
+  async #prepare(plan: Plan, again: boolean): Promise<PreparedPlan> {
+    if (this.#gatewayState.draining) throw new LoadError(["the gateway is shutting down"])
+    const previous = this.#current
+    if (!again && previous?.generation.plan.digest === plan.digest) {
+      const { size } = previous.steps
+      const applied = { digest: plan.digest, changed: false, steps: { total: size, reused: size } }
+      return { activate: () => applied, discard: async () => undefined }
+    }
+    const dependencies = { ...this.#options, pools: this.#pools }
+    const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
+    try {
+      const opened = await this.#open(plan)
+      return {
+        activate: () => this.#activate(plan, next, opened),
+        discard: async () => {
+          next.generation.retire()
+          await Promise.all(opened.map((listener) => listener.close(0)))
+        },
+      }
+    } catch (error) {
+      next.generation.retire()
+      throw error
+    }
+  }
+
+  /** Opens the listeners that are new. @throws LoadError; then none of them is open. */
+  async #open(plan: Plan): Promise<Listener[]> {
+    const opened: Listener[] = []
+    for (const address of plan.plan.gateway?.listen ?? []) {
+      if (this.#listeners.some((listener) => sameAddress(listener.address, address))) continue
+      try {
+        const bytesMax = headerBytesMaxOf(plan)
+        opened.push(await Listener.open(address, bytesMax, this.#handle, this.#context.newId))
+      } catch (error) {
+        for (const listener of opened) await listener.close(0)
+        throw listenError(plan, address, error as NodeJS.ErrnoException)
+      }
+    }
+    return opened
+  }
+
+  /** Swaps, then closes the listeners that are gone: there is no moment without one. */
+  #activate(plan: Plan, next: Provisioned, opened: readonly Listener[]): Applied {
+    const previous = this.#current
+    const wanted = plan.plan.gateway?.listen ?? []
+    this.#current = next
+    this.#generations.add(next)
+    const gone = this.#listeners.filter(({ address }) => !wanted.some((other) => sameAddress(address, other)))
+    this.#listeners = [...this.#listeners.filter((listener) => !gone.includes(listener)), ...opened]
+    for (const listener of this.#listeners) listener.headerBytesMax = headerBytesMaxOf(plan)
+    for (const listener of gone) void listener.close(60_000)
+    previous?.generation.retire()
+    void this.#watch.watch(next.files)
+    this.#forgetEnded()
+    return {
+      digest: plan.digest,
+      changed: true,
+      steps: { total: next.steps.size, reused: next.steps.reused },
+    }
+  }
+
+  #reload(): void {
+    void this.#enqueue(async () => {
+      const plan = this.#current?.generation.plan
+      if (plan === undefined || this.#gatewayState.draining) return
+      try {
+        const prepared = await this.#prepare(plan, true)
+        prepared.activate()
+        this.#options.onReload?.(undefined)
+      } catch (error) {
+        this.#options.onReload?.(error instanceof LoadError ? error : new LoadError([String(error)]))
+      }
+    })
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work)
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+
+  #forgetEnded(): void {
+    for (const provisioned of this.#generations) {
+      if (provisioned !== this.#current && provisioned.generation.running === 0)
+        this.#generations.delete(provisioned)
+    }
+  }
+}
+
+function headerBytesMaxOf(plan: Plan): number {
+  return plan.plan.gateway?.limits.headerBytesMax ?? 16_384
+}
+
+function sameAddress(a: Address, b: Address): boolean {
+  return a.host === b.host && a.port === b.port
+}
+
+function listenError(plan: Plan, { host, port }: Address, error: NodeJS.ErrnoException): LoadError {
+  const place = plan.origins["gateway"] === undefined ? "" : `${plan.origins["gateway"]}: `
+  const reason = listenReasons[error.code ?? ""] ?? error.message
+  return new LoadError([
+    `${place}cannot listen on ${host.includes(":") ? `[${host}]` : host}:${port}: ${reason}`,
+  ])
+}
+
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is in use; stop the process that has it, or listen on another port",
+  EACCES: "not allowed; ports below 1024 need a privilege",
+  EADDRNOTAVAIL: "this machine has no such address",
+}

@@ -1,0 +1,85 @@
+import type { Plan } from "../plan/plan.ts"
+import type { Route } from "../plan/resources.ts"
+import type { Step } from "../policies/policy.ts"
+import type { RouteViews } from "./bindings.ts"
+import type { Held } from "./held.ts"
+import type { IntakeRules } from "./intake.ts"
+import type { Matchable, Routes } from "./routes.ts"
+
+/** A route with its steps ready to run. */
+export interface LiveRoute extends Matchable {
+  /** `METHOD /pattern`, its key in the plan. */
+  readonly key: string
+  readonly plan: Route
+  readonly views: RouteViews
+  readonly inbound: readonly Step[]
+  readonly backend: readonly Step[]
+  readonly outbound: readonly Step[]
+  readonly onError: readonly Step[]
+}
+
+/** What a generation is made of. */
+export interface GenerationParts {
+  readonly plan: Plan
+  readonly values: ReadonlyMap<string, string>
+  readonly routes: Routes<LiveRoute>
+  readonly rules: IntakeRules
+  readonly bodyBytesMax: number
+  readonly gatewayView: { readonly name: string; readonly state: string }
+  /** Connections, verifiers and the like, held as long as a request may use them. */
+  readonly resources: readonly Held<unknown>[]
+}
+
+/** One plan, ready to serve. Requests hold on to the generation they began with; its resources are released when the last one has ended. */
+export class Generation {
+  readonly plan: Plan
+  readonly values: ReadonlyMap<string, string>
+  readonly routes: Routes<LiveRoute>
+  readonly rules: IntakeRules
+  readonly bodyBytesMax: number
+  readonly gatewayView: { readonly name: string; readonly state: string }
+  readonly #resources: readonly Held<unknown>[]
+  #running = 0
+  #retired = false
+  #released = false
+
+  constructor(parts: GenerationParts) {
+    this.plan = parts.plan
+    this.values = parts.values
+    this.routes = parts.routes
+    this.rules = parts.rules
+    this.bodyBytesMax = parts.bodyBytesMax
+    this.gatewayView = parts.gatewayView
+    this.#resources = parts.resources
+  }
+
+  get draining(): boolean {
+    return this.gatewayView.state === "draining"
+  }
+
+  /** Requests that began here and have not ended. */
+  get running(): number {
+    return this.#running
+  }
+
+  enter(): void {
+    this.#running += 1
+  }
+
+  leave(): void {
+    this.#running -= 1
+    this.#releaseWhenDone()
+  }
+
+  /** No request will begin here any more. */
+  retire(): void {
+    this.#retired = true
+    this.#releaseWhenDone()
+  }
+
+  #releaseWhenDone(): void {
+    if (!this.#retired || this.#running > 0 || this.#released) return
+    this.#released = true
+    for (const resource of this.#resources) resource.release()
+  }
+}

@@ -1,0 +1,243 @@
+import type { IncomingMessage } from "node:http"
+import { type Problem, problem } from "../policies/answer.ts"
+import { canonicalPath } from "../policies/canonical-path.ts"
+import type { ClientAddresses } from "./client-address.ts"
+import { headerNameOf, nominated } from "./header-names.ts"
+
+/** A request as it may go on: everything that two readers could understand differently has been refused or made anew. */
+export interface Intake {
+  readonly path: string
+  /** Without the question mark. */
+  readonly query: string
+  readonly authority: string
+  readonly scheme: string
+  readonly ip: string
+  readonly requestId: string | undefined
+  readonly traceparent: string | undefined
+  /** End-to-end fields in order, lower case, with the forwarding fields of this gateway. */
+  readonly headers: string[]
+  /** `none`: no body. `chunked`: of unknown length. */
+  readonly body: "none" | "chunked" | number
+  readonly expectsContinue: boolean
+  readonly wantsWebSocket: boolean
+}
+
+export interface IntakeRules {
+  readonly headersMax: number
+  readonly addresses: ClientAddresses
+  /** Name of this gateway in Via (RFC 9110 §7.6.3). */
+  readonly via: string
+}
+
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~-]{1,253})(?::\d{1,5})?$/
+const requestIdPattern = /^[\w.-]{1,128}$/
+const queryPattern = /^[\x21-\x22\x24-\x7e]*$/
+
+/** Reads the head of a request, or says which problem it is. One pass over the raw fields: Node's merged ones hide what was doubled. */
+export function takeIn(request: IncomingMessage, target: string, rules: IntakeRules): Intake | Problem {
+  const version = requestLine(request, target)
+  if (version !== undefined) return version
+  const fields = new Fields(request.rawHeaders, rules.headersMax)
+  if (fields.problem !== undefined) return fields.problem
+  const authority = fields.host ?? (request.httpVersionMinor === 0 ? "" : undefined)
+  if (authority === undefined || (authority !== "" && !hostPattern.test(authority)))
+    return problem("invalid-header", { cause: "Host" })
+  const place = placeOf(target, authority)
+  if (place === undefined) return problem("invalid-path")
+  const peer = request.socket.remoteAddress ?? ""
+  const address = rules.addresses.of(peer, fields.forwardedFor)
+  const scheme =
+    (address.trusted ? lastWord(fields.forwardedProto) : undefined) === "https" ? "https" : "http"
+  const headers = fields.endToEnd()
+  addForwarding(headers, fields, {
+    ...address,
+    peer: rules.addresses.of(peer, undefined).ip,
+    scheme,
+    authority,
+    via: rules.via,
+  })
+  return {
+    ...place,
+    authority,
+    scheme,
+    ip: address.ip,
+    requestId:
+      address.trusted && fields.requestId !== undefined && requestIdPattern.test(fields.requestId)
+        ? fields.requestId
+        : undefined,
+    traceparent: fields.traceparent,
+    headers,
+    body: fields.chunked
+      ? "chunked"
+      : fields.contentLength === undefined
+        ? "none"
+        : fields.contentLength === 0
+          ? "none"
+          : fields.contentLength,
+    expectsContinue: fields.expectsContinue,
+    wantsWebSocket: fields.upgrade === "websocket" && fields.nominated.includes("upgrade"),
+  }
+}
+
+/** RFC 9112 §2.3 and §3; what llhttp's strict mode does not refuse already. */
+function requestLine(request: IncomingMessage, target: string): Problem | undefined {
+  if (request.httpVersionMajor !== 1) return problem("version-not-supported")
+  if (request.httpVersionMinor > 1) return problem("version-not-supported")
+  if (request.method === "TRACE" || request.method === "CONNECT")
+    return problem("method-not-allowed", {
+      headers: ["allow", ""],
+      cause: `${request.method} is never served`,
+    })
+  if (target.length > 16_384) return problem("target-too-long")
+  return undefined
+}
+
+/** Origin form, or the absolute form (§3.2.2) where it names the same authority as Host: two names for one request are no request. */
+function placeOf(target: string, authority: string): { path: string; query: string } | undefined {
+  let local = target
+  if (!local.startsWith("/")) {
+    const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target)
+    if (absolute === null || absolute[1]?.toLowerCase() !== authority.toLowerCase()) return undefined
+    local = absolute[2]?.startsWith("/") === true ? absolute[2] : `/${absolute[2] ?? ""}`
+  }
+  const at = local.indexOf("?")
+  const path = canonicalPath(at === -1 ? local : local.slice(0, at))
+  const query = at === -1 ? "" : local.slice(at + 1)
+  if (path === undefined || !queryPattern.test(query)) return undefined
+  return { path, query }
+}
+
+/** What the raw fields say. */
+class Fields {
+  problem: Problem | undefined
+  host: string | undefined
+  forwardedFor: string | undefined
+  forwardedProto: string | undefined
+  forwardedHost: string | undefined
+  requestId: string | undefined
+  traceparent: string | undefined
+  via: string | undefined
+  upgrade: string | undefined
+  contentLength: number | undefined
+  chunked = false
+  expectsContinue = false
+  nominated: string[] = noNames
+  readonly #kept: string[] = []
+  #once = ""
+
+  constructor(raw: readonly string[], headersMax: number) {
+    if (raw.length > headersMax * 2) {
+      this.problem = problem("header-too-large", { cause: `${raw.length / 2} fields` })
+      return
+    }
+    for (let at = 0; at < raw.length; at += 2) {
+      this.#field(raw[at] as string, raw[at + 1] as string)
+      if (this.problem !== undefined) return
+    }
+  }
+
+  /** The fields that go on, without those that Connection names (RFC 9110 §7.6.1). */
+  endToEnd(): string[] {
+    const names = this.nominated
+    if (names.length === 0) return this.#kept
+    const kept: string[] = []
+    for (let at = 0; at < this.#kept.length; at += 2) {
+      const name = this.#kept[at] as string
+      if (!names.includes(name)) kept.push(name, this.#kept[at + 1] as string)
+    }
+    return kept
+  }
+
+  #field(sent: string, value: string): void {
+    const { lower, role } = headerNameOf(sent)
+    if (role === "pass") {
+      if (lower === "traceparent") this.traceparent = value
+      this.#kept.push(lower, value)
+    } else this.#special(role, lower, value)
+  }
+
+  #special(role: string, lower: string, value: string): void {
+    switch (role) {
+      case "once":
+        if (this.#once.includes(`${lower}\n`))
+          this.problem = problem("invalid-header", { cause: `two ${lower} fields` })
+        this.#once += `${lower}\n`
+        this.#kept.push(lower, value)
+        return
+      case "connection":
+        this.#connection(value)
+        return
+      case "host":
+        if (this.host !== undefined) this.problem = problem("invalid-header", { cause: "two Host fields" })
+        else if (value === "") this.problem = problem("invalid-header", { cause: "empty Host" })
+        this.host = value
+        return
+      case "content-length":
+        this.#length(value)
+        return
+      case "transfer-encoding":
+        this.#coding(value)
+        return
+      default:
+        this.#about(role, value)
+    }
+  }
+
+  #connection(value: string): void {
+    // `keep-alive` and `close` are by far the most common and name no field that is kept.
+    if (value === "keep-alive" || value === "close") return
+    this.nominated = [...this.nominated, ...nominated(value)]
+  }
+
+  #length(value: string): void {
+    if (this.contentLength !== undefined || !/^\d{1,15}$/.test(value))
+      this.problem = problem("invalid-header", { cause: "Content-Length" })
+    this.contentLength = Number(value)
+  }
+
+  /** Only `chunked`, once: any other coding is one we do not implement (RFC 9112 §6.1). */
+  #coding(value: string): void {
+    if (this.chunked || value.trim().toLowerCase() !== "chunked")
+      this.problem = problem("not-implemented", { cause: "a transfer coding other than chunked" })
+    this.chunked = true
+  }
+
+  #about(role: string, value: string): void {
+    if (role === "forwarded-for") this.forwardedFor = joined(this.forwardedFor, value)
+    else if (role === "forwarded-proto") this.forwardedProto = joined(this.forwardedProto, value)
+    else if (role === "forwarded-host") this.forwardedHost = joined(this.forwardedHost, value)
+    else if (role === "via") this.via = joined(this.via, value)
+    else if (role === "request-id") this.requestId = value
+    else if (role === "upgrade") this.upgrade = joined(this.upgrade, value.toLowerCase())
+    else if (role === "expect") this.expectsContinue ||= value.toLowerCase() === "100-continue"
+  }
+}
+
+const noNames: string[] = []
+
+interface Hop {
+  readonly trusted: boolean
+  readonly peer: string
+  readonly scheme: string
+  readonly authority: string
+  readonly via: string
+}
+
+/** The fields that say where a request came from. Put in last, so that no Connection field of the client can take them away. */
+function addForwarding(headers: string[], fields: Fields, hop: Hop): void {
+  const before = hop.trusted && fields.forwardedFor !== undefined ? `${fields.forwardedFor}, ` : ""
+  headers.push("x-forwarded-for", before + hop.peer, "x-forwarded-proto", hop.scheme)
+  const host = (hop.trusted ? lastWord(fields.forwardedHost) : undefined) ?? hop.authority
+  if (host !== "") headers.push("x-forwarded-host", host)
+  headers.push("via", fields.via === undefined ? `1.1 ${hop.via}` : `${fields.via}, 1.1 ${hop.via}`)
+}
+
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`
+}
+
+/** Of a list that each proxy adds to, the word of the nearest: the one that is trusted. */
+function lastWord(list: string | undefined): string | undefined {
+  const word = list?.slice(list.lastIndexOf(",") + 1).trim()
+  return word === "" ? undefined : word
+}

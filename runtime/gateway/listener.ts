@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { type FastifyInstance, fastify } from "fastify"
+import type { Address } from "../plan/resources.ts"
+import { type Problem, problem } from "../policies/answer.ts"
+import { problemBody, problemMedia, problemStatus } from "./problem.ts"
+
+/** What happens to a request: `target` is the request target as sent. */
+export type Handle = (request: IncomingMessage, reply: ServerResponse, target: string) => void
+
+/** The head of a request must be there within this: slow heads are the cheapest attack there is. */
+const headMs = 10_000
+const keepAliveMs = 75_000
+const sweepMs = 2_000
+const framesMax = 65_536
+
+/**
+ * One listener: one Fastify instance for the life of the process, one catch-all, taken over before any body is parsed. Routing belongs to the
+ * generation: Fastify can't take routes away again.
+ */
+export class Listener {
+  readonly address: Address
+  readonly #fastify: FastifyInstance
+  #closing: Promise<void> | undefined
+
+  private constructor(address: Address, instance: FastifyInstance) {
+    this.address = address
+    this.#fastify = instance
+  }
+
+  /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
+  static async open(
+    address: Address,
+    headerBytesMax: number,
+    handle: Handle,
+    newId: () => string,
+  ): Promise<Listener> {
+    const instance = fastify({
+      logger: false,
+      return503OnClosing: false,
+      exposeHeadRoutes: false,
+      keepAliveTimeout: keepAliveMs,
+      requestTimeout: 0,
+      routerOptions: { maxParamLength: framesMax },
+      // Every request has the same route: nothing in the target can keep a request from our own, stricter reading of it.
+      rewriteUrl: () => "/",
+      clientErrorHandler: (error, socket) => refuse(error, socket as Socket, newId()),
+      http: {
+        maxHeaderSize: headerBytesMax,
+        headersTimeout: headMs,
+        connectionsCheckingInterval: sweepMs,
+        insecureHTTPParser: false,
+        // RFC 9112 §3.2: the check is ours, with our body.
+        requireHostHeader: false,
+        noDelay: true,
+      },
+    })
+    instance.addHook("onRequest", (request, reply, _done) => {
+      reply.hijack()
+      const { raw } = request
+      handle(raw, reply.raw, (raw as IncomingMessage & { originalUrl: string }).originalUrl)
+    })
+    instance.setNotFoundHandler(() => undefined)
+    const { server } = instance
+    // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
+    server.maxHeadersCount = 0
+    // Node would say 100 Continue before anybody has looked at the credentials.
+    server.on("checkContinue", (request: IncomingMessage, reply: ServerResponse) =>
+      server.emit("request", request, reply),
+    )
+    server.on("connect", (_request: IncomingMessage, socket: Socket) =>
+      answerRaw(socket, problem("method-not-allowed", { headers: ["allow", ""] }), newId()),
+    )
+    await instance.ready()
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject)
+      server.listen({ host: address.host, port: address.port }, () => {
+        server.off("error", reject)
+        resolve()
+      })
+    })
+    return new Listener(address, instance)
+  }
+
+  /** Where it listens, as `host:port`. */
+  get bound(): string {
+    const { address, port, family } = this.#fastify.server.address() as AddressInfo
+    return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`
+  }
+
+  set headerBytesMax(bytes: number) {
+    // Read by Node for each new connection.
+    ;(this.#fastify.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
+  }
+
+  /** No new connections; those in use end with the answer they wait for, at the latest after `graceMs`. */
+  close(graceMs: number): Promise<void> {
+    this.#closing ??= this.#close(graceMs)
+    return this.#closing
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { server } = this.#fastify
+    const closed = this.#fastify.close()
+    server.closeIdleConnections()
+    // Connections that become idle later are not closed by Node before their keep-alive time is over.
+    const idle = setInterval(() => server.closeIdleConnections(), 50)
+    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    await closed
+    clearInterval(idle)
+    clearTimeout(force)
+  }
+}
+
+/** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
+function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const found =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? problem("header-too-large")
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? problem("request-timeout")
+        : error.code === "HPE_CHUNK_EXTENSIONS_OVERFLOW"
+          ? problem("body-too-large")
+          : problem("invalid-request")
+  answerRaw(socket, found, id)
+}
+
+function answerRaw(socket: Socket, found: Problem, id: string): void {
+  const body = problemBody(found, id)
+  const lines = [
+    `HTTP/1.1 ${problemStatus(found)} Refused`,
+    `content-type: ${problemMedia}`,
+    `content-length: ${body.length}`,
+  ]
+  for (let at = 0; at < (found.headers?.length ?? 0); at += 2)
+    lines.push(`${found.headers?.[at]}: ${found.headers?.[at + 1]}`)
+  lines.push(`x-request-id: ${id}`, "connection: close", "", "")
+  socket.on("error", () => undefined)
+  socket.end(Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), body]), () => socket.destroy())
+}

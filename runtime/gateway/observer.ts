@@ -1,0 +1,44 @@
+import type { ProblemName } from "../policies/answer.ts"
+import type { Decision } from "../policies/exchange.ts"
+
+/** What there is to say about a request when it is over. Nothing in it is a credential. */
+export interface Finished {
+  readonly id: string
+  /** Wall clock when it arrived, in milliseconds. */
+  readonly startedAtMs: number
+  readonly durationMs: number
+  /** Until the backend's head was there; undefined when it did not come to that. */
+  readonly upstreamMs: number | undefined
+  readonly method: string
+  /** Canonical, without query; empty when the path has no canonical form. */
+  readonly path: string
+  /** `METHOD /pattern` of the plan: bounded, fit for labels. Undefined when no route was found. */
+  readonly route: string | undefined
+  readonly api: string | undefined
+  readonly version: string | undefined
+  readonly operation: string | undefined
+  /** 0 when the client left before there was an answer. */
+  readonly status: number
+  readonly problem: ProblemName | undefined
+  /** Why, for operators; may hold internal text. With the place in the text of the configuration where one is known. */
+  readonly cause: string | undefined
+  readonly ip: string
+  /** `sub` of the token. */
+  readonly user: string | undefined
+  readonly subscription: string | undefined
+  readonly backend: string | undefined
+  readonly target: string | undefined
+  readonly bytesReceived: number
+  readonly bytesSent: number
+  readonly decision: Decision | undefined
+  readonly traceparent: string | undefined
+  /** The client left, or the answer was cut short, before its end. */
+  readonly aborted: boolean
+  /** The request was sent to the backend a second time over a new connection. */
+  readonly retried: boolean
+}
+
+/** Takes note of requests: access log and metrics. Must not throw and must not be slow. */
+export interface Observer {
+  finished(exchange: Finished): void
+}

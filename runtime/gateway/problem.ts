@@ -1,0 +1,102 @@
+import type { Problem, ProblemName } from "../policies/answer.ts"
+
+interface ProblemRow {
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+}
+
+/** What clients are told, by name. The names are stable: part of the interface of every API behind the gateway (RFC 9457 §3.1). */
+export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
+  "invalid-request": row(
+    400,
+    "Invalid request",
+    "The request is malformed or carries a value that does not fit its place.",
+  ),
+  "invalid-path": row(
+    400,
+    "Invalid path",
+    "The path has no canonical form: empty or dot segments, encoded separators or characters that must be encoded.",
+  ),
+  "invalid-header": row(
+    400,
+    "Invalid header",
+    "A header that may be given once is given twice, or a header is malformed.",
+  ),
+  unauthorized: row(401, "Unauthorized", "Valid credentials are required."),
+  "insufficient-scope": row(
+    403,
+    "Insufficient scope",
+    "The token does not carry the claims that this operation requires.",
+  ),
+  forbidden: row(403, "Forbidden", "You may not do this."),
+  "not-found": row(404, "Not found", "There is nothing at this path."),
+  "method-not-allowed": row(
+    405,
+    "Method not allowed",
+    "The path exists, the method does not apply to it; see Allow.",
+  ),
+  "request-timeout": row(408, "Request timeout", "The request was not received in time."),
+  sunset: row(410, "Gone", "This version has reached its sunset date and is closed."),
+  "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
+  "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
+  "header-too-large": row(
+    431,
+    "Request header fields too large",
+    "The header is larger or has more fields than the gateway accepts.",
+  ),
+  "rate-limited": row(429, "Too many requests", "The limit of calls is used up; see Retry-After."),
+  "internal-error": row(
+    500,
+    "Internal error",
+    "The gateway failed; the request id finds the reason in its log.",
+  ),
+  "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
+  "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
+  "issuer-unavailable": row(
+    503,
+    "Service unavailable",
+    "The token cannot be verified at the moment; see Retry-After.",
+  ),
+  "authorization-unavailable": row(
+    503,
+    "Service unavailable",
+    "The permission cannot be checked at the moment; see Retry-After.",
+  ),
+  overloaded: row(503, "Service unavailable", "Too many requests are waiting; see Retry-After."),
+  "gateway-timeout": row(504, "Gateway timeout", "There was no answer in time."),
+  "version-not-supported": row(
+    505,
+    "HTTP version not supported",
+    "The gateway speaks HTTP/1.0 and HTTP/1.1.",
+  ),
+}
+
+function row(status: number, title: string, detail: string): ProblemRow {
+  return { status, title, detail }
+}
+
+/** `type` of a problem body. A URN: it identifies, and promises no page that an installation would have to serve. */
+export function problemType(name: ProblemName): string {
+  return `urn:sallyport:problem:${name}`
+}
+
+export function problemStatus(found: Problem): number {
+  return found.status ?? problemTable[found.name].status
+}
+
+/** A problem as its body (RFC 9457). `request_id` finds the log line, which knows the reason; the body never has internal text. */
+export function problemBody(found: Problem, requestId: string): Buffer {
+  const { title, detail } = problemTable[found.name]
+  return Buffer.from(
+    JSON.stringify({
+      type: problemType(found.name),
+      title,
+      status: problemStatus(found),
+      detail,
+      request_id: requestId,
+    }),
+  )
+}
+
+export const problemMedia = "application/problem+json"

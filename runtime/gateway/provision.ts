@@ -1,0 +1,157 @@
+import { canonicalJson } from "../plan/canonical.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { Route } from "../plan/resources.ts"
+import type { StepId } from "../plan/steps.ts"
+import type { Step } from "../policies/policy.ts"
+import { Generation, type LiveRoute } from "./generation.ts"
+import { LoadError } from "./load-error.ts"
+import { resolveReferences } from "./references.ts"
+import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
+import { Routes } from "./routes.ts"
+import { Slices } from "./slices.ts"
+import { StepTable } from "./step-table.ts"
+
+/** A generation with what the next one may take over from it. */
+export interface Provisioned {
+  readonly generation: Generation
+  readonly resources: Resources
+  readonly steps: StepTable
+  /** Files that were read: when one changes, the plan is to be provisioned anew. */
+  readonly files: readonly string[]
+}
+
+/** What a generation is provisioned with. `gatewayState` lives as long as the process. */
+export interface ProvisionContext {
+  readonly dependencies: GatewayDependencies
+  readonly gatewayState: { readonly draining: boolean }
+}
+
+/**
+ * Makes a generation of a plan beside the one that serves, in slices, taking over what has not changed. On failure everything newly made is
+ * closed and the previous one has lost nothing. @throws LoadError with all that is wrong.
+ */
+export async function provision(
+  plan: Plan,
+  context: ProvisionContext,
+  previous: Provisioned | undefined,
+): Promise<Provisioned> {
+  const slices = new Slices()
+  const references = await resolveReferences(plan, context.dependencies)
+  const resources = await provisionResources(
+    plan,
+    references,
+    context.dependencies,
+    previous?.resources,
+    slices,
+  )
+  try {
+    const steps = new StepTable(plan.plan, resources, context.dependencies, previous?.steps)
+    const routes = await provisionRoutes(plan, steps, slices)
+    steps.complete()
+    const { gateway } = plan.plan
+    const generation = new Generation({
+      plan,
+      values: references.values,
+      routes,
+      rules: {
+        headersMax: gateway?.limits.headersMax ?? 100,
+        addresses: resources.addresses.value,
+        via: gateway?.name ?? "gateway",
+      },
+      bodyBytesMax: gateway?.limits.bodyBytesMax ?? 0,
+      gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
+      resources: resources.held,
+    })
+    return { generation, resources, steps, files: [...references.files, ...resources.files] }
+  } catch (error) {
+    for (const resource of resources.held) resource.release()
+    throw error
+  }
+}
+
+class GatewayView {
+  readonly name: string
+  readonly #state: { readonly draining: boolean }
+
+  constructor(name: string, state: { readonly draining: boolean }) {
+    this.name = name
+    this.#state = state
+  }
+
+  get state(): string {
+    return this.#state.draining ? "draining" : "serving"
+  }
+}
+
+async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Promise<Routes<LiveRoute>> {
+  const routes = new Routes<LiveRoute>()
+  const problems: string[] = []
+  for (const [key, route] of Object.entries(plan.plan.routes)) {
+    await slices.breathe()
+    try {
+      for (const id of stepsOf(route)) {
+        steps.get(id)
+        await slices.breathe()
+      }
+      routes.add(liveRoute(key, route, plan, steps))
+    } catch (error) {
+      if (problems.length < 50) problems.push(problemOf(plan, key, error))
+    }
+  }
+  if (problems.length > 0) throw new LoadError(problems)
+  return routes
+}
+
+function stepsOf({ sections }: Route): StepId[] {
+  return [...sections.inbound, ...sections.backend, ...sections.outbound, ...sections.onError]
+}
+
+function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
+  const ready = (ids: readonly StepId[]): Step[] => ids.map((id) => steps.get(id))
+  const forward = route.sections.backend
+    .map((id) => plan.plan.steps[id])
+    .find((step) => step?.kind === "forward")
+  return {
+    key,
+    plan: route,
+    method: route.method,
+    path: route.path,
+    protection: protectionOf(plan, route.sections.inbound),
+    views: {
+      api: { name: route.api, version: route.version ?? "" },
+      operation: {
+        name: route.operation,
+        method: route.method,
+        path: route.path.slice(route.stripPrefix.length) || "/",
+      },
+      backend: { name: forward?.kind === "forward" ? forward.backend : "" },
+    },
+    inbound: ready(route.sections.inbound),
+    backend: ready(route.sections.backend),
+    outbound: ready(route.sections.outbound),
+    onError: ready(route.sections.onError),
+  }
+}
+
+const guards: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "any-of", "require"])
+
+/** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
+function protectionOf(plan: Plan, ids: readonly StepId[]): string {
+  const found: string[] = []
+  for (const id of ids) {
+    const step = plan.plan.steps[id]
+    if (step === undefined) continue
+    if (guards.has(step.kind)) found.push(id)
+    else if (step.kind === "when") {
+      const inside = [protectionOf(plan, step.matched), protectionOf(plan, step.otherwise)]
+      if (inside.some((text) => text !== "")) found.push(canonicalJson([step.test.text, ...inside]))
+    }
+  }
+  return found.join(" ")
+}
+
+function problemOf(plan: Plan, key: string, error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  const origin = plan.origins[`routes.${key}`]
+  return origin === undefined ? `${key}: ${message}` : `${origin}: ${key}: ${message}`
+}

@@ -1,0 +1,107 @@
+import type { Answer, DirectAnswer, Problem } from "../policies/answer.ts"
+import type { LiveExchange } from "./live-exchange.ts"
+import { problemBody, problemMedia, problemStatus } from "./problem.ts"
+
+/** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
+const drainBytesMax = 64 * 1024
+const lingerMs = 1_000
+
+/** The lines of a problem, without Content-Length. */
+export function problemLines(found: Problem): string[] {
+  return ["content-type", problemMedia, "cache-control", "no-store", ...(found.headers ?? [])]
+}
+
+/** Problem or answer in one form. */
+export function asAnswer(answer: Answer, requestId: string): DirectAnswer {
+  if (answer.kind === "answer") return answer
+  return {
+    kind: "answer",
+    status: problemStatus(answer),
+    headers: problemLines(answer),
+    body: problemBody(answer, requestId),
+  }
+}
+
+/** Sends a whole answer. Nothing of it may have been sent before. */
+export function sendAnswer(exchange: LiveExchange, answer: DirectAnswer): void {
+  const { reply } = exchange
+  if (exchange.over || reply.headersSent) return
+  const unread = unreadBody(exchange)
+  const bodyless = answer.status === 204 || answer.status === 304
+  const body = bodyless ? undefined : answer.body
+  const lines = [...answer.headers]
+  if (!bodyless) lines.push("content-length", String(body?.length ?? 0))
+  if (!writeHead(exchange, answer.status, lines, unread === "large")) return
+  const sent = exchange.method === "HEAD" ? undefined : body
+  exchange.bytesSent = sent?.length ?? 0
+  if (unread === "none") {
+    reply.end(sent)
+    return
+  }
+  endUnread(exchange, sent, unread)
+}
+
+/** Writes status and fields with those every answer gets. False when they can't be written; an internal error was sent instead. */
+export function writeHead(exchange: LiveExchange, status: number, lines: string[], close: boolean): boolean {
+  const { reply, answerLines } = exchange
+  for (const line of answerLines) lines.push(line)
+  lines.push("x-request-id", exchange.id)
+  if (close || exchange.generation.draining) lines.push("connection", "close")
+  exchange.status = status
+  try {
+    reply.writeHead(status, lines)
+    return true
+  } catch (error) {
+    exchange.cause = `the answer's header cannot be written: ${error instanceof Error ? error.message : String(error)}`
+    exchange.problem = "bad-gateway"
+    exchange.status = 502
+    const body = problemBody({ kind: "problem", name: "bad-gateway" }, exchange.id)
+    reply.writeHead(502, [
+      "content-type",
+      problemMedia,
+      "content-length",
+      String(body.length),
+      "connection",
+      "close",
+    ])
+    reply.end(exchange.method === "HEAD" ? undefined : body)
+    return false
+  }
+}
+
+/** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
+export function unreadBody(exchange: LiveExchange): "none" | "small" | "large" {
+  const { intake, request } = exchange
+  if (request.complete || intake.body === "none") return "none"
+  return typeof intake.body === "number" && intake.body <= drainBytesMax && exchange.continued
+    ? "small"
+    : "large"
+}
+
+/**
+ * Ends an answer that overtook the request's body. Closing at once would reset the connection, and the client would lose the answer that
+ * tells it why (RFC 9112 §9.6): what it still sends is read for a moment and thrown away.
+ */
+export function endUnread(exchange: LiveExchange, body: Buffer | undefined, unread: "small" | "large"): void {
+  const { request, reply } = exchange
+  const { socket } = request
+  const giveUp = setTimeout(() => {
+    if (unread === "large") reply.end()
+    socket.destroySoon()
+  }, lingerMs).unref()
+  const ended = () => {
+    clearTimeout(giveUp)
+    reply.end()
+  }
+  let read = 0
+  request.on("data", (chunk: Buffer) => {
+    read += chunk.length
+    if (read > 16 * drainBytesMax) socket.destroy()
+  })
+  request.once("end", ended)
+  request.once("close", () => clearTimeout(giveUp))
+  request.resume()
+  if (unread === "small") reply.end(body)
+  else if (body === undefined) reply.flushHeaders()
+  else reply.write(body)
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
+
+/** Why a body ended before its end. */
+export class BodyFailure extends Error {
+  override readonly name = "BodyFailure"
+  readonly reason: "too-large" | "too-slow" | "client-gone"
+
+  constructor(reason: "too-large" | "too-slow" | "client-gone") {
+    super(`request body: ${reason}`)
+    this.reason = reason
+  }
+}
+
+/** A sender slower than this for a whole window is holding a connection rather than sending. */
+const windowMs = 10_000
+const windowBytesMin = 1024
+
+/**
+ * The client's body on its way to the backend: counted before it is passed on, so that the backend never sees more than the limit; slowed
+ * down to the backend's pace; given up when the client sends next to nothing. Nothing is read before the backend's connection takes it.
+ */
+export class RequestBody extends Readable implements Timed {
+  readonly #request: IncomingMessage
+  readonly #bytesMax: number
+  readonly #deadlines: Deadlines
+  readonly #begin: () => void
+  #received = 0
+  #receivedBefore = 0
+  #begun = false
+  #held = false
+  #deadline: Deadline | undefined
+
+  /** `begin` is called when the first byte is wanted: the moment for `100 Continue`. */
+  constructor(request: IncomingMessage, bytesMax: number, deadlines: Deadlines, begin: () => void) {
+    super({ highWaterMark: 64 * 1024 })
+    this.#request = request
+    this.#bytesMax = bytesMax
+    this.#deadlines = deadlines
+    this.#begin = begin
+  }
+
+  get received(): number {
+    return this.#received
+  }
+
+  override _read(): void {
+    if (this.#begun) {
+      this.#held = false
+      this.#request.resume()
+      return
+    }
+    this.#begun = true
+    this.#request.on("data", this.#onData)
+    this.#request.once("end", this.#onEnd)
+    this.#request.once("close", this.#onClose)
+    this.#request.once("error", this.#onClose)
+    this.#deadline = this.#deadlines.set(this, windowMs)
+    this.#begin()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#deadlines.cancel(this.#deadline)
+    this.#request.off("data", this.#onData)
+    this.#request.off("end", this.#onEnd)
+    this.#request.off("close", this.#onClose)
+    this.#request.pause()
+    callback(error)
+  }
+
+  expired(): void {
+    const received = this.#received - this.#receivedBefore
+    if (!this.#held && received < windowBytesMin) {
+      this.destroy(new BodyFailure("too-slow"))
+      return
+    }
+    this.#receivedBefore = this.#received
+    this.#deadline = this.#deadlines.set(this, windowMs)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#received += chunk.length
+    if (this.#received > this.#bytesMax) {
+      this.destroy(new BodyFailure("too-large"))
+      return
+    }
+    if (!this.push(chunk)) {
+      this.#held = true
+      this.#request.pause()
+    }
+  }
+
+  readonly #onEnd = (): void => {
+    this.#deadlines.cancel(this.#deadline)
+    this.push(null)
+  }
+
+  readonly #onClose = (): void => {
+    if (!this.#request.complete) this.destroy(new BodyFailure("client-gone"))
+  }
+}

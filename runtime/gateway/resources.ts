@@ -1,0 +1,241 @@
+import { resolve } from "node:path"
+import { declareEnvironment, type Environment } from "../expression/environment.ts"
+import { anyRequestContext } from "../expression/request-context.ts"
+import type { IssuerSettings } from "../identity/issuer.ts"
+import type { KeyTable, Subscriber } from "../identity/keys.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import type { Limiter } from "../limits/limiter.ts"
+import { canonicalJson, digestOf } from "../plan/canonical.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { Backend as BackendPlan, Issuer } from "../plan/resources.ts"
+import type { Authorizer } from "../policies/policy.ts"
+import { Backend, type BackendSettings, type Pools } from "./backends.ts"
+import { ClientAddresses } from "./client-address.ts"
+import { Held } from "./held.ts"
+import { LoadError } from "./load-error.ts"
+import { type Outside, type References, readPlanFile } from "./references.ts"
+import type { Slices } from "./slices.ts"
+
+/** A key of a subscription with whom it stands for. */
+export interface KeyEntry {
+  readonly subscriber: Subscriber
+  readonly key: string
+}
+
+/** What a gateway is given by whoever composes the process. */
+export interface GatewayDependencies extends Outside {
+  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
+  readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
+  readonly limiter: Limiter
+  readonly authorizer: Authorizer
+  readonly pools: Pools
+  /** The wall clock in milliseconds, for sunsets. */
+  readonly now?: () => number
+}
+
+/** What the steps of a plan use; the parts that did not change are those of the plan before. */
+export interface Resources {
+  readonly values: ReadonlyMap<string, string>
+  readonly secrets: ReadonlyMap<string, string>
+  readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
+  readonly backends: ReadonlyMap<string, Held<Backend>>
+  readonly keys: Held<KeyTable>
+  readonly environment: Held<Environment>
+  readonly addresses: Held<ClientAddresses>
+  /** Names of the products that cover an API. */
+  readonly products: ReadonlyMap<string, ReadonlySet<string>>
+  readonly held: readonly Held<unknown>[]
+  readonly files: readonly string[]
+}
+
+/** Makes what a plan declares, or takes it over from the plan before. @throws LoadError with all that is wrong; then nothing is left open. */
+export async function provisionResources(
+  plan: Plan,
+  references: References,
+  dependencies: GatewayDependencies,
+  previous: Resources | undefined,
+  slices: Slices,
+): Promise<Resources> {
+  const maker = new Maker(plan, references, dependencies)
+  try {
+    const verifiers = new Map<string, Held<TokenVerifier>>()
+    for (const [name, issuer] of Object.entries(plan.plan.issuers)) {
+      await slices.breathe()
+      maker.attempt(`issuers.${name}`, () => verifiers.set(name, maker.verifier(name, issuer, previous)))
+    }
+    const backends = new Map<string, Held<Backend>>()
+    for (const [name, backend] of Object.entries(plan.plan.backends)) {
+      await slices.breathe()
+      const ca = await maker.certificates(name, backend)
+      maker.attempt(`backends.${name}`, () => backends.set(name, maker.backend(name, backend, ca, previous)))
+    }
+    const keys = maker.attempt("subscriptions", () => maker.keys(previous))
+    const addresses = maker.attempt("gateway", () => maker.addresses(previous))
+    if (maker.problems.length > 0 || keys === undefined || addresses === undefined)
+      throw new LoadError(maker.problems)
+    return {
+      values: references.values,
+      secrets: references.secrets,
+      verifiers,
+      backends,
+      keys,
+      addresses,
+      environment: maker.environment(previous),
+      products: maker.products(previous),
+      held: maker.held,
+      files: maker.files,
+    }
+  } catch (error) {
+    for (const resource of maker.held) resource.release()
+    throw error
+  }
+}
+
+class Maker {
+  readonly held: Held<unknown>[] = []
+  readonly files: string[] = []
+  readonly problems: string[] = []
+  readonly #plan: Plan
+  readonly #references: References
+  readonly #dependencies: GatewayDependencies
+
+  constructor(plan: Plan, references: References, dependencies: GatewayDependencies) {
+    this.#plan = plan
+    this.#references = references
+    this.#dependencies = dependencies
+  }
+
+  /** Goes on after a failure, so that the operator learns of all of them at once. */
+  attempt<T>(place: string, make: () => T): T | undefined {
+    try {
+      return make()
+    } catch (error) {
+      this.#problem(place, error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  verifier(name: string, issuer: Issuer, previous: Resources | undefined): Held<TokenVerifier> {
+    const settings = this.#issuerSettings(name, issuer)
+    return this.#take(previous?.verifiers.get(name), canonicalJson(settings), () => {
+      const verifier = this.#dependencies.createVerifier(settings)
+      return { value: verifier, close: () => verifier.close() }
+    })
+  }
+
+  async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
+    if (tls.ca === undefined) return undefined
+    try {
+      const { path, text } = await readPlanFile(this.#dependencies, tls.ca.file)
+      this.files.push(path)
+      if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("it has no PEM certificate")
+      return text
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      this.#problem(`backends.${name}`, `backend \`${name}\`: \`${tls.ca.file}\` cannot be used (${reason})`)
+      return undefined
+    }
+  }
+
+  backend(
+    name: string,
+    plan: BackendPlan,
+    ca: string | undefined,
+    previous: Resources | undefined,
+  ): Held<Backend> {
+    const settings: BackendSettings = {
+      targets: plan.targets.map(({ url, weight }) => ({ url: this.#references.text(url), weight })),
+      connectMs: plan.connectMs,
+      totalMs: plan.totalMs,
+      ca,
+      insecure: plan.tls.insecure,
+    }
+    return this.#take(previous?.backends.get(name), canonicalJson(settings), () => {
+      const backend = new Backend(name, settings, this.#dependencies.pools)
+      return { value: backend, close: () => backend.release() }
+    })
+  }
+
+  keys(previous: Resources | undefined): Held<KeyTable> {
+    const entries = Object.entries(this.#plan.plan.subscriptions).map(([name, { scope, key }]): KeyEntry => {
+      const subscriber: Subscriber = {
+        name,
+        product: "product" in scope ? scope.product : undefined,
+        api: "api" in scope ? scope.api : undefined,
+      }
+      return { subscriber, key: this.#references.secrets.get(key) ?? "" }
+    })
+    return this.#take(previous?.keys, digestOf(entries), () => ({
+      value: this.#dependencies.createKeyTable(entries),
+      close: nothingToClose,
+    }))
+  }
+
+  addresses(previous: Resources | undefined): Held<ClientAddresses> {
+    const trust = this.#plan.plan.gateway?.trust ?? []
+    return this.#take(previous?.addresses, canonicalJson(trust), () => ({
+      value: new ClientAddresses(trust),
+      close: nothingToClose,
+    }))
+  }
+
+  environment(previous: Resources | undefined): Held<Environment> {
+    const names = [...this.#references.values.keys()].sort()
+    return this.#take(previous?.environment, canonicalJson(names), () => ({
+      value: declareEnvironment(anyRequestContext(names)),
+      close: nothingToClose,
+    }))
+  }
+
+  /** The same set as before where it has the same names: steps are compared by what they were given. */
+  products(previous: Resources | undefined): ReadonlyMap<string, ReadonlySet<string>> {
+    const byApi = new Map<string, Set<string>>()
+    for (const [name, { apis }] of Object.entries(this.#plan.plan.products)) {
+      for (const api of apis) {
+        const names = byApi.get(api) ?? new Set()
+        byApi.set(api, names.add(name))
+      }
+    }
+    const found = new Map<string, ReadonlySet<string>>()
+    for (const [api, names] of byApi) {
+      const before = previous?.products.get(api)
+      const same = before?.size === names.size && [...names].every((name) => before.has(name))
+      found.set(api, same ? before : names)
+    }
+    return found
+  }
+
+  #issuerSettings(name: string, issuer: Issuer): IssuerSettings {
+    const { source, audiences, clockSkewSeconds, algorithms } = issuer
+    const { text } = this.#references
+    return {
+      name,
+      source:
+        "discovery" in source
+          ? { discovery: text(source.discovery) }
+          : { keysFile: resolve(this.#dependencies.folder, source.keys.file), issuer: text(source.issuer) },
+      audiences: audiences === null ? null : audiences.map(text),
+      clockSkewSeconds,
+      algorithms,
+    }
+  }
+
+  #take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {
+    const held = before?.key === key ? before.hold() : undefined
+    if (held !== undefined) {
+      this.held.push(held)
+      return held
+    }
+    const { value, close } = make()
+    const made = new Held(key, value, close)
+    this.held.push(made)
+    return made
+  }
+
+  #problem(place: string, message: string): void {
+    const origin = this.#plan.origins[place]
+    this.problems.push(origin === undefined ? message : `${origin}: ${message}`)
+  }
+}
+
+function nothingToClose(): void {}

@@ -1,0 +1,149 @@
+import type { Environment } from "../expression/environment.ts"
+import type { KeyTable } from "../identity/keys.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import type { Limiter } from "../limits/limiter.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
+import type { BackendHandle } from "../policies/exchange.ts"
+import type { Authorizer, Policy, Provision, Step } from "../policies/policy.ts"
+import { policies } from "../policies/table.ts"
+import type { GatewayDependencies, Resources } from "./resources.ts"
+
+/** Looks something up again in another plan; equal results mean that a step made with one would be made alike with the other. */
+type LookUp = (table: StepTable) => unknown
+
+interface Use {
+  readonly again: LookUp
+  readonly found: unknown
+}
+
+interface Made {
+  readonly step: Step
+  readonly uses: readonly Use[]
+}
+
+/** The steps of one plan, made when first asked for, or taken over from the plan before where they and all they use are the same. */
+export class StepTable {
+  readonly body: PlanBody
+  readonly resources: Resources
+  readonly dependencies: GatewayDependencies
+  #previous: ReadonlyMap<StepId, Made> | undefined
+  readonly #made = new Map<StepId, Made>()
+  /** How many steps were taken over. */
+  reused = 0
+
+  constructor(
+    body: PlanBody,
+    resources: Resources,
+    dependencies: GatewayDependencies,
+    previous: StepTable | undefined,
+  ) {
+    this.body = body
+    this.resources = resources
+    this.dependencies = dependencies
+    this.#previous = previous === undefined ? undefined : previous.#made
+  }
+
+  get size(): number {
+    return this.#made.size
+  }
+
+  get(id: StepId): Step {
+    const known = this.#made.get(id)
+    if (known !== undefined) return known.step
+    const before = this.#previous?.get(id)
+    const kept = before?.uses.every(({ again, found }) => again(this) === found) === true ? before : undefined
+    const made = kept ?? this.#make(id)
+    if (kept !== undefined) this.reused += 1
+    this.#made.set(id, made)
+    return made.step
+  }
+
+  /** The plan of a step. @throws when it is not in the plan: plans are checked for that when they are read. */
+  planOf(id: StepId): StepPlan {
+    const plan = this.body.steps[id]
+    if (plan === undefined) throw new Error(`there is no step \`${id}\``)
+    return plan
+  }
+
+  /** Ends the chain to older plans; call it when the table is complete. */
+  complete(): void {
+    this.#previous = undefined
+  }
+
+  #make(id: StepId): Made {
+    const plan = this.planOf(id)
+    const recorder = new Recorder(this)
+    const step = (policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
+    return { step, uses: recorder.uses }
+  }
+}
+
+/** The provision of one step. */
+class Recorder implements Provision {
+  readonly uses: Use[] = []
+  readonly now: () => number
+  readonly #table: StepTable
+
+  constructor(table: StepTable) {
+    this.#table = table
+    this.now = table.dependencies.now ?? Date.now
+  }
+
+  value(name: string): string {
+    return this.#use((table) => have(table.resources.values.get(name), `value \`${name}\``))
+  }
+
+  secret(name: string): string {
+    return this.#use((table) => have(table.resources.secrets.get(name), `secret \`${name}\``))
+  }
+
+  verifier(issuer: string): TokenVerifier {
+    return this.#use((table) => have(table.resources.verifiers.get(issuer)?.value, `issuer \`${issuer}\``))
+  }
+
+  keys(): KeyTable {
+    return this.#use((table) => table.resources.keys.value)
+  }
+
+  productsOf(api: string): ReadonlySet<string> {
+    return this.#use((table) => table.resources.products.get(api) ?? noProducts)
+  }
+
+  backend(name: string): BackendHandle {
+    return this.#use((table) => have(table.resources.backends.get(name)?.value, `backend \`${name}\``))
+  }
+
+  environment(): Environment {
+    return this.#use((table) => table.resources.environment.value)
+  }
+
+  limiter(): Limiter {
+    return this.#table.dependencies.limiter
+  }
+
+  authorizer(): Authorizer {
+    return this.#table.dependencies.authorizer
+  }
+
+  step(id: StepId): Step {
+    return this.#use((table) => table.get(id))
+  }
+
+  plan(id: StepId): StepPlan {
+    return this.#table.planOf(id)
+  }
+
+  #use<T>(lookUp: (table: StepTable) => T): T {
+    const found = lookUp(this.#table)
+    this.uses.push({ again: lookUp, found })
+    return found
+  }
+}
+
+const noProducts: ReadonlySet<string> = new Set()
+
+function have<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what}`)
+  return found
+}

@@ -1,0 +1,73 @@
+/**
+ * Every failure a client can be told, by its stable name: the last part of `type` in the problem body. Status, title and text are rows of
+ * runtime/gateway/problem.ts.
+ */
+export type ProblemName =
+  | "invalid-request"
+  | "invalid-path"
+  | "invalid-header"
+  | "unauthorized"
+  | "insufficient-scope"
+  | "forbidden"
+  | "not-found"
+  | "method-not-allowed"
+  | "request-timeout"
+  | "sunset"
+  | "body-too-large"
+  | "target-too-long"
+  | "header-too-large"
+  | "rate-limited"
+  | "internal-error"
+  | "not-implemented"
+  | "bad-gateway"
+  | "issuer-unavailable"
+  | "authorization-unavailable"
+  | "overloaded"
+  | "gateway-timeout"
+  | "version-not-supported"
+
+/** A failure. The client sees name, status and headers; `cause` is for the log alone. */
+export interface Problem {
+  readonly kind: "problem"
+  readonly name: ProblemName
+  /** Where it is not the status of the name's row. */
+  readonly status?: number | undefined
+  /** Names and values in turn. */
+  readonly headers?: readonly string[] | undefined
+  readonly cause?: string | undefined
+  /** For `any-of`: whether the request brought the credential that was refused. */
+  readonly presented?: boolean | undefined
+}
+
+/** An answer made by a policy. `headers`: names and values in turn, without Content-Length. */
+export interface DirectAnswer {
+  readonly kind: "answer"
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+}
+
+export type Answer = Problem | DirectAnswer
+
+export interface ProblemOptions {
+  readonly status?: number | undefined
+  readonly headers?: readonly string[] | undefined
+  readonly cause?: string | undefined
+  readonly presented?: boolean | undefined
+}
+
+/** Makes a problem. */
+export function problem(name: ProblemName, options: ProblemOptions = {}): Problem {
+  return { kind: "problem", name, ...options }
+}
+
+/** Thrown where a step meets something it must refuse deep inside an evaluation; whoever runs the steps turns it into its answer. */
+export class Refused extends Error {
+  override readonly name = "Refused"
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super(answer.kind === "problem" ? (answer.cause ?? answer.name) : "answered")
+    this.answer = answer
+  }
+}

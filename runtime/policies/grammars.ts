@@ -1,0 +1,88 @@
+import { problem, Refused } from "./answer.ts"
+import { canonicalPath } from "./canonical-path.ts"
+import type { Exchange } from "./exchange.ts"
+import { percentEncode } from "./percent-encode.ts"
+import type { TextGrammar } from "./text.ts"
+
+/** Longer values are refused: nobody's header is that long by intent, and servers answer 400 or 431 to it. */
+const headerValueMax = 8192
+/** What OpenFGA's grammar gives a meaning in a user or an object, blanks and control characters (Unicode's too). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const notInId = /[\s#:*\u0000-\u001f\u007f-\u009f]/u
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
+const notInHeader = /[\u0000-\u0008\u000a-\u001f\u007f]/
+const notInHost = /[^A-Za-z0-9.\-_~!$&'()+,;=:[\]%]/
+
+/** Text that goes anywhere as it is: bodies. */
+export const anyText: TextGrammar = { dynamic: (value) => value }
+
+/** Part of a user or object of the engine: what a request brings must be an id and can't become another type, a wildcard or a userset. */
+export const idText: TextGrammar = {
+  dynamic(value, source, exchange) {
+    if (value === "" || notInId.test(value)) throw refused(exchange, `\${${source}} is no id`)
+    return value
+  },
+}
+
+/** Value of a header field (RFC 9110 §5.5). Characters beyond ASCII are sent as UTF-8. */
+export const headerText: TextGrammar = {
+  dynamic: (value, source, exchange) => checkedHeader(value, exchange, `\${${source}}`),
+  whole(value, exchange) {
+    if (value.length > headerValueMax) throw refused(exchange, "a header value is too long")
+    return toHeaderBytes(value)
+  },
+}
+
+/** Path for the backend: each dynamic part is one segment or a part of one. A path parameter keeps its slashes: only a tail has some. */
+export const pathText: TextGrammar = {
+  dynamic(value, source, exchange) {
+    if (/^path\.\w+$/.test(source) && value.includes("/"))
+      return value.split("/").map(percentEncode).join("/")
+    if (value === "" || value.includes("/")) throw refused(exchange, `\${${source}} is no path segment`)
+    return percentEncode(value)
+  },
+  whole(value, exchange) {
+    const [path, query] = splitQuery(value)
+    const canonical = canonicalPath(path)
+    if (canonical === undefined) throw refused(exchange, "the rewritten path has no canonical form")
+    return canonical + query
+  },
+}
+
+/** Host header (RFC 9110 §7.2). */
+export const hostText: TextGrammar = {
+  dynamic(value, source, exchange) {
+    if (value === "" || value.length > 255 || notInHost.test(value))
+      throw refused(exchange, `\${${source}} is no host`)
+    return value
+  },
+}
+
+/** @throws Error for a constant that can't be a header value: the compiler refuses it first. */
+export function constantHeader(value: string, name: string): string {
+  if (notInHeader.test(value))
+    throw new Error(`the value of header \`${name}\` has a line break or a control character`)
+  return toHeaderBytes(value)
+}
+
+/** What a request put into a place where it does not fit is its fault; what the backend's answer put there is the backend's. */
+function refused(exchange: Exchange, cause: string): Refused {
+  return new Refused(problem(exchange.response === undefined ? "invalid-request" : "bad-gateway", { cause }))
+}
+
+function checkedHeader(value: string, exchange: Exchange, what: string): string {
+  if (notInHeader.test(value)) throw refused(exchange, `${what} has a character no header may have`)
+  return value
+}
+
+function splitQuery(value: string): [path: string, query: string] {
+  const at = value.indexOf("?")
+  return at === -1 ? [value, ""] : [value.slice(0, at), value.slice(at)]
+}
+
+const ascii = /^[\t\x20-\x7e]*$/
+
+/** Node and undici write headers as Latin-1: the bytes of UTF-8 have to be spelled as such. */
+function toHeaderBytes(value: string): string {
+  return ascii.test(value) ? value : Buffer.from(value, "utf8").toString("latin1")
+}

@@ -1,0 +1,45 @@
+import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
+import type { Environment } from "../expression/environment.ts"
+import type { KeyTable } from "../identity/keys.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import type { Limiter } from "../limits/limiter.ts"
+import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
+import type { Answer } from "./answer.ts"
+import type { BackendHandle, Exchange } from "./exchange.ts"
+
+/** Undefined: go on with the next step. An answer ends the section. */
+export type Outcome = Answer | undefined
+
+/** A provisioned step. It answers at once where it can: whoever runs it awaits promises only. */
+export type Step = (exchange: Exchange) => Outcome | Promise<Outcome>
+
+/** One kind of step. Everything is read here, once; nothing is parsed per request. */
+export type Policy<Kind extends StepKind> = (plan: StepOf<Kind>, provision: Provision) => Step
+
+/** The authorization engine as a gateway asks it. Rejects or throws CheckError when there is no answer. */
+export interface Authorizer {
+  check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
+}
+
+/**
+ * What a step may use, while it is provisioned only. Every look-up is recorded: a step is carried over to the next plan when all it looked
+ * up is the same there. A step must not keep the provision itself, or a plan long gone would live on in it. Names are those of the plan, which has been validated: a missing one is a bug and throws.
+ */
+export interface Provision {
+  value(name: string): string
+  secret(name: string): string
+  verifier(issuer: string): TokenVerifier
+  keys(): KeyTable
+  /** Names of the products that cover an API. */
+  productsOf(api: string): ReadonlySet<string>
+  backend(name: string): BackendHandle
+  environment(): Environment
+  limiter(): Limiter
+  authorizer(): Authorizer
+  /** The wall clock in milliseconds. */
+  readonly now: () => number
+  /** A step of the plan, provisioned, for steps that hold others. */
+  step(id: StepId): Step
+  /** The plan of a step. */
+  plan(id: StepId): StepPlan
+}

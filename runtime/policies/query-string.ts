@@ -1,0 +1,95 @@
+import { percentEncode } from "./percent-encode.ts"
+
+/**
+ * The query of a request. It stays the text the client sent, byte for byte, until a policy changes a parameter; then only that parameter
+ * changes. Names are compared decoded, so that `%6bey` is `key`. A `+` is a blank (application/x-www-form-urlencoded, URL Standard §5.1).
+ */
+export class QueryString {
+  #raw: string
+  #pairs: Pair[] | undefined
+  #edited = false
+
+  /** `raw`: without the question mark. */
+  constructor(raw: string) {
+    this.#raw = raw
+  }
+
+  /** The text to send on, without the question mark. */
+  get text(): string {
+    if (!this.#edited) return this.#raw
+    this.#raw = this.#read()
+      .map((pair) => pair.raw)
+      .join("&")
+    this.#edited = false
+    return this.#raw
+  }
+
+  /** First value of a parameter, decoded. */
+  get(name: string): string | undefined {
+    const found = this.#read().find((pair) => pair.name === name)
+    return found === undefined ? undefined : rawValue(found.raw)
+  }
+
+  /** How often a parameter is given. */
+  count(name: string): number {
+    return this.#raw === "" && !this.#edited ? 0 : this.#read().filter((pair) => pair.name === name).length
+  }
+
+  set(name: string, value: string): void {
+    const pair = { name, raw: `${percentEncode(name)}=${percentEncode(value)}` }
+    const pairs = this.#read()
+    const at = pairs.findIndex((other) => other.name === name)
+    if (at === -1) pairs.push(pair)
+    else this.#pairs = pairs.filter((other, index) => index <= at || other.name !== name).with(at, pair)
+    this.#edited = true
+  }
+
+  remove(name: string): void {
+    const pairs = this.#read()
+    const kept = pairs.filter((pair) => pair.name !== name)
+    if (kept.length === pairs.length) return
+    this.#pairs = kept
+    this.#edited = true
+  }
+
+  /** The first value of each parameter, as expressions see them. Without a prototype: any name may be asked for. */
+  values(): Readonly<Record<string, string>> {
+    const values: Record<string, string> = Object.create(null)
+    for (const { name, raw } of this.#read()) if (!(name in values)) values[name] = rawValue(raw)
+    return values
+  }
+
+  #read(): Pair[] {
+    this.#pairs ??= this.#raw
+      .split("&")
+      .filter((raw) => raw !== "")
+      .map((raw) => ({ name: decode(rawName(raw)), raw }))
+    return this.#pairs
+  }
+}
+
+interface Pair {
+  readonly name: string
+  readonly raw: string
+}
+
+function rawName(raw: string): string {
+  const at = raw.indexOf("=")
+  return at === -1 ? raw : raw.slice(0, at)
+}
+
+function rawValue(raw: string): string {
+  const at = raw.indexOf("=")
+  return at === -1 ? "" : decode(raw.slice(at + 1))
+}
+
+/** What is no valid encoding stands for itself: a query is data, it decides no route. */
+function decode(text: string): string {
+  const blanks = text.includes("+") ? text.replaceAll("+", " ") : text
+  if (!blanks.includes("%")) return blanks
+  try {
+    return decodeURIComponent(blanks)
+  } catch {
+    return blanks
+  }
+}

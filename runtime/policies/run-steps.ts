@@ -1,0 +1,44 @@
+import { ExpressionError } from "../expression/expression-error.ts"
+import { problem, Refused } from "./answer.ts"
+import type { Exchange } from "./exchange.ts"
+import type { Outcome, Step } from "./policy.ts"
+
+/**
+ * Runs steps in order until one answers. Synchronous as long as the steps are: a promise is made only by a step that has to wait.
+ * Never throws and never rejects: whatever goes wrong becomes an answer.
+ */
+export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): Outcome | Promise<Outcome> {
+  for (let at = from; at < steps.length; at += 1) {
+    let outcome: Outcome | Promise<Outcome>
+    try {
+      outcome = (steps[at] as Step)(exchange)
+    } catch (error) {
+      return failureOf(error)
+    }
+    if (outcome === undefined) continue
+    return outcome instanceof Promise ? goOn(outcome, steps, exchange, at + 1) : outcome
+  }
+  return undefined
+}
+
+async function goOn(
+  waiting: Promise<Outcome>,
+  steps: readonly Step[],
+  exchange: Exchange,
+  next: number,
+): Promise<Outcome> {
+  try {
+    return (await waiting) ?? (await runSteps(steps, exchange, next))
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** The answer to something thrown: its own, or an internal error whose text goes to the log only. */
+export function failureOf(error: unknown): Outcome {
+  if (error instanceof Refused) return error.answer
+  if (error instanceof ExpressionError)
+    return problem("internal-error", { cause: `expression: ${error.message}` })
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return problem("internal-error", { cause: text })
+}

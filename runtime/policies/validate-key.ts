@@ -1,0 +1,58 @@
+import type { StepOf } from "../plan/steps.ts"
+import { problem } from "./answer.ts"
+import type { Exchange } from "./exchange.ts"
+import type { Outcome, Policy } from "./policy.ts"
+
+/** Verifies a subscription key, in the header first, then in the query. The key is taken out of the request unless the plan says to forward it. */
+export const validateKey: Policy<"validate-key"> = (plan, provision) => {
+  const keys = provision.keys()
+  const products = provision.productsOf(plan.api)
+  const missing = refusal(plan, false, "no subscription key")
+  const unknown = refusal(plan, true, "the subscription key is not known")
+  const uncovered = refusal(plan, true, `the subscription does not cover \`${plan.api}\``)
+  const doubled = problem("invalid-header", { presented: true, cause: "the subscription key is given twice" })
+  return (exchange) => {
+    const found = readKey(plan, exchange)
+    if (found === undefined) return missing
+    if (found === twice) return doubled
+    const subscriber = keys.find(found)
+    if (subscriber === undefined) return unknown
+    const { product, api } = subscriber
+    if (api !== plan.api && (product === undefined || !products.has(product))) return uncovered
+    exchange.subscriber = subscriber
+    if (!plan.forward) dropKey(plan, exchange)
+    return undefined
+  }
+}
+
+/** Takes the key out of the request to the backend. */
+export function dropKey(plan: StepOf<"validate-key">, exchange: Exchange): void {
+  if (plan.header !== null) exchange.headers.remove(plan.header)
+  if (plan.query !== null) exchange.query.remove(plan.query)
+}
+
+const twice = Symbol("twice")
+
+function readKey(plan: StepOf<"validate-key">, exchange: Exchange): string | typeof twice | undefined {
+  if (plan.header !== null) {
+    const inHeader = exchange.headers.get(plan.header)
+    if (inHeader !== undefined) return exchange.headers.count(plan.header) > 1 ? twice : inHeader
+  }
+  if (plan.query === null) return undefined
+  const inQuery = exchange.query.get(plan.query)
+  return inQuery !== undefined && exchange.query.count(plan.query) > 1 ? twice : inQuery
+}
+
+/** RFC 9110 §15.5.2 wants a challenge with every 401; no registered scheme is a key in a header of one's own. */
+function refusal(plan: StepOf<"validate-key">, presented: boolean, cause: string): Outcome {
+  const places = [
+    ...(plan.header === null ? [] : [`header="${plan.header}"`]),
+    ...(plan.query === null ? [] : [`query="${plan.query.replace(/[^\w.~-]/g, "")}"`]),
+  ]
+  return problem("unauthorized", {
+    status: plan.status,
+    headers: plan.status === 401 ? ["www-authenticate", `Subscription-Key ${places.join(", ")}`] : [],
+    presented,
+    cause,
+  })
+}

@@ -1,0 +1,205 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from "node:net"
+import type { CheckAnswer, CheckRequest } from "../../runtime/check/ports.ts"
+import { createGateway, type Gateway, type GatewayOptions } from "../../runtime/gateway/gateway.ts"
+import type { Finished } from "../../runtime/gateway/observer.ts"
+import { createVerifier } from "../../runtime/identity/issuer.ts"
+import { createKeyTable } from "../../runtime/identity/keys.ts"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { type PlanDraft, planOf } from "./plan-builder.ts"
+
+/** A port that was free a moment ago. */
+export async function freePort(host = "127.0.0.1"): Promise<number> {
+  const server = createTcpServer()
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A gateway serving a plan on a port of its own, with what it told its observer. */
+export interface Running {
+  readonly gateway: Gateway
+  readonly port: number
+  readonly url: string
+  readonly log: Finished[]
+  close(): Promise<void>
+}
+
+export type Draft = Omit<PlanDraft, "port"> & { port?: number }
+
+export async function startGateway(draft: Draft, options: Partial<GatewayOptions> = {}): Promise<Running> {
+  const port = draft.port ?? (await freePort())
+  const log: Finished[] = []
+  const gateway = createGateway({
+    createVerifier: (settings) => createVerifier(settings),
+    createKeyTable,
+    limiter: createMemoryLimiter(),
+    authorizer: {
+      check: (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
+    },
+    observer: { finished: (finished) => log.push(finished) },
+    environment: {},
+    folder: process.cwd(),
+    ...options,
+  })
+  await gateway.apply(planOf({ ...draft, port }))
+  return { gateway, port, url: `http://127.0.0.1:${port}`, log, close: () => gateway.close(0) }
+}
+
+/** An HTTP backend that remembers what it was asked. */
+export interface Upstream {
+  readonly url: string
+  readonly port: number
+  readonly requests: Seen[]
+  close(): Promise<void>
+}
+
+export interface Seen {
+  readonly method: string
+  readonly url: string
+  /** As on the wire. */
+  readonly rawHeaders: readonly string[]
+  readonly headers: IncomingMessage["headers"]
+  body: string
+  complete: boolean
+}
+
+export type Answering = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void
+
+/** Answers with what it saw, as JSON, unless told otherwise. */
+export async function startUpstream(answer: Answering = echo): Promise<Upstream> {
+  const requests: Seen[] = []
+  const server = createServer((request, response) => {
+    const { method = "", url = "", rawHeaders, headers } = request
+    const seen: Seen = { method, url, rawHeaders, headers, body: "", complete: false }
+    requests.push(seen)
+    request.on("data", (chunk: Buffer) => {
+      seen.body += chunk.toString("latin1")
+    })
+    request.on("end", () => {
+      seen.complete = true
+    })
+    answer(request, response, seen)
+  })
+  const port = await listen(server)
+  return { url: `http://127.0.0.1:${port}`, port, requests, close: () => closeServer(server) }
+}
+
+function echo(request: IncomingMessage, response: ServerResponse, seen: Seen): void {
+  request.on("end", () => {
+    const body = JSON.stringify({
+      method: seen.method,
+      url: seen.url,
+      headers: seen.headers,
+      body: seen.body,
+    })
+    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+    response.end(body)
+  })
+  request.resume()
+}
+
+/** A backend of bytes: `answer` gets each connection. */
+export async function startRawUpstream(
+  answer: (socket: Socket, connections: number) => void,
+): Promise<{ url: string; port: number; connections: () => number; close(): Promise<void> }> {
+  let connections = 0
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    connections += 1
+    sockets.add(socket)
+    socket.on("error", () => undefined)
+    socket.on("close", () => sockets.delete(socket))
+    answer(socket, connections)
+  })
+  const port = await listen(server)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    connections: () => connections,
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      return closeServer(server)
+    },
+  }
+}
+
+async function listen(server: Server | TcpServer): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return (server.address() as AddressInfo).port
+}
+
+function closeServer(server: Server | TcpServer): Promise<void> {
+  if ("closeAllConnections" in server) server.closeAllConnections()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+export interface RawAnswer {
+  /** 0: the connection ended without an answer. */
+  readonly status: number
+  readonly head: string
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  readonly text: string
+  /** Whether the gateway closed the connection. */
+  readonly closed: boolean
+}
+
+/** Sends bytes as they are and reads until the gateway closes or is silent for `quietMs`. */
+export function sendRaw(port: number, bytes: string | Buffer, quietMs = 250): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    const socket = connect(port, "127.0.0.1")
+    let timer: NodeJS.Timeout | undefined
+    const done = (closed: boolean) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(parseAnswer(Buffer.concat(chunks).toString("latin1"), closed))
+    }
+    const wait = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => done(false), chunks.length === 0 ? Math.max(quietMs, 3_000) : quietMs)
+    }
+    socket.on("data", (chunk) => {
+      chunks.push(chunk)
+      wait()
+    })
+    socket.on("error", () => done(true))
+    socket.on("close", () => done(true))
+    socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes)
+    wait()
+  })
+}
+
+function parseAnswer(text: string, closed: boolean): RawAnswer {
+  // 1xx come first and have no body.
+  const final = text.replace(/^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+/, "")
+  const end = final.indexOf("\r\n\r\n")
+  const head = end === -1 ? final : final.slice(0, end)
+  const [statusLine = "", ...lines] = head.split("\r\n")
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const at = line.indexOf(":")
+    const name = line.slice(0, at).toLowerCase()
+    const value = line.slice(at + 1).trim()
+    headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value)
+  }
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(statusLine)?.[1] ?? 0)
+  return { status, head, headers, body: end === -1 ? "" : final.slice(end + 4), text, closed }
+}
+
+/** Waits until something holds, looking often. */
+export async function until(holds: () => boolean, withinMs = 3_000): Promise<void> {
+  const end = performance.now() + withinMs
+  while (!holds()) {
+    if (performance.now() > end) throw new Error("it did not come to hold")
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

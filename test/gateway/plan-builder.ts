@@ -1,0 +1,120 @@
+import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
+import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
+import { readPlan } from "../../runtime/plan/read.ts"
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
+
+/** A step as tests write it: children in place of their ids. */
+export type StepDraft =
+  | Exclude<Step, { kind: "when" | "any-of" }>
+  | { kind: "when"; test: string; matched: StepDraft[]; otherwise?: StepDraft[] }
+  | { kind: "any-of"; steps: StepDraft[] }
+
+export interface RouteDraft {
+  method?: string
+  path: string
+  api?: string
+  stripPrefix?: string
+  timeoutMs?: number | null
+  inbound?: StepDraft[]
+  /** Name of the backend; null: the inbound section answers. */
+  backend?: string | null
+  outbound?: StepDraft[]
+  onError?: StepDraft[]
+}
+
+export type PlanDraft = Partial<
+  Pick<PlanBody, "values" | "secrets" | "issuers" | "products" | "subscriptions" | "authz" | "models">
+> & {
+  port: number
+  host?: string
+  trust?: string[]
+  limits?: Partial<NonNullable<PlanBody["gateway"]>["limits"]>
+  /** URL by name, or the whole backend. */
+  backends?: Record<string, string | PlanBody["backends"][string]>
+  routes: RouteDraft[]
+  origins?: Record<string, string>
+}
+
+/** A plan that the runtime accepts, without a compiler. */
+export function planOf(draft: PlanDraft): Plan {
+  const steps: Record<StepId, Step> = {}
+  const body: PlanBody = {
+    gateway: {
+      name: "test",
+      listen: [{ host: draft.host ?? "127.0.0.1", port: draft.port }],
+      trust: draft.trust ?? [],
+      limits: {
+        bodyBytesMax: 10_000_000,
+        headerBytesMax: 16_384,
+        headersMax: 100,
+        timeoutMs: 30_000,
+        ...draft.limits,
+      },
+    },
+    authz: draft.authz ?? null,
+    values: draft.values ?? {},
+    secrets: draft.secrets ?? {},
+    issuers: draft.issuers ?? {},
+    backends: Object.fromEntries(
+      Object.entries(draft.backends ?? {}).map(([name, backend]) => [name, backendOf(backend)]),
+    ),
+    products: draft.products ?? {},
+    subscriptions: draft.subscriptions ?? {},
+    routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),
+    steps,
+    models: draft.models ?? {},
+  }
+  const read = readPlan({ format: 1, digest: digestOf(body), plan: body, origins: draft.origins ?? {} })
+  if ("problems" in read) throw new Error(JSON.stringify(read.problems, undefined, 1))
+  return read.plan
+}
+
+function backendOf(backend: string | PlanBody["backends"][string]): PlanBody["backends"][string] {
+  if (typeof backend !== "string") return backend
+  return { targets: [{ url: backend, weight: 1 }], connectMs: 2_000, totalMs: null, tls: { insecure: false } }
+}
+
+function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanBody["routes"][string]] {
+  const method = route.method ?? "GET"
+  const add = (drafts: readonly StepDraft[] | undefined) =>
+    (drafts ?? []).map((draft) => addStep(draft, steps))
+  const backend =
+    route.backend === null ? [] : [{ kind: "forward", backend: route.backend ?? "main" } as const]
+  return [
+    `${method} ${route.path}`,
+    {
+      api: route.api ?? "main",
+      version: null,
+      operation: `${method} ${route.path}`,
+      method,
+      path: route.path,
+      stripPrefix: route.stripPrefix ?? "",
+      timeoutMs: route.timeoutMs === undefined ? 10_000 : route.timeoutMs,
+      sections: {
+        inbound: add(route.inbound),
+        backend: add(backend),
+        outbound: add(route.outbound),
+        onError: add(route.onError),
+      },
+    },
+  ]
+}
+
+function addStep(draft: StepDraft, steps: Record<StepId, Step>): StepId {
+  const step = stepOf(draft, steps)
+  const id = stepIdOf(step)
+  steps[id] = step
+  return id
+}
+
+function stepOf(draft: StepDraft, steps: Record<StepId, Step>): Step {
+  if (draft.kind === "any-of")
+    return { kind: "any-of", steps: draft.steps.map((step) => addStep(step, steps)) }
+  if (draft.kind !== "when") return draft
+  return {
+    kind: "when",
+    test: { lang: "cel", text: draft.test, type: "bool" },
+    matched: draft.matched.map((step) => addStep(step, steps)),
+    otherwise: (draft.otherwise ?? []).map((step) => addStep(step, steps)),
+  }
+}
