@@ -3,13 +3,14 @@ import { validateModel } from "../../runtime/model/validate.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import type { Code } from "../core/catalogue.ts"
 import type { Related, Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { ModelDocument } from "./ast.ts"
 import { parseModel } from "./document.ts"
 import { lintModel } from "./lints.ts"
 import { type LoweredModel, lowerModel } from "./lower.ts"
 import { Mistakes } from "./mistakes.ts"
-import { placeOf } from "./places.ts"
+import { Places } from "./places.ts"
 import { checkRepetitions } from "./repetitions.ts"
 
 /** Where a type stands, and its relations by name. Spans cover the names. */
@@ -44,10 +45,11 @@ export function compileModel(file: SourceFile, report: Report): CompiledModel | 
     return undefined
   }
   const lowered = lowerModel(document)
-  reportFindings(document, lowered, mistakes)
+  const places = new Places(document)
+  reportFindings(lowered, places, mistakes)
   if (mistakes.blocked) return undefined
   for (const { code, path, detail } of lintModel(lowered.model)) {
-    mistakes.add(code, placeOf(document, path), detail)
+    mistakes.add(code, places.of(path), detail)
   }
   return { file, model: lowered.model, ...declarationsOf(document) }
 }
@@ -97,24 +99,32 @@ function codeOf(finding: ModelFinding): Code {
   return code
 }
 
-function reportFindings(document: ModelDocument, lowered: LoweredModel, mistakes: Mistakes): void {
-  const options = { rules: "language", broken: lowered.broken } as const
-  for (const finding of validateModel(lowered.model, options)) {
+/** Looking for the nearest name takes time for each, and nobody reads so many. */
+const suggestionsMax = 200
+
+function reportFindings({ model, broken }: LoweredModel, places: Places, mistakes: Mistakes): void {
+  let suggestions = 0
+  for (const finding of validateModel(model, { rules: "language", broken })) {
     // Without a header line there is no version, which was reported.
     if (finding.kind === "schema-version-required") continue
     const related: Related[] = finding.related.map(({ path, message }) => ({
-      span: placeOf(document, path),
+      span: places.of(path),
       message,
     }))
-    mistakes.add(codeOf(finding), placeOf(document, finding.path, finding.range), detailOf(finding), {
+    const { unknown } = finding
+    const hint =
+      unknown === undefined || ++suggestions > suggestionsMax ? "" : didYouMean(unknown.name, unknown.known())
+    mistakes.add(codeOf(finding), places.of(finding.path, finding.range), detailOf(finding) + hint, {
       related,
     })
   }
 }
 
-/** OpenFGA's sentences end with a full stop, ours don't. */
-function detailOf({ message }: ModelFinding): string {
-  return message.replace(/\.$/, "")
+/** OpenFGA's sentence in our form: lower-case, without a full stop. */
+function detailOf({ kind, message, symbol }: ModelFinding): string {
+  if (kind === "relation-cycle") return `\`${symbol}\` is computed from itself`
+  const text = message.replace(/\.$/, "")
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 function declarationsOf(document: ModelDocument): Pick<CompiledModel, "types" | "conditions"> {

@@ -120,8 +120,9 @@ class DocumentBuilder {
       const span = spanOf(tokens[0] as IToken, this.#mistakes)
       this.#mistakes.add("SP4001", span, `no statement begins with \`${word}\`${hint}`)
     }
-    const meant = nearest(word, ["define", "type", "condition"])
-    if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
+    const meant = nearest(word, ["define", "type", "condition", "relations"])
+    if (meant === "relations" && this.#type !== undefined) this.#type.relationsLine ??= tokens[0]
+    else if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
   }
 
   #reportMistake({ at, after, message }: ParseMistake): void {
@@ -192,8 +193,8 @@ class DocumentBuilder {
 
   /** What a statement that was not understood defines nevertheless. */
   #keepName(rule: RawStatement["kind"], tokens: readonly IToken[]): void {
-    const token = tokens[tokens[1]?.tokenType === type ? 2 : 1]
-    const usable = token?.tokenType.CATEGORIES?.includes(conditionName) === true
+    const token = tokens[tokens[0]?.tokenType === extend ? 2 : 1]
+    const usable = token?.tokenType.CATEGORIES?.includes(conditionName) === true && this.#endsWhole(token)
     if (rule === "type") {
       if (usable) this.#openType(nameOf(token, this.#mistakes), tokens[0]?.tokenType === extend)
       else {
@@ -210,6 +211,11 @@ class DocumentBuilder {
         this.#conditions.push({ name: nameOf(token, this.#mistakes), parameters: [], expression: undefined })
       } else this.#namesMissing = true
     }
+  }
+
+  /** Whether a word is no piece of one with strange characters in it. */
+  #endsWhole(token: IToken): boolean {
+    return /^(?:[\s:(]|$)/.test(this.#mistakes.file.text.slice(endOf(token), endOf(token) + 1))
   }
 
   #openType(name: Name, extending: boolean): void {

@@ -79,7 +79,7 @@ const closers = new Map<TokenType, TokenType>([
 
 class Statement {
   readonly tokens: IToken[] = []
-  readonly #strange: StrangeText[] = []
+  #strange: readonly StrangeText[] = []
   /** Openers without a closer so far. */
   readonly #open: IToken[] = []
   #mismatched = false
@@ -107,6 +107,7 @@ class Statement {
   /** Reports what is wrong with the statement as a whole; true when it can't be parsed. */
   report(mistakes: Mistakes): boolean {
     const { file } = mistakes
+    // The first says enough: a text in quotes, for example, has two.
     for (const { start, end } of this.#strange) {
       mistakes.add(
         "SP4006",
@@ -141,7 +142,7 @@ class Statement {
   }
 
   #take(row: Row): void {
-    this.#strange.push(...row.strange)
+    if (this.#strange.length === 0) this.#strange = row.strange.slice(0, 1)
     for (const token of row.tokens) {
       this.tokens.push(token)
       if (token.tokenType === open || token.tokenType === openList) {

@@ -101,7 +101,8 @@ const messages: IParserErrorMessageProvider = {
   buildNotAllInputParsedMessage: ({ firstRedundant }) => `${found(firstRedundant)} is not expected here`,
   buildNoViableAltMessage: ({ actual, customUserDescription }) =>
     `expected ${customUserDescription ?? "something else"}, found ${found(actual[0] as IToken)}`,
-  buildEarlyExitMessage: ({ actual }) => `${found(actual[0] as IToken)} is not expected here`,
+  buildEarlyExitMessage: ({ actual, customUserDescription }) =>
+    `expected ${customUserDescription ?? "something else"}, found ${found(actual[0] as IToken)}`,
 }
 
 /**
@@ -150,7 +151,11 @@ class StatementParser extends EmbeddedActionsParser {
     const own = this.CONSUME(conditionName)
     this.CONSUME(open)
     const parameters: RawParameter[] = []
-    this.AT_LEAST_ONE_SEP({ SEP: comma, DEF: () => void parameters.push(this.SUBRULE(this.parameter)) })
+    this.AT_LEAST_ONE_SEP({
+      SEP: comma,
+      DEF: () => void parameters.push(this.SUBRULE(this.parameter)),
+      ERR_MSG: "a parameter, e.g. `hour: int`",
+    })
     this.CONSUME(close)
     return { kind: "condition", name: own, parameters, body: this.CONSUME(body) }
   })
@@ -205,7 +210,11 @@ class StatementParser extends EmbeddedActionsParser {
   private readonly list = this.RULE("typeList", (): RawOperand => {
     const first = this.CONSUME(openList)
     const restrictions: RawRestriction[] = []
-    this.AT_LEAST_ONE_SEP({ SEP: comma, DEF: () => void restrictions.push(this.SUBRULE(this.restriction)) })
+    this.AT_LEAST_ONE_SEP({
+      SEP: comma,
+      DEF: () => void restrictions.push(this.SUBRULE(this.restriction)),
+      ERR_MSG: "a type, e.g. `user`",
+    })
     return { kind: "list", open: first, restrictions, close: this.CONSUME(closeList) }
   })
 

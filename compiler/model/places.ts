@@ -1,37 +1,65 @@
 import type { ModelPath } from "../../runtime/model/finding.ts"
 import type { Span } from "../core/source.ts"
-import type { ConditionNode, ModelDocument, RelationNode, Restriction, Rewrite, TypeNode } from "./ast.ts"
+import type {
+  ConditionNode,
+  ModelDocument,
+  Name,
+  RelationNode,
+  Restriction,
+  Rewrite,
+  TypeNode,
+} from "./ast.ts"
 import { spanInExpression } from "./conditions.ts"
 import { restrictionsOf } from "./lower.ts"
 
 /**
- * Where a part of the model's JSON stands in the text. The path is walked down the tree, which has the JSON's shape; no text is
- * searched. A path that leads to a relation or condition is the place of its name. `range` is a part of a condition's expression.
+ * Where parts of the model's JSON stand in the text. A path is walked down the tree, which has the JSON's shape; no text is
+ * searched. A path that leads to a relation or condition is the place of its name.
  */
-export function placeOf(
-  document: ModelDocument,
-  path: ModelPath,
-  range?: { start: number; end: number },
-): Span {
-  const [section, key, ...rest] = path
-  if (section === "type_definitions") {
-    const type = document.types[typeof key === "number" ? key : 0]
-    if (type !== undefined) return placeInType(type, rest)
+export class Places {
+  readonly #document: ModelDocument
+  readonly #relations = new Map<TypeNode, ReadonlyMap<string, RelationNode>>()
+  readonly #conditions: ReadonlyMap<string, ConditionNode>
+
+  constructor(document: ModelDocument) {
+    this.#document = document
+    this.#conditions = firstByName(document.conditions)
   }
-  if (section === "conditions") {
-    const found = document.conditions.find((each) => each.name.text === key) ?? document.conditions[0]
-    if (found !== undefined) return placeInCondition(found, rest, range)
+
+  /** The place of a path; `range` is a part of the condition's expression it leads to. */
+  of(path: ModelPath, range?: { start: number; end: number }): Span {
+    const [section, key, ...rest] = path
+    const { types, conditions, header, file } = this.#document
+    if (section === "type_definitions") {
+      const type = types[typeof key === "number" ? key : 0]
+      if (type !== undefined) return this.#inType(type, rest)
+    }
+    if (section === "conditions") {
+      const found = this.#conditions.get(String(key)) ?? conditions[0]
+      if (found !== undefined) return placeInCondition(found, rest, range)
+    }
+    return header?.kind === "model" ? header.schema.span : file.span(0, 0)
   }
-  const { header } = document
-  return header?.kind === "model" ? header.schema.span : document.file.span(0, 0)
+
+  #inType(type: TypeNode, path: ModelPath): Span {
+    const inMetadata = path[0] === "metadata"
+    const [name, ...rest] = inMetadata ? path.slice(2) : path.slice(1)
+    const relation = this.#relationsOf(type).get(String(name))
+    if (relation?.rewrite === undefined) return relation?.name.span ?? type.name.span
+    return inMetadata ? placeInList(relation, rest.slice(1)) : placeInRewrite(relation, rest)
+  }
+
+  #relationsOf(type: TypeNode): ReadonlyMap<string, RelationNode> {
+    const known = this.#relations.get(type) ?? firstByName(type.relations)
+    this.#relations.set(type, known)
+    return known
+  }
 }
 
-function placeInType(type: TypeNode, path: ModelPath): Span {
-  const inMetadata = path[0] === "metadata"
-  const [name, ...rest] = inMetadata ? path.slice(2) : path.slice(1)
-  const relation = type.relations.find((each) => each.name.text === name)
-  if (relation?.rewrite === undefined) return relation?.name.span ?? type.name.span
-  return inMetadata ? placeInList(relation, rest.slice(1)) : placeInRewrite(relation, rest)
+function firstByName<Node extends { readonly name: Name }>(
+  nodes: readonly Node[],
+): ReadonlyMap<string, Node> {
+  return new Map([...nodes].reverse().map((node) => [node.name.text, node]))
 }
 
 /** `[2, "condition"]` in a relation's list of types. */

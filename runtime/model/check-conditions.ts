@@ -40,8 +40,10 @@ function checkCondition(
   }
   const compiled = compileCondition(condition)
   if (compiled.ok) return
-  for (const { message, start, end } of compiled.findings) {
-    findings.add("invalid-condition", [...path, "expression"], key, message, { range: { start, end } })
+  for (const { message, start, end, name, candidates } of compiled.findings) {
+    const unknown = name === undefined ? {} : { unknown: { name, known: () => candidates ?? [] } }
+    const place = [...path, "expression"]
+    findings.add("invalid-condition", place, key, message, { range: { start, end }, ...unknown })
   }
 }
 

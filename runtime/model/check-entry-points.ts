@@ -45,7 +45,7 @@ function relationsWithEntry(index: ModelIndex): Set<IndexedRelation> {
     if (entered.has(relation)) continue
     if (!relation.broken && !hasEntry(relation.rewrite, relation, index, entered)) continue
     entered.add(relation)
-    queue.push(...(dependents.get(relation) ?? []))
+    for (const each of dependents.get(relation) ?? []) queue.push(each)
   }
   return entered
 }

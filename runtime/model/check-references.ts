@@ -49,15 +49,18 @@ function checkRestriction(
   }
   if (relations === undefined) {
     if (!index.broken.types) {
-      findings.add("invalid-type", [...path, "type"], type, `\`${type}\` is not a valid type.`)
+      const unknown = { name: type, known: () => index.types.keys() }
+      findings.add("invalid-type", [...path, "type"], type, `\`${type}\` is not a valid type.`, { unknown })
     }
   } else if (relation !== undefined && !relations.has(relation)) {
     const message = `\`${relation}\` is not a valid relation for \`${type}\`.`
-    findings.add("invalid-relation-type", [...path, "relation"], subjectText(reference), message)
+    const unknown = { name: relation, known: () => relations.keys() }
+    findings.add("invalid-relation-type", [...path, "relation"], subjectText(reference), message, { unknown })
   }
   if (condition !== undefined && !conditions.has(condition)) {
     const message = `\`${condition}\` is not a defined condition in the model.`
-    findings.add("condition-not-defined", [...path, "condition"], condition, message)
+    const unknown = { name: condition, known: () => conditions }
+    findings.add("condition-not-defined", [...path, "condition"], condition, message, { unknown })
   }
 }
 
@@ -72,7 +75,8 @@ function checkLeaf(
     const name = leaf.computedUserset.relation
     if (index.types.get(relation.type)?.has(name)) return
     const place = [...path, "computedUserset", "relation"]
-    findings.add("missing-definition", place, name, `the relation \`${name}\` does not exist.`)
+    const unknown = { name, known: () => othersOf(relation, index) }
+    findings.add("missing-definition", place, name, `the relation \`${name}\` does not exist.`, { unknown })
   } else if ("tupleToUserset" in leaf) {
     const { tupleset, computedUserset } = leaf.tupleToUserset
     const place = [...path, "tupleToUserset"]
@@ -93,7 +97,8 @@ function checkFrom(
   const parent = index.types.get(relation.type)?.get(tupleset)
   if (parent === undefined) {
     const message = `\`${tupleset}\` is not a valid relation for \`${relation.type}\`.`
-    findings.add("invalid-relation-type", path, symbol, message)
+    const unknown = { name: tupleset, known: () => othersOf(relation, index) }
+    findings.add("invalid-relation-type", path, symbol, message, { unknown })
     return
   }
   if (parent.broken) return
@@ -110,6 +115,12 @@ function checkFrom(
   for (const name of names) {
     const message = `the \`${wanted}\` relation definition on type \`${relation.type}\` is not valid: \`${wanted}\` does not exist on \`${tupleset}\`, which is of type \`${name}\`.`
     const related = [{ path: parent.path, message: `\`${tupleset}\` is defined here` }]
-    findings.add("invalid-relation-on-tupleset", path, symbol, message, { related })
+    const unknown = { name: wanted, known: () => index.types.get(name)?.keys() ?? [] }
+    findings.add("invalid-relation-on-tupleset", path, symbol, message, { related, unknown })
   }
+}
+
+/** Relations of the same type: what may have been meant instead. */
+function othersOf(relation: IndexedRelation, index: ModelIndex): string[] {
+  return [...(index.types.get(relation.type)?.keys() ?? [])].filter((name) => name !== relation.name)
 }

@@ -35,6 +35,7 @@ export type ModelPath = readonly (string | number)[]
  * One thing wrong with a model. `message` is OpenFGA's sentence where it has one; `symbol` the name it is about.
  * `path` follows the canonical form (snake_case, camelCase inside a userset); `related` are other places that belong to it.
  * `range` is set for findings inside a condition's expression: UTF-16 offsets in the `expression` that `path` leads to.
+ * `unknown` is set where a name is not known: the name, and those that are, so that the nearest can be offered.
  */
 export interface ModelFinding {
   readonly kind: ModelFindingKind
@@ -43,6 +44,7 @@ export interface ModelFinding {
   readonly symbol: string
   readonly related: readonly { readonly path: ModelPath; readonly message: string }[]
   readonly range?: { readonly start: number; readonly end: number }
+  readonly unknown?: { readonly name: string; readonly known: () => Iterable<string> }
 }
 
 /** What the phases of validation add to. */

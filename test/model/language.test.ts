@@ -35,7 +35,9 @@ function findingsOf(text: string): Found[] {
     const start = file.position(span?.start ?? 0)
     const end = file.position(span?.end ?? 0)
     const place = `${start.line - 1}:${start.column - 1}-${end.line - 1}:${end.column - 1}`
-    return { code: severity === "error" ? code : "lint", place, detail }
+    // What may have been meant is our addition.
+    const plain = detail.replace(/; did you mean `.*`\?$/, "")
+    return { code: severity === "error" ? code : "lint", place, detail: plain }
   })
 }
 
