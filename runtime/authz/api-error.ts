@@ -1,0 +1,90 @@
+import { type CheckError, SourceUnavailable } from "../check/ports.ts"
+
+/**
+ * Codes of this API: OpenFGA's names and the status each has there. Different on purpose: `resource_exhausted` (500 there), `deadline_exceeded`
+ * (500 there) and `unavailable` (500 there) say what they are, and `store_managed_by_plan` is ours.
+ */
+const statusOf = {
+  validation_error: 400,
+  authorization_model_not_found: 400,
+  authorization_model_resolution_too_complex: 400,
+  invalid_write_input: 400,
+  cannot_allow_duplicate_tuples_in_one_request: 400,
+  invalid_continuation_token: 400,
+  invalid_object_format: 400,
+  write_failed_due_to_invalid_input: 400,
+  latest_authorization_model_not_found: 400,
+  type_not_found: 400,
+  relation_not_found: 400,
+  invalid_user: 400,
+  invalid_tuple: 400,
+  store_id_invalid_length: 400,
+  authorization_model_id_too_long: 400,
+  tuple_key_value_not_specified: 400,
+  page_size_invalid: 400,
+  relation_too_long: 400,
+  object_too_long: 400,
+  type_definitions_too_few_items: 400,
+  exceeded_entity_limit: 400,
+  invalid_contextual_tuple: 400,
+  duplicate_contextual_tuple: 400,
+  invalid_authorization_model: 400,
+  unsupported_schema_version: 400,
+  undefined_endpoint: 404,
+  store_id_not_found: 404,
+  unimplemented: 404,
+  Aborted: 409,
+  store_managed_by_plan: 409,
+  resource_exhausted: 413,
+  unsupported_media_type: 415,
+  internal_error: 500,
+  unavailable: 503,
+  deadline_exceeded: 504,
+} as const
+
+export type ApiErrorCode = keyof typeof statusOf
+
+/** A failure as the client sees it: `{code, message}` under its status. */
+export class ApiError extends Error {
+  override readonly name = "ApiError"
+  readonly code: ApiErrorCode
+  readonly status: number
+
+  constructor(code: ApiErrorCode, message: string) {
+    super(message)
+    this.code = code
+    this.status = statusOf[code]
+  }
+}
+
+export const storeNotFound = () => new ApiError("store_id_not_found", "Store ID not found")
+
+export const modelNotFound = (id: string) =>
+  new ApiError("authorization_model_not_found", `Authorization Model '${id}' not found`)
+
+export const noModel = (storeId: string) =>
+  new ApiError("latest_authorization_model_not_found", `No authorization models found for store '${storeId}'`)
+
+export const managedByPlan = (name: string) =>
+  new ApiError(
+    "store_managed_by_plan",
+    `store '${name}' is declared in gateway.conf: its model and its existence are changed by applying a plan`,
+  )
+
+export const bodyTooLarge = (bytesMax: number) =>
+  new ApiError("resource_exhausted", `the request body is larger than ${bytesMax} bytes`)
+
+/** Any rejection as what the client may know of it; undefined is our own fault, whose text is for the log only. */
+export function apiErrorOf(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error
+  if (error instanceof SourceUnavailable)
+    return new ApiError("unavailable", "The database does not answer; try again shortly")
+  if (!isCheckError(error)) return undefined
+  // Of the engine it means too much work at once and not a large body.
+  const code = error.code === "resource_exhausted" ? "unavailable" : error.code
+  return new ApiError(code, error.message)
+}
+
+function isCheckError(error: unknown): error is CheckError {
+  return error instanceof Error && error.name === "CheckError"
+}

@@ -1,0 +1,61 @@
+import type { LoadedModel } from "../check/loaded-model.ts"
+import type { Database } from "../store/database.ts"
+import type { StoreRecord } from "../store/stores.ts"
+import { TupleWriter } from "../store/tuple-writer.ts"
+import type { AnswerHeaders, LogFault } from "./answer.ts"
+import { noModel } from "./api-error.ts"
+import { ModelDirectory } from "./model-directory.ts"
+import type { AuthzParts, CheckEngine } from "./ports.ts"
+import { StoreDirectory } from "./store-directory.ts"
+
+const stalenessDefaultMs = 10_000
+
+/** What the resources share. */
+export class AuthzApi {
+  readonly database: Database
+  readonly engine: CheckEngine
+  readonly stores: StoreDirectory
+  readonly models: ModelDirectory
+  readonly writer: TupleWriter
+  readonly logFault: LogFault
+  readonly healthy: () => Promise<boolean>
+
+  constructor(parts: AuthzParts) {
+    this.database = parts.database
+    this.engine = parts.engine
+    this.stores = new StoreDirectory(parts.database, parts.maxStalenessMs ?? (() => stalenessDefaultMs))
+    this.models = new ModelDirectory(parts.database, parts.planModel ?? (() => undefined))
+    this.writer = new TupleWriter(parts.database, (storeId, changes) =>
+      parts.engine.applied(storeId, changes),
+    )
+    this.logFault = parts.onFault ?? (() => undefined)
+    this.healthy = parts.healthy ?? (() => answers(parts.database))
+  }
+
+  /** The id of the model a request means: the one it names, else the one in force. @throws ApiError when there is none. */
+  modelId(store: StoreRecord, named: string): string {
+    if (named !== "") return named
+    if (store.modelId === null) throw noModel(store.id)
+    return store.modelId
+  }
+
+  model(store: StoreRecord, modelId: string): LoadedModel | Promise<LoadedModel> {
+    return this.models.find(store.id, modelId)
+  }
+}
+
+/** Which store and model were really used. */
+export function modelHeaders(storeId: string, modelId: string): AnswerHeaders {
+  return ["Openfga-Store-Id", storeId, "Openfga-Authorization-Model-Id", modelId]
+}
+
+const ping = { name: "ping", text: "select 1" }
+
+async function answers(database: Database): Promise<boolean> {
+  try {
+    await database.query(ping)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,36 @@
+import { ApiError } from "./api-error.ts"
+import { type Fields, objectField } from "./fields.ts"
+
+/** Deeper values are nothing a condition could use, and a danger to everything that walks them. */
+const depthMax = 64
+/** OpenFGA's limit on the context stored with a tuple. */
+const storedBytesMax = 32 * 1024
+
+/** The `context` of a request or condition; undefined when absent. */
+export function contextField(value: unknown, name: string): Fields | undefined {
+  const context = objectField(value, name)
+  if (context !== undefined && isDeep(context, depthMax))
+    throw new ApiError("validation_error", `${name}: nested deeper than ${depthMax}`)
+  return context
+}
+
+/** The same for a context that is to be stored with `tuple`. */
+export function storedContextField(value: unknown, tuple: () => string): Fields | undefined {
+  const context = contextField(value, "condition.context")
+  if (context === undefined) return undefined
+  const bytes = Buffer.byteLength(JSON.stringify(context))
+  if (bytes > storedBytesMax)
+    throw new ApiError(
+      "validation_error",
+      `Invalid tuple '${tuple()}'. Reason: condition context size limit exceeded: ${bytes} bytes exceeds ${storedBytesMax} bytes`,
+    )
+  return context
+}
+
+/** Recursion here goes no deeper than the limit. */
+function isDeep(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return false
+  if (left === 0) return true
+  for (const item of Object.values(value)) if (isDeep(item, left - 1)) return true
+  return false
+}

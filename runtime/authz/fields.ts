@@ -1,0 +1,131 @@
+import { ApiError, type ApiErrorCode } from "./api-error.ts"
+
+/**
+ * The rules on single fields, which OpenFGA generates from its protobuf files. A message says the protobuf message and field, as theirs.
+ * Written by hand and not as a schema: they stand before every check.
+ */
+
+/** A JSON object. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const patterns = {
+  user: '"^[^\\\\s]{2,512}$"',
+  relation: '"^[^:#@\\\\s]{1,50}$"',
+  object: '"^[^\\\\s]{2,256}$"',
+  condition: '"^[^\\\\s]{2,256}$"',
+  id: '"^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$"',
+  storeName: '"^[a-zA-Z0-9\\\\s\\\\.\\\\-\\\\/^_&@]{3,64}$"',
+} as const
+
+const idPattern = /^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$/
+const storeNamePattern = /^[a-zA-Z0-9\t\n\f\r .\-/^_&@]{3,64}$/
+
+/** The value under either spelling; null is absent, as in protobuf's JSON. */
+export function pick(fields: Fields, snake: string, camel: string): unknown {
+  return fields[snake] ?? fields[camel] ?? undefined
+}
+
+export function invalid(message: string, field: string, reason: string, code?: ApiErrorCode): ApiError {
+  return new ApiError(code ?? "validation_error", `invalid ${message}.${field}: ${reason}`)
+}
+
+/** An absent object is undefined. */
+export function objectField(value: unknown, name: string): Fields | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== "object" || Array.isArray(value))
+    throw new ApiError("validation_error", `${name}: a JSON object is expected`)
+  return value as Fields
+}
+
+/** An absent array is empty. */
+export function arrayField(value: unknown, name: string): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new ApiError("validation_error", `${name}: a JSON array is expected`)
+  return value
+}
+
+/** An absent string is empty, as in protobuf. */
+export function stringField(value: unknown, name: string): string {
+  if (value === undefined || value === null) return ""
+  if (typeof value !== "string") throw new ApiError("validation_error", `${name}: a JSON string is expected`)
+  return value
+}
+
+export function booleanField(value: unknown, name: string): boolean {
+  if (value === undefined || value === null) return false
+  if (typeof value !== "boolean") throw new ApiError("validation_error", `${name}: true or false is expected`)
+  return value
+}
+
+/** `user` of the protobuf message named. */
+export function userField(value: unknown, message: string): string {
+  const text = stringField(value, "user")
+  if (isWord(text, 2, 512) && Buffer.byteLength(text) <= 512) return text
+  if (Buffer.byteLength(text) > 512) throw invalid(message, "User", "value length must be at most 512 bytes")
+  throw invalid(message, "User", `value does not match regex pattern ${patterns.user}`)
+}
+
+export function relationField(value: unknown, message: string): string {
+  const text = stringField(value, "relation")
+  if (isWord(text, 1, 50) && !/[:#@]/.test(text)) return text
+  throw invalid(message, "Relation", `value does not match regex pattern ${patterns.relation}`)
+}
+
+export function objectIdField(value: unknown, message: string): string {
+  const text = stringField(value, "object")
+  if (isWord(text, 2, 256)) return text
+  throw invalid(message, "Object", `value does not match regex pattern ${patterns.object}`)
+}
+
+export function conditionNameField(value: unknown): string {
+  const text = stringField(value, "condition.name")
+  if (isWord(text, 2, 256)) return text
+  throw invalid("RelationshipCondition", "Name", `value does not match regex pattern ${patterns.condition}`)
+}
+
+/** Empty when absent. */
+export function modelIdField(value: unknown, message: string): string {
+  const text = stringField(value, "authorization_model_id")
+  if (text === "" || idPattern.test(text)) return text
+  if (text.length > 26)
+    throw invalid(
+      message,
+      "AuthorizationModelId",
+      "value length must be at most 26 runes",
+      "authorization_model_id_too_long",
+    )
+  throw invalid(message, "AuthorizationModelId", `value does not match regex pattern ${patterns.id}`)
+}
+
+export function storeNameField(value: unknown): string {
+  const text = stringField(value, "name")
+  if (storeNamePattern.test(text)) return text
+  throw invalid("CreateStoreRequest", "Name", `value does not match regex pattern ${patterns.storeName}`)
+}
+
+/** 1 … 100, default 50. In a query it is text. */
+export function pageSizeField(value: unknown, message: string): number {
+  if (value === undefined || value === null || value === "") return 50
+  const size = typeof value === "string" && /^-?\d{1,9}$/.test(value) ? Number(value) : value
+  if (typeof size !== "number" || !Number.isInteger(size))
+    throw new ApiError("validation_error", "page_size: a whole number is expected")
+  if (size >= 1 && size <= 100) return size
+  throw invalid(message, "PageSize", "value must be inside range [1, 100]", "page_size_invalid")
+}
+
+/** Of `min` to `max` characters (code points), none of them white space; nothing a database can't hold or would change: NUL, half a surrogate pair. */
+function isWord(text: string, min: number, max: number): boolean {
+  let pairs = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    // White space as Go's regular expressions have it: \t \n \f \r and blank.
+    if (code === 32 || code === 0 || (code >= 9 && code <= 13 && code !== 11)) return false
+    if (code < 0xd800 || code > 0xdfff) continue
+    at += 1
+    const low = text.charCodeAt(at)
+    if (code > 0xdbff || !(low >= 0xdc00 && low <= 0xdfff)) return false
+    pairs += 1
+  }
+  const length = text.length - pairs
+  return length >= min && length <= max
+}

@@ -1,0 +1,57 @@
+import { readTuples, type StoredTuple, type TupleFilter } from "../store/read-tuples.ts"
+import type { AuthzApi } from "./api.ts"
+import { ApiError } from "./api-error.ts"
+import { consistencyField } from "./consistency.ts"
+import {
+  type Fields,
+  objectField,
+  objectIdField,
+  pageSizeField,
+  pick,
+  relationField,
+  stringField,
+  userField,
+} from "./fields.ts"
+import type { Answer, ApiRequest } from "./route.ts"
+
+/**
+ * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, as they are in the database now.
+ * Ordered by object, relation and user, where OpenFGA answers in the order of writing.
+ */
+export async function postRead(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
+  const filter = filterOf(objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key"))
+  const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
+  const token = stringField(pick(body, "continuation_token", "continuationToken"), "continuation_token")
+  // Read for its errors: every read is of the database's present state.
+  consistencyField(body["consistency"])
+  const store = await api.stores.find(name)
+  const page = await readTuples(api.database, store.id, filter, { pageSize, token })
+  if (page === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
+  return {
+    status: 200,
+    body: { tuples: page.tuples.map(tupleBody), continuation_token: page.token },
+    headers: ["Openfga-Store-Id", store.id],
+  }
+}
+
+function filterOf(fields: Fields | undefined): TupleFilter {
+  if (fields === undefined) return {}
+  const message = "ReadRequestTupleKey"
+  const given = (key: string) => stringField(fields[key], key) !== ""
+  const object = given("object") ? objectIdField(fields["object"], message) : ""
+  const relation = given("relation") ? relationField(fields["relation"], message) : undefined
+  const user = given("user") ? userField(fields["user"], message) : undefined
+  if (object === "" && relation === undefined && user === undefined) return {}
+  const colon = object.indexOf(":")
+  if (colon < 1 || (colon === object.length - 1 && user === undefined))
+    throw new ApiError(
+      "validation_error",
+      "the 'tuple_key' field was provided but the object type field is required and both the object id and user cannot be empty",
+    )
+  return { object, relation, user }
+}
+
+function tupleBody({ key, writtenAt }: StoredTuple): object {
+  const { user, relation, object, condition } = key
+  return { key: { user, relation, object, condition: condition ?? null }, timestamp: writtenAt }
+}

@@ -1,0 +1,44 @@
+import type { AddressInfo } from "node:net"
+import type { FastifyInstance } from "fastify"
+import type { Address } from "../plan/resources.ts"
+import { AuthzApi } from "./api.ts"
+import type { AuthzParts } from "./ports.ts"
+import { buildServer } from "./server.ts"
+
+export interface AuthzOptions extends AuthzParts {
+  /** Where to listen, each with a listener of its own; port 0 takes a free one. */
+  readonly listen: readonly Address[]
+}
+
+export interface AuthzListeners {
+  /** In the order asked for, with the real ports. */
+  readonly addresses: readonly Address[]
+  /** Takes no new connections, answers what runs, and ends. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the HTTP API of the engine: OpenFGA's stores, models, write, read and check, plus `explain`. It knows no callers and asks for no
+ * credentials: it belongs on an internal address.
+ * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
+ */
+export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
+  const api = new AuthzApi(options)
+  const servers: FastifyInstance[] = []
+  const close = async () => {
+    await Promise.all(servers.map((server) => server.close()))
+  }
+  const addresses: Address[] = []
+  try {
+    for (const { host, port } of options.listen) {
+      const server = buildServer(api)
+      servers.push(server)
+      await server.listen({ host, port })
+      addresses.push({ host, port: (server.server.address() as AddressInfo).port })
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { addresses, close }
+}

@@ -1,0 +1,66 @@
+import type { Database } from "../store/database.ts"
+import { findStore, type StoreRecord } from "../store/stores.ts"
+import { storeNotFound } from "./api-error.ts"
+
+interface Entry {
+  store: StoreRecord
+  confirmedMs: number
+  refreshing: boolean
+}
+
+/** Younger than this it is taken as it is; older, a request asks the database again. */
+const freshMs = 1_000
+/** How long a request may be answered from an entry that is being asked for again, if there is no other bound. */
+const entriesMax = 10_000
+
+/**
+ * Stores by id or declared name, so that a check needs no query. What another process changes (a new model, a deletion, another plan) is
+ * seen about a second later, what this one changes at once.
+ */
+export class StoreDirectory {
+  readonly #database: Database
+  readonly #maxStalenessMs: () => number | null
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(database: Database, maxStalenessMs: () => number | null) {
+    this.#database = database
+    this.#maxStalenessMs = maxStalenessMs
+  }
+
+  /** Without a promise when it is known. @throws ApiError `store_id_not_found` · SourceUnavailable */
+  find(idOrName: string): StoreRecord | Promise<StoreRecord> {
+    const entry = this.#entries.get(idOrName)
+    if (entry === undefined) return this.#ask(idOrName)
+    const ageMs = performance.now() - entry.confirmedMs
+    if (ageMs < freshMs) return entry.store
+    const maxMs = this.#maxStalenessMs()
+    if (maxMs !== null && ageMs >= maxMs) return this.#ask(idOrName)
+    if (!entry.refreshing) this.#refresh(idOrName, entry)
+    return entry.store
+  }
+
+  /** After a change of this process. */
+  forget(store: { readonly id: string; readonly declaredName: string | null }): void {
+    this.#entries.delete(store.id)
+    if (store.declaredName !== null) this.#entries.delete(store.declaredName)
+  }
+
+  #refresh(idOrName: string, entry: Entry): void {
+    entry.refreshing = true
+    this.#ask(idOrName).catch(() => {
+      // Away, or gone: until the bound the entry serves in the one case, and is removed in the other.
+      entry.refreshing = false
+    })
+  }
+
+  async #ask(idOrName: string): Promise<StoreRecord> {
+    const askedMs = performance.now()
+    const store = await findStore(this.#database, idOrName)
+    this.#entries.delete(idOrName)
+    if (store === undefined) throw storeNotFound()
+    const oldest = this.#entries.keys().next()
+    if (this.#entries.size >= entriesMax && !oldest.done) this.#entries.delete(oldest.value)
+    this.#entries.set(idOrName, { store, confirmedMs: askedMs, refreshing: false })
+    return store
+  }
+}

@@ -1,0 +1,62 @@
+import { decodeToken, encodeToken } from "../store/continuation.ts"
+import { createStore, deleteStore, listStores, type StoreRecord } from "../store/stores.ts"
+import type { AuthzApi } from "./api.ts"
+import { ApiError, managedByPlan } from "./api-error.ts"
+import { pageSizeField, storeNameField } from "./fields.ts"
+import type { Answer, ApiRequest } from "./route.ts"
+
+const tokenKind = "stores-1"
+
+/** `POST /stores` `{name}` → 201. The store belongs to the API. */
+export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<Answer> {
+  const store = await createStore(api.database, storeNameField(body["name"]))
+  const { id, name, createdAt, updatedAt } = store
+  return { status: 201, body: { id, name, created_at: createdAt, updated_at: updatedAt } }
+}
+
+/** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
+export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<Answer> {
+  const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
+  const token = query.get("continuation_token") ?? ""
+  const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
+  if (after === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
+  const name = query.get("name") || undefined
+  const found = await listStores(api.database, { after, limit: limit + 1, name })
+  const page = found.slice(0, limit)
+  const last = found.length > limit ? page.at(-1) : undefined
+  return {
+    status: 200,
+    body: {
+      stores: page.map(storeBody),
+      continuation_token: last === undefined ? "" : encodeToken(tokenKind, [last.id]),
+    },
+  }
+}
+
+/** `GET /stores/{store}` */
+export async function getStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
+  return { status: 200, body: storeBody(await api.stores.find(store)) }
+}
+
+/** `DELETE /stores/{store}` → 204, also when it never existed; 409 for a declared one. */
+export async function removeStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
+  const found = await findOrNothing(api, store)
+  if (found === undefined) return { status: 204 }
+  const outcome = await deleteStore(api.database, found.id)
+  api.stores.forget(found)
+  if (outcome === "managed") throw managedByPlan(found.declaredName ?? found.name)
+  return { status: 204 }
+}
+
+async function findOrNothing(api: AuthzApi, store: string): Promise<StoreRecord | undefined> {
+  try {
+    return await api.stores.find(store)
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "store_id_not_found") return undefined
+    throw error
+  }
+}
+
+function storeBody({ id, name, createdAt, updatedAt }: StoreRecord): object {
+  return { id, name, created_at: createdAt, updated_at: updatedAt, deleted_at: null }
+}

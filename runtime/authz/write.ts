@@ -1,0 +1,137 @@
+import type { TupleKey } from "../check/ports.ts"
+import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
+import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
+import { type AuthzApi, modelHeaders } from "./api.ts"
+import { ApiError, storeNotFound } from "./api-error.ts"
+import { consistencyToken } from "./consistency-token.ts"
+import { arrayField, type Fields, invalid, modelIdField, objectField, pick, stringField } from "./fields.ts"
+import type { Answer, ApiRequest } from "./route.ts"
+import { tupleKeyField } from "./tuple-keys.ts"
+import { validateDelete, validateTuple } from "./validate-tuple.ts"
+
+/** Writes and deletes of one request, together. */
+export const tuplesPerWriteMax = 100
+
+interface ParsedWrite {
+  readonly writes: readonly TupleKey[]
+  readonly deletes: readonly TupleKey[]
+  readonly onDuplicate: WriteRequest["onDuplicate"]
+  readonly onMissing: WriteRequest["onMissing"]
+  readonly modelId: string
+}
+
+/**
+ * `POST /stores/{store}/write`: all or nothing. The answer is OpenFGA's empty object with our `consistency_token` in it: the store's revision
+ * that has these tuples.
+ */
+export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
+  const parsed = parse(body)
+  const store = await api.stores.find(name)
+  const { writes, deletes, onDuplicate, onMissing } = parsed
+  if (writes.length === 0 && deletes.length === 0)
+    throw new ApiError(
+      "invalid_write_input",
+      "Invalid input. Make sure you provide at least one write, or at least one delete",
+    )
+  const modelId =
+    writes.length > 0 ? api.modelId(store, parsed.modelId) : ((parsed.modelId || store.modelId) ?? "")
+  if (writes.length > 0) {
+    const model = await api.model(store, modelId)
+    for (const key of writes) validateTuple(model, key)
+  }
+  for (const key of deletes) validateDelete(key)
+  const request: WriteRequest = {
+    writes: writes.map(rowOfTuple),
+    deletes: deletes.map(rowOfTuple),
+    onDuplicate,
+    onMissing,
+  }
+  refuseRepeated(request)
+  const outcome = await api.writer.write(store.id, request)
+  if (outcome === undefined) {
+    api.stores.forget(store)
+    throw storeNotFound()
+  }
+  if ("conflict" in outcome) throw conflictError(outcome)
+  return {
+    status: 200,
+    body: { consistency_token: consistencyToken(outcome.revision) },
+    headers: modelHeaders(store.id, modelId),
+  }
+}
+
+function parse(body: Fields): ParsedWrite {
+  const writes = objectField(body["writes"], "writes")
+  const deletes = objectField(body["deletes"], "deletes")
+  return {
+    writes: keysOf(writes, "WriteRequestWrites", "TupleKey"),
+    deletes: keysOf(deletes, "WriteRequestDeletes", "TupleKeyWithoutCondition"),
+    onDuplicate: choice(
+      writes && pick(writes, "on_duplicate", "onDuplicate"),
+      "WriteRequestWrites",
+      "OnDuplicate",
+    ),
+    onMissing: choice(
+      deletes && pick(deletes, "on_missing", "onMissing"),
+      "WriteRequestDeletes",
+      "OnMissing",
+    ),
+    modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), "WriteRequest"),
+  }
+}
+
+function keysOf(fields: Fields | undefined, list: string, message: string): readonly TupleKey[] {
+  if (fields === undefined) return []
+  const keys = arrayField(pick(fields, "tuple_keys", "tupleKeys"), "tuple_keys")
+  if (keys.length === 0) throw invalid(list, "TupleKeys", "value must contain at least 1 item(s)")
+  if (keys.length > tuplesPerWriteMax) throw tooMany()
+  return keys.map((key) => tupleKeyField(key, message))
+}
+
+function choice(value: unknown, message: string, field: string): "error" | "ignore" {
+  const text = stringField(value, field)
+  if (text === "" || text === "error") return "error"
+  if (text === "ignore") return "ignore"
+  throw invalid(message, field, "value must be in list [ error ignore]")
+}
+
+function refuseRepeated({ writes, deletes }: WriteRequest): void {
+  const seen = new Set<string>()
+  for (const row of [...deletes, ...writes]) {
+    const identity = tupleIdentity(row)
+    if (seen.has(identity)) {
+      const { user, relation, object } = tupleOfRow(row)
+      throw new ApiError(
+        "cannot_allow_duplicate_tuples_in_one_request",
+        `duplicate tuple in write: user: '${user}', relation: '${relation}', object: '${object}'`,
+      )
+    }
+    seen.add(identity)
+  }
+  if (seen.size > tuplesPerWriteMax) throw tooMany()
+}
+
+function tooMany(): ApiError {
+  return new ApiError(
+    "exceeded_entity_limit",
+    `The number of write operations exceeds the allowed limit of ${tuplesPerWriteMax}`,
+  )
+}
+
+function conflictError({ conflict, row }: WriteConflict): ApiError {
+  const { user, relation, object } = tupleOfRow(row)
+  const tuple = `user: '${user}', relation: '${relation}', object: '${object}'`
+  if (conflict === "other-condition")
+    return new ApiError(
+      "Aborted",
+      `transactional write failed due to conflict: attempted to write a tuple which already exists with a different condition: ${tuple}`,
+    )
+  const what =
+    conflict === "exists"
+      ? "cannot write a tuple which already exists"
+      : "cannot delete a tuple which does not exist"
+  return new ApiError(
+    "write_failed_due_to_invalid_input",
+    `${what}: ${tuple}: tuple to be written already existed or the tuple to be deleted did not exist`,
+  )
+}
