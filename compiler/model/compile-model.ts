@@ -99,11 +99,17 @@ function codeOf(finding: ModelFinding): Code {
   return code
 }
 
-/** Looking for the nearest name takes time for each, and nobody reads so many. */
-const suggestionsMax = 200
+/** Comparisons of names in the search for the nearest ones: a model with thousands of unknown names is read by nobody. */
+const comparisonsMax = 100_000
 
 function reportFindings({ model, broken }: LoweredModel, places: Places, mistakes: Mistakes): void {
-  let suggestions = 0
+  let comparisons = 0
+  const suggestion = ({ unknown }: ModelFinding): string => {
+    if (unknown === undefined || comparisons > comparisonsMax) return ""
+    const known = [...unknown.known()]
+    comparisons += known.length
+    return didYouMean(unknown.name, known)
+  }
   for (const finding of validateModel(model, { rules: "language", broken })) {
     // Without a header line there is no version, which was reported.
     if (finding.kind === "schema-version-required") continue
@@ -111,12 +117,14 @@ function reportFindings({ model, broken }: LoweredModel, places: Places, mistake
       span: places.of(path),
       message,
     }))
-    const { unknown } = finding
-    const hint =
-      unknown === undefined || ++suggestions > suggestionsMax ? "" : didYouMean(unknown.name, unknown.known())
-    mistakes.add(codeOf(finding), places.of(finding.path, finding.range), detailOf(finding) + hint, {
-      related,
-    })
+    mistakes.add(
+      codeOf(finding),
+      places.of(finding.path, finding.range),
+      detailOf(finding) + suggestion(finding),
+      {
+        related,
+      },
+    )
   }
 }
 

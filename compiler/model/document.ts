@@ -9,11 +9,13 @@ import { type ParseMistake, parseStatement, type RawStatement } from "./parser.t
 import {
   condition,
   conditionName,
+  containerType,
   define,
   endOf,
   extend,
   model,
   module,
+  plainType,
   relations,
   schema,
   tokenize,
@@ -138,6 +140,9 @@ class DocumentBuilder {
     ) {
       const help = `\`${at.image}\` is a word of the language and can't be a name here.`
       this.#mistakes.add("SP4001", span, message, { help })
+    } else if (/a name|a parameter/.test(message) && at !== undefined && isTypeWord(at)) {
+      const help = `\`${at.image}\` is a type. Conditions and parameters need other names, e.g. \`condition late(hour: int)\`.`
+      this.#mistakes.add("SP4001", span, message, { help })
     } else this.#mistakes.add("SP4001", span, message)
   }
 
@@ -237,6 +242,10 @@ class DocumentBuilder {
       },
     )
   }
+}
+
+function isTypeWord({ tokenType: { CATEGORIES = [] } }: IToken): boolean {
+  return CATEGORIES.includes(plainType) || CATEGORIES.includes(containerType)
 }
 
 function nameOf(token: IToken, mistakes: Mistakes): Name {
