@@ -58,11 +58,6 @@ export function mapOf(key: CelTypeTree, value: CelTypeTree): CelTypeTree {
   return tree("map", [key, value])
 }
 
-/** The type of a declared object; its fields are in the environment, not in the type. */
-export function objectOf(name: string): CelTypeTree {
-  return tree(name, noArgs)
-}
-
 class TypeReader {
   private readonly text: string
   private offset = 0
