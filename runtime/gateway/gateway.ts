@@ -44,6 +44,7 @@ export interface Applied {
   readonly steps: { readonly total: number; readonly reused: number }
 }
 
+/** For health and status. */
 export interface GatewayState {
   readonly serving: boolean
   readonly draining: boolean

@@ -58,6 +58,7 @@ export class Listener {
     instance.addHook("onRequest", (request, reply, _done) => {
       reply.hijack()
       const { raw } = request
+      ;(raw.socket as Tagged)[latest] = reply.raw
       handle(raw, reply.raw, (raw as IncomingMessage & { originalUrl: string }).originalUrl)
     })
     instance.setNotFoundHandler(() => undefined)
@@ -112,11 +113,26 @@ export class Listener {
   }
 }
 
+/** The newest answer of a connection, for errors that come while it is on its way. */
+const latest = Symbol("latest answer")
+type Tagged = Socket & { [latest]?: ServerResponse }
+
 /** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
 function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
+  }
+  const answer = (socket as Tagged)[latest]
+  if (answer !== undefined && !answer.writableFinished) {
+    // Bytes after `Connection: close` are no request and take nothing from the one before them.
+    if (error.code === "HPE_CLOSED_CONNECTION") return
+    // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
+    if (answer.headersSent) {
+      answer.end()
+      socket.destroySoon()
+      return
+    }
   }
   const found =
     error.code === "HPE_HEADER_OVERFLOW"

@@ -60,6 +60,8 @@ export class LiveExchange implements Exchange, BindingSource {
   cut = false
   /** `100 Continue` was sent, or nobody waits for it. */
   continued = true
+  /** The head was refused: what follows it on the connection can't be understood either. */
+  refused = false
   /** The answer is complete or the client has gone: nothing may be sent any more. */
   over = false
   #query: QueryString | undefined

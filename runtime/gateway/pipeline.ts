@@ -54,6 +54,7 @@ class Passage implements Timed {
     request.on("error", ignore)
     const intake = takeIn(request, target, generation.rules)
     if ("kind" in intake) {
+      exchange.refused = true
       this.#fail(intake)
       return
     }

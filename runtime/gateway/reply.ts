@@ -71,7 +71,8 @@ export function writeHead(exchange: LiveExchange, status: number, lines: string[
 
 /** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
 export function unreadBody(exchange: LiveExchange): "none" | "small" | "large" {
-  const { intake, request } = exchange
+  const { intake, request, refused } = exchange
+  if (refused) return "large"
   if (request.complete || intake.body === "none") return "none"
   return typeof intake.body === "number" && intake.body <= drainBytesMax && exchange.continued
     ? "small"

@@ -47,8 +47,10 @@ export interface DirectAnswer {
   readonly body: Buffer | undefined
 }
 
+/** What ends a section. */
 export type Answer = Problem | DirectAnswer
 
+/** What a problem may say besides its name; see `Problem`. */
 export interface ProblemOptions {
   readonly status?: number | undefined
   readonly headers?: readonly string[] | undefined

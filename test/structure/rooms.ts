@@ -98,14 +98,23 @@ export const rooms: readonly Room[] = [
   { path: "runtime/limits", doors: ["limiter"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["keys", "verifier"],
+    doors: ["issuer", "keys", "verifier"],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",
   },
   {
     path: "runtime/policies",
-    doors: ["answer", "canonical-path", "exchange", "header-list", "query-string"],
+    doors: [
+      "answer",
+      "canonical-path",
+      "exchange",
+      "header-list",
+      "policy",
+      "query-string",
+      "run-steps",
+      "table",
+    ],
     may: [
       "runtime/plan",
       "runtime/expression",
