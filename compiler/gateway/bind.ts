@@ -33,13 +33,17 @@ function bindStatements(
 ): BoundBlock {
   const rows = rowsOf[name]
   const bound: Bound[] = []
+  const unknown: Statement[] = []
   let damaged = owner?.broken ?? false
   for (const statement of statements) {
+    // The loader has followed it and reported what is wrong with it.
+    if (name === "file" && statement.keyword.text === "include") continue
     const row = rows.get(statement.keyword.text) ?? blocks[name].anyKeyword
     if (row === undefined) {
       // The words of a broken line may be anything: its finding has been made.
       if (!statement.broken) reportKeyword(statement, name, owner, report)
       damaged = true
+      unknown.push(statement)
       continue
     }
     const each = bindStatement(row, statement, report)
@@ -48,7 +52,7 @@ function bindStatements(
   }
   reportRepeated(name, bound, report)
   if (!damaged && owner !== undefined) reportMissing(name, bound, owner, report)
-  return { name, statements: bound, damaged }
+  return { name, statements: bound, damaged, unknown }
 }
 
 function bindStatement(row: Row, statement: Statement, report: Report): Bound {

@@ -21,6 +21,8 @@ export interface BoundBlock {
   readonly statements: readonly Bound[]
   /** Something in it was not understood: what seems missing may be there. */
   readonly damaged: boolean
+  /** Statements whose keyword is not known. */
+  readonly unknown: readonly Statement[]
 }
 
 /** An argument in its slot. `value` is what its literal means (a number of milliseconds, a parsed path, …), by kind of slot. */

@@ -118,7 +118,7 @@ class Matcher {
     if ("oneOf" in first) return first.oneOf.some((alternative) => this.#starts(alternative))
     const slot = "many" in first ? first.many : first
     if (argument !== undefined && slotKinds[slot.kind].accepts(argument)) return true
-    this.#expected.push(expectedOf(slot))
+    if (slot.refused !== true) this.#expected.push(expectedOf(slot))
     return false
   }
 }

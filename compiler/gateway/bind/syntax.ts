@@ -17,5 +17,8 @@ function partText(part: Part): string {
     const each = labelOf(part.many)
     return part.between === undefined ? `${each} …` : `${each} [${part.between} ${each} …]`
   }
-  return part.oneOf.map((alternative) => alternative.map(partText).join(" ")).join(" | ")
+  const shown = part.oneOf.filter(
+    ([first]) => first === undefined || !("slot" in first) || first.refused !== true,
+  )
+  return shown.map((alternative) => alternative.map(partText).join(" ")).join(" | ")
 }

@@ -58,6 +58,8 @@ export interface Slot {
   /** Bounds of numbers; milliseconds for durations, bytes for sizes. */
   readonly min?: number
   readonly max?: number
+  /** Accepted only to be refused with a reason of its own; not shown in the syntax. */
+  readonly refused?: boolean
   /** Durations in whole seconds only. */
   readonly wholeSeconds?: boolean
 }

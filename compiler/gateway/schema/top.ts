@@ -1,4 +1,4 @@
-import { many, oneOf, type Row, slot } from "./row.ts"
+import { many, oneOf, type Row, slot, word } from "./row.ts"
 
 /** Statements of a file: everything that is declared. */
 const gateway: Row = {
@@ -39,7 +39,7 @@ const secret: Row = {
       args: [
         slot("name", "value-name", { to: ["secret"] }),
         slot("equals", "equals"),
-        slot("outside", "outside"),
+        oneOf([slot("outside", "outside")], [slot("literal", "data", { refused: true })]),
       ],
     },
   ],
@@ -134,9 +134,9 @@ export const gatewayRows: readonly Row[] = [
   {
     keyword: "trust",
     several: true,
-    forms: [{ args: [many(slot("network", "network"))] }],
+    forms: [{ args: [word("none")] }, { args: [many(slot("network", "network"))] }],
     byDefault: "no proxy is believed",
-    docs: "Networks of the proxies in front: their X-Forwarded-For tells the client's address.",
+    docs: "Networks of the proxies in front: their X-Forwarded-For tells the client's address. `trust none` says that there are none.",
     example: "trust 10.0.0.0/8",
   },
   {

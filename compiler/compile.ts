@@ -1,0 +1,46 @@
+import { digestOf } from "../runtime/plan/canonical.ts"
+import { type Plan, planFormat } from "../runtime/plan/plan.ts"
+import { readPlan } from "../runtime/plan/read.ts"
+import { type Diagnostic, Report } from "./core/diagnostic.ts"
+import type { Files } from "./core/files.ts"
+import { Project } from "./core/load.ts"
+import { bind } from "./gateway/bind.ts"
+import { checkNames } from "./gateway/check/names.ts"
+import { checkNetworks } from "./gateway/check/networks.ts"
+import { loadDocuments } from "./gateway/include.ts"
+import { type LoweredGateway, lower } from "./gateway/lower.ts"
+import { compileModels } from "./gateway/models.ts"
+import { Program } from "./gateway/program.ts"
+
+/** The outcome of a compilation: all findings, and the plan if none of them is an error. */
+export interface Compiled {
+  readonly plan: Plan | undefined
+  /** By file and place. */
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Compiles a project: gateway.conf (`entry`, a path in `files`), what it includes and the models it names. The same text makes the same
+ * plan, byte for byte, on any machine and whatever the order of its declarations.
+ *
+ * @throws Error when the plan made here is not accepted by its own reader: a mistake of this program, never of the text.
+ */
+export function compile(files: Files, entry: string): Compiled {
+  const report = new Report()
+  const project = new Project(files, report)
+  const documents = loadDocuments(project, entry, report)
+  const program = new Program(bind(documents, report), report)
+  checkNames(program, report)
+  checkNetworks(program, report)
+  const models = compileModels(program, project, report)
+  const lowered = lower(program, models, report)
+  return { plan: report.blocked ? undefined : seal(lowered), diagnostics: report.sorted() }
+}
+
+/** Gives the content its digest and reads the plan as a runtime would. */
+function seal({ body, origins }: LoweredGateway): Plan {
+  const read = readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins })
+  if ("plan" in read) return read.plan
+  const problems = read.problems.map(({ path, message }) => `${path}: ${message}`)
+  throw new Error(`the compiler made a plan its reader refuses: ${problems.join("; ")}`)
+}

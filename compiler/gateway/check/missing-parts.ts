@@ -1,0 +1,54 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Missing } from "../lower/route.ts"
+import type { RouteSource } from "../routes.ts"
+
+interface Part {
+  readonly key: keyof Missing
+  readonly code: "SP3004" | "SP3005"
+  readonly one: string
+  readonly all: string
+}
+
+const parts: readonly Part[] = [
+  { key: "auth", code: "SP3004", one: "has no `auth`", all: "has an `auth`" },
+  {
+    key: "backend",
+    code: "SP3005",
+    one: "has no `backend` and does not always answer itself",
+    all: "has a `backend` or always answers itself",
+  },
+]
+
+/** Collects what routes lack, and reports it once for an API that lacks it everywhere. */
+export class MissingParts {
+  readonly #report: Report
+  readonly #apis = new Map<RouteSource["api"], { source: RouteSource; missing: Missing }[]>()
+
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  add(source: RouteSource, missing: Missing): void {
+    const routes = this.#apis.get(source.api)
+    if (routes === undefined) this.#apis.set(source.api, [{ source, missing }])
+    else routes.push({ source, missing })
+  }
+
+  report(): void {
+    for (const [api, routes] of this.#apis) {
+      for (const { key, code, one, all } of parts) {
+        const lacking = routes.filter(({ missing }) => missing[key])
+        const [first] = lacking
+        if (first !== undefined && lacking.length > 1 && lacking.length === routes.length) {
+          const detail = `none of the ${routes.length} operations of \`${api.name}\` ${all}`
+          this.#report.add(code, api.span, detail, {
+            related: [{ span: first.source.span, message: "the first of them" }],
+          })
+          continue
+        }
+        for (const { source } of lacking)
+          this.#report.add(code, source.span, `\`${source.key.replace("* ", "ANY ")}\` ${one}`)
+      }
+    }
+  }
+}

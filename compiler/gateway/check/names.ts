@@ -1,0 +1,65 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Argument, Cel, TextPart } from "../ast.ts"
+import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
+import { cuttable } from "../bind/names.ts"
+import { nounOf, type Program } from "../program.ts"
+import type { SlotKind } from "../schema/row.ts"
+
+const textKinds: readonly SlotKind[] = ["text", "load-text", "url"]
+
+/** Resolves every name in every statement, also of statements nothing uses, and warns about declarations nothing names. */
+export function checkNames(program: Program, report: Report): void {
+  const damaged = walk(program.root, program, report)
+  // What was not understood may be what uses them.
+  if (damaged) return
+  for (const kind of ["value", "secret", "issuer", "backend", "policy"] as const) {
+    for (const each of program.all(kind)) {
+      if (!each.used) report.add("SP2014", each.span, `nothing uses the ${nounOf(kind)} \`${each.name}\``)
+    }
+  }
+}
+
+/** True when something in the block or below was not understood. */
+function walk(block: BoundBlock | undefined, program: Program, report: Report): boolean {
+  let damaged = block?.damaged ?? false
+  for (const bound of block?.statements ?? []) {
+    checkArguments(bound, program, report)
+    if (walk(bound.block, program, report)) damaged = true
+    if (walk(bound.otherwise, program, report)) damaged = true
+  }
+  return damaged
+}
+
+function checkArguments(bound: Bound, program: Program, report: Report): void {
+  for (const filled of bound.args.filled) checkArgument(filled, program, report)
+  // Slots of a broken statement are not all filled; what it names is in use all the same.
+  if (bound.broken) for (const argument of bound.statement.args) markWords(argument, program)
+}
+
+function checkArgument({ slot, argument }: Filled, program: Program, report: Report): void {
+  if (argument.kind === "word") {
+    if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
+    else if (textKinds.includes(slot.kind)) program.resolve(argument, ["value", "secret"], report)
+    else if (slot.kind === "scope" && !cuttable.includes(argument.text))
+      program.resolve(argument, ["policy"], report)
+  } else if (argument.kind === "text") argument.parts.forEach((part) => markExpression(part, program))
+  else if (argument.kind === "cel") markExpression(argument, program)
+}
+
+/** Counts named values an expression seems to use; whether it may is checked where the expression is. */
+function markExpression(part: TextPart | Cel, program: Program): void {
+  if (part.kind !== "cel") return
+  for (const found of part.source.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
+    const declared = program.find("value", found[0])
+    if (declared !== undefined) declared.used = true
+  }
+}
+
+function markWords(argument: Argument, program: Program): void {
+  if (argument.kind === "text") argument.parts.forEach((part) => markExpression(part, program))
+  if (argument.kind !== "word") return
+  for (const kind of ["value", "issuer", "backend", "policy"] as const) {
+    const declared = program.find(kind, argument.text)
+    if (declared !== undefined) declared.used = true
+  }
+}

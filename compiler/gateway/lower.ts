@@ -1,0 +1,125 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { StepId } from "../../runtime/plan/steps.ts"
+import type { Report } from "../core/diagnostic.ts"
+import { MissingParts } from "./check/missing-parts.ts"
+import { Backends } from "./lower/backends.ts"
+import { Expressions } from "./lower/expression.ts"
+import { lowerIssuer } from "./lower/issuer.ts"
+import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
+import { Origins } from "./lower/origins.ts"
+import { Places } from "./lower/place.ts"
+import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
+import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
+import { Scopes } from "./lower/scope.ts"
+import { type Lowered, StepTable } from "./lower/step.ts"
+import type { StoreModels } from "./lower/store-model.ts"
+import { Texts } from "./lower/text.ts"
+import { Values } from "./lower/values.ts"
+import type { Program } from "./program.ts"
+import { type RouteSource, routesOf } from "./routes.ts"
+
+/** The content of a plan and where its parts were written. */
+export interface LoweredGateway {
+  readonly body: PlanBody
+  readonly origins: Record<string, string>
+}
+
+/**
+ * Makes the plan's content of the declarations and checks on the way what only the whole shows: expressions in their places, `require`
+ * against the models, limits against `auth`. With findings that are errors the result is incomplete and must not be used.
+ */
+export function lower(program: Program, models: StoreModels, report: Report): LoweredGateway {
+  const values = new Values(program, report)
+  const expressions = new Expressions(program, values, report)
+  const texts = new Texts(program, values, expressions, report)
+  const steps = new StepTable()
+  const backends = new Backends(program, values, report)
+  const places = new Places(values.names())
+  const shared = { program, values, texts, expressions, models, report, steps }
+  const lowering = new RouteLowering(shared, places, backends, timeoutOf(program.gateway))
+  const routes = lowerRoutes(program, lowering, report)
+  checkClashes(program, report)
+
+  const used = new Set<StepId>()
+  for (const { inbound, backend, outbound } of routes.values())
+    for (const list of [inbound, backend, outbound]) collect(list, used)
+  const stepTable = steps.table(used)
+  const issuers = lowerIssuers(program, values, stepTable, report)
+  const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
+  for (const part of [issuers, backendTable]) values.needIn(part)
+  const keyed = new Set(
+    Object.values(stepTable).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])),
+  )
+  const subscriptions = lowerSubscriptions(program, values, keyed, report)
+  const body: PlanBody = {
+    gateway: lowerGateway(program, report),
+    authz: lowerAuthz(program, models, report),
+    issuers,
+    backends: backendTable,
+    products: lowerProducts(program, report),
+    subscriptions,
+    routes: Object.fromEntries([...routes].map(([{ key }, { route }]) => [key, route])),
+    steps: stepTable,
+    models: Object.fromEntries(
+      [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
+    ),
+    ...values.tables(),
+  }
+  return { body, origins: new Origins(program, body).of(routes, backends.used()) }
+}
+
+function lowerRoutes(
+  program: Program,
+  lowering: RouteLowering,
+  report: Report,
+): Map<RouteSource, LoweredRoute> {
+  const scopes = new Scopes(program, report)
+  const missing = new MissingParts(report)
+  const routes = new Map<RouteSource, LoweredRoute>()
+  const outer = scopes.inside([], { label: "gateway", block: program.gateway?.block }, 0)
+  const common = new Map<string, ReturnType<Scopes["inside"]>>()
+  for (const source of routesOf(program, report)) {
+    const { api, version, operation } = source.scopes
+    const key = `${source.api.name}/${source.versionName ?? ""}`
+    let items = common.get(key)
+    if (items === undefined) {
+      items = scopes.inside([...outer, ...scopes.productItems(source.api.name)], api, 2)
+      if (version !== undefined) items = scopes.inside(items, version, 3)
+      common.set(key, items)
+    }
+    const { lowered, missing: lacks } = lowering.lower(source, scopes.inside(items, operation, 4))
+    missing.add(source, lacks)
+    routes.set(source, lowered)
+  }
+  scopes.reportIdle()
+  missing.report()
+  if (routes.size > 0 && program.gateway === undefined && !program.root.damaged) {
+    report.add("SP3021", [...routes.keys()][0]?.api.span, "there are APIs, but no `gateway`")
+  }
+  return routes
+}
+
+/** Issuers that routes use; the others are only checked. */
+function lowerIssuers(
+  program: Program,
+  values: Values,
+  steps: PlanBody["steps"],
+  report: Report,
+): PlanBody["issuers"] {
+  const used = new Set(
+    Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? [step.issuer] : [])),
+  )
+  const issuers: PlanBody["issuers"] = {}
+  for (const declared of program.all("issuer")) {
+    const issuer = lowerIssuer(declared, values, report)
+    if (issuer !== undefined && used.has(declared.name)) issuers[declared.name] = issuer
+  }
+  return issuers
+}
+
+function collect(steps: readonly Lowered[], used: Set<StepId>): void {
+  for (const { id, inside } of steps) {
+    used.add(id)
+    for (const list of Object.values(inside)) collect(list, used)
+  }
+}

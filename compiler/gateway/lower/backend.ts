@@ -1,0 +1,88 @@
+import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type { Backend } from "../../../runtime/plan/resources.ts"
+import type { LoadText } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { inlineBackendPrefix } from "../bind/names.ts"
+import type { Declaration } from "../program.ts"
+import { lowerUrl } from "./url.ts"
+import type { Values } from "./values.ts"
+
+const defaultConnectMs = 2000
+
+/** The backend for the plan; undefined when something is missing or wrong (reported). */
+export function lowerBackend(
+  { bound, name }: Declaration,
+  values: Values,
+  report: Report,
+): Backend | undefined {
+  const { block } = bound
+  if (bound.broken || block === undefined) return undefined
+  const targets = lowerTargets(bound, name, values, report)
+  const timeout = statementOf(block, "timeout")?.args
+  const tls = statementOf(block, "tls")?.block
+  const ca = statementOf(tls, "ca")?.args.value<{ file: string }>("file")
+  const insecure = statementOf(tls, "insecure")
+  if (insecure !== undefined && ca !== undefined) {
+    report.add("SP2017", insecure.statement.keyword.span, "with `insecure` no authority is asked")
+  } else if (insecure !== undefined) {
+    report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
+  }
+  if (targets === undefined) return undefined
+  return {
+    targets,
+    connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
+    totalMs: timeout?.value<number | null>("total") ?? null,
+    tls: { ...(ca === undefined ? {} : { ca }), insecure: insecure !== undefined },
+  }
+}
+
+/** A backend that is only a URL, and the name it gets. Equal URLs are one backend. */
+export function inlineBackend(url: LoadText): { name: string; backend: Backend } {
+  const name = `${inlineBackendPrefix}${digestOf(url).slice("sha256:".length, "sha256:".length + 8)}`
+  const backend = {
+    targets: [{ url, weight: 1 }],
+    connectMs: defaultConnectMs,
+    totalMs: null,
+    tls: { insecure: false },
+  }
+  return { name, backend }
+}
+
+function lowerTargets(
+  bound: Bound,
+  name: string,
+  values: Values,
+  report: Report,
+): Backend["targets"] | undefined {
+  const { block } = bound
+  const url = statementOf(block, "url")
+  const statements = statementsOf(block, "target")
+  const [first] = statements
+  if (url !== undefined && first !== undefined) {
+    report.add("SP2017", first.statement.keyword.span, "with `url` there is no `target`", {
+      related: [{ span: url.statement.keyword.span, message: "`url`" }],
+      help: 'Write every target as `target "…"`, or keep `url` alone.',
+    })
+    return undefined
+  }
+  if (url === undefined && !mentions(block, "url") && !mentions(block, "target") && block?.damaged !== true) {
+    report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`url\` nor \`target\``, {
+      help: 'Add `url "http://…"`.',
+    })
+  }
+  const targets = new Map<string, Backend["targets"][number]>()
+  for (const each of url === undefined ? statements : [url]) {
+    const argument = each.args.text("url")
+    const text = lowerUrl(argument, values, report)
+    if (text === undefined || argument === undefined) continue
+    const key = JSON.stringify(text)
+    if (targets.has(key))
+      report.add("SP2016", argument.span, "the target is there twice", {
+        help: "Give one of them a higher `weight` instead.",
+      })
+    targets.set(key, { url: text, weight: each.args.value<number>("weight") ?? 1 })
+  }
+  const sorted = [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
+  return sorted.length === 0 ? undefined : sorted
+}

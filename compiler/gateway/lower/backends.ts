@@ -1,0 +1,56 @@
+import type { Backend } from "../../../runtime/plan/resources.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import { inlineBackend, lowerBackend } from "./backend.ts"
+import { lowerUrl } from "./url.ts"
+import type { Values } from "./values.ts"
+
+/** All backends, declared and written as URLs; the plan gets those that routes use. */
+export class Backends {
+  readonly #values: Values
+  readonly #report: Report
+  readonly #all = new Map<string, { backend: Backend | undefined; span: Span }>()
+  readonly #used = new Set<string>()
+  readonly #inline = new Map<Bound, string | undefined>()
+
+  constructor(program: Program, values: Values, report: Report) {
+    this.#values = values
+    this.#report = report
+    for (const declared of program.all("backend")) {
+      this.#all.set(declared.name, { backend: lowerBackend(declared, values, report), span: declared.span })
+    }
+  }
+
+  /** The name of the backend a `backend` statement means; undefined when it is not understood (reported). */
+  use(statement: Bound): string | undefined {
+    const word = statement.args.word("backend")
+    if (word === undefined) return this.#useInline(statement)
+    if (!this.#all.has(word.text)) return undefined
+    this.#used.add(word.text)
+    return word.text
+  }
+
+  /** Used backends with the place of their declaration. */
+  used(): { name: string; backend: Backend; span: Span }[] {
+    return [...this.#used].sort().flatMap((name) => {
+      const found = this.#all.get(name)
+      return found?.backend === undefined ? [] : [{ name, backend: found.backend, span: found.span }]
+    })
+  }
+
+  #useInline(statement: Bound): string | undefined {
+    if (!this.#inline.has(statement)) this.#inline.set(statement, this.#declareInline(statement))
+    return this.#inline.get(statement)
+  }
+
+  #declareInline(statement: Bound): string | undefined {
+    const url = lowerUrl(statement.args.text("url"), this.#values, this.#report)
+    if (url === undefined) return undefined
+    const { name, backend } = inlineBackend(url)
+    if (!this.#all.has(name)) this.#all.set(name, { backend, span: headSpan(statement.statement) })
+    this.#used.add(name)
+    return name
+  }
+}

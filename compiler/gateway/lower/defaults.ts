@@ -1,0 +1,2 @@
+/** Longest time of an exchange when nothing says otherwise. */
+export const defaultTimeoutMs = 30_000

@@ -1,0 +1,166 @@
+import { checkExpression } from "../../../runtime/expression/check.ts"
+import type { ExpressionFinding } from "../../../runtime/expression/finding.ts"
+import type { CelType } from "../../../runtime/expression/types.ts"
+import type { Expression } from "../../../runtime/plan/text.ts"
+import type { Code } from "../../core/catalogue.ts"
+import type { Extra, Report } from "../../core/diagnostic.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import type { Span } from "../../core/source.ts"
+import type { Program } from "../program.ts"
+import { listed } from "../schema/slots.ts"
+import type { Place } from "./place.ts"
+import type { Values } from "./values.ts"
+
+/** An expression in the source: `${…}` or `(…)`. */
+export interface Source {
+  readonly source: string
+  readonly span: Span
+}
+
+/** Checks expressions against the context of their place; each is checked once per place and type. */
+export class Expressions {
+  readonly #program: Program
+  readonly #values: Values
+  readonly #report: Report
+  readonly #checked = new WeakMap<Source, Map<string, Expression | undefined>>()
+
+  constructor(program: Program, values: Values, report: Report) {
+    this.#program = program
+    this.#values = values
+    this.#report = report
+  }
+
+  /** The expression for the plan; undefined when it is wrong (reported). */
+  lower(node: Source, place: Place, expected?: CelType): Expression | undefined {
+    let known = this.#checked.get(node)
+    if (known === undefined) {
+      known = new Map()
+      this.#checked.set(node, known)
+    }
+    const key = `${expected ?? ""}|${place.key}`
+    if (!known.has(key)) known.set(key, this.#check(node, place, expected))
+    return known.get(key)
+  }
+
+  #check(node: Source, place: Place, expected: CelType | undefined): Expression | undefined {
+    const checked = checkExpression(node.source, place.environment, expected)
+    if (!checked.ok) {
+      for (const finding of checked.findings) this.#reportFinding(finding, node, place)
+      return undefined
+    }
+    for (const { path } of checked.references) {
+      const [first] = path
+      const declared = first === undefined ? undefined : this.#program.find("value", first)
+      if (declared?.kind !== "value") continue
+      if (this.#values.state(declared) === "broken") return undefined
+      this.#values.need(declared.name)
+    }
+    return { lang: "cel", text: node.source.trim(), type: checked.type }
+  }
+
+  #reportFinding(finding: ExpressionFinding, node: Source, place: Place): void {
+    const { file, start } = node.span
+    const span = { file, start: start + finding.start, end: start + finding.end }
+    const special = this.#special(finding, node, place)
+    if (special === "excused") return
+    if (special !== undefined) {
+      this.#report.add(special.code, span, special.detail, special.extra)
+      return
+    }
+    const unknown = finding.kind === "unknown-name" || finding.kind === "unknown-field"
+    const code = unknown
+      ? "SP5003"
+      : finding.kind === "syntax" || finding.kind === "limit"
+        ? "SP5002"
+        : "SP5001"
+    const hint = finding.name === undefined ? "" : didYouMean(finding.name, finding.candidates ?? [])
+    this.#report.add(code, span, `${finding.message}${hint}`)
+  }
+
+  /** Findings that are better told from what is known about the place. */
+  #special(finding: ExpressionFinding, node: Source, place: Place): Special | "excused" | undefined {
+    const { kind, name } = finding
+    if (name === undefined) return undefined
+    if (kind === "unknown-name") {
+      if (this.#program.find("value", name)?.kind === "secret") {
+        return { code: "SP5008", detail: `\`${name}\` is a secret` }
+      }
+      if (this.#program.excused(["value", "secret"], name)) return "excused"
+      return unknownHere(name, place)
+    }
+    if (kind !== "unknown-field") return undefined
+    const object = /([A-Za-z_]\w*)\s*(?:\.|\[\s*["'])\s*$/.exec(
+      node.source.slice(0, fieldStart(finding, node.source)),
+    )?.[1]
+    return object === undefined ? undefined : unknownField(object, name, place)
+  }
+}
+
+interface Special {
+  readonly code: Code
+  readonly detail: string
+  readonly extra?: Extra
+}
+
+function unknownHere(name: string, place: Place): Special | undefined {
+  const related =
+    place.auth.span === undefined ? [] : [{ span: place.auth.span, message: "the `auth` of the route" }]
+  if (name === "jwt") {
+    const help = "Add `auth jwt ISSUER` for the routes this runs on, or leave `jwt` out."
+    return {
+      code: "SP5004",
+      detail: "no token is checked here, so there is no `jwt`",
+      extra: { help, related },
+    }
+  }
+  if (name === "subscription" || name === "product") {
+    const help = `Add \`auth subscription\` for the routes this runs on, or leave \`${name}\` out.`
+    return {
+      code: "SP5004",
+      detail: `no key is checked here, so there is no \`${name}\``,
+      extra: { help, related },
+    }
+  }
+  if (name === "response" && place.section === "inbound") {
+    return {
+      code: "SP5004",
+      detail: "there is no `response` yet",
+      extra: { help: "Move the statement to `outbound`." },
+    }
+  }
+  if (name === "error" || name === "item" || name === "var") {
+    return {
+      code: "SP5004",
+      detail: `there is no \`${name}\` here`,
+      extra: { help: "It belongs to statements of a later version." },
+    }
+  }
+  return undefined
+}
+
+function unknownField(object: string, name: string, place: Place): Special | undefined {
+  if (object === "path") {
+    const known = place.pathParameters.map((each) => `\`${each}\``)
+    const has = known.length === 0 ? "the path has no parameters" : `the path has ${listed(known, "and")}`
+    const detail = `the route has no parameter \`${name}\`${didYouMean(name, place.pathParameters)}`
+    return {
+      code: "SP5004",
+      detail,
+      extra: {
+        help: `Add \`{${name}}\` to the path, or correct the name: ${has}.`,
+        related: [{ span: place.routeSpan, message: "the route" }],
+      },
+    }
+  }
+  if (object !== "jwt") return undefined
+  const declared = place.auth.ways.flatMap(({ claims }) =>
+    claims === undefined || claims === "any" ? [] : Object.keys(claims),
+  )
+  return { code: "SP5005", detail: `the issuer declares no claim \`${name}\`${didYouMean(name, declared)}` }
+}
+
+/** Where the name of the field begins; a finding may surround the whole `object.field`. */
+function fieldStart({ start, end, name }: ExpressionFinding, source: string): number {
+  const inside = source.slice(start, end).lastIndexOf(name ?? "")
+  return inside < 0 ? start : start + inside
+}

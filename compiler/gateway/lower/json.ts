@@ -1,0 +1,110 @@
+/** Where JSON text goes wrong: an offset in the text and what was expected there. */
+export interface JsonProblem {
+  readonly at: number
+  readonly message: string
+}
+
+const depthMax = 100
+
+/**
+ * Checks JSON (RFC 8259) and says where it is wrong. JSON.parse of Node 20 leaves the place out of many of its messages, and takes a key
+ * that is there twice.
+ */
+export function checkJson(text: string): JsonProblem | undefined {
+  return new JsonChecker(text).check()
+}
+
+class JsonChecker {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  check(): JsonProblem | undefined {
+    const problem = this.#value(0)
+    if (problem !== undefined) return problem
+    this.#blanks()
+    return this.#at < this.#text.length
+      ? this.#problem("nothing more is expected after the value")
+      : undefined
+  }
+
+  #value(depth: number): JsonProblem | undefined {
+    if (depth > depthMax) return this.#problem(`nested deeper than ${depthMax}`)
+    this.#blanks()
+    const next = this.#text[this.#at]
+    if (next === "{") return this.#object(depth)
+    if (next === "[") return this.#array(depth)
+    if (next === '"') return this.#string()
+    return this.#scalar()
+  }
+
+  #object(depth: number): JsonProblem | undefined {
+    const keys = new Set<string>()
+    this.#at++
+    if (this.#accept("}")) return undefined
+    do {
+      this.#blanks()
+      const start = this.#at
+      if (this.#text[start] !== '"') return this.#problem("a key in double quotes is expected")
+      const problem = this.#string()
+      if (problem !== undefined) return problem
+      const key = this.#text.slice(start, this.#at)
+      if (keys.has(key)) return { at: start, message: `the key ${key} is there twice` }
+      keys.add(key)
+      if (!this.#accept(":")) return this.#problem("`:` is expected after the key")
+      const inner = this.#value(depth + 1)
+      if (inner !== undefined) return inner
+    } while (this.#accept(","))
+    return this.#accept("}") ? undefined : this.#problem("`,` or `}` is expected")
+  }
+
+  #array(depth: number): JsonProblem | undefined {
+    this.#at++
+    if (this.#accept("]")) return undefined
+    do {
+      const problem = this.#value(depth + 1)
+      if (problem !== undefined) return problem
+    } while (this.#accept(","))
+    return this.#accept("]") ? undefined : this.#problem("`,` or `]` is expected")
+  }
+
+  #string(): JsonProblem | undefined {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none in a string.
+    const pattern = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*/y
+    pattern.lastIndex = this.#at
+    this.#at += pattern.exec(this.#text)?.[0].length ?? 0
+    if (this.#text[this.#at] !== '"')
+      return this.#problem(
+        this.#at < this.#text.length ? "this can't be in a JSON string" : "the string does not end",
+      )
+    this.#at++
+    return undefined
+  }
+
+  #scalar(): JsonProblem | undefined {
+    const pattern = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![A-Za-z0-9_.])/y
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)
+    if (found === null) return this.#problem("a JSON value is expected")
+    this.#at += found[0].length
+    return undefined
+  }
+
+  #accept(sign: string): boolean {
+    this.#blanks()
+    if (this.#text[this.#at] !== sign) return false
+    this.#at++
+    return true
+  }
+
+  #blanks(): void {
+    while (/[ \t\n\r]/.test(this.#text[this.#at] ?? "x")) this.#at++
+  }
+
+  #problem(message: string): JsonProblem {
+    return { at: this.#at, message }
+  }
+}

@@ -1,0 +1,162 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Address } from "../../../runtime/plan/resources.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { bytesOf } from "../bind/addresses.ts"
+import { type Bound, type BoundBlock, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import { defaultTimeoutMs } from "./defaults.ts"
+import type { StoreModels } from "./store-model.ts"
+
+interface Listener {
+  readonly address: Address
+  readonly span: Span
+}
+
+const listenersMax = 16
+const networksMax = 1000
+
+/** The public side; null where there is none or it is not understood. */
+export function lowerGateway(program: Program, report: Report): PlanBody["gateway"] {
+  const { gateway } = program
+  const name = gateway?.args.word("name")?.text
+  if (gateway === undefined || name === undefined) return null
+  const { block } = gateway
+  const limits = statementOf(block, "limits")?.block
+  return {
+    name,
+    listen: addresses(listenersOf(block, report)),
+    trust: lowerTrust(block, report),
+    limits: {
+      bodyBytesMax: statementOf(limits, "body")?.args.value<number>("size") ?? 10 * 2 ** 20,
+      headerBytesMax: statementOf(limits, "header")?.args.value<number>("size") ?? 16 * 2 ** 10,
+      headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
+      timeoutMs: timeoutOf(gateway),
+    },
+  }
+}
+
+/** The gateway's own limit of an exchange, which operations without a `timeout` have. */
+export function timeoutOf(gateway: Bound | undefined): number | null {
+  const limits = statementOf(gateway?.block, "limits")?.block
+  const time = statementOf(limits, "timeout")?.args.value<number | null>("time")
+  return time === undefined ? defaultTimeoutMs : time
+}
+
+/** The engine's side; null where there is none. A store without a valid model is left out (reported). */
+export function lowerAuthz(program: Program, models: StoreModels, report: Report): PlanBody["authz"] {
+  const { authz } = program
+  if (authz === undefined) return null
+  const listeners = listenersOf(authz.block, report)
+  const isPublic = mentions(authz.block, "public")
+  if (!isPublic) for (const listener of listeners) checkPrivate(listener, report)
+  const stores: NonNullable<PlanBody["authz"]>["stores"] = {}
+  for (const { name } of program.all("store")) {
+    const model = models.get(name)
+    if (model !== undefined) stores[name] = { model: model.digest }
+  }
+  const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time") ?? null
+  return { listen: addresses(listeners), public: isPublic, maxStalenessMs: staleness, stores }
+}
+
+/** Reports addresses that can't be listened on at once, of both sides. */
+export function checkClashes(program: Program, report: Report): void {
+  const all = [program.gateway, program.authz].flatMap((side) => listenersOf(side?.block, report))
+  all.forEach((later, index) => {
+    const earlier = all.slice(0, index).find((each) => clash(each.address, later.address))
+    if (earlier === undefined) return
+    const same = earlier.address.host === later.address.host
+    const detail = same
+      ? "this address is listened on already"
+      : `\`${later.address.host}\` and \`${earlier.address.host}\` overlap on port ${later.address.port}`
+    report.add("SP3015", later.span, detail, {
+      related: [{ span: earlier.span, message: "the other listener" }],
+    })
+  })
+}
+
+function listenersOf(block: BoundBlock | undefined, report: Report): Listener[] {
+  const listeners = statementsOf(block, "listen").flatMap(({ args }) =>
+    args.all("address").map(({ argument, value }) => ({ address: value as Address, span: argument.span })),
+  )
+  const tooMany = listeners[listenersMax]
+  if (tooMany !== undefined)
+    report.add(
+      "SP3016",
+      tooMany.span,
+      `${listenersMax} addresses are possible, there are ${listeners.length}`,
+    )
+  return listeners
+}
+
+function addresses(listeners: readonly Listener[]): Address[] {
+  const key = ({ host, port }: Address): string => `${host} ${String(port).padStart(5, "0")}`
+  return listeners.map(({ address }) => address).sort((a, b) => (key(a) < key(b) ? -1 : 1))
+}
+
+function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
+  const networks = new Map<string, Span>()
+  for (const { argument, value } of statementsOf(block, "trust").flatMap(({ args }) => args.all("network"))) {
+    const earlier = networks.get(value as string)
+    if (earlier !== undefined) {
+      report.add("SP2016", argument.span, `the network \`${value}\` is there twice`, {
+        related: [{ span: earlier, message: "the first" }],
+      })
+    } else networks.set(value as string, argument.span)
+  }
+  const all = [...networks.keys()]
+  if (all.length > networksMax)
+    report.add(
+      "SP3016",
+      networks.get(all[networksMax] as string),
+      `${networksMax} networks are possible, there are ${all.length}`,
+    )
+  return all.sort()
+}
+
+function checkPrivate({ address, span }: Listener, report: Report): void {
+  const where = reachOf(address.host)
+  if (where === "inside") return
+  const why =
+    where === "everywhere"
+      ? `\`${address.host}\` listens on every interface`
+      : where === "unknown"
+        ? `what \`${address.host}\` means is known only where it runs`
+        : `\`${address.host}\` is a public address`
+  report.add("SP3014", span, why)
+}
+
+/** Loopback, private (RFC 1918, RFC 4193), link-local and shared (RFC 6598) addresses are inside. */
+function reachOf(host: string): "inside" | "everywhere" | "outside" | "unknown" {
+  if (host === "localhost" || host === "localhost.") return "inside"
+  const bytes = bytesOf(host)
+  if (bytes === undefined) return "unknown"
+  if (bytes.every((byte) => byte === 0)) return "everywhere"
+  const mapped =
+    bytes.length === 16 &&
+    bytes.slice(0, 10).every((byte) => byte === 0) &&
+    bytes[10] === 255 &&
+    bytes[11] === 255
+  const [a = 0, b = 0] = mapped ? bytes.slice(12) : bytes
+  if (bytes.length === 4 || mapped) {
+    const inside =
+      a === 127 ||
+      a === 10 ||
+      (a === 172 && b >= 16 && b < 32) ||
+      (a === 192 && b === 168) ||
+      (a === 169 && b === 254) ||
+      (a === 100 && b >= 64 && b < 128)
+    return inside ? "inside" : "outside"
+  }
+  const loopback = bytes.slice(0, 15).every((byte) => byte === 0) && bytes[15] === 1
+  return loopback || (a & 0xfe) === 0xfc || (a === 0xfe && (b & 0xc0) === 0x80) ? "inside" : "outside"
+}
+
+/** `0.0.0.0` takes a port on every IPv4 address, `::` on every address. */
+function clash(a: Address, b: Address): boolean {
+  if (a.port !== b.port) return false
+  if (a.host === b.host) return true
+  const isV4 = (host: string): boolean => !host.includes(":")
+  const covers = (wide: string, host: string): boolean => wide === "::" || (wide === "0.0.0.0" && isV4(host))
+  return covers(a.host, b.host) || covers(b.host, a.host)
+}

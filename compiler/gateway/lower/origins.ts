@@ -1,0 +1,52 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Span } from "../../core/source.ts"
+import { headSpan } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import type { RouteSource } from "../routes.ts"
+import type { LoweredRoute } from "./route.ts"
+import { type Lowered, originOf } from "./step.ts"
+
+/** Where the parts of a plan were written, by their place in it. */
+export class Origins {
+  readonly #program: Program
+  readonly #body: PlanBody
+  readonly #origins = new Map<string, string>()
+
+  constructor(program: Program, body: PlanBody) {
+    this.#program = program
+    this.#body = body
+  }
+
+  of(
+    routes: ReadonlyMap<RouteSource, LoweredRoute>,
+    backends: readonly { readonly name: string; readonly span: Span }[],
+  ): Record<string, string> {
+    const { gateway, authz } = this.#program
+    if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
+    if (authz !== undefined) this.#add("authz", headSpan(authz.statement))
+    for (const store of this.#program.all("store")) this.#add(`authz.stores.${store.name}`, store.span)
+    for (const kind of ["value", "secret", "issuer", "product", "subscription"] as const) {
+      const table = this.#body[`${kind}s`]
+      for (const each of this.#program.all(kind))
+        if (Object.hasOwn(table, each.name)) this.#add(`${kind}s.${each.name}`, each.span)
+    }
+    for (const { name, span } of backends) this.#add(`backends.${name}`, span)
+    for (const [{ key, span }, lowered] of routes) {
+      this.#add(`routes.${key}`, span)
+      for (const section of ["inbound", "backend", "outbound"] as const)
+        this.#steps(`routes.${key}.${section}`, lowered[section])
+    }
+    return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  #steps(path: string, steps: readonly Lowered[]): void {
+    steps.forEach(({ origin, inside }, index) => {
+      this.#origins.set(`${path}.${index}`, origin)
+      for (const [name, list] of Object.entries(inside)) this.#steps(`${path}.${index}.${name}`, list)
+    })
+  }
+
+  #add(path: string, span: Span): void {
+    this.#origins.set(path, originOf(span))
+  }
+}

@@ -1,0 +1,92 @@
+import { declareEnvironment, type Environment } from "../../../runtime/expression/environment.ts"
+import { type RequestPlace, requestContext } from "../../../runtime/expression/request-context.ts"
+import type { CelType } from "../../../runtime/expression/types.ts"
+import type { Span } from "../../core/source.ts"
+
+/** Claims of tokens with their types, or any. */
+export type Claims = Readonly<Record<string, CelType>> | "any"
+
+/** One way to get in, and what it tells about the caller. */
+export interface AuthWay {
+  readonly kind: "none" | "jwt" | "subscription"
+  /** Of `jwt`. */
+  readonly claims?: Claims
+  readonly issuer?: string
+}
+
+/** What `auth` of a route provides. `ways` is empty where it is missing or broken; then nothing is concluded from it. */
+export interface Auth {
+  readonly ways: readonly AuthWay[]
+  /** The first `auth` statement. */
+  readonly span: Span | undefined
+}
+
+/** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */
+export interface Place {
+  readonly key: string
+  readonly section: "inbound" | "outbound"
+  readonly auth: Auth
+  readonly pathParameters: readonly string[]
+  readonly environment: Environment
+  /** The route, for findings: `GET /v1/orders/{id}`. */
+  readonly route: string
+  readonly routeSpan: Span
+}
+
+/** Makes places; environments are shared by all places that may name the same. */
+export class Places {
+  readonly #values: readonly string[]
+  readonly #environments = new Map<string, Environment>()
+
+  constructor(values: readonly string[]) {
+    this.#values = values
+  }
+
+  make(
+    route: { key: string; span: Span },
+    section: Place["section"],
+    parameters: readonly string[],
+    auth: Auth,
+  ): Place {
+    const pathParameters = [...parameters].sort()
+    const key = JSON.stringify([section, pathParameters, auth.ways])
+    let environment = this.#environments.get(key)
+    if (environment === undefined) {
+      environment = declareEnvironment(requestContext(contextOf(section, pathParameters, auth, this.#values)))
+      this.#environments.set(key, environment)
+    }
+    return { key, section, auth, pathParameters, environment, route: route.key, routeSpan: route.span }
+  }
+}
+
+function contextOf(
+  section: Place["section"],
+  pathParameters: readonly string[],
+  { ways }: Auth,
+  values: readonly string[],
+): RequestPlace {
+  // Without a valid `auth` everything it could bring is assumed, so that the one finding about it stays the only one.
+  const open = ways.length === 0
+  return {
+    section,
+    pathParameters,
+    claims: open ? "any" : claimsOf(ways),
+    subscription: open || ways.some((way) => way.kind === "subscription"),
+    values,
+  }
+}
+
+/** The claims tokens of any way may hold: a claim with two types is `dyn`. */
+function claimsOf(ways: readonly AuthWay[]): Claims | undefined {
+  let known: Record<string, CelType> | undefined
+  for (const { kind, claims } of ways) {
+    if (kind !== "jwt") continue
+    if (claims === undefined || claims === "any") return "any"
+    known ??= {}
+    for (const [name, type] of Object.entries(claims)) {
+      const before = Object.hasOwn(known, name) ? known[name] : type
+      known[name] = before === type ? type : "dyn"
+    }
+  }
+  return known
+}

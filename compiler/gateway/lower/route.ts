@@ -1,0 +1,285 @@
+import type { Route } from "../../../runtime/plan/resources.ts"
+import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { printPath } from "../bind/path.ts"
+import type { RouteSource, Scope } from "../routes.ts"
+import type { Backends } from "./backends.ts"
+import type { Auth, Place, Places } from "./place.ts"
+import type { Item } from "./scope.ts"
+import { idsOf, type Lowered, type StepContext } from "./step.ts"
+import { authOf, lowerAuth } from "./steps/auth.ts"
+import { isAnonymous, lowerLimit } from "./steps/limit.ts"
+import { lowerRequire } from "./steps/require.ts"
+import { stepLowerings } from "./steps/table.ts"
+
+/** A route of the plan with its steps as they are used, for `origins`. */
+export interface LoweredRoute {
+  readonly route: Route
+  readonly inbound: readonly Lowered[]
+  readonly backend: readonly Lowered[]
+  readonly outbound: readonly Lowered[]
+}
+
+/** What is missing on a route, to be told once for an API that lacks it everywhere. */
+export interface Missing {
+  readonly auth: boolean
+  readonly backend: boolean
+}
+
+const stepsMax = 1000
+
+type Shared = Omit<StepContext, "place" | "block">
+
+/**
+ * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): deprecation, limits by address
+ * alone, auth, other limits, require, inbound; then the backend; then outbound. Inside a phase outer scopes come first, and statements of
+ * one block as they are written.
+ */
+export class RouteLowering {
+  readonly #shared: Shared
+  readonly #places: Places
+  readonly #backends: Backends
+  readonly #timeoutMs: number | null
+  readonly #memo = new Map<string, unknown>()
+  readonly #ids = new WeakMap<object, number>()
+  #nextId = 0
+
+  constructor(shared: Shared, places: Places, backends: Backends, timeoutMs: number | null) {
+    this.#shared = shared
+    this.#places = places
+    this.#backends = backends
+    this.#timeoutMs = timeoutMs
+  }
+
+  lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
+    const authItems = nearestAuth(items)
+    const auth = this.#auth(authItems)
+    const parameters = source.path.flatMap(({ kind, text }) => (kind === "static" ? [] : [text]))
+    const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
+    const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
+    const steps = this.#inbound(source, items, authItems, inboundPlace)
+    const outbound = this.#section(items, "outbound", outboundPlace)
+    const answers = steps.some((step) => step.ends)
+    const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
+    const forward = answers ? undefined : this.#backend(chain)
+    const backend = forward === undefined || forward === "broken" ? [] : [forward]
+    this.#checkSize([steps, outbound], source)
+    const route: Route = {
+      api: source.api.name,
+      version: source.versionName,
+      operation: source.operationName,
+      method: source.method,
+      path: printPath(source.path),
+      stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
+      timeoutMs: this.#timeout(chain),
+      sections: { inbound: idsOf(steps), backend: idsOf(backend), outbound: idsOf(outbound), onError: [] },
+    }
+    return {
+      lowered: { route, inbound: steps, backend, outbound },
+      missing: {
+        auth: authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
+        backend:
+          !answers &&
+          forward === undefined &&
+          !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
+      },
+    }
+  }
+
+  #inbound(source: RouteSource, items: readonly Item[], authItems: readonly Item[], place: Place): Lowered[] {
+    const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
+    const early = limits.filter(({ bound, product }) => product === undefined && isAnonymous(bound))
+    const late = limits.filter((item) => !early.includes(item))
+    const authSteps = this.#once(`auth ${source.api.name} ${this.#keyOf(authItems)}`, () =>
+      lowerAuth(
+        authItems.map((item) => item.bound),
+        source.api.name,
+        this.#shared,
+      ),
+    )
+    return [
+      ...this.#deprecation(source),
+      ...this.#limits(early, place),
+      ...authSteps,
+      ...this.#limits(late, place),
+      ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, place) : [])),
+      ...this.#section(items, "inbound", place),
+    ]
+  }
+
+  #auth(items: readonly Item[]): Auth {
+    const { program, report } = this.#shared
+    return this.#once(`auth ${this.#keyOf(items)}`, () =>
+      authOf(
+        items.map((item) => item.bound),
+        program,
+        report,
+      ),
+    )
+  }
+
+  #limits(items: readonly Item[], place: Place): Lowered[] {
+    const counters = new Map<string, Item>()
+    return items.flatMap((item) => {
+      const lowered = this.#once(`limit ${item.scope} ${this.#keyOf([item])} ${place.key}`, () =>
+        item.product === undefined
+          ? lowerLimit(item.bound, item.scope, this.#context(place))
+          : this.#productLimit(item, item.product, place),
+      )
+      if (lowered === undefined) return []
+      this.#reportSame(item, counters)
+      return [lowered]
+    })
+  }
+
+  /** A limit of a product counts only callers whose subscription is to the product. */
+  #productLimit(item: Item, product: string, place: Place): Lowered | undefined {
+    const ways = place.auth.ways.filter((way) => way.kind === "subscription")
+    if (ways.length === 0) return undefined
+    const route = { key: place.route, span: place.routeSpan }
+    const inside = this.#places.make(route, "inbound", place.pathParameters, { ways, span: place.auth.span })
+    const limit = lowerLimit(item.bound, item.scope, this.#context(inside))
+    if (limit === undefined) return undefined
+    const test = `subscription.product == ${JSON.stringify(product)}`
+    const text = ways.length === place.auth.ways.length ? test : `has(subscription.product) && ${test}`
+    return this.#shared.steps.add(
+      { kind: "when", test: { lang: "cel", text, type: "bool" }, matched: [limit.id], otherwise: [] },
+      headSpan(item.bound.statement),
+      { inside: { matched: [limit], otherwise: [] } },
+    )
+  }
+
+  #reportSame(item: Item, counters: Map<string, Item>): void {
+    const { args, statement } = item.bound
+    const key = JSON.stringify([item.scope, args.values("key"), args.value("period")])
+    const earlier = counters.get(key)
+    if (earlier === undefined) counters.set(key, item)
+    else if (earlier.bound !== item.bound) {
+      this.#shared.report.add(
+        "SP3010",
+        headSpan(statement),
+        "another limit of this block counts by the same key for the same time",
+        {
+          related: [{ span: headSpan(earlier.bound.statement), message: "the other one" }],
+        },
+      )
+    }
+  }
+
+  #require(bound: Bound, place: Place): Lowered[] {
+    const lowered = this.#once(`require ${this.#keyOf([{ bound }])} ${place.key}`, () =>
+      lowerRequire(bound, this.#context(place)),
+    )
+    return lowered === undefined ? [] : [lowered]
+  }
+
+  #section(items: readonly Item[], section: "inbound" | "outbound", place: Place): Lowered[] {
+    const steps: Lowered[] = []
+    for (const { bound } of items) {
+      const { keyword } = bound.row
+      if (keyword !== section && !(keyword === "respond" && section === "inbound")) continue
+      if (steps.some((step) => step.ends))
+        this.#reportUnreachable(keyword === "respond" ? bound : bound.block?.statements[0])
+      if (keyword === section) steps.push(...this.#block(bound.block, place))
+      else steps.push(...this.#statement(bound, place))
+    }
+    return steps
+  }
+
+  #block(block: BoundBlock | undefined, place: Place): readonly Lowered[] {
+    if (block === undefined) return []
+    return this.#once(`block ${this.#idOf(block)} ${place.key}`, () => {
+      const steps: Lowered[] = []
+      for (const bound of block.statements) {
+        if (steps.at(-1)?.ends === true) this.#reportUnreachable(bound)
+        steps.push(...this.#statement(bound, place))
+      }
+      return steps
+    })
+  }
+
+  #statement(bound: Bound, place: Place): readonly Lowered[] {
+    if (bound.broken) return []
+    return this.#once(`statement ${this.#idOf(bound)} ${place.key}`, () => {
+      const lowered = stepLowerings[bound.row.keyword]?.(bound, this.#context(place))
+      return lowered === undefined ? [] : [lowered]
+    })
+  }
+
+  #reportUnreachable(bound: Bound | undefined): void {
+    if (bound !== undefined)
+      this.#shared.report.add("SP3011", headSpan(bound.statement), "a `respond` before it always answers")
+  }
+
+  #deprecation({ version }: RouteSource): Lowered[] {
+    const deprecated = statementOf(version?.block, "deprecated")
+    const sunset = statementOf(version?.block, "sunset")
+    const first = deprecated ?? sunset
+    if (first === undefined) return []
+    const date = sunset?.args.value<string>("date")
+    const step = {
+      kind: "deprecation" as const,
+      deprecated: deprecated !== undefined,
+      ...(date === undefined ? {} : { sunset: date }),
+      closed: (sunset?.statement.args.length ?? 0) > 1,
+    }
+    return [this.#shared.steps.add(step, headSpan(first.statement))]
+  }
+
+  #backend(chain: readonly (Scope | undefined)[]): Lowered | "broken" | undefined {
+    for (const scope of chain) {
+      if (!mentions(scope?.block, "backend")) continue
+      const statement = statementOf(scope?.block, "backend")
+      const name = statement === undefined ? undefined : this.#backends.use(statement)
+      if (statement === undefined || name === undefined) return "broken"
+      return this.#shared.steps.add({ kind: "forward", backend: name }, headSpan(statement.statement))
+    }
+    return undefined
+  }
+
+  #timeout(chain: readonly (Scope | undefined)[]): number | null {
+    for (const scope of chain) {
+      const time = statementOf(scope?.block, "timeout")?.args.value<number | null>("time")
+      if (time !== undefined) return time
+    }
+    return this.#timeoutMs
+  }
+
+  #checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource): void {
+    const longest = Math.max(...lists.map((list) => list.length))
+    if (longest > stepsMax)
+      this.#shared.report.add(
+        "SP3016",
+        span,
+        `the route has ${longest} steps in a row, ${stepsMax} are possible`,
+      )
+  }
+
+  #context(place: Place): StepContext {
+    return { ...this.#shared, place, block: (block) => this.#block(block, place) }
+  }
+
+  /** Statements of outer scopes are lowered once for all routes where they mean the same. */
+  #once<Result>(key: string, make: () => Result): Result {
+    if (!this.#memo.has(key)) this.#memo.set(key, make())
+    return this.#memo.get(key) as Result
+  }
+
+  #keyOf(items: readonly { readonly bound: Bound }[]): string {
+    return items.map((item) => this.#idOf(item.bound)).join(",")
+  }
+
+  #idOf(object: object): number {
+    const known = this.#ids.get(object)
+    if (known !== undefined) return known
+    this.#nextId += 1
+    this.#ids.set(object, this.#nextId)
+    return this.#nextId
+  }
+}
+
+/** `auth` of the innermost scope that has some. */
+function nearestAuth(items: readonly Item[]): Item[] {
+  const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
+  const depth = Math.max(...auths.map((item) => item.depth))
+  return auths.filter((item) => item.depth === depth)
+}

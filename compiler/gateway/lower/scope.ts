@@ -1,0 +1,106 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Word } from "../ast.ts"
+import { type Bound, type BoundBlock, statementsOf } from "../bind/bound.ts"
+import { cuttable } from "../bind/names.ts"
+import type { Program } from "../program.ts"
+import type { Scope } from "../routes.ts"
+
+/** A statement that holds for a route, wherever it was written. */
+export interface Item {
+  readonly bound: Bound
+  /** Names the scope in counters; a policy's statements belong to the scope that uses it. */
+  readonly scope: string
+  /** The scope's number from outside: 0 gateway, 1 product, 2 API, 3 version, 4 operation. */
+  readonly depth: number
+  /** Policies it came through. */
+  readonly via: readonly string[]
+  readonly product: string | undefined
+}
+
+const kinds: ReadonlySet<string> = new Set([...cuttable, "respond"])
+
+/** Finds the statements that hold in a scope: its own in their order, `use` replaced by the policy's, and outer ones not cut by `without`. */
+export class Scopes {
+  readonly #program: Program
+  readonly #report: Report
+  readonly #without = new Map<Word, boolean>()
+
+  constructor(program: Program, report: Report) {
+    this.#program = program
+    this.#report = report
+    for (const policy of program.all("policy")) this.#own(policy.bound.block, "", 0, [policy.name])
+  }
+
+  /** Outer items and the scope's own. */
+  inside(outer: readonly Item[], scope: Scope, depth: number): Item[] {
+    let kept = outer
+    for (const statement of statementsOf(scope.block, "without")) {
+      for (const word of statement.args.words("name")) kept = this.#cut(kept, word)
+    }
+    return [...kept, ...this.#own(scope.block, scope.label, depth, [])]
+  }
+
+  /** Limits of products the API is in. */
+  productItems(api: string): Item[] {
+    return this.#program.all("product").flatMap(({ name, bound }) => {
+      const apis = statementsOf(bound.block, "apis").flatMap((each) => each.args.words("api"))
+      if (!apis.some((word) => word.text === api)) return []
+      return statementsOf(bound.block, "limit").map((each) => ({
+        bound: each,
+        scope: `product ${name}`,
+        depth: 1,
+        via: [],
+        product: name,
+      }))
+    })
+  }
+
+  /** To be called when all routes were seen: a `without` that never cut anything is a mistake. */
+  reportIdle(): void {
+    for (const [word, cut] of this.#without) {
+      const policy = this.#program.find("policy", word.text)
+      if (cut || (policy === undefined && !cuttable.includes(word.text))) continue
+      this.#report.add("SP3012", word.span, `no outer block brings \`${word.text}\` here`)
+    }
+  }
+
+  #cut(items: readonly Item[], word: Word): readonly Item[] {
+    const keyword = cuttable.includes(word.text)
+    const kept = items.filter(({ bound, via }) =>
+      keyword ? bound.row.keyword !== word.text : !via.includes(word.text),
+    )
+    this.#without.set(word, (this.#without.get(word) ?? false) || kept.length < items.length)
+    return kept
+  }
+
+  #own(block: BoundBlock | undefined, scope: string, depth: number, via: readonly string[]): Item[] {
+    const items: Item[] = []
+    const used = new Set<string>()
+    for (const bound of block?.statements ?? []) {
+      if (kinds.has(bound.row.keyword)) items.push({ bound, scope, depth, via, product: undefined })
+      if (bound.row.keyword !== "use") continue
+      for (const word of bound.args.words("policy")) items.push(...this.#use(word, used, scope, depth, via))
+    }
+    return items
+  }
+
+  #use(word: Word, used: Set<string>, scope: string, depth: number, via: readonly string[]): Item[] {
+    const policy = this.#program.find("policy", word.text)
+    if (policy === undefined) return []
+    if (via.includes(policy.name)) {
+      const circle = [...via.slice(via.indexOf(policy.name)), policy.name]
+        .map((name) => `\`${name}\``)
+        .join(" → ")
+      // Each policy of the circle finds it once; one finding tells it.
+      if (policy.name === [...via.slice(via.indexOf(policy.name))].sort()[0])
+        this.#report.add("SP2015", word.span, `the policy uses itself: ${circle}`)
+      return []
+    }
+    if (used.has(policy.name)) {
+      this.#report.add("SP2016", word.span, `the policy \`${policy.name}\` is used twice in this block`)
+      return []
+    }
+    used.add(policy.name)
+    return this.#own(policy.bound.block, `${scope} policy ${policy.name}`, depth, [...via, policy.name])
+  }
+}

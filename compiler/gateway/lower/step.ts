@@ -1,0 +1,70 @@
+import { stepIdOf } from "../../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Step, StepId } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Bound, BoundBlock } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import type { Expressions } from "./expression.ts"
+import type { Place } from "./place.ts"
+import type { StoreModels } from "./store-model.ts"
+import type { Texts } from "./text.ts"
+import type { Values } from "./values.ts"
+
+/** A step where it is used: its key, where it was written, and the steps inside it. */
+export interface Lowered {
+  readonly id: StepId
+  readonly origin: string
+  /** Nothing runs after it: it always answers. */
+  readonly ends: boolean
+  readonly inside: Readonly<Partial<Record<"matched" | "otherwise" | "steps", readonly Lowered[]>>>
+}
+
+/** What lowering of a statement works with. */
+export interface StepContext {
+  readonly program: Program
+  readonly values: Values
+  readonly texts: Texts
+  readonly expressions: Expressions
+  readonly models: StoreModels
+  readonly report: Report
+  readonly steps: StepTable
+  readonly place: Place
+  /** Steps of a block inside a statement. */
+  readonly block: (block: BoundBlock | undefined) => readonly Lowered[]
+}
+
+/** Lowers a statement of `inbound` or `outbound`; undefined when it is wrong (reported). */
+export type LowerStep = (bound: Bound, context: StepContext) => Lowered | undefined
+
+/** The plan's steps, each once. */
+export class StepTable {
+  readonly #steps = new Map<StepId, Step>()
+
+  /** Adds a step and answers its use at a place. */
+  add(step: Step, at: Span, more: Partial<Pick<Lowered, "ends" | "inside">> = {}): Lowered {
+    const id = stepIdOf(step)
+    if (!this.#steps.has(id)) this.#steps.set(id, step)
+    return { id, origin: originOf(at), ends: more.ends ?? false, inside: more.inside ?? {} }
+  }
+
+  get size(): number {
+    return this.#steps.size
+  }
+
+  /** The steps that are used; lowering of what turned out wrong may have left others. */
+  table(used: ReadonlySet<StepId>): PlanBody["steps"] {
+    return Object.fromEntries(
+      [...this.#steps].filter(([id]) => used.has(id)).sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
+  }
+}
+
+/** `gateway.conf:41`. */
+export function originOf({ file, start }: Span): string {
+  return `${file.path}:${file.position(start).line}`
+}
+
+export function idsOf(steps: readonly Lowered[]): StepId[] {
+  return steps.map((step) => step.id)
+}

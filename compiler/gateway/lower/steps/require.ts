@@ -1,0 +1,162 @@
+import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
+import { didYouMean } from "../../../core/nearest.ts"
+import type { Span } from "../../../core/source.ts"
+import type { Text, Word } from "../../ast.ts"
+import { type Bound, headSpan } from "../../bind/bound.ts"
+import { shown } from "../../bind/names.ts"
+import { listed } from "../../schema/slots.ts"
+import type { Lowered, StepContext } from "../step.ts"
+import type { StoreModel } from "../store-model.ts"
+
+/** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
+interface Subject {
+  readonly type: string
+  readonly relation: string | undefined
+}
+
+/** `require RELATION of "type:…" for "type:…" in STORE`, checked against the store's model. */
+export function lowerRequire(bound: Bound, context: StepContext): Lowered | undefined {
+  const { report, texts, place, steps } = context
+  const relation = bound.args.word("relation")
+  const objectAt = bound.args.text("object")
+  const userAt = bound.args.text("user")
+  if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
+    return undefined
+  const store = storeOf(bound, context)
+  const object = texts.lower(objectAt, place)
+  const user = texts.lower(userAt, place)
+  if (user !== undefined) checkCertain(userAt, bound, context)
+  if (object === undefined || user === undefined || store === undefined) return undefined
+  const objectIs = readSubject(object, objectAt.span, "object", context)
+  const userIs = readSubject(user, userAt.span, "user", context)
+  if (objectIs === undefined || userIs === undefined) return undefined
+  const model = context.models.get(store)
+  if (
+    model !== undefined &&
+    !fitsModel(model, { relation, object: objectIs, user: userIs, objectAt, userAt }, report)
+  )
+    return undefined
+  return steps.add(
+    { kind: "require", store, relation: relation.text, object, user },
+    headSpan(bound.statement),
+  )
+}
+
+function storeOf(bound: Bound, { program, report }: StepContext): string | undefined {
+  const named = bound.args.word("store")
+  // An unknown name was reported where all names are checked.
+  if (named !== undefined) return program.find("store", named.text)?.name
+  const stores = program.all("store")
+  const [only] = stores
+  if (only !== undefined && stores.length === 1) return only.name
+  if (program.excused(["store"], "") || program.root.damaged) return undefined
+  const why =
+    only === undefined
+      ? "no store is declared"
+      : `there are several stores: ${listed(
+          stores.map((each) => `\`${each.name}\``),
+          "and",
+        )}`
+  report.add("SP5010", headSpan(bound.statement), why)
+  return undefined
+}
+
+/** Each way in must bring what the subject is made of: otherwise who came in the other way would get an error, or be somebody else. */
+function checkCertain(argument: Text | Word, bound: Bound, { place, report }: StepContext): void {
+  if (argument.kind !== "text") return
+  const names = argument.parts.flatMap((part) =>
+    part.kind === "cel" ? [...part.source.matchAll(/\b(jwt|subscription|product)\s*[.[]/g)] : [],
+  )
+  for (const [, name] of names) {
+    const kind = name === "jwt" ? "jwt" : "subscription"
+    const lacking = place.auth.ways.find((way) => way.kind !== kind)
+    if (lacking === undefined || !place.auth.ways.some((way) => way.kind === kind)) continue
+    report.add("SP5015", argument.span, `who comes in by \`auth ${lacking.kind}\` has no \`${name}\``, {
+      related: [{ span: place.auth.span ?? headSpan(bound.statement), message: "the `auth` of the route" }],
+    })
+    return
+  }
+}
+
+function readSubject(
+  text: PlanText,
+  span: Span,
+  what: "object" | "user",
+  { report }: StepContext,
+): Subject | undefined {
+  const parts = typeof text === "string" ? [text] : text.text
+  const [first] = parts
+  const last = parts.at(-1)
+  const type = typeof first === "string" ? /^([^:#@\s]{1,254}):/.exec(first)?.[1] : undefined
+  if (type === undefined) {
+    const why =
+      typeof first === "string"
+        ? `\`${shown(first)}\` does not begin with a type and \`:\``
+        : `the type of the ${what} is not written out`
+    report.add("SP5014", span, why)
+    return undefined
+  }
+  const constants = parts.map((part) => (typeof part === "string" ? part : "x")).join("")
+  const rest = constants.slice(type.length + 1)
+  const relation =
+    typeof last === "string" && what === "user" ? /#([^:#@\s]{1,50})$/.exec(last)?.[1] : undefined
+  const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
+  const wildcard = what === "user" && typeof text === "string" && id === "*"
+  if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
+    report.add("SP5014", span, `\`${shown(id)}\` can't be the id of ${what === "user" ? "a" : "an"} ${what}`)
+    return undefined
+  }
+  return { type, relation: wildcard ? "*" : relation }
+}
+
+interface Question {
+  readonly relation: Word
+  readonly object: Subject
+  readonly user: Subject
+  readonly objectAt: Text | Word
+  readonly userAt: Text | Word
+}
+
+function fitsModel(model: StoreModel, question: Question, report: StepContext["report"]): boolean {
+  const { relation, object, user, objectAt, userAt } = question
+  const types = model.typeNames()
+  const known = [
+    [object, objectAt],
+    [user, userAt],
+  ] as const
+  let fits = true
+  for (const [{ type }, argument] of known) {
+    if (types.includes(type)) continue
+    fits = false
+    report.add("SP5011", argument.span, `the model has no type \`${type}\`${didYouMean(type, types)}`, {
+      related: [{ span: model.source.file.span(0, 0), message: "the model" }],
+    })
+  }
+  const relations = model.relationNames(object.type)
+  const typeAt = model.source.types.get(object.type)?.span
+  const related = typeAt === undefined ? [] : [{ span: typeAt, message: `the type \`${object.type}\`` }]
+  if (types.includes(object.type) && !relations.includes(relation.text)) {
+    fits = false
+    const detail = `\`${object.type}\` has no relation \`${shown(relation.text)}\`${didYouMean(relation.text, relations)}`
+    report.add("SP5012", relation.span, detail, { related })
+  }
+  const { relation: userset } = user
+  if (
+    userset !== undefined &&
+    userset !== "*" &&
+    types.includes(user.type) &&
+    !model.relationNames(user.type).includes(userset)
+  ) {
+    fits = false
+    const detail = `\`${user.type}\` has no relation \`${userset}\`${didYouMean(userset, model.relationNames(user.type))}`
+    report.add("SP5012", userAt.span, detail)
+  }
+  if (!fits || model.canReach(object.type, relation.text, user.type, userset)) return fits
+  const subject =
+    userset === undefined ? user.type : userset === "*" ? `${user.type}:*` : `${user.type}#${userset}`
+  const relationAt = model.source.types.get(object.type)?.relations.get(relation.text)
+  report.add("SP5013", userAt.span, `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``, {
+    related: relationAt === undefined ? related : [{ span: relationAt, message: "the relation" }],
+  })
+  return false
+}

@@ -1,0 +1,19 @@
+import type { LowerStep } from "../step.ts"
+import { lowerBody } from "./body.ts"
+import { lowerForwardHost } from "./forward-host.ts"
+import { lowerHeader } from "./header.ts"
+import { lowerQuery } from "./query.ts"
+import { lowerRespond } from "./respond.ts"
+import { lowerRewrite } from "./rewrite.ts"
+import { lowerWhen } from "./when.ts"
+
+/** Lowering of every statement of `inbound` and `outbound`, by keyword. */
+export const stepLowerings: Readonly<Record<string, LowerStep>> = {
+  header: lowerHeader,
+  query: lowerQuery,
+  rewrite: lowerRewrite,
+  "forward-host": lowerForwardHost,
+  body: lowerBody,
+  respond: lowerRespond,
+  when: lowerWhen,
+}

@@ -1,0 +1,14 @@
+import { headSpan } from "../../bind/bound.ts"
+import { idsOf, type LowerStep } from "../step.ts"
+
+/** `when (CEL) { … } else { … }` */
+export const lowerWhen: LowerStep = (bound, { expressions, place, block, steps }) => {
+  const condition = bound.args.cel("test")
+  const matched = block(bound.block)
+  const otherwise = block(bound.otherwise)
+  const test = condition === undefined ? undefined : expressions.lower(condition, place, "bool")
+  if (test === undefined) return undefined
+  const ends = [matched, otherwise].every((list) => list.some((step) => step.ends))
+  const step = { kind: "when" as const, test, matched: idsOf(matched), otherwise: idsOf(otherwise) }
+  return steps.add(step, headSpan(bound.statement), { ends, inside: { matched, otherwise } })
+}

@@ -1,0 +1,40 @@
+import { canReach } from "../../../runtime/model/reach.ts"
+import type { TypeDefinition } from "../../../runtime/plan/authorization-model.ts"
+import type { ModelPlan } from "../../../runtime/plan/model.ts"
+import type { CompiledModel } from "../../model/compile-model.ts"
+
+/** A store's model, ready for questions. */
+export class StoreModel {
+  readonly digest: string
+  readonly plan: ModelPlan
+  readonly source: CompiledModel
+  readonly #types: ReadonlyMap<string, TypeDefinition>
+
+  constructor(digest: string, plan: ModelPlan, source: CompiledModel) {
+    this.digest = digest
+    this.plan = plan
+    this.source = source
+    this.#types = new Map(plan.model.type_definitions.map((each) => [each.type, each]))
+  }
+
+  typeNames(): string[] {
+    return [...this.#types.keys()]
+  }
+
+  relationNames(type: string): string[] {
+    return Object.keys(this.#types.get(type)?.relations ?? {})
+  }
+
+  /** Whether any tuples could give the relation to such a subject; see runtime/model's `canReach`. */
+  canReach(
+    type: string,
+    relation: string,
+    subjectType: string,
+    subjectRelation: string | undefined,
+  ): boolean {
+    return canReach(this.plan, type, relation, subjectType, subjectRelation)
+  }
+}
+
+/** Models by store; undefined for a store whose model has mistakes or is missing. */
+export type StoreModels = ReadonlyMap<string, StoreModel | undefined>

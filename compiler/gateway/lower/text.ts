@@ -1,0 +1,204 @@
+import type { Text as PlanText, TextPart } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Cel, Text, Word } from "../ast.ts"
+import type { Program } from "../program.ts"
+import type { Expressions } from "./expression.ts"
+import { checkJson } from "./json.ts"
+import { placeIn } from "./literal.ts"
+import type { Place } from "./place.ts"
+import { soleName, type Values } from "./values.ts"
+
+/** What the place of a text allows. */
+export interface TextUse {
+  /** Named values and expressions are parts anyway; a secret only where callers can't see it. */
+  readonly secrets?: boolean
+  /** Judges constant parts; answers what is wrong and where in the part. */
+  readonly constant?: (value: string, report: Report, at: (offset: number) => Span) => void
+}
+
+/** A piece of text on its way: where it comes from, for findings. */
+interface Piece {
+  readonly part: TextPart
+  readonly span: Span
+  readonly at?: (offset: number) => Span
+}
+
+/** Lowers texts that may hold named values, secrets and expressions. */
+export class Texts {
+  readonly #program: Program
+  readonly #values: Values
+  readonly #expressions: Expressions
+  readonly #report: Report
+
+  constructor(program: Program, values: Values, expressions: Expressions, report: Report) {
+    this.#program = program
+    this.#values = values
+    this.#expressions = expressions
+    this.#report = report
+  }
+
+  /** The text for the plan; undefined when something in it is wrong (reported). */
+  lower(argument: Text | Word, place: Place, use: TextUse = {}): PlanText | undefined {
+    const pieces = this.#pieces(argument, place, use)
+    if (pieces === undefined) return undefined
+    if (use.constant !== undefined) {
+      for (const { part, span, at } of pieces) {
+        if (typeof part === "string") use.constant(part, this.#report, at ?? (() => span))
+      }
+    }
+    return joined(pieces.map((piece) => piece.part))
+  }
+
+  /** A JSON body: `(CEL)` is the whole value; in text, expressions inside JSON quotes are escaped and others are values. */
+  lowerJson(argument: Text | Word | Cel, place: Place): PlanText | undefined {
+    if (argument.kind === "cel") {
+      const expression = this.#expressions.lower(argument, place)
+      if (expression === undefined || !this.#fitsJson({ expression }, false, argument.span)) return undefined
+      return { text: [{ expression, as: "json-value" }] }
+    }
+    const pieces = this.#pieces(argument, place, {}, true)
+    if (pieces === undefined) return undefined
+    const parts: TextPart[] = []
+    let skeleton = ""
+    let inString = false
+    const offsets: { start: number; piece: Piece }[] = []
+    for (const piece of pieces) {
+      offsets.push({ start: skeleton.length, piece })
+      const { part, at } = piece
+      if (typeof part !== "string") {
+        if (!this.#fitsJson(part, inString, piece.span)) return undefined
+        parts.push(this.#jsonPart(part, inString))
+        skeleton += inString ? "x" : "null"
+        continue
+      }
+      // Text written here is JSON; a named value's constant is a value like that of any expression.
+      const text = at === undefined ? (inString ? escaped(part) : JSON.stringify(part)) : part
+      if (at !== undefined) inString = endsInString(part, inString)
+      parts.push(text)
+      skeleton += text
+    }
+    const problem = checkJson(skeleton)
+    if (problem === undefined) return joined(parts)
+    const found = offsets.findLast(({ start }) => start <= problem.at)
+    const span = found?.piece.at?.(problem.at - found.start) ?? found?.piece.span ?? argument.span
+    this.#report.add("SP5007", span, problem.message, {
+      help: "Correct the JSON; keys and texts have double quotes.",
+    })
+    return undefined
+  }
+
+  /** A text body: text, or `(CEL)` whose value has a text. */
+  lowerBody(argument: Text | Word | Cel, place: Place): PlanText | undefined {
+    if (argument.kind !== "cel") return this.lower(argument, place)
+    const part = this.#expressionPart(argument, place, false)
+    return part === undefined ? undefined : { text: [part] }
+  }
+
+  #pieces(argument: Text | Word, place: Place, use: TextUse, json = false): Piece[] | undefined {
+    const pieces: Piece[] = []
+    let complete = true
+    const add = (part: TextPart | undefined, span: Span, at?: Piece["at"]): void => {
+      if (part === undefined) complete = false
+      else pieces.push(at === undefined ? { part, span } : { part, span, at })
+    }
+    if (argument.kind === "word") add(this.#named(argument.text, argument.span, use), argument.span)
+    else {
+      for (const part of argument.parts) {
+        if (part.kind === "literal") add(part.value, part.span, (offset) => placeIn(part, offset))
+        else {
+          const name = soleName(part.source)
+          const isValue = name !== undefined && this.#program.find("value", name) !== undefined
+          add(
+            isValue ? this.#named(name, part.span, use) : this.#expressionPart(part, place, json),
+            part.span,
+          )
+        }
+      }
+    }
+    return complete ? pieces : undefined
+  }
+
+  /** A named value or secret. A name that is not declared was reported where all names are checked. */
+  #named(name: string, span: Span, use: TextUse): TextPart | undefined {
+    const declared = this.#program.find("value", name)
+    if (declared === undefined) return undefined
+    if (declared.kind === "secret") {
+      if (use.secrets === true) {
+        this.#values.needSecret(name)
+        return { secret: name }
+      }
+      this.#report.add("SP3013", span, `the secret \`${name}\` would be shown here`)
+      return undefined
+    }
+    const state = this.#values.state(declared)
+    if (state === "broken") return undefined
+    if ("constant" in state) return state.constant
+    this.#values.need(name)
+    return { value: name }
+  }
+
+  #expressionPart(node: { source: string; span: Span }, place: Place, json: boolean): TextPart | undefined {
+    const expression = this.#expressions.lower(node, place)
+    if (expression === undefined) return undefined
+    if (!json && !hasText(expression.type)) {
+      this.#report.add("SP5006", node.span, `a value of type \`${expression.type}\` has no text`)
+      return undefined
+    }
+    return { expression }
+  }
+
+  #fitsJson(part: Exclude<TextPart, string>, inString: boolean, span: Span): boolean {
+    if (!("expression" in part)) return true
+    const { type } = part.expression
+    const fits = hasText(type) || (!inString && hasJson(type))
+    const what = inString ? "no text, and this is inside of JSON quotes" : "no JSON"
+    if (!fits) this.#report.add("SP5006", span, `a value of type \`${type}\` has ${what}`)
+    return fits
+  }
+
+  #jsonPart(part: Exclude<TextPart, string>, inString: boolean): TextPart {
+    const as = inString ? "json-string" : "json-value"
+    if ("expression" in part) return { expression: part.expression, as }
+    // A value known when the plan is loaded needs the same escaping: as an expression it gets it.
+    if ("value" in part) return { expression: { lang: "cel", text: part.value, type: "string" }, as }
+    throw new Error("a secret reached a JSON body")
+  }
+}
+
+/** Types `${…}` has one text for (runtime/expression's `toText`). */
+export function hasText(type: string): boolean {
+  return ["string", "bool", "int", "uint", "double", "timestamp", "duration", "dyn"].includes(type)
+}
+
+/** Types that have a JSON value (runtime/expression's `toJson`); objects like `request` have none. */
+function hasJson(type: string): boolean {
+  return /^(?:list|map)\b/.test(type) || ["bytes", "null"].includes(type)
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Whether JSON text that begins inside or outside of a string ends inside one. */
+function endsInString(text: string, inString: boolean): boolean {
+  let inside = inString
+  for (let at = 0; at < text.length; at++) {
+    if (inside && text[at] === "\\") at++
+    else if (text[at] === '"') inside = !inside
+  }
+  return inside
+}
+
+function joined(parts: readonly TextPart[]): PlanText {
+  const result: TextPart[] = []
+  for (const part of parts) {
+    const last = result.at(-1)
+    if (part === "") continue
+    if (typeof part === "string" && typeof last === "string") result[result.length - 1] = last + part
+    else result.push(part)
+  }
+  const [first] = result
+  if (first === undefined) return ""
+  return result.length === 1 && typeof first === "string" ? first : { text: result }
+}

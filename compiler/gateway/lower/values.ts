@@ -1,0 +1,199 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { LoadText, Reference } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Text, Word } from "../ast.ts"
+import type { Declaration, Program } from "../program.ts"
+
+/** What a named value is: known now, known when the plan is loaded, or not understood (reported). */
+export type ValueState =
+  | { readonly constant: string }
+  | { readonly from: Reference }
+  | { readonly text: LoadText }
+  | "broken"
+
+type LoadPart = string | { value: string }
+
+/** Named values and secrets: what they are, and which of them the plan needs. */
+export class Values {
+  readonly #program: Program
+  readonly #report: Report
+  readonly #states = new Map<string, ValueState>()
+  readonly #underWay: string[] = []
+  readonly #needed = new Set<string>()
+  readonly #secrets = new Set<string>()
+
+  constructor(program: Program, report: Report) {
+    this.#program = program
+    this.#report = report
+    for (const each of program.all("value")) this.state(each)
+    for (const each of program.all("secret")) if (!each.bound.broken) this.#checkSecret(each)
+  }
+
+  /** Names that are variables of expressions. */
+  names(): string[] {
+    return this.#program.all("value").map((each) => each.name)
+  }
+
+  state(declaration: Declaration): ValueState {
+    const known = this.#states.get(declaration.name)
+    if (known !== undefined) return known
+    if (this.#underWay.includes(declaration.name)) {
+      this.#reportCycle(declaration)
+      return "broken"
+    }
+    this.#underWay.push(declaration.name)
+    const state = this.#compute(declaration)
+    this.#underWay.pop()
+    this.#states.set(declaration.name, state)
+    return state
+  }
+
+  /**
+   * Text of constants and named values. Undefined when it is not that (reported) or uses something broken.
+   * `problem` says why a secret can't be here.
+   */
+  loadText(argument: Text | Word): LoadText | undefined {
+    const parts: LoadPart[] = []
+    let complete = true
+    const add = (part: LoadPart | undefined): void => {
+      const last = parts.at(-1)
+      if (part === undefined) complete = false
+      else if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part
+      else if (part !== "") parts.push(part)
+    }
+    if (argument.kind === "word") add(this.#part(argument.text, argument.span))
+    else {
+      for (const part of argument.parts) {
+        if (part.kind === "literal") add(part.value)
+        else add(this.#expressionPart(part.source, part.span))
+      }
+    }
+    if (!complete) return undefined
+    const [first] = parts
+    if (parts.length === 0) return ""
+    return parts.length === 1 && typeof first === "string" ? first : { text: parts }
+  }
+
+  /** The text with defaults of env() in place of what is known later; undefined where there is none. For checks of form only. */
+  preview(text: LoadText): (string | undefined)[] {
+    if (typeof text === "string") return [text]
+    return text.text.flatMap((part) => {
+      if (typeof part === "string") return [part]
+      const declared = this.#program.find("value", part.value)
+      const state = declared === undefined ? "broken" : this.state(declared)
+      if (state === "broken") return [undefined]
+      if ("constant" in state) return [state.constant]
+      if ("text" in state) return this.preview(state.text)
+      return ["default" in state.from ? state.from.default : undefined]
+    })
+  }
+
+  /** The plan must hold this value, and those it is made of. */
+  need(name: string): void {
+    if (this.#needed.has(name)) return
+    this.#needed.add(name)
+    const declared = this.#program.find("value", name)
+    const state = declared === undefined ? "broken" : this.state(declared)
+    if (state !== "broken" && "text" in state) this.needIn(state.text)
+  }
+
+  /** The plan must hold the values a part of it refers to. */
+  needIn(part: unknown): void {
+    if (typeof part !== "object" || part === null) return
+    if ("value" in part && typeof part.value === "string") this.need(part.value)
+    for (const inner of Object.values(part)) this.needIn(inner)
+  }
+
+  needSecret(name: string): void {
+    this.#secrets.add(name)
+  }
+
+  /** The plan's tables of values and secrets. */
+  tables(): Pick<PlanBody, "values" | "secrets"> {
+    const values: PlanBody["values"] = {}
+    for (const name of [...this.#needed].sort()) {
+      const state = this.#states.get(name)
+      if (state === undefined || state === "broken") continue
+      if ("from" in state) values[name] = { from: state.from }
+      else values[name] = { text: "constant" in state ? state.constant : state.text }
+    }
+    const secrets: PlanBody["secrets"] = {}
+    for (const name of [...this.#secrets].sort()) {
+      const reference = this.#program.find("secret", name)?.bound.args.value<Reference>("outside")
+      if (reference !== undefined) secrets[name] = reference
+    }
+    return { values, secrets }
+  }
+
+  #compute({ bound }: Declaration): ValueState {
+    if (bound.broken) return "broken"
+    const from = bound.args.value<Reference>("outside")
+    if (from !== undefined) return { from }
+    const argument = bound.args.text("text")
+    const text = argument === undefined ? undefined : this.loadText(argument)
+    if (text === undefined) return "broken"
+    return typeof text === "string" ? { constant: text } : { text }
+  }
+
+  #expressionPart(source: string, span: Span): LoadPart | undefined {
+    const name = soleName(source)
+    if (
+      name !== undefined &&
+      (this.#program.find("value", name) !== undefined || this.#program.excused(["value"], name))
+    ) {
+      return this.#part(name, span)
+    }
+    const detail =
+      name === undefined
+        ? "the expression reads a request, but there is none yet"
+        : `no named value is called \`${name}\``
+    this.#report.add(name === undefined ? "SP2031" : "SP2012", span, detail)
+    return undefined
+  }
+
+  /** A named value as part of a text. An unknown name was reported where all names are checked. */
+  #part(name: string, span: Span): LoadPart | undefined {
+    const declared = this.#program.find("value", name)
+    if (declared === undefined) return undefined
+    if (declared.kind === "secret") {
+      this.#report.add("SP3013", span, `the secret \`${name}\` can't be part of this text`)
+      return undefined
+    }
+    const state = this.state(declared)
+    if (state === "broken") return undefined
+    return "constant" in state ? state.constant : { value: name }
+  }
+
+  #checkSecret({ bound, name }: Declaration): void {
+    const literal = bound.args.get("literal")
+    if (literal !== undefined) {
+      this.#report.add(
+        "SP2033",
+        literal.argument.span,
+        `the secret \`${name}\` stands here for everybody to read`,
+      )
+      return
+    }
+    const call = bound.args.call("outside")
+    const reference = bound.args.value<Reference>("outside")
+    if (call === undefined || reference === undefined || !("default" in reference)) return
+    this.#report.add("SP2033", call.span, "a default is text in git, and no secret any more", {
+      help: "Remove the default.",
+    })
+  }
+
+  #reportCycle(declaration: Declaration): void {
+    const circle = [...this.#underWay.slice(this.#underWay.indexOf(declaration.name)), declaration.name]
+    this.#report.add(
+      "SP2015",
+      declaration.span,
+      `the value is made of itself: ${circle.map((name) => `\`${name}\``).join(" → ")}`,
+    )
+  }
+}
+
+/** The name in `${name}`, if there is nothing else. */
+export function soleName(source: string): string | undefined {
+  return /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(source)?.[1]
+}

@@ -1,0 +1,151 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import type { Span } from "../core/source.ts"
+import type { Word } from "./ast.ts"
+import { type Bound, type BoundBlock, statementOf } from "./bind/bound.ts"
+import { shown } from "./bind/names.ts"
+import type { DeclarationKind } from "./schema/row.ts"
+import { article, listed } from "./schema/slots.ts"
+
+/** Something with a name that is declared once. */
+export interface Declaration {
+  readonly kind: DeclarationKind
+  readonly name: string
+  readonly bound: Bound
+  /** The name where it is declared. */
+  readonly span: Span
+  /** Set when something refers to it. */
+  used: boolean
+}
+
+/** Kinds whose declarations stand in the file itself and are found by name from anywhere. */
+const fileKinds: readonly DeclarationKind[] = [
+  "value",
+  "secret",
+  "issuer",
+  "backend",
+  "policy",
+  "api",
+  "product",
+  "subscription",
+]
+
+/** All declarations of all files, by kind and name. */
+export class Program {
+  readonly root: BoundBlock
+  readonly gateway: Bound | undefined
+  readonly authz: Bound | undefined
+  readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
+  /** Kinds of which a declaration was not understood, and words of statements not understood: a name not found may be one of these. */
+  readonly #uncertain = new Set<DeclarationKind>()
+  readonly #ghosts = new Set<string>()
+
+  constructor(root: BoundBlock, report: Report) {
+    this.root = root
+    this.gateway = statementOf(root, "gateway")
+    this.authz = statementOf(root, "authz")
+    for (const kind of fileKinds) this.#tables.set(kind, new Map())
+    this.#tables.set("secret", this.#table("value"))
+    this.#tables.set("store", new Map())
+    this.#declareAll(root, fileKinds, report)
+    // A second `authz` is an error of its own; its stores are still declared.
+    for (const authz of root.statements) {
+      if (authz.row.keyword === "authz" && authz.block !== undefined)
+        this.#declareAll(authz.block, ["store"], report)
+    }
+  }
+
+  /** Declarations of a kind by name, in the order of the files. */
+  all(kind: DeclarationKind): Declaration[] {
+    return [...this.#table(kind).values()].filter((each) => each.kind === kind)
+  }
+
+  /** Finds without reporting or counting as a use. A value is found as `secret` too, and the other way: look at `kind`. */
+  find(kind: DeclarationKind, name: string): Declaration | undefined {
+    return this.#table(kind).get(name)
+  }
+
+  /** Whether a name that is not found may have been declared in a statement that was not understood. */
+  excused(kinds: readonly DeclarationKind[], name: string): boolean {
+    return this.#ghosts.has(name) || kinds.some((kind) => this.#uncertain.has(kind))
+  }
+
+  /** Finds the declaration a word names and counts it as used, or reports. */
+  resolve(word: Word, kinds: readonly DeclarationKind[], report: Report): Declaration | undefined {
+    for (const kind of kinds) {
+      const found = this.#table(kind).get(word.text)
+      if (found === undefined || !kinds.includes(found.kind)) continue
+      found.used = true
+      return found
+    }
+    if (!this.excused(kinds, word.text)) this.#reportUnknown(word, kinds, report)
+    return undefined
+  }
+
+  #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
+    const candidates = kinds.flatMap((kind) => this.all(kind))
+    const other = [...this.#tables.keys()]
+      .map((kind) => this.#table(kind).get(word.text))
+      .find((each) => each !== undefined)
+    const what = listed(kinds.map(nounOf), "or")
+    const hint = didYouMean(
+      word.text,
+      candidates.map((each) => each.name),
+    )
+    const near = candidates.find((each) => hint.includes(`\`${each.name}\``))
+    const help =
+      candidates.length === 0
+        ? {
+            help: `Declare it: ${kinds.map((kind) => `\`${kind} ${/^[A-Za-z_]/.test(word.text) ? shown(word.text) : "NAME"} …\``).join(" or ")}.`,
+          }
+        : {}
+    report.add("SP2012", word.span, `no ${what} is called \`${shown(word.text)}\`${hint}`, {
+      ...help,
+      related: [
+        ...(near === undefined ? [] : [{ span: near.span, message: `\`${near.name}\` is declared here` }]),
+        ...(other === undefined
+          ? []
+          : [{ span: other.span, message: `${article(nounOf(other.kind))} has this name` }]),
+      ],
+    })
+  }
+
+  #table(kind: DeclarationKind): Map<string, Declaration> {
+    const table = this.#tables.get(kind)
+    if (table === undefined) throw new Error(`no table of ${kind}`)
+    return table
+  }
+
+  #declareAll(block: BoundBlock, kinds: readonly DeclarationKind[], report: Report): void {
+    for (const bound of block.statements) {
+      const kind = kinds.find((each) => each === bound.row.keyword)
+      if (kind !== undefined) this.#declare(kind, bound, report)
+    }
+    for (const statement of block.unknown) {
+      for (const argument of statement.args) if (argument.kind === "word") this.#ghosts.add(argument.text)
+    }
+  }
+
+  #declare(kind: DeclarationKind, bound: Bound, report: Report): void {
+    const name = bound.args.word("name")
+    if (name === undefined) {
+      this.#uncertain.add(kind)
+      return
+    }
+    const table = this.#table(kind)
+    const earlier = table.get(name.text)
+    if (earlier === undefined) {
+      table.set(name.text, { kind, name: name.text, bound, span: name.span, used: false })
+      return
+    }
+    report.add("SP2011", name.span, `${article(nounOf(earlier.kind))} is called \`${name.text}\` already`, {
+      related: [{ span: earlier.span, message: "declared here" }],
+    })
+  }
+}
+
+/** How a kind is called in a sentence. */
+export function nounOf(kind: DeclarationKind): string {
+  if (kind === "value") return "named value"
+  return kind === "api" ? "API" : kind
+}

@@ -1,0 +1,213 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Span } from "../core/source.ts"
+import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
+import { printPath, type RoutePath, type Segment } from "./bind/path.ts"
+import type { Declaration, Program } from "./program.ts"
+import { operations } from "./schema/scopes.ts"
+
+/** A block whose statements hold for everything below. `label` names it in counters: `api orders v1 GET /{id}`. */
+export interface Scope {
+  readonly label: string
+  readonly block: BoundBlock | undefined
+}
+
+/** An operation of an API or of one of its versions, with all scopes it is in. */
+export interface RouteSource {
+  readonly key: string
+  readonly api: Declaration
+  readonly version: Bound | undefined
+  readonly versionName: string | null
+  readonly operation: Bound
+  readonly operationName: string
+  /** `*` for ANY. */
+  readonly method: string
+  readonly path: readonly Segment[]
+  readonly prefix: readonly Segment[]
+  readonly scopes: { readonly api: Scope; readonly version: Scope | undefined; readonly operation: Scope }
+  /** Keyword and path of the operation. */
+  readonly span: Span
+  /** False where the API's path is wrong: the route is checked, but compared with none. */
+  readonly placed: boolean
+}
+
+const methods: ReadonlySet<string> = new Set(operations.map((row) => row.keyword))
+const routesMax = 10_000
+
+/** All routes of all APIs. An operation of a version stands in place of the API's with the same method and path. */
+export function routesOf(program: Program, report: Report): RouteSource[] {
+  const routes = program.all("api").flatMap((api) => routesOfApi(api, report))
+  if (routes.length > routesMax) {
+    report.add(
+      "SP3016",
+      routes[routesMax]?.span,
+      `there are ${routes.length} routes, ${routesMax} are possible`,
+      {
+        help: "Let a route with a parameter or tail serve several paths.",
+      },
+    )
+    return []
+  }
+  reportAmbiguous(routes, report)
+  return routes
+}
+
+function routesOfApi(api: Declaration, report: Report): RouteSource[] {
+  const { block } = api.bound
+  if (block === undefined) return []
+  const prefix = apiPath(block, report)
+  const common = operationsIn(block)
+  const versions = versionsOf(block, report)
+  const routes =
+    versions.length === 0
+      ? common.map((operation) => makeRoute(api, undefined, operation, prefix))
+      : versions.flatMap((version) => {
+          const own = operationsIn(version.block)
+          const taken = new Set(own.map(shapeOf))
+          const inherited = common.filter((operation) => !taken.has(shapeOf(operation)))
+          return [...own, ...inherited].map((operation) => makeRoute(api, version, operation, prefix))
+        })
+  if (versions.length > 0) reportReplaced(common, versions, report)
+  reportEmpty(api, versions, report)
+  return routes
+}
+
+function operationsIn(block: BoundBlock | undefined): Bound[] {
+  return (block?.statements ?? []).filter(
+    (each) => methods.has(each.row.keyword) && each.args.get("path") !== undefined,
+  )
+}
+
+function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
+  const filled = statementOf(block, "path")?.args.get("path")
+  const path = filled?.value as RoutePath | undefined
+  if (
+    filled === undefined ||
+    path === undefined ||
+    path.segments.every((segment) => segment.kind === "static")
+  )
+    return path
+  report.add("SP3001", filled.argument.span, "the path of an API has no parameters", {
+    help: "Write the parameter in the paths of the operations.",
+  })
+  return undefined
+}
+
+function versionsOf(block: BoundBlock, report: Report): Bound[] {
+  const versions = block.statements.filter(
+    (each) => each.row.keyword === "version" && each.args.word("name") !== undefined,
+  )
+  const first = new Map<string, Span>()
+  for (const { args } of versions) {
+    const word = args.word("name")
+    if (word === undefined) continue
+    const earlier = first.get(word.text)
+    if (earlier === undefined) first.set(word.text, word.span)
+    else
+      report.add("SP2011", word.span, `a version is called \`${word.text}\` already`, {
+        related: [{ span: earlier, message: "declared here" }],
+      })
+  }
+  return versions.filter(
+    (each) => first.get(each.args.word("name")?.text ?? "") === each.args.word("name")?.span,
+  )
+}
+
+function makeRoute(
+  api: Declaration,
+  version: Bound | undefined,
+  operation: Bound,
+  apiAt: RoutePath | undefined,
+): RouteSource {
+  const versionName = version?.args.word("name")?.text ?? null
+  const own = (operation.args.value<RoutePath>("path") as RoutePath).segments
+  const keyword = operation.row.keyword
+  const operationName = `${keyword} ${printPath(own)}`
+  const prefix: Segment[] = [
+    ...(versionName === null ? [] : [{ kind: "static" as const, text: versionName }]),
+    ...(apiAt?.segments ?? []),
+  ]
+  const method = keyword === "ANY" ? "*" : keyword
+  const path = [...prefix, ...own]
+  const label = `api ${api.name}`
+  const versionLabel = versionName === null ? label : `${label} ${versionName}`
+  return {
+    key: `${method} ${printPath(path)}`,
+    api,
+    version,
+    versionName,
+    operation,
+    operationName,
+    method,
+    path,
+    prefix,
+    scopes: {
+      api: { label, block: api.bound.block },
+      version: version === undefined ? undefined : { label: versionLabel, block: version.block },
+      operation: { label: `${versionLabel} ${operationName}`, block: operation.block },
+    },
+    span: headSpan(operation.statement),
+    placed: apiAt !== undefined,
+  }
+}
+
+/** Method and path with the names of parameters left out: what routing can tell apart. */
+function shape(method: string, segments: readonly Segment[]): string {
+  return `${method} ${printPath(segments.map((segment) => (segment.kind === "static" ? segment : { ...segment, text: "" })))}`
+}
+
+function shapeOf(operation: Bound): string {
+  return shape(operation.row.keyword, operation.args.value<RoutePath>("path")?.segments ?? [])
+}
+
+function reportAmbiguous(routes: readonly RouteSource[], report: Report): void {
+  const first = new Map<string, RouteSource>()
+  for (const route of routes) {
+    if (!route.placed) continue
+    const key = shape(route.method, route.path)
+    const earlier = first.get(key)
+    if (earlier === undefined) {
+      first.set(key, route)
+      continue
+    }
+    const same = earlier.key === route.key
+    const detail = same
+      ? `\`${route.key}\` is there already`
+      : `\`${route.key}\` and \`${earlier.key}\` match the same requests`
+    report.add("SP3002", route.span, detail, {
+      related: [{ span: earlier.span, message: `\`${earlier.key}\`` }],
+    })
+  }
+}
+
+function reportReplaced(common: readonly Bound[], versions: readonly Bound[], report: Report): void {
+  const taken = versions.map(
+    (version) => new Map(operationsIn(version.block).map((each) => [shapeOf(each), each])),
+  )
+  for (const operation of common) {
+    const replacing = taken.map((operations) => operations.get(shapeOf(operation)))
+    if (replacing.some((each) => each === undefined)) continue
+    report.add("SP3003", headSpan(operation.statement), "every version has its own operation in its place", {
+      related: replacing.flatMap((each) =>
+        each === undefined ? [] : [{ span: headSpan(each.statement), message: "this one" }],
+      ),
+    })
+  }
+}
+
+function reportEmpty(api: Declaration, versions: readonly Bound[], report: Report): void {
+  const { block } = api.bound
+  if (block === undefined || block.damaged || api.bound.broken) return
+  const mentioned = (each: BoundBlock | undefined): boolean =>
+    each?.statements.some((one) => methods.has(one.row.keyword)) ?? false
+  if (mentioned(block)) return
+  if (versions.length === 0 && statementsOf(block, "version").length === 0) {
+    report.add("SP3006", api.span, `the API \`${api.name}\` has no operation`)
+    return
+  }
+  for (const version of versions) {
+    const word = version.args.word("name")
+    if (word !== undefined && !mentioned(version.block) && version.block?.damaged !== true) {
+      report.add("SP3006", word.span, `the version \`${word.text}\` of \`${api.name}\` has no operation`)
+    }
+  }
+}
