@@ -10,7 +10,7 @@ import { jsonOf } from "./to-json.ts"
 import { kindOf } from "./values.ts"
 
 /**
- * Values of the variables by name (own properties only, a missing one is the error `no-such-key`).
+ * Values of the variables by name. A missing one is the error `no-such-key`; what every object inherits counts as missing.
  * The JavaScript forms of the values, in and out:
  * bool boolean · int bigint (in: also a safe integer number where the declared type is int) · uint `Uint` · double number ·
  * string string · bytes Uint8Array · null null · list array · map `CelMap` or a JSON object (in), `CelMap` or the
