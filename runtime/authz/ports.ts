@@ -9,6 +9,8 @@ export interface CheckEngine {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
   /** Own writes, in order of revision, before their requests are answered. */
   applied(storeId: string, changes: readonly TupleChange[]): void
+  /** A store was deleted. */
+  dropped(storeId: string): void
 }
 
 /** What the API is made of. Functions are asked each time, so that a new plan needs no new listener. */

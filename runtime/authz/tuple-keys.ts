@@ -1,4 +1,5 @@
 import type { TupleKey } from "../check/ports.ts"
+import { tupleText } from "../check/tuple.ts"
 import { storedContextField } from "./context.ts"
 import {
   conditionNameField,
@@ -24,9 +25,4 @@ function conditionOf(fields: Fields, key: TupleKey): NonNullable<TupleKey["condi
   const name = conditionNameField(fields["name"])
   const context = storedContextField(fields["context"], () => tupleText(key))
   return context === undefined ? { name } : { name, context }
-}
-
-/** `object#relation@user`, as messages write a tuple. */
-export function tupleText({ user, relation, object }: TupleKey): string {
-  return `${object}#${relation}@${user}`
 }

@@ -1,4 +1,6 @@
+import type { LoadedModel } from "../check/loaded-model.ts"
 import type { TupleKey } from "../check/ports.ts"
+import { tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
@@ -7,7 +9,6 @@ import { consistencyToken } from "./consistency-token.ts"
 import { arrayField, type Fields, invalid, modelIdField, objectField, pick, stringField } from "./fields.ts"
 import type { Answer, ApiRequest } from "./route.ts"
 import { tupleKeyField } from "./tuple-keys.ts"
-import { validateDelete, validateTuple } from "./validate-tuple.ts"
 
 /** Writes and deletes of one request, together. */
 export const tuplesPerWriteMax = 100
@@ -37,9 +38,9 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
     writes.length > 0 ? api.modelId(store, parsed.modelId) : ((parsed.modelId || store.modelId) ?? "")
   if (writes.length > 0) {
     const model = await api.model(store, modelId)
-    for (const key of writes) validateTuple(model, key)
+    for (const key of writes) judgeWrite(model, key)
   }
-  for (const key of deletes) validateDelete(key)
+  for (const key of deletes) judgeDelete(key)
   const request: WriteRequest = {
     writes: writes.map(rowOfTuple),
     deletes: deletes.map(rowOfTuple),
@@ -93,6 +94,23 @@ function choice(value: unknown, message: string, field: string): "error" | "igno
   if (text === "" || text === "error") return "error"
   if (text === "ignore") return "ignore"
   throw invalid(message, field, "value must be in list [ error ignore]")
+}
+
+/** The same rules as for contextual tuples; OpenFGA has one code for all that is wrong with a tuple to be written. */
+function judgeWrite(model: LoadedModel, key: TupleKey): void {
+  const error = validateTuple(model, key)
+  if (error !== undefined) throw new ApiError("validation_error", error.message)
+}
+
+const userForm = /^([^:#\s]+:)?[^:#\s]+(#[^:#\s]+)?$/
+
+/** A delete has no model: what an older one allowed must be removable. */
+function judgeDelete(key: TupleKey): void {
+  if (!userForm.test(key.user))
+    throw new ApiError(
+      "validation_error",
+      `Invalid tuple '${tupleText(key)}'. Reason: the 'user' field is malformed`,
+    )
 }
 
 function refuseRepeated({ writes, deletes }: WriteRequest): void {

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe } from "vitest"
+import type { AuthzListeners } from "../../runtime/authz/start.ts"
+import { startAuthz } from "../../runtime/authz/start.ts"
+import { Engine } from "../../runtime/check/engine.ts"
+import { lowerModel } from "../../runtime/model/lower.ts"
+import { readModel } from "../../runtime/model/read.ts"
+import { digestOf } from "../../runtime/plan/canonical.ts"
+import type { ModelPlan } from "../../runtime/plan/model.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Database } from "../../runtime/store/database.ts"
+import { declareStores } from "../../runtime/store/plans.ts"
+import { createTupleSource } from "../../runtime/store/tuple-source.ts"
+import { describeDatabases } from "../store/databases.ts"
+
+/** A served API over an own database. */
+export interface Served {
+  readonly database: Database
+  readonly base: string
+  /** Sends JSON (or a body as it is) and reads JSON. */
+  call(method: string, path: string, body?: unknown): Promise<Called>
+}
+
+export interface Called {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says.
+  readonly json: any
+}
+
+/** The model that the cases are about. */
+export const documentModel = {
+  schema_version: "1.1",
+  type_definitions: [
+    { type: "user" },
+    {
+      type: "team",
+      relations: { member: { this: {} } },
+      metadata: {
+        relations: {
+          member: { directly_related_user_types: [{ type: "user" }, { type: "team", relation: "member" }] },
+        },
+      },
+    },
+    {
+      type: "folder",
+      relations: { viewer: { this: {} } },
+      metadata: { relations: { viewer: { directly_related_user_types: [{ type: "user", wildcard: {} }] } } },
+    },
+    {
+      type: "document",
+      relations: {
+        parent: { this: {} },
+        owner: { this: {} },
+        guest: { this: {} },
+        viewer: {
+          union: {
+            child: [
+              { this: {} },
+              { computedUserset: { relation: "owner" } },
+              {
+                tupleToUserset: {
+                  tupleset: { relation: "parent" },
+                  computedUserset: { relation: "viewer" },
+                },
+              },
+            ],
+          },
+        },
+      },
+      metadata: {
+        relations: {
+          parent: { directly_related_user_types: [{ type: "folder" }] },
+          owner: { directly_related_user_types: [{ type: "user" }] },
+          guest: { directly_related_user_types: [{ type: "user", condition: "in_office" }] },
+          viewer: { directly_related_user_types: [{ type: "user" }, { type: "team", relation: "member" }] },
+        },
+      },
+    },
+  ],
+  conditions: {
+    in_office: {
+      name: "in_office",
+      expression: "floor > 3 && city == 'Bonn'",
+      parameters: { floor: { type_name: "TYPE_NAME_INT" }, city: { type_name: "TYPE_NAME_STRING" } },
+    },
+  },
+}
+
+export function modelPlanOf(json: unknown): ModelPlan {
+  const read = readModel(json)
+  if ("findings" in read) throw new Error(JSON.stringify(read.findings))
+  return lowerModel(read.model)
+}
+
+/** Serves on a database; declares the store `acme` with `documentModel`. */
+export async function serve(database: Database): Promise<Served & { listeners: AuthzListeners }> {
+  const plan = modelPlanOf(documentModel)
+  const digest = digestOf(plan.model)
+  await declareStores(database, {
+    authz: { stores: { acme: { model: digest } } },
+    models: { [digest]: plan },
+  } as unknown as PlanBody)
+  const listeners = await startAuthz({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    database,
+    engine: new Engine(createTupleSource(database)),
+    planModel: (asked) => (asked === digest ? plan : undefined),
+  })
+  const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
+  return { database, base, listeners, call: (method, path, body) => call(base, method, path, body) }
+}
+
+async function call(base: string, method: string, path: string, body?: unknown): Promise<Called> {
+  const raw = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+  const response = await fetch(base + path, {
+    method,
+    ...(raw === undefined ? {} : { body: raw as string, headers: { "content-type": "application/json" } }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text === "" ? undefined : JSON.parse(text),
+  }
+}
+
+/** The same tests against the API on PostgreSQL and on the embedded database. */
+export function describeServed(name: string, body: (served: () => Served) => void): void {
+  describeDatabases(name, (database) => {
+    describe("served", () => {
+      let served: Served & { listeners: AuthzListeners }
+      beforeAll(async () => {
+        served = await serve(database())
+      })
+      afterAll(() => served.listeners.close())
+      body(() => served)
+    })
+  })
+}
