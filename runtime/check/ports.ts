@@ -110,8 +110,8 @@ export class CheckError extends Error {
   override readonly name = "CheckError"
   readonly code: CheckErrorCode
 
-  constructor(code: CheckErrorCode, message: string) {
-    super(message)
+  constructor(code: CheckErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
     this.code = code
   }
 }

@@ -63,8 +63,10 @@ function subjectOf(reference: RelationReference): string {
 function collectTables(model: AuthorizationModel): Tables {
   const relations: RelationRow[] = []
   for (const { type, relations: definitions = {}, metadata } of model.type_definitions) {
+    // A map, because `constructor` is a good name for a relation.
+    const typed = new Map(Object.entries(metadata?.relations ?? {}))
     for (const [relation, rewrite] of Object.entries(definitions)) {
-      const restrictions = metadata?.relations?.[relation]?.directly_related_user_types ?? []
+      const restrictions = typed.get(relation)?.directly_related_user_types ?? []
       relations.push({ type, relation, rewrite, restrictions })
     }
   }

@@ -1,0 +1,126 @@
+import { NodeTable } from "./node-table.ts"
+import type { BackHops } from "./program.ts"
+import type { Question } from "./question.ts"
+
+/**
+ * Where a subject stands, transitively, within the pure relations one relation depends on: grown level by level, as far as some
+ * question needed it, and kept for the whole request. Level 0 are the nodes that hold by a tuple of the subject itself.
+ */
+export class Closure {
+  /** Nodes found, with their level as state. */
+  readonly #found = new NodeTable()
+  readonly #question: Question
+  readonly #ways: BackHops
+  #frontier: number[] = []
+  #level = -1
+  #missed = false
+  /** About how many nodes the next level will look at. */
+  pending: number
+
+  constructor(question: Question, target: number) {
+    this.#question = question
+    this.#ways = question.program.backHops(target)
+    this.pending = this.#seedCount()
+  }
+
+  /** Level of a node, -1 when it was not found (yet). */
+  level(object: number, relation: number): number {
+    const at = this.#found.find(object, relation)
+    return at < 0 ? -1 : (this.#found.state[at] as number)
+  }
+
+  /** Nothing more can be found by growing. */
+  get exhausted(): boolean {
+    return this.#level >= 0 && this.#frontier.length === 0
+  }
+
+  /** Everything was found: what is not in here is not. */
+  get complete(): boolean {
+    return this.exhausted && !this.#missed
+  }
+
+  /** Some list was not in memory. */
+  get missed(): boolean {
+    return this.#missed
+  }
+
+  get reached(): number {
+    return this.#level
+  }
+
+  /** Grows one level, calling back for every new node; yields now and then. */
+  *grow(onNode: (object: number, relation: number, level: number) => void): Generator<void> {
+    const frontier = this.#frontier
+    this.#frontier = []
+    this.#level++
+    if (this.#level === 0) yield* this.#seed(onNode)
+    else {
+      for (let at = 0; at < frontier.length; at += 2) {
+        const object = frontier[at] as number
+        for (const { slot, relation } of this.#ways.steps[frontier[at + 1] as number] ?? [])
+          yield* this.#take(object, slot, relation, onNode)
+      }
+    }
+    this.pending = this.#frontier.length / 2
+  }
+
+  *#seed(onNode: (object: number, relation: number, level: number) => void): Generator<void> {
+    const { subject, wildcard } = this.#question
+    for (const relation of this.#ways.selves) this.#add(subject, relation, onNode)
+    for (const seed of this.#ways.seeds) {
+      const from = seed.wildcard ? wildcard : subject
+      if (from >= 0) yield* this.#take(from, seed.slot, seed.relation, onNode)
+    }
+  }
+
+  *#take(
+    from: number,
+    slot: number,
+    relation: number,
+    onNode: (object: number, relation: number, level: number) => void,
+  ): Generator<void> {
+    const question = this.#question
+    if (!question.openBack(from, slot)) {
+      this.#missed = true
+      return
+    }
+    const { list, listStart, listEnd } = question
+    // `list` may be the scratch list of a single id, which the next question for a list overwrites.
+    if (listEnd - listStart === 1) {
+      this.#add(list[listStart] as number, relation, onNode)
+      if ((question.steps & 1023) === 0) yield
+      return
+    }
+    for (let at = listStart; at < listEnd; at++) {
+      this.#add(list[at] as number, relation, onNode)
+      if ((at & 1023) === 1023) yield
+    }
+  }
+
+  #add(
+    object: number,
+    relation: number,
+    onNode: (object: number, relation: number, level: number) => void,
+  ): void {
+    this.#question.steps++
+    if (this.#found.find(object, relation) >= 0) return
+    const at = this.#found.add(object, relation)
+    this.#found.state[at] = this.#level
+    this.#frontier.push(object, relation)
+    onNode(object, relation, this.#level)
+  }
+
+  #seedCount(): number {
+    const { subject, wildcard } = this.#question
+    let count = this.#ways.selves.length
+    const counted = new Set<string>()
+    for (const seed of this.#ways.seeds) {
+      const from = seed.wildcard ? wildcard : subject
+      const key = `${from}/${seed.slot}`
+      if (from < 0 || counted.has(key)) continue
+      counted.add(key)
+      if (this.#question.openBack(from, seed.slot)) count += this.#question.listEnd - this.#question.listStart
+    }
+    return count
+  }
+}

@@ -1,0 +1,216 @@
+import { Evaluation } from "./evaluation.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import {
+  type CheckAnswer,
+  CheckError,
+  type CheckRequest,
+  type TupleChange,
+  type TupleSource,
+} from "./ports.ts"
+import { readRequest } from "./request.ts"
+import { RunQueue, type RunSettings } from "./run-queue.ts"
+import { StoreGraph } from "./store-graph.ts"
+
+/** All have defaults fit for production. */
+export interface EngineOptions {
+  /** Usersets and `from` in a row before a check is "too complex": 25 as in OpenFGA, `Infinity` for no limit. */
+  readonly depthMax?: number | undefined
+  /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 20,000,000. */
+  readonly stepsMax?: number | undefined
+  /** A check that is not decided after this time fails with `deadline_exceeded`: 3,000. */
+  readonly deadlineMs?: number | undefined
+  /** How often the source is asked for other processes' changes: 500; 0 is never. */
+  readonly pollMs?: number | undefined
+  /** Longest time without a confirmed contact with the source before checks fail with `unavailable`: no bound. */
+  readonly maxStalenessMs?: number | undefined
+  /** Graphs kept in memory; the one used longest ago gives way: 1,000. */
+  readonly storesMax?: number | undefined
+  /** Holds pages on demand instead of whole stores, at most about so many per store. */
+  readonly paged?: { readonly pagesMax: number } | undefined
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: (() => number) | undefined
+}
+
+interface Settings extends RunSettings {
+  readonly pollMs: number
+  readonly storesMax: number
+}
+
+const idleEvaluationsMax = 16
+
+/**
+ * Answers checks over graphs held in memory, one per store, loaded at the first question and kept up to date. One engine serves all
+ * stores and models of a process. `close` it at the end.
+ */
+export class Engine {
+  /** May be changed by a new plan. */
+  maxStalenessMs: number | undefined
+  readonly #source: TupleSource
+  readonly #settings: Settings
+  readonly #stores = new Map<string, StoreGraph>()
+  readonly #queue: RunQueue
+  readonly #idle: Evaluation[] = []
+  #poll: ReturnType<typeof setTimeout> | undefined
+  #closed = false
+
+  constructor(source: TupleSource, options: EngineOptions = {}) {
+    this.#source = source
+    this.maxStalenessMs = options.maxStalenessMs
+    this.#settings = {
+      depthMax: options.depthMax ?? 25,
+      stepsMax: options.stepsMax ?? 20_000_000,
+      deadlineMs: options.deadlineMs ?? 3_000,
+      pollMs: options.pollMs ?? 500,
+      storesMax: options.storesMax ?? 1_000,
+      now: options.now ?? (() => performance.now()),
+      paged: options.paged,
+    }
+    this.#queue = new RunQueue(this.#settings)
+  }
+
+  /**
+   * May the user have the relation on the object? Answers at once (no promise) when the store's graph is in memory and the question is
+   * decided within a few milliseconds, which is nearly always.
+   * @throws CheckError, or rejects with it: never is an error an allow.
+   */
+  check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+    const store = this.#stores.get(storeId)
+    if (store?.isCurrent !== true || request.consistency === "higher-consistency")
+      return this.#checkLater(storeId, model, request)
+    this.#requireContact(store)
+    return this.#evaluate(store, model, request)
+  }
+
+  /** The store's revision as far as this process knows; undefined while its graph is not in memory. */
+  revision(storeId: string): number | undefined {
+    const store = this.#stores.get(storeId)
+    return store?.ready === true ? store.graph.revision : undefined
+  }
+
+  /** Takes the changes of a write this process has committed: the next check sees them. */
+  applied(storeId: string, changes: readonly TupleChange[]): void {
+    this.#stores.get(storeId)?.applied(changes)
+  }
+
+  /** A store was deleted: forgets its graph. Checks under way end with what they saw. */
+  dropped(storeId: string): void {
+    this.#stores.delete(storeId)
+  }
+
+  /** Loads a store's graph ahead of the first question. @throws CheckError `unavailable`. */
+  async warm(storeId: string): Promise<void> {
+    await this.#reach(() => this.#storeOf(storeId).load())
+  }
+
+  /** Stops asking the source. Checks under way still end. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#poll)
+  }
+
+  #evaluate(
+    store: StoreGraph,
+    model: LoadedModel,
+    request: CheckRequest,
+  ): CheckAnswer | Promise<CheckAnswer> {
+    const evaluation = this.#idle.pop() ?? new Evaluation()
+    let kept = false
+    try {
+      if (this.#settings.paged !== undefined) store.trim(this.#settings.paged.pagesMax)
+      evaluation.begin(readRequest(store.graph, model, request), this.#settings, request.explain === true)
+      const progress = this.#queue.runOnce(evaluation)
+      if (progress.kind === "answer") return answerOf(progress.allowed, store.graph.revision, evaluation)
+      kept = true
+      return this.#queue
+        .finish({ evaluation, store, model, request }, progress)
+        .then(({ allowed, revision }) => answerOf(allowed, revision, evaluation))
+        .finally(() => this.#release(evaluation))
+    } finally {
+      if (!kept) this.#release(evaluation)
+    }
+  }
+
+  #release(evaluation: Evaluation): void {
+    if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
+  }
+
+  async #checkLater(storeId: string, model: LoadedModel, request: CheckRequest): Promise<CheckAnswer> {
+    const store = this.#storeOf(storeId)
+    await this.#reach(() => store.load())
+    if (request.consistency === "higher-consistency") await this.#reach(() => store.refresh())
+    if (!store.isCurrent) await this.#reach(() => store.caughtUp())
+    this.#requireContact(store)
+    return this.#evaluate(store, model, request)
+  }
+
+  #storeOf(storeId: string): StoreGraph {
+    const known = this.#stores.get(storeId)
+    if (known !== undefined) {
+      this.#stores.delete(storeId)
+      this.#stores.set(storeId, known)
+      return known
+    }
+    const made: StoreGraph = new StoreGraph({
+      source: this.#source,
+      storeId,
+      paged: this.#settings.paged !== undefined,
+      now: this.#settings.now,
+      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      isBusy: () => this.#queue.isBusy(made),
+      onQueued: () => this.#queue.flushSoon(made),
+      onChanged: () => this.#queue.changed(made),
+    })
+    this.#stores.set(storeId, made)
+    const oldest = this.#stores.keys().next()
+    if (this.#stores.size > this.#settings.storesMax && !oldest.done) this.#stores.delete(oldest.value)
+    this.#schedulePoll()
+    return made
+  }
+
+  /** Fails closed when the source has been silent for too long. */
+  #requireContact(store: StoreGraph): void {
+    const bound = this.maxStalenessMs
+    if (bound === undefined || this.#settings.now() - store.contactMs <= bound) return
+    throw new CheckError(
+      "unavailable",
+      "the authorization data may be out of date: the database has not answered",
+    )
+  }
+
+  async #reach(ask: () => Promise<unknown>): Promise<void> {
+    try {
+      await ask()
+    } catch (error) {
+      if (error instanceof CheckError) throw error
+      throw new CheckError(
+        "unavailable",
+        "the authorization data can't be read: the database has not answered",
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+
+  #schedulePoll(): void {
+    if (this.#poll !== undefined || this.#closed || this.#settings.pollMs === 0) return
+    this.#poll = setTimeout(() => {
+      void this.#pollAll()
+    }, this.#settings.pollMs)
+    this.#poll.unref()
+  }
+
+  /** Store after store, so that a thousand stores do not put a thousand questions at once. A store that can't be asked grows stale. */
+  async #pollAll(): Promise<void> {
+    for (const store of [...this.#stores.values()]) {
+      if (this.#closed) return
+      if (store.ready) await store.refresh().catch(() => undefined)
+    }
+    this.#poll = undefined
+    if (this.#stores.size > 0) this.#schedulePoll()
+  }
+}
+
+function answerOf(allowed: boolean, revision: number, { explanation }: Evaluation): CheckAnswer {
+  return explanation === undefined ? { allowed, revision } : { allowed, revision, explanation }
+}

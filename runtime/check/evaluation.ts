@@ -1,0 +1,126 @@
+import { fixpoint } from "./fixpoint.ts"
+import { Machine, suspended } from "./machine.ts"
+import { CheckError, type ExplainNode, type PageKey } from "./ports.ts"
+import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
+import { Trace } from "./trace.ts"
+
+/** Steps between two looks at the clock: some tens of microseconds, or two conditions. */
+const stepsPerLook = 128
+
+export interface EvaluationLimits {
+  /** Hops by the shortest way; more are `authorization_model_resolution_too_complex`. Infinity: no such limit. */
+  readonly depthMax: number
+  /** Work of one question in steps (a list element read, a node visited); more is the same error. */
+  readonly stepsMax: number
+}
+
+/** How an evaluation ended for now: decided, in need of pages, or out of time for this turn. */
+export type Progress =
+  | { readonly kind: "answer"; readonly allowed: boolean }
+  | { readonly kind: "miss"; readonly keys: readonly PageKey[] }
+  | { readonly kind: "suspended" }
+
+const allow: Progress = { kind: "answer", allowed: true }
+const deny: Progress = { kind: "answer", allowed: false }
+const unfinished: Progress = { kind: "suspended" }
+
+/**
+ * One question at work: the machine first, and the slow path when the machine cannot tell. Reused from question to question;
+ * it holds a stack and tables that have grown to what questions need.
+ */
+export class Evaluation {
+  readonly question = new Question()
+  readonly #machine = new Machine()
+  readonly #trace = new Trace()
+  #parts!: QuestionParts
+  #limits: EvaluationLimits = { depthMax: 25, stepsMax: 0 }
+  #explain = false
+  #slow: Generator<void, number> | undefined
+  #usedSlowPath = false
+  #started = false
+
+  begin(parts: QuestionParts, limits: EvaluationLimits, explain: boolean): void {
+    this.#parts = parts
+    this.#limits = limits
+    this.#explain = explain
+    this.question.begin(parts)
+    this.restart()
+  }
+
+  /** Begins the same question again: the graph has changed, or got the pages it lacked. */
+  restart(): void {
+    this.question.again()
+    this.#slow = undefined
+    this.#usedSlowPath = false
+    this.#started = false
+    if (this.#explain) this.#trace.begin()
+    this.#machine.begin(this.question, this.#limits, this.#explain ? this.#trace : undefined)
+  }
+
+  /** Works until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */
+  run(isLate: () => boolean): Progress {
+    for (;;) {
+      const value = this.#slow === undefined ? this.#runMachine() : this.#runSlowPath(this.#slow)
+      if (value !== suspended) {
+        const progress = this.#finish(value)
+        if (progress !== undefined) return progress
+      }
+      if (this.question.steps > this.#limits.stepsMax) throw this.#tooComplex()
+      if (isLate()) return unfinished
+    }
+  }
+
+  /** The evaluated tree of a question begun with `explain`, once it is decided. */
+  get explanation(): ExplainNode | undefined {
+    const { tree } = this.#trace
+    return this.#explain && !this.#usedSlowPath ? tree : undefined
+  }
+
+  #runMachine(): number {
+    const machine = this.#machine
+    let value: number
+    if (this.#started) value = machine.run(stepsPerLook)
+    else {
+      this.#started = true
+      value = machine.ask(this.#parts.object, this.#parts.relation)
+      if (value === suspended) value = machine.run(stepsPerLook)
+    }
+    return value
+  }
+
+  #runSlowPath(slow: Generator<void, number>): number {
+    const until = this.question.steps + stepsPerLook
+    while (this.question.steps < until) {
+      const { done, value } = slow.next()
+      this.question.steps++
+      if (done === true) return value
+    }
+    return suspended
+  }
+
+  #finish(value: number): Progress | undefined {
+    const machine = this.#machine
+    if (this.#slow === undefined) {
+      // Depth by the shortest way is known to the slow path only, and a cycle through negation is decided only there.
+      const unsure = machine.flagged || (machine.tooDeep && value === isError)
+      if (unsure) {
+        this.#usedSlowPath = true
+        this.#slow = fixpoint(this.question, this.#parts.object, this.#parts.relation, this.#limits.depthMax)
+        return undefined
+      }
+    }
+    if (value === isMiss) return { kind: "miss", keys: [...this.question.misses.values()] }
+    if (value === isError) {
+      const problem = this.question.problems[this.question.problem]
+      throw new CheckError(problem?.code ?? "validation_error", problem?.message ?? "the check has no answer")
+    }
+    return value === isTrue ? allow : deny
+  }
+
+  #tooComplex(): CheckError {
+    return new CheckError(
+      "authorization_model_resolution_too_complex",
+      `Authorization Model resolution required more than ${this.#limits.stepsMax} steps. Check your authorization model and tuples for too many alternatives`,
+    )
+  }
+}

@@ -1,0 +1,243 @@
+import { NodeTable } from "./node-table.ts"
+import type { AnyPart, Part } from "./program.ts"
+import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
+
+/** Truth values in their order here: false < error < true, so that union is the greatest, intersection the least, negation the mirror image. */
+const no = 0
+const unsure = 1
+const yes = 2
+
+/** A node's part with its tuples filled in. `refs` are node numbers; a ref under an edge in error counts as error at most. */
+type Formula =
+  | { op: "any"; value: number; problem: number; refs: number[]; unsureRefs: number[]; parts: Formula[] }
+  | { op: "all"; parts: Formula[] }
+  | { op: "but"; base: Formula; subtract: Formula }
+
+interface Node {
+  readonly object: number
+  readonly relation: number
+  /** Least number of hops from the question's node. */
+  depth: number
+  formula: Formula | undefined
+  readonly dependents: number[]
+}
+
+/**
+ * The slow path, exact for every graph: collects what the question depends on and computes its well-founded model by the alternating fixpoint
+ * of Van Gelder. What remains undefined (a cycle through negation) is denied. Errors are a third truth value between false and true, for
+ * which the same monotonicity holds. A node more than `depthMax` hops away by the shortest way is an error, so that the answer does not
+ * depend on the order of evaluation.
+ *
+ * Yields now and then; returns a truth value of question.ts, with `question.problem` for an error. A miss is returned when anything collected was
+ * not in memory: everything it lacked is then in `question.misses`.
+ */
+export function* fixpoint(
+  question: Question,
+  object: number,
+  relation: number,
+  depthMax: number,
+): Generator<void, number> {
+  const collector = new Collector(question, depthMax)
+  yield* collector.collect(object, relation)
+  if (collector.missed) return isMiss
+  const solver = new Solver(collector.nodes, question)
+  const value = yield* solver.solve()
+  if (value === unsure) question.problem = solver.problemOf(0)
+  return value === yes ? isTrue : value === unsure ? isError : isFalse
+}
+
+class Collector {
+  readonly nodes: Node[] = []
+  missed = false
+  readonly #question: Question
+  readonly #depthMax: number
+  readonly #numbers = new NodeTable()
+  #level: number[] = []
+  #next: number[] = []
+
+  constructor(question: Question, depthMax: number) {
+    this.#question = question
+    this.#depthMax = depthMax
+  }
+
+  /** Level by level, so that each node is opened at its least depth; computed relations of one object stay on its level. */
+  *collect(object: number, relation: number): Generator<void> {
+    this.#number(object, relation, 0, -1)
+    let depth = 0
+    while (this.#level.length > 0) {
+      for (let at = 0; at < this.#level.length; at++) {
+        const number = this.#level[at] as number
+        const node = this.nodes[number] as Node
+        if (node.formula !== undefined) continue
+        node.depth = depth
+        yield* this.#open(node, number)
+        yield
+      }
+      this.#level = this.#next
+      this.#next = []
+      depth++
+    }
+  }
+
+  #number(object: number, relation: number, hops: number, dependent: number): number {
+    const known = this.#numbers.find(object, relation)
+    let number: number
+    if (known >= 0) number = this.#numbers.state[known] as number
+    else {
+      number = this.nodes.length
+      this.#numbers.state[this.#numbers.add(object, relation)] = number
+      this.nodes.push({ object, relation, depth: -1, formula: undefined, dependents: [] })
+    }
+    const node = this.nodes[number] as Node
+    // A node waiting for the next level may still be met on this one.
+    if (node.formula === undefined && (known < 0 || hops === 0))
+      (hops === 0 ? this.#level : this.#next).push(number)
+    if (dependent >= 0) node.dependents.push(dependent)
+    return number
+  }
+
+  *#open(node: Node, number: number): Generator<void> {
+    const { program, subject } = this.#question
+    this.#question.steps++
+    if (node.depth > this.#depthMax) {
+      node.formula = constant(unsure, this.#question.tooDeepProblem())
+      return
+    }
+    const part = program.parts[node.relation]
+    if (node.relation === program.own && node.object === subject) node.formula = constant(yes, -1)
+    else node.formula = part === undefined ? constant(no, -1) : yield* this.#part(part, node.object, number)
+  }
+
+  *#part(part: Part, object: number, number: number): Generator<void, Formula> {
+    if (part.op === "any") return yield* this.#any(part, object, number)
+    if (part.op === "but") {
+      const base = yield* this.#part(part.base, object, number)
+      return { op: "but", base, subtract: yield* this.#part(part.subtract, object, number) }
+    }
+    const parts: Formula[] = []
+    for (const child of part.children) parts.push(yield* this.#part(child, object, number))
+    return { op: "all", parts }
+  }
+
+  *#any(part: AnyPart, object: number, number: number): Generator<void, Formula> {
+    const question = this.#question
+    const direct = question.tests(object, part)
+    if (direct === isTrue) return constant(yes, -1)
+    if (direct === isMiss) this.missed = true
+    const formula = constant(direct === isError ? unsure : no, question.problem)
+    for (const relation of part.refs) formula.refs.push(this.#number(object, relation, 0, number))
+    for (const hop of part.hops) {
+      if (!question.open(object, hop.slot)) {
+        this.missed = true
+        continue
+      }
+      const ids = question.list.slice(question.listStart, question.listEnd)
+      for (let at = 0; at < ids.length; at++) {
+        const other = ids[at] as number
+        let edge = isTrue
+        if (hop.condition !== undefined)
+          edge = question.edge(object, question.slots[hop.slot] as number, other, hop.condition)
+        question.steps++
+        if (edge === isFalse) continue
+        const refs = edge === isTrue ? formula.refs : formula.unsureRefs
+        if (edge !== isTrue) formula.problem = question.worse(formula.problem, question.problem)
+        refs.push(this.#number(other, hop.target, 1, number))
+        if ((at & 255) === 255) yield
+      }
+    }
+    for (const branch of part.branches) formula.parts.push(yield* this.#part(branch, object, number))
+    return formula
+  }
+}
+
+function constant(value: number, problem: number): Extract<Formula, { op: "any" }> {
+  return { op: "any", value, problem, refs: [], unsureRefs: [], parts: [] }
+}
+
+class Solver {
+  readonly #nodes: readonly Node[]
+  readonly #question: Question
+  #low: Uint8Array
+
+  constructor(nodes: readonly Node[], question: Question) {
+    this.#nodes = nodes
+    this.#question = question
+    this.#low = new Uint8Array(nodes.length)
+  }
+
+  /** Value of node 0 in the limit of the underestimates. */
+  *solve(): Generator<void, number> {
+    for (;;) {
+      const high = yield* this.#least(this.#low)
+      const low = yield* this.#least(high)
+      if (low.every((value, at) => value === this.#low[at])) return low[0] as number
+      this.#low = low
+    }
+  }
+
+  /** The least model in which what is under a negation is read from `fixed`. */
+  *#least(fixed: Uint8Array): Generator<void, Uint8Array> {
+    const values = new Uint8Array(this.#nodes.length)
+    const dirty = new Uint8Array(this.#nodes.length).fill(1)
+    for (let changed = true; changed; ) {
+      changed = false
+      // Nodes were collected from the question outwards: backwards, what a node depends on mostly comes first.
+      for (let at = this.#nodes.length - 1; at >= 0; at--) {
+        if ((at & 255) === 0) yield
+        if (dirty[at] === 0 || values[at] === yes) continue
+        dirty[at] = 0
+        const { formula, dependents } = this.#nodes[at] as Node
+        const value = this.#value(formula as Formula, values, fixed)
+        if (value === values[at]) continue
+        values[at] = value
+        changed = true
+        this.#question.steps += dependents.length
+        for (const dependent of dependents) dirty[dependent] = 1
+      }
+    }
+    return values
+  }
+
+  #value(formula: Formula, values: Uint8Array, fixed: Uint8Array): number {
+    if (formula.op === "all") {
+      let least = yes
+      for (const part of formula.parts) least = Math.min(least, this.#value(part, values, fixed))
+      return least
+    }
+    if (formula.op === "but") {
+      const base = this.#value(formula.base, values, fixed)
+      // Inside a subtraction the sides change: what is subtracted twice is positive again.
+      return Math.min(base, yes - this.#value(formula.subtract, fixed, values))
+    }
+    let greatest = formula.value
+    this.#question.steps += formula.refs.length
+    for (const ref of formula.refs) {
+      if (greatest === yes) return yes
+      greatest = Math.max(greatest, values[ref] as number)
+    }
+    for (const ref of formula.unsureRefs)
+      greatest = Math.max(greatest, Math.min(unsure, values[ref] as number))
+    for (const part of formula.parts) greatest = Math.max(greatest, this.#value(part, values, fixed))
+    return greatest
+  }
+
+  /** The problem to report for a node in error: the worst one found along nodes in error. */
+  problemOf(root: number): number {
+    let worst = -1
+    const seen = new Set([root])
+    for (const number of seen) {
+      const formulas: Formula[] = [this.#nodes[number]?.formula as Formula]
+      for (let formula = formulas.pop(); formula !== undefined; formula = formulas.pop()) {
+        if (formula.op === "all") formulas.push(...formula.parts)
+        else if (formula.op === "but") formulas.push(formula.base, formula.subtract)
+        else {
+          worst = this.#question.worse(worst, formula.problem)
+          for (const ref of [...formula.refs, ...formula.unsureRefs])
+            if (this.#low[ref] === unsure) seen.add(ref)
+          formulas.push(...formula.parts)
+        }
+      }
+    }
+    return worst
+  }
+}

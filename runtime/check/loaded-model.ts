@@ -1,0 +1,111 @@
+import { type CompiledCondition, compileCondition } from "../expression/condition.ts"
+import type { Condition } from "../plan/authorization-model.ts"
+import { digestOf } from "../plan/canonical.ts"
+import type { ModelPlan } from "../plan/model.ts"
+import type { Graph } from "./graph.ts"
+import { Program } from "./program.ts"
+
+/** Programs are made per kind of subject asked about; more kinds than this at once are not kept. */
+const programsMax = 2_000
+
+/** A model ready for questions: conditions compiled, relation plans seen by each kind of subject. Made by `loadModel`, immutable to its users. */
+export class LoadedModel {
+  /** Digest of the model's canonical JSON. */
+  readonly digest: string
+  readonly plan: ModelPlan
+  readonly conditions: ReadonlyMap<string, CompiledCondition>
+  /** Type, then relation, to the relation's index in the plan. */
+  readonly types: ReadonlyMap<string, ReadonlyMap<string, number>>
+  /** Per relation: the restrictions as `user`, `user:*`, `group#member`, each with the conditions it admits (`""` is none). */
+  readonly restrictions: readonly ReadonlyMap<string, ReadonlySet<string>>[]
+  readonly #programs = new Map<string, Program>()
+  readonly #slots = new WeakMap<Graph, Int32Array>()
+
+  constructor(digest: string, plan: ModelPlan, conditions: ReadonlyMap<string, CompiledCondition>) {
+    this.digest = digest
+    this.plan = plan
+    this.conditions = conditions
+    const { relations, slots, subjects, conditions: names } = plan.relations
+    const types = new Map<string, Map<string, number>>()
+    for (const { type } of plan.model.type_definitions) types.set(type, new Map())
+    relations.forEach(({ type, relation }, index) => {
+      types.get(type)?.set(relation, index)
+    })
+    this.types = types
+    const restrictions = relations.map(() => new Map<string, Set<string>>())
+    for (const [relation, subject, condition] of slots) {
+      const kind = subjects[subject] ?? ""
+      const row = restrictions[relation] ?? new Map<string, Set<string>>()
+      row.set(kind, (row.get(kind) ?? new Set()).add(condition < 0 ? "" : (names[condition] ?? "")))
+    }
+    this.restrictions = restrictions
+  }
+
+  relationIndex(type: string, relation: string): number {
+    return this.types.get(type)?.get(relation) ?? -1
+  }
+
+  /** The relation plans as this kind of subject (`user`, `user:*`, `group#member`) sees them. */
+  program(kind: string): Program {
+    const known = this.#programs.get(kind)
+    if (known !== undefined) return known
+    if (this.#programs.size >= programsMax) this.#programs.clear()
+    const made = new Program(this.plan.relations, kind, this.conditions)
+    this.#programs.set(kind, made)
+    return made
+  }
+
+  /** The graph's slot for each slot of the plan. */
+  slotsIn(graph: Graph): Int32Array {
+    const known = this.#slots.get(graph)
+    if (known !== undefined) return known
+    const { relations, slots, subjects, conditions } = this.plan.relations
+    const made = Int32Array.from(slots, ([relation, subject, condition]) => {
+      const { type = "", relation: name = "" } = relations[relation] ?? {}
+      const [subjectType, subjectRelation] = splitSubject(subjects[subject] ?? "")
+      return graph.slot(type, name, subjectType, subjectRelation, conditions[condition] ?? "").id
+    })
+    this.#slots.set(graph, made)
+    return made
+  }
+}
+
+/** `user` → [user, ""], `user:*` → [user, "*"], `group#member` → [group, member]. */
+function splitSubject(subject: string): [string, string] {
+  if (subject.endsWith(":*")) return [subject.slice(0, -2), "*"]
+  const hash = subject.indexOf("#")
+  return hash < 0 ? [subject, ""] : [subject.slice(0, hash), subject.slice(hash + 1)]
+}
+
+const loadedMax = 1_000
+const loadedByDigest = new Map<string, LoadedModel>()
+
+/**
+ * Makes a model of a plan ready: compiles its conditions once and keeps the result by digest, so that a new plan with the same model costs nothing.
+ * @throws TypeError when a condition does not compile: the model was not validated.
+ */
+export function loadModel(plan: ModelPlan): LoadedModel {
+  // The relation plans belong to the key: an older compiler may have made others for the same model.
+  const key = digestOf(plan)
+  const known = loadedByDigest.get(key)
+  if (known !== undefined) {
+    loadedByDigest.delete(key)
+    loadedByDigest.set(key, known)
+    return known
+  }
+  const conditions = new Map<string, CompiledCondition>()
+  for (const [name, condition] of Object.entries(plan.model.conditions ?? {}))
+    conditions.set(name, compiled(condition))
+  const loaded = new LoadedModel(digestOf(plan.model), plan, conditions)
+  loadedByDigest.set(key, loaded)
+  const oldest = loadedByDigest.keys().next()
+  if (loadedByDigest.size > loadedMax && !oldest.done) loadedByDigest.delete(oldest.value)
+  return loaded
+}
+
+function compiled(condition: Condition): CompiledCondition {
+  const result = compileCondition(condition)
+  if (result.ok) return result.condition
+  const [finding] = result.findings
+  throw new TypeError(`condition \`${condition.name}\`: ${finding?.message ?? "does not compile"}`)
+}

@@ -1,0 +1,488 @@
+import { Closure } from "./closure.ts"
+import { Frame } from "./frame.ts"
+import { NodeTable } from "./node-table.ts"
+import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
+import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
+import { ReachSearch } from "./reach-search.ts"
+import type { Trace } from "./trace.ts"
+
+/** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
+const pushed = -1
+export const suspended = -2
+/** No value has been handed to the top frame yet. */
+const start = -3
+
+/** Discovery number that no open node has: the value depends on nothing still open. */
+const free = 0x7fff_ffff
+
+const memoOpen = 4
+const memoTentative = 5
+const memoForgotten = 6
+
+/** Short questions are walked; after so many steps, or at a list so long, plain reachability is searched from both ends. */
+const walkSteps = 256
+const walkList = 32
+
+export interface MachineLimits {
+  /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
+  readonly depthMax: number
+}
+
+/**
+ * The evaluator: a depth-first walk with a stack of its own over (object, relation) nodes.
+ *
+ * A node that is met again while it is open reads as false; a false that rests on that is *tentative* and known by the discovery number it depends on
+ * (`low`, as in Tarjan's algorithm). A node that ends true or as an error drops the tentative results above it; one that ends false and depends
+ * on nothing open makes them final. Where that reasoning does not hold (a tentative result under `but not`, an error inside a cycle) the machine gives up
+ * with `flagged` and the caller takes the slow path.
+ */
+export class Machine {
+  question!: Question
+  trace: Trace | undefined
+  /** The walk cannot tell; fixpoint.ts can. */
+  flagged = false
+  /** A node beyond the depth limit was met. */
+  tooDeep = false
+  /** Depends on the open node with this discovery number, or on none. Belongs to the value handed over last. */
+  #low = free
+  #limits: MachineLimits = { depthMax: 25 }
+  readonly #memo = new NodeTable()
+  readonly #frames: Frame[] = []
+  #top = -1
+  #discovered = 0
+  /** Pairs of tentative nodes, in order of closing. */
+  readonly #tentative: number[] = []
+  readonly #closures = new Map<number, Closure>()
+  #handed = start
+  #until = 0
+
+  /** Prepares for a question; anything unfinished is forgotten. */
+  begin(question: Question, limits: MachineLimits, trace: Trace | undefined): void {
+    this.question = question
+    this.trace = trace
+    this.flagged = false
+    this.tooDeep = false
+    this.#limits = limits
+    if (this.#memo.size > 0) this.#memo.clear()
+    this.#top = -1
+    this.#discovered = 0
+    this.#tentative.length = 0
+    if (this.#closures.size > 0) this.#closures.clear()
+    this.#handed = start
+    this.#low = free
+  }
+
+  /** The question's own node: a truth value at once, or `suspended`: then call `run`. */
+  ask(object: number, relation: number): number {
+    const value = this.#enter(object, relation, 0)
+    return value === pushed ? suspended : value
+  }
+
+  /** Goes on for about so many steps. */
+  run(steps: number): number {
+    const { question } = this
+    this.#until = question.steps + steps
+    while (question.steps < this.#until) {
+      const frame = this.#frames[this.#top] as Frame
+      const value = this.#step(frame, this.#handed)
+      if (this.flagged) return isFalse
+      if (value === pushed) {
+        this.#handed = start
+        continue
+      }
+      if (value === suspended) {
+        this.#handed = start
+        return suspended
+      }
+      if (frame.traced) this.trace?.close(value, question)
+      this.#top--
+      if (this.#top < 0) return value
+      this.#handed = value
+    }
+    return suspended
+  }
+
+  #step(frame: Frame, handed: number): number {
+    this.question.steps++
+    switch (frame.kind) {
+      case "node":
+        return handed === start ? this.#part(frame.part, frame) : this.#closeNode(frame, handed)
+      case "any":
+        return this.#any(frame, handed)
+      case "all":
+        return this.#all(frame, handed)
+      case "but":
+        return this.#but(frame, handed)
+      case "search":
+        return this.#search(frame)
+    }
+  }
+
+  #push(kind: Frame["kind"], part: Part, above: Frame | undefined): Frame {
+    this.#top++
+    let frame = this.#frames[this.#top]
+    if (frame === undefined) {
+      frame = new Frame()
+      this.#frames.push(frame)
+    }
+    frame.open(kind, part)
+    if (above !== undefined) {
+      frame.object = above.object
+      frame.depth = above.depth
+    }
+    return frame
+  }
+
+  /** Is `relation` true of `object`? What direct tuples or the memo decide is answered at once. */
+  #enter(object: number, relation: number, depth: number): number {
+    const { question } = this
+    const { program } = question
+    question.steps++
+    this.#low = free
+    if (depth > this.#limits.depthMax) return this.#beyond()
+    if (relation === program.own && object === question.subject) return this.#leaf(object, relation, isTrue)
+    const part = program.parts[relation]
+    if (part === undefined) return this.#leaf(object, relation, isFalse)
+    let flags = isFalse
+    let problem = -1
+    if (part.op === "any") {
+      flags = question.tests(object, part)
+      problem = question.problem
+      if (
+        flags === isTrue ||
+        (part.hops.length === 0 && part.refs.length === 0 && part.branches.length === 0)
+      )
+        return this.#leaf(object, relation, flags)
+    }
+    const at = this.#memo.find(object, relation)
+    if (at >= 0) {
+      const state = this.#memo.state[at] as number
+      if (state !== memoForgotten) return this.#recall(at, state, object, relation)
+    }
+    const frame = this.#push("node", part, undefined)
+    const entry = at >= 0 ? at : this.#memo.add(object, relation)
+    frame.object = object
+    frame.relation = relation
+    frame.depth = depth
+    frame.discovery = ++this.#discovered
+    frame.mark = this.#tentative.length
+    frame.flags = flags
+    frame.problem = problem
+    this.#memo.state[entry] = memoOpen
+    this.#memo.extra[entry] = frame.discovery
+    if (this.trace !== undefined) {
+      this.trace.openNode(object, relation, question)
+      frame.traced = true
+    }
+    return pushed
+  }
+
+  #leaf(object: number, relation: number, value: number): number {
+    this.trace?.leaf(object, relation, value, this.question)
+    return value
+  }
+
+  #beyond(): number {
+    const { question } = this
+    this.tooDeep = true
+    question.problem = question.tooDeepProblem()
+    return isError
+  }
+
+  #recall(at: number, state: number, object: number, relation: number): number {
+    const extra = this.#memo.extra[at] as number
+    let value = state
+    if (state === memoOpen || state === memoTentative) {
+      this.#low = extra
+      value = isFalse
+    } else if (state === isError) this.question.problem = extra
+    this.trace?.again(object, relation, value, state === memoOpen, this.question)
+    return value
+  }
+
+  /** A node's value is known: what it means for those that were left open above it. */
+  #closeNode(frame: Frame, value: number): number {
+    const at = this.#memo.find(frame.object, frame.relation)
+    const { state, extra } = this.#memo
+    if (value !== isFalse) {
+      if (value !== isTrue && this.#low < frame.discovery) {
+        this.flagged = true
+        return value
+      }
+      this.#forget(frame.mark)
+      state[at] = value
+      extra[at] = this.question.problem
+      this.#low = free
+      return value
+    }
+    if (this.#low < frame.discovery) {
+      state[at] = memoTentative
+      extra[at] = frame.discovery
+      this.#tentative.push(frame.object, frame.relation, this.#low)
+      // Whoever reads this node depends on what it depends on.
+      return isFalse
+    }
+    this.#settle(frame)
+    state[at] = isFalse
+    this.#low = free
+    return isFalse
+  }
+
+  /** Tentative results above a node that ended true or as an error were made under the assumption that it is false. */
+  #forget(mark: number): void {
+    const tentative = this.#tentative
+    while (tentative.length > mark) {
+      tentative.pop()
+      const relation = tentative.pop() as number
+      const object = tentative.pop() as number
+      this.#memo.state[this.#memo.find(object, relation)] = memoForgotten
+    }
+  }
+
+  /**
+   * The node ended false and depends on nothing open: so do the tentative results above it, unless one of them depends on a node
+   * further below by a branch that did not count; then they are forgotten, which costs time but is never wrong.
+   */
+  #settle(frame: Frame): void {
+    const tentative = this.#tentative
+    for (let at = frame.mark + 2; at < tentative.length; at += 3) {
+      if ((tentative[at] as number) >= frame.discovery) continue
+      this.#forget(frame.mark)
+      return
+    }
+    while (tentative.length > frame.mark) {
+      tentative.pop()
+      const relation = tentative.pop() as number
+      const object = tentative.pop() as number
+      this.#memo.state[this.#memo.find(object, relation)] = isFalse
+    }
+  }
+
+  /** A part inside a node: a value at once when direct tuples decide it, else a frame of its own. */
+  #part(part: Part, above: Frame): number {
+    const { question, trace } = this
+    if (above.kind === "node") {
+      const frame = this.#push(part.op, part, above)
+      // The tests were made on entering the node.
+      frame.flags = above.flags
+      frame.problem = above.problem
+      if (trace !== undefined && part.op !== "any") frame.traced = trace.openPart(part.op)
+      return pushed
+    }
+    let flags = isFalse
+    this.#low = free
+    if (part.op === "any") {
+      flags = question.tests(above.object, part)
+      if (
+        flags === isTrue ||
+        (part.hops.length === 0 && part.refs.length === 0 && part.branches.length === 0)
+      ) {
+        trace?.leafPart(above.object, part, flags, question)
+        return flags
+      }
+    }
+    const problem = question.problem
+    const frame = this.#push(part.op, part, above)
+    frame.flags = flags
+    frame.problem = problem
+    if (trace !== undefined) frame.traced = trace.openPart(part.op)
+    return pushed
+  }
+
+  #any(frame: Frame, handed: number): number {
+    const part = frame.part as AnyPart
+    if (handed !== start && this.#absorb(frame, handed)) return isTrue
+    for (;;) {
+      if (this.question.steps >= this.#until) return suspended
+      let value: number
+      if (frame.at < frame.end) value = frame.testing ? this.#testNext(frame) : this.#enterNext(frame)
+      else if (frame.testing) {
+        frame.testing = false
+        value = this.#beginSearch(frame, true)
+      } else {
+        const refs = part.refs.length
+        const hops = refs + part.hops.length
+        const index = frame.index++
+        if (index < refs) value = this.#enter(frame.object, part.refs[index] as number, frame.depth)
+        else if (index < hops) value = this.#openHop(frame, part.hops[index - refs] as Hop)
+        else if (index < hops + part.branches.length)
+          value = this.#part(part.branches[index - hops] as Part, frame)
+        else return this.#conclude(frame, frame.flags)
+      }
+      if (value === pushed) return pushed
+      if (this.#absorb(frame, value)) return isTrue
+    }
+  }
+
+  /** Adds an alternative's value; true when it decides. */
+  #absorb(frame: Frame, handed: number): boolean {
+    let value = handed
+    const edge = frame.edge
+    if (edge !== isTrue) {
+      frame.edge = isTrue
+      if (value === isTrue) this.question.problem = -1
+      if (value !== isFalse) {
+        value = value === isTrue ? edge : Math.max(value, edge)
+        this.question.problem = this.question.worse(this.question.problem, frame.edgeProblem)
+      }
+    }
+    if (value === isTrue) {
+      this.#low = free
+      return true
+    }
+    this.#note(frame, value)
+    return false
+  }
+
+  /** A value that does not decide: false, error or miss. */
+  #note(frame: Frame, value: number): void {
+    if (this.#low < frame.low) frame.low = this.#low
+    if (value === isError) frame.problem = this.question.worse(frame.problem, this.question.problem)
+    if (value > frame.flags) frame.flags = value
+  }
+
+  #conclude(frame: Frame, value: number): number {
+    this.#low = frame.low
+    this.question.problem = frame.problem
+    return value
+  }
+
+  /** Opens the list of a hop and decides how to go through it. */
+  #openHop(frame: Frame, hop: Hop): number {
+    const { question } = this
+    this.#low = free
+    if (!question.open(frame.object, hop.slot)) return isMiss
+    const length = question.listEnd - question.listStart
+    if (length === 0) return isFalse
+    if (frame.depth >= this.#limits.depthMax) return this.#beyond()
+    frame.walk(question.list, question.listStart, question.listEnd)
+    frame.target = hop.target
+    const pure = question.program.pure[hop.target] === true && hop.condition === undefined
+    if (!pure || this.trace !== undefined || (length <= walkList && question.steps < walkSteps))
+      return isFalse
+    if (length > walkList && this.#closure(hop.target).pending < length)
+      return this.#beginSearch(frame, false)
+    frame.testing = true
+    return isFalse
+  }
+
+  #enterNext(frame: Frame): number {
+    const { question } = this
+    const object = frame.list[frame.at++] as number
+    const refs = (frame.part as AnyPart).refs.length
+    const hop = (frame.part as AnyPart).hops[frame.index - 1 - refs] as Hop
+    this.#low = free
+    if (hop.condition !== undefined) {
+      const edge = question.edge(frame.object, question.slots[hop.slot] as number, object, hop.condition)
+      if (edge === isFalse) {
+        this.trace?.brokenEdge(frame.object, hop, object, question)
+        return isFalse
+      }
+      frame.edge = edge
+      frame.edgeProblem = question.problem
+    }
+    this.trace?.edge(frame.object, hop, object, frame.edge, question)
+    return this.#enter(object, hop.target, frame.depth + 1)
+  }
+
+  #testNext(frame: Frame): number {
+    const { question } = this
+    question.steps++
+    this.#low = free
+    const object = frame.list[frame.at++] as number
+    if (frame.target === question.program.own && object === question.subject) return isTrue
+    return question.tests(object, question.program.parts[frame.target] as AnyPart)
+  }
+
+  #closure(target: number): Closure {
+    const known = this.#closures.get(target)
+    if (known !== undefined) return known
+    const made = new Closure(this.question, target)
+    this.#closures.set(target, made)
+    return made
+  }
+
+  #beginSearch(above: Frame, tested: boolean): number {
+    const { question } = this
+    const objects = above.list.slice(above.begin, above.end)
+    above.at = above.end
+    this.#low = free
+    if (tested && (question.program.parts[above.target] as AnyPart).hops.length === 0) return isFalse
+    const frame = this.#push("search", above.part, above)
+    frame.search = new ReachSearch({
+      question,
+      closure: this.#closure(above.target),
+      objects,
+      tested,
+      target: above.target,
+      depth: above.depth + 1,
+      depthMax: this.#limits.depthMax,
+    })
+    frame.running = frame.search.run()
+    return pushed
+  }
+
+  #search(frame: Frame): number {
+    const { question } = this
+    this.#low = free
+    while (question.steps < this.#until) {
+      const { done, value } = (frame.running as Generator<void, number>).next()
+      question.steps++
+      if (done !== true) continue
+      if (value === isError) return this.#beyond()
+      if (value === isFalse) {
+        frame.search?.seen.each((object, relation) => this.#remember(object, relation))
+      }
+      return value
+    }
+    return suspended
+  }
+
+  /** A search found that the subject is in none of the nodes it saw. */
+  #remember(object: number, relation: number): void {
+    const known = this.#memo.find(object, relation)
+    const at = known >= 0 ? known : this.#memo.add(object, relation)
+    const state = this.#memo.state[at] as number
+    if (known < 0 || state === memoForgotten) this.#memo.state[at] = isFalse
+  }
+
+  #all(frame: Frame, handed: number): number {
+    const { children } = frame.part as AllPart
+    let value = handed
+    for (;;) {
+      if (value !== start) {
+        if (value === isFalse) return isFalse
+        if (value !== isTrue) this.#note(frame, value)
+      }
+      const child = children[frame.index++]
+      if (child === undefined) return this.#conclude(frame, frame.flags === isFalse ? isTrue : frame.flags)
+      value = this.#part(child, frame)
+      if (value === pushed) return pushed
+    }
+  }
+
+  #but(frame: Frame, handed: number): number {
+    const { base, subtract } = frame.part as ButPart
+    let value = handed
+    if (frame.index === 0) {
+      if (value === start) value = this.#part(base, frame)
+      if (value === pushed) return pushed
+      if (value === isFalse) return isFalse
+      if (value !== isTrue) this.#note(frame, value)
+      frame.index = 1
+      value = this.#part(subtract, frame)
+      if (value === pushed) return pushed
+    }
+    if (value === isTrue) {
+      this.#low = free
+      return isFalse
+    }
+    if (this.#low !== free) {
+      // The subtraction rests on a node that is still open: a cycle through negation.
+      this.flagged = true
+      return isFalse
+    }
+    if (value !== isFalse) this.#note(frame, value)
+    return this.#conclude(frame, frame.flags === isFalse ? isTrue : frame.flags)
+  }
+}

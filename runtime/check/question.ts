@@ -1,0 +1,252 @@
+import type { CompiledCondition } from "../expression/condition.ts"
+import { none } from "./adjacency.ts"
+import type { Graph, Slot } from "./graph.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { firstTemporaryId, type Overlay } from "./overlay.ts"
+import type { CheckErrorCode, PageKey } from "./ports.ts"
+import type { AnyPart, Program } from "./program.ts"
+
+/**
+ * Truth values. A miss is "not in memory yet": it outranks an error, because once loaded it may decide otherwise.
+ * They are numbers because hot loops compare them.
+ */
+export const isFalse = 0
+export const isTrue = 1
+export const isError = 2
+export const isMiss = 3
+
+/** Why a part has no truth value. */
+export interface Problem {
+  readonly code: CheckErrorCode
+  readonly message: string
+}
+
+/** What a question consists of once its names are ids. */
+export interface QuestionParts {
+  readonly graph: Graph
+  readonly model: LoadedModel
+  readonly program: Program
+  readonly slots: Int32Array
+  readonly overlay: Overlay | undefined
+  readonly object: number
+  readonly relation: number
+  readonly subject: number
+  readonly wildcard: number
+  readonly context: Readonly<Record<string, unknown>> | undefined
+  readonly temporaryNames: ReadonlyMap<number, string> | undefined
+}
+
+/** Conditions may be costly; reading a list element is not. */
+const conditionSteps = 64
+const problemsMax = 10_000
+
+/**
+ * One question being answered: the graph at its revision, the overlay of contextual tuples, the subject, and what was met on the way
+ * (problems, misses, work). All strategies read tuples through it, so that shadowing, wildcards, conditions and misses are decided here only.
+ */
+export class Question {
+  graph!: Graph
+  model!: LoadedModel
+  program!: Program
+  slots!: Int32Array
+  overlay: Overlay | undefined
+  subject = 0
+  /** Id of `type:*` for a subject that is a single object, else -1. */
+  wildcard = -1
+  context: Readonly<Record<string, unknown>> | undefined
+  #temporaryNames: ReadonlyMap<number, string> | undefined
+
+  steps = 0
+  readonly problems: Problem[] = []
+  readonly misses = new Map<string, PageKey>()
+  /** Problem of the last value that was an error. */
+  problem = -1
+
+  #tooDeep = -1
+
+  /** The list opened last. */
+  list: Int32Array = single
+  listStart = 0
+  listEnd = 0
+  readonly #single = new Int32Array(1)
+
+  /** Takes up another question: questions are reused, because one is asked a million times a second. */
+  begin(parts: QuestionParts): void {
+    this.graph = parts.graph
+    this.model = parts.model
+    this.program = parts.program
+    this.slots = parts.slots
+    this.overlay = parts.overlay
+    this.subject = parts.subject
+    this.wildcard = parts.wildcard
+    this.context = parts.context
+    this.#temporaryNames = parts.temporaryNames
+    this.steps = 0
+    this.again()
+  }
+
+  /** Starts the same question over. The work done so far still counts. */
+  again(): void {
+    this.problems.length = 0
+    if (this.misses.size > 0) this.misses.clear()
+    this.problem = -1
+    this.#tooDeep = -1
+  }
+
+  nameOf(id: number): string {
+    return this.#temporaryNames?.get(id) ?? (id < firstTemporaryId ? this.graph.names.text(id) : "?")
+  }
+
+  /** Do the direct tuples of an object decide it? True, false, error (see `problem`) or miss. */
+  tests(object: number, part: AnyPart): number {
+    if (part.self && object === this.subject) return isTrue
+    const { tests } = part
+    let outcome = isFalse
+    let problem = -1
+    for (let at = 0; at < tests.length; at++) {
+      const test = tests[at] as (typeof tests)[number]
+      const other = test.wildcard ? this.wildcard : this.subject
+      let value = this.#has(object, this.slots[test.slot] as number, other)
+      if (value === isTrue && test.condition !== undefined)
+        value = this.edge(object, this.slots[test.slot] as number, other, test.condition)
+      if (value === isTrue) return isTrue
+      if (value === isError) problem = this.worse(problem, this.problem)
+      if (value > outcome) outcome = value
+    }
+    this.problem = problem
+    return outcome
+  }
+
+  #has(object: number, slot: number, other: number): number {
+    this.steps++
+    const { graph, overlay } = this
+    if (overlay?.forward.touches(object)) {
+      const shown = overlay.forward.has(object, graph.slots[slot] as Slot, other)
+      if (shown !== undefined) return shown ? isTrue : isFalse
+    }
+    if (graph.pages !== undefined && !this.#page(object, slot)) return isMiss
+    if (object >= firstTemporaryId) return isFalse
+    const value = graph.forward.find(object, slot)
+    if (value >= 0) return value === other ? isTrue : isFalse
+    return graph.forward.has(value, other) ? isTrue : isFalse
+  }
+
+  #page(object: number, slotId: number): boolean {
+    const slot = this.graph.slots[slotId] as Slot
+    if (this.graph.hasForward(object, slot)) return true
+    const name = this.nameOf(object)
+    this.misses.set(`f ${slot.relation} ${name}`, {
+      direction: "forward",
+      object: name,
+      relation: slot.relation,
+    })
+    return false
+  }
+
+  /** Opens what stands in a slot of an object as `list`, `listStart`, `listEnd`; false when that is a miss. */
+  open(object: number, planSlot: number): boolean {
+    this.steps++
+    const slot = this.slots[planSlot] as number
+    const { graph, overlay } = this
+    if (graph.pages !== undefined && !this.#page(object, slot)) return false
+    if (overlay?.forward.touches(object)) {
+      this.list = overlay.forward.list(object, graph.slots[slot] as Slot)
+      this.listStart = 0
+      this.listEnd = this.list.length
+      return true
+    }
+    this.#show(object >= firstTemporaryId ? none : graph.forward.find(object, slot), graph.forward)
+    return true
+  }
+
+  /** The same backwards: the objects on which a subject stands in a slot. */
+  openBack(subject: number, planSlot: number): boolean {
+    this.steps++
+    const slot = this.slots[planSlot] as number
+    const { graph, overlay } = this
+    if (graph.pages !== undefined && !this.#backPage(subject, graph.slots[slot] as Slot)) return false
+    if (overlay?.reverse.touches(subject)) {
+      this.list = overlay.reverse.list(subject, graph.slots[slot] as Slot)
+      this.listStart = 0
+      this.listEnd = this.list.length
+      return true
+    }
+    this.#show(subject >= firstTemporaryId ? none : graph.reverse.find(subject, slot), graph.reverse)
+    return true
+  }
+
+  #backPage(subject: number, slot: Slot): boolean {
+    if (this.graph.hasReverse(subject, slot)) return true
+    const name = this.nameOf(subject)
+    const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
+    this.misses.set(`r ${subjectRelation} ${name}`, { direction: "reverse", subject: name, subjectRelation })
+    return false
+  }
+
+  #show(value: number, adjacency: Graph["forward"]): void {
+    if (value >= 0) {
+      this.#single[0] = value
+      this.list = this.#single
+      this.listStart = 0
+      this.listEnd = value === none ? 0 : 1
+      return
+    }
+    const { array, start, end } = adjacency.stretch(value)
+    this.list = array
+    this.listStart = start
+    this.listEnd = end
+  }
+
+  /** Does the condition of the tuple that stands in this graph slot hold? The tuple's own context wins over the request's. */
+  edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
+    this.steps += conditionSteps
+    const stored =
+      this.overlay?.forward.touches(object) &&
+      this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
+        ? this.overlay.context(object, slot, other)
+        : this.graph.context(object, slot, other)?.value
+    const outcome = condition.evaluate({ stored, request: this.context })
+    if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
+    const { relation, subjectRelation } = this.graph.slots[slot] as Slot
+    const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
+    const tuple = `${this.nameOf(object)}#${relation}@${this.nameOf(other)}${userset}`
+    const message =
+      "missing" in outcome
+        ? `tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
+        : `failed to evaluate condition '${condition.name}' of tuple '${tuple}': ${outcome.error}`
+    this.problem = this.addProblem({ code: "validation_error", message })
+    return isError
+  }
+
+  /** The one problem of all nodes beyond the depth limit. */
+  tooDeepProblem(): number {
+    if (this.#tooDeep < 0)
+      this.#tooDeep = this.addProblem({
+        code: "authorization_model_resolution_too_complex",
+        message:
+          "Authorization Model resolution required too many rewrite rules to be resolved. Check your authorization model for infinite recursion or too much nesting",
+      })
+    return this.#tooDeep
+  }
+
+  addProblem(problem: Problem): number {
+    // Only one will be reported; a list of a million tuples without their context must not fill the memory.
+    if (this.problems.length >= problemsMax) return problemsMax - 1
+    return this.problems.push(problem) - 1
+  }
+
+  /**
+   * Which of two problems to report (-1 is none). By their texts and not by the order they were met in, because that follows
+   * internal ids, which differ between processes.
+   */
+  worse(first: number, second: number): number {
+    const one = this.problems[first]
+    const two = this.problems[second]
+    if (one === undefined || first === second) return second
+    if (two === undefined) return first
+    if (one.code !== two.code) return one.code === "validation_error" ? first : second
+    return one.message <= two.message ? first : second
+  }
+}
+
+const single = new Int32Array(0)

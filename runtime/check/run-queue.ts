@@ -1,0 +1,179 @@
+import type { Evaluation, EvaluationLimits, Progress } from "./evaluation.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { CheckError, type CheckRequest, type PageKey } from "./ports.ts"
+import { readRequest } from "./request.ts"
+import type { StoreGraph } from "./store-graph.ts"
+
+/** No turn of the event loop is held longer than about this. */
+const sliceMs = 8
+/** Changes wait this long at most for evaluations under way. */
+const changesWaitMs = 100
+
+export interface RunSettings extends EvaluationLimits {
+  readonly deadlineMs: number
+  readonly now: () => number
+  readonly paged: { readonly pagesMax: number } | undefined
+}
+
+/** A question under way over several turns. */
+export interface Run {
+  readonly evaluation: Evaluation
+  readonly store: StoreGraph
+  readonly model: LoadedModel
+  readonly request: CheckRequest
+}
+
+/** An answer, and the revision at which it is true. */
+interface Decided {
+  readonly allowed: boolean
+  readonly revision: number
+}
+
+interface Running extends Run {
+  readonly deadline: number
+  readonly resolve: (answer: Decided) => void
+  readonly reject: (error: unknown) => void
+  /** The graph has changed since the evaluation began: it must start over. */
+  outdated: boolean
+  pages: number
+}
+
+/** The evaluations that did not end in their first turn: each gets one slice per turn of the event loop, in order. */
+export class RunQueue {
+  readonly #settings: RunSettings
+  readonly #waiting: Running[] = []
+  readonly #byStore = new Map<StoreGraph, Set<Running>>()
+  readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
+  #ticking = false
+  #sliceEnd = 0
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings
+  }
+
+  /** Runs for one slice. The clock is first read after some steps: most questions never ask it. */
+  runOnce(evaluation: Evaluation): Progress {
+    this.#sliceEnd = 0
+    return evaluation.run(this.#isLate)
+  }
+
+  readonly #isLate = (): boolean => {
+    const now = this.#settings.now()
+    if (this.#sliceEnd === 0) this.#sliceEnd = now + sliceMs
+    return now >= this.#sliceEnd
+  }
+
+  /** Brings a question that was suspended, or lacks pages, to its end in later turns. */
+  finish(run: Run, progress: Progress): Promise<Decided> {
+    return new Promise((resolve, reject) => {
+      const deadline = this.#settings.now() + this.#settings.deadlineMs
+      const running: Running = { ...run, deadline, resolve, reject, outdated: false, pages: 0 }
+      this.#goOn(running, progress)
+    })
+  }
+
+  /** Are there evaluations that a change of this store would disturb? */
+  isBusy(store: StoreGraph): boolean {
+    return this.#byStore.has(store)
+  }
+
+  /** Applies what the store has queued when its evaluations have ended, or after a short while whether they have or not. */
+  flushSoon(store: StoreGraph): void {
+    if (this.#flushes.has(store)) return
+    this.#flushes.set(
+      store,
+      setTimeout(() => this.#flush(store), changesWaitMs),
+    )
+  }
+
+  /** The store's graph is another than before. */
+  changed(store: StoreGraph): void {
+    for (const running of this.#byStore.get(store) ?? []) running.outdated = true
+  }
+
+  #flush(store: StoreGraph): void {
+    clearTimeout(this.#flushes.get(store))
+    this.#flushes.delete(store)
+    store.flush()
+  }
+
+  #goOn(running: Running, progress: Progress): void {
+    if (progress.kind === "answer")
+      running.resolve({ allowed: progress.allowed, revision: running.store.graph.revision })
+    else if (progress.kind === "miss") void this.#load(running, progress.keys)
+    else this.#wait(running)
+  }
+
+  #wait(running: Running): void {
+    const own = this.#byStore.get(running.store) ?? new Set()
+    this.#byStore.set(running.store, own.add(running))
+    this.#waiting.push(running)
+    if (this.#ticking) return
+    this.#ticking = true
+    setImmediate(() => this.#tick())
+  }
+
+  /** One slice of the evaluation that has waited longest. */
+  #tick(): void {
+    this.#ticking = false
+    const running = this.#waiting.shift()
+    if (running === undefined) return
+    const { store } = running
+    const own = this.#byStore.get(store)
+    own?.delete(running)
+    this.#step(running)
+    if (own?.size === 0) {
+      this.#byStore.delete(store)
+      if (this.#flushes.has(store)) this.#flush(store)
+    }
+    if (this.#waiting.length === 0 || this.#ticking) return
+    this.#ticking = true
+    setImmediate(() => this.#tick())
+  }
+
+  #step(running: Running): void {
+    try {
+      if (this.#settings.now() > running.deadline)
+        throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+      if (running.outdated) this.#restart(running)
+      this.#goOn(running, this.runOnce(running.evaluation))
+    } catch (error) {
+      running.reject(error)
+    }
+  }
+
+  /** The same request against the graph as it is now: names it did not have may have come. */
+  #restart(running: Running): void {
+    const { evaluation, store, model, request } = running
+    running.outdated = false
+    evaluation.begin(readRequest(store.graph, model, request), this.#settings, request.explain === true)
+  }
+
+  async #load(running: Running, keys: readonly PageKey[]): Promise<void> {
+    try {
+      running.pages += keys.length
+      if (running.pages > (this.#settings.paged?.pagesMax ?? 0))
+        throw new CheckError(
+          "resource_exhausted",
+          "the check needs more of the store at once than fits in memory",
+        )
+      if (this.#settings.now() > running.deadline)
+        throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+      await running.store.loadPages(keys)
+      running.outdated = true
+      this.#wait(running)
+    } catch (error) {
+      running.reject(
+        error instanceof CheckError
+          ? error
+          : new CheckError(
+              "unavailable",
+              "the authorization data can't be read: the database has not answered",
+              {
+                cause: error,
+              },
+            ),
+      )
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { checkContext } from "../expression/condition.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { CheckError, type TupleKey, type TupleRow } from "./ports.ts"
+
+/** OpenFGA's limit for the context stored with a tuple. */
+const contextBytesMax = 32_768
+
+/** `type:id` taken apart; undefined when it is none. One colon, no `#`, no white space, both parts not empty. */
+export function splitObject(object: string): { readonly type: string; readonly id: string } | undefined {
+  const colon = object.indexOf(":")
+  if (colon < 1 || colon === object.length - 1 || forbidden.test(object)) return undefined
+  return { type: object.slice(0, colon), id: object.slice(colon + 1) }
+}
+
+const forbidden = /[#\s]|:.*:/u
+
+/** The left side of a tuple taken apart: `relation` is `""` for objects and wildcards, `kind` is `user`, `user:*` or `group#member`. */
+export interface Subject {
+  readonly object: string
+  readonly type: string
+  readonly relation: string
+  readonly kind: string
+}
+
+/** What is wrong with a user in itself and against the model's names, or its parts. */
+export function readSubject(model: LoadedModel, user: string): Subject | string {
+  const hash = user.indexOf("#")
+  const object = hash < 0 ? user : user.slice(0, hash)
+  const relation = hash < 0 ? "" : user.slice(hash + 1)
+  const parts = splitObject(object)
+  if (parts === undefined || (hash >= 0 && !isRelation(relation)) || !isWellFormed(user))
+    return "the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)"
+  const { type, id } = parts
+  if (hash >= 0 && id === "*") return "the 'user' field cannot reference a typed wildcard in a userset value"
+  const relations = model.types.get(type)
+  if (relations === undefined) return `type '${type}' not found`
+  if (hash >= 0 && !relations.has(relation)) return `relation '${type}#${relation}' not found`
+  const kind = id === "*" ? `${type}:*` : hash < 0 ? type : `${type}#${relation}`
+  return { object, type, relation, kind }
+}
+
+/** What is wrong with object and relation, or the relation's index in the plan. */
+export function readRelation(model: LoadedModel, object: string, relation: string): number | string {
+  const parts = splitObject(object)
+  if (parts === undefined || !isWellFormed(object)) return "invalid 'object' field format"
+  if (parts.id === "*") return "the 'object' field cannot reference a typed wildcard"
+  const relations = model.types.get(parts.type)
+  if (relations === undefined) return `type '${parts.type}' not found`
+  if (!isRelation(relation)) return "the 'relation' field is malformed"
+  return relations.get(relation) ?? `relation '${parts.type}#${relation}' not found`
+}
+
+function isRelation(text: string): boolean {
+  return text !== "" && !/[:#\s]/u.test(text)
+}
+
+/** Lone surrogates have no bytes: two of them would become one name. */
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}
+
+/** `document:1#viewer@user:ann`, as error messages name tuples. */
+export function tupleText({ object, relation, user }: TupleKey): string {
+  return `${object}#${relation}@${user}`
+}
+
+/**
+ * Whether a model lets this tuple be written (or given with a question): forms, names, type restrictions, condition and its context. The
+ * same rules decide on reading which stored tuples count. Returns the error to answer with, as OpenFGA words it: `invalid_tuple`,
+ * or `validation_error` for what concerns the condition.
+ */
+export function validateTuple(model: LoadedModel, tuple: TupleKey): CheckError | undefined {
+  const reason = shapeProblem(model, tuple)
+  if (reason !== undefined)
+    return new CheckError("invalid_tuple", `Invalid tuple '${tupleText(tuple)}'. Reason: ${reason}`)
+  const condition = conditionProblem(model, tuple)
+  if (condition === undefined) return undefined
+  return new CheckError("validation_error", `Invalid tuple '${tupleText(tuple)}'. Reason: ${condition}`)
+}
+
+function shapeProblem(model: LoadedModel, tuple: TupleKey): string | undefined {
+  const subject = readSubject(model, tuple.user)
+  if (typeof subject === "string") return subject
+  const relation = readRelation(model, tuple.object, tuple.relation)
+  if (typeof relation === "string") return relation
+  if (model.restrictions[relation]?.has(subject.kind)) return undefined
+  const target = `${splitObject(tuple.object)?.type}#${tuple.relation}`
+  if (subject.relation !== "") return `'${subject.kind}' is not an allowed type restriction for '${target}'`
+  return subject.kind.endsWith(":*")
+    ? `the typed wildcard '${subject.kind}' is not an allowed type restriction for '${target}'`
+    : `type '${subject.kind}' is not an allowed type restriction for '${target}'`
+}
+
+function conditionProblem(model: LoadedModel, tuple: TupleKey): string | undefined {
+  const subject = readSubject(model, tuple.user)
+  const relation = readRelation(model, tuple.object, tuple.relation)
+  if (typeof subject === "string" || typeof relation === "string") return undefined
+  const admitted = model.restrictions[relation]?.get(subject.kind)
+  const name = tuple.condition?.name ?? ""
+  if (name === "") return admitted?.has("") ? undefined : "condition is missing"
+  const condition = new Map(Object.entries(model.plan.model.conditions ?? {})).get(name)
+  if (condition === undefined) return "undefined condition"
+  if (!admitted?.has(name)) return "invalid condition for type restriction"
+  const context = tuple.condition?.context
+  if (context === undefined) return undefined
+  const bytes = new TextEncoder().encode(JSON.stringify(context)).length
+  if (bytes > contextBytesMax)
+    return `condition context size limit exceeded: ${bytes} bytes exceeds ${contextBytesMax} bytes`
+  return checkContext(condition, context)
+}
+
+/** A tuple in the form the store and the graph take. */
+export function rowOf({ user, relation, object, condition }: TupleKey): TupleRow {
+  const hash = user.indexOf("#")
+  const context = condition?.context
+  return [
+    object,
+    relation,
+    hash < 0 ? user : user.slice(0, hash),
+    hash < 0 ? "" : user.slice(hash + 1),
+    condition?.name ?? "",
+    context === undefined || Object.keys(context).length === 0 ? "" : JSON.stringify(context),
+  ]
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest"
+import { Adjacency, none } from "../../runtime/check/adjacency.ts"
+import { Names } from "../../runtime/check/names.ts"
+import { Random } from "../naive/random.ts"
+
+/** What an id has in a slot, by the public reading functions. */
+function ids(adjacency: Adjacency, id: number, slot: number): number[] {
+  const value = adjacency.find(id, slot)
+  if (value === none) return []
+  if (value >= 0) return [value]
+  const { array, start, end } = adjacency.stretch(value)
+  return [...array.subarray(start, end)]
+}
+
+describe("adjacency", () => {
+  test("holds what sets hold, through random inserts and removals", () => {
+    const random = new Random(7)
+    const adjacency = new Adjacency()
+    const model = new Map<string, Set<number>>()
+    for (let round = 0; round < 200_000; round++) {
+      const id = random.below(40)
+      const slot = random.below(12)
+      const other = random.below(round % 3 === 0 ? 6 : 400)
+      const key = `${id}/${slot}`
+      const set = model.get(key) ?? new Set<number>()
+      model.set(key, set)
+      if (random.below(100) < 52) {
+        expect(adjacency.insert(id, slot, other)).toBe(!set.has(other))
+        set.add(other)
+      } else {
+        expect(adjacency.remove(id, slot, other)).toBe(set.delete(other))
+      }
+    }
+    for (const [key, set] of model) {
+      const [id = 0, slot = 0] = key.split("/").map(Number)
+      const sorted = [...set].sort((a, b) => a - b)
+      expect(ids(adjacency, id, slot)).toEqual(sorted)
+      const value = adjacency.find(id, slot)
+      for (let other = 0; other < 400; other++) {
+        if (value !== none) expect(adjacency.has(value, other)).toBe(set.has(other))
+      }
+    }
+  })
+
+  test("lists beyond a chunk's classes grow and shrink back", () => {
+    const adjacency = new Adjacency()
+    const count = 100_000
+    for (let other = 0; other < count; other++) adjacency.insert(3, 5, (other * 7919) % count)
+    expect(ids(adjacency, 3, 5)).toEqual(Array.from({ length: count }, (_, at) => at))
+    for (let other = 2; other < count; other++) adjacency.remove(3, 5, other)
+    expect(ids(adjacency, 3, 5)).toEqual([0, 1])
+    adjacency.remove(3, 5, 0)
+    expect(adjacency.find(3, 5)).toBe(1)
+    adjacency.remove(3, 5, 1)
+    expect(adjacency.find(3, 5)).toBe(none)
+  })
+
+  test("bulk loading sorts and drops repetitions", () => {
+    const adjacency = new Adjacency()
+    adjacency.startBulk()
+    for (let round = 0; round < 3; round++)
+      for (let other = 70_000; other > 0; other--) adjacency.insert(0, 1, other)
+    for (const other of [9, 4, 4, 9]) adjacency.insert(1, 1, other)
+    adjacency.sort(0, 2)
+    adjacency.endBulk()
+    expect(ids(adjacency, 0, 1)).toEqual(Array.from({ length: 70_000 }, (_, at) => at + 1))
+    expect(ids(adjacency, 1, 1)).toEqual([4, 9])
+  })
+})
+
+describe("names", () => {
+  test("gives every name one id, ASCII or not, and the name back", () => {
+    const names = new Names()
+    const texts = Array.from({ length: 120_000 }, (_, at) =>
+      at % 10 === 0 ? `résumé:${at}` : at % 10 === 1 ? `doc:${"x".repeat(at % 500)}${at}` : `user:${at}`,
+    )
+    texts.forEach((text, at) => {
+      expect(names.intern(text)).toBe(at)
+    })
+    texts.forEach((text, at) => {
+      expect(names.find(text)).toBe(at)
+      expect(names.text(at)).toBe(text)
+    })
+    expect(names.intern("user:2")).toBe(2)
+    for (const unknown of ["user:", "user:20000000", "résumé:1", "resume:0", ""])
+      expect(names.find(unknown)).toBe(-1)
+  })
+
+  test("refuses a name its record cannot hold", () => {
+    expect(() => new Names().intern("x".repeat(70_000))).toThrow(RangeError)
+  })
+})
