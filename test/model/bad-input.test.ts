@@ -15,28 +15,28 @@ function compile(text: string) {
 
 const header = "model\n  schema 1.1\ntype user\n"
 
-/** Texts of about half a megabyte, each made to tempt a part of the compiler into quadratic time or deep recursion. */
+/** Texts of about a quarter of a megabyte, each made to tempt a part of the compiler into quadratic time or deep recursion. */
 const heavy: Record<string, string> = {
-  "unclosed parentheses on one line": `${header}type d\n  relations\n    define a: ${"(".repeat(400_000)}\n`,
-  "an unclosed parenthesis on each line": `${header}type d\n  relations\n${"    define a: (\n".repeat(30_000)}`,
-  "an open bracket and no further statement": `${header}type d\n  relations\n    define a: [${"user,\n".repeat(80_000)}`,
-  "unclosed conditions": `${header}${"condition c(x: int) {\n".repeat(25_000)}`,
-  "unclosed triple quotes": `${header}${"condition c(x: int) { '''\ncondition d(x: int) { \"\"\"\n".repeat(9_000)}`,
-  "braces only": `${header}condition c(x: int) ${"{".repeat(400_000)}`,
-  "comments only in a body": `${header}condition c(x: int) {\n${"// a\n".repeat(80_000)}}\n`,
-  "strange characters": `${header}${"é a ".repeat(120_000)}`,
+  "unclosed parentheses on one line": `${header}type d\n  relations\n    define a: ${"(".repeat(200_000)}\n`,
+  "an unclosed parenthesis on each line": `${header}type d\n  relations\n${"    define a: (\n".repeat(15_000)}`,
+  "an open bracket and no further statement": `${header}type d\n  relations\n    define a: [${"user,\n".repeat(40_000)}`,
+  "unclosed conditions": `${header}${"condition c(x: int) {\n".repeat(12_000)}`,
+  "unclosed triple quotes": `${header}${"condition c(x: int) { '''\ncondition d(x: int) { \"\"\"\n".repeat(4_500)}`,
+  "braces only": `${header}condition c(x: int) ${"{".repeat(200_000)}`,
+  "comments only in a body": `${header}condition c(x: int) {\n${"// a\n".repeat(40_000)}}\n`,
+  "strange characters": `${header}${"é a ".repeat(60_000)}`,
   "one long word": `${header}type ${"a".repeat(500_000)}\n`,
   "a long word that is no name": `${header}type a${"-a".repeat(200_000)}--/\n`,
   blanks: `${header}${" \t".repeat(200_000)}\n`,
   "blank lines": `${header}${"\n  \n".repeat(100_000)}type x\n`,
   "blanks before a comment": `${header}condition c(x: int) {${" ".repeat(200_000)}#${" #".repeat(100_000)}\n}\n`,
-  "types without number": `${header}${Array.from({ length: 30_000 }, (_, at) => `type t${at}\n`).join("")}`,
-  "unknown relations": `${header}type d\n  relations\n${Array.from({ length: 20_000 }, (_, at) => `    define r${at}: x${at}\n`).join("")}`,
-  "a chain of relations": `${header}type d\n  relations\n    define r0: [user]\n${Array.from({ length: 15_000 }, (_, at) => `    define r${at + 1}: r${at}\n`).join("")}`,
-  "a ring of relations": `${header}type d\n  relations\n    define r15000: r0\n${Array.from({ length: 15_000 }, (_, at) => `    define r${at}: r${at + 1}\n`).join("")}`,
-  "a wide union": `${header}type d\n  relations\n    define a: [user]${" or a".repeat(80_000)}\n`,
-  "unused conditions": `${header}${Array.from({ length: 15_000 }, (_, at) => `condition c${at}(x: int) { x > 1 }\n`).join("")}`,
-  "mixed operators": `${header}type d\n  relations\n    define a: [user]${" or a and a".repeat(40_000)}\n`,
+  "types without number": `${header}${Array.from({ length: 10_000 }, (_, at) => `type t${at}\n`).join("")}`,
+  "unknown relations": `${header}type d\n  relations\n${Array.from({ length: 10_000 }, (_, at) => `    define r${at}: x${at}\n`).join("")}`,
+  "a chain of relations": `${header}type d\n  relations\n    define r0: [user]\n${Array.from({ length: 10_000 }, (_, at) => `    define r${at + 1}: r${at}\n`).join("")}`,
+  "a ring of relations": `${header}type d\n  relations\n    define r10000: r0\n${Array.from({ length: 10_000 }, (_, at) => `    define r${at}: r${at + 1}\n`).join("")}`,
+  "a wide union": `${header}type d\n  relations\n    define a: [user]${" or a".repeat(20_000)}\n`,
+  "unused conditions": `${header}${Array.from({ length: 10_000 }, (_, at) => `condition c${at}(x: int) { x > 1 }\n`).join("")}`,
+  "mixed operators": `${header}type d\n  relations\n    define a: [user]${" or a and a".repeat(20_000)}\n`,
 }
 
 describe("bad text", () => {
@@ -44,15 +44,16 @@ describe("bad text", () => {
     expect(text.length).toBeLessThan(1024 * 1024)
     const { compiled, findings } = compile(text)
     expect(compiled === undefined).toBe(findings.some(({ severity }) => severity === "error"))
-    if (!/^blank/.test(_)) expect(findings.length).toBeGreaterThan(0)
+    if (!/^blank|^a chain/.test(_)) expect(findings.length).toBeGreaterThan(0)
   })
 
   test("over the budget", () => {
     const { findings } = compile(`${header}# ${"a".repeat(1024 * 1024)}\n`)
     expect(findings.map(({ code }) => code)).toEqual(["SP4004"])
   })
+})
 
-  const base = `model
+const base = `model
   schema 1.1
 # people
 type user
@@ -71,7 +72,8 @@ condition late(hour: int, names: list<string>) {
 }
 `
 
-  test("any mutation of a model ends in findings or in a model that is valid by itself", () => {
+describe("a mutated model", () => {
+  test("ends in findings, or is valid by itself", () => {
     const pieces = fc.constantFrom(
       ...[
         "(",
@@ -134,7 +136,7 @@ condition late(hour: int, names: list<string>) {
           expect(validateModel(compiled.model)).toEqual([])
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 800 },
     )
   })
 

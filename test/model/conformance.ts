@@ -1,12 +1,19 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { describe, test } from "vitest"
 import { parse } from "yaml"
 
 const root = fileURLToPath(new URL("../../../shared/conformance/", import.meta.url))
 
-/** Public test data lies beside the project; without it these tests are skipped. */
-export const conformanceFound = existsSync(root)
+/** Tests over public test data, which lies beside the project; without it one test says why the others are missing. */
+export function describeConformance(name: string, body: () => void): void {
+  describe(name, () => {
+    if (existsSync(root)) body()
+    else
+      test("public cases", (context) => context.skip("needs the public test data in ../shared/conformance"))
+  })
+}
 
 /** A file of the public test data. */
 export function conformanceText(path: string): string {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
 import { compileModel } from "../../compiler/model/compile-model.ts"
@@ -11,9 +11,9 @@ import { readModel } from "../../runtime/model/read.ts"
 import { validateModel } from "../../runtime/model/validate.ts"
 import {
   conformanceFiles,
-  conformanceFound,
   conformanceText,
   conformanceYaml,
+  describeConformance,
   type ExpectedError,
   type LanguageCase,
 } from "./conformance.ts"
@@ -70,13 +70,11 @@ const errorTypes: Record<string, string> = {
   SP4037: "condition-not-used",
 }
 
-describe.skipIf(!conformanceFound)("the language's public cases", () => {
+describeConformance("the language's public cases", () => {
   const cases = (file: string) =>
-    conformanceFound
-      ? conformanceYaml<LanguageCase[]>(`language/${file}`).filter(
-          (each) => each.skip !== true && !theirMistakes.has(each.name),
-        )
-      : []
+    conformanceYaml<LanguageCase[]>(`language/${file}`).filter(
+      (each) => each.skip !== true && !theirMistakes.has(each.name),
+    )
 
   test.each(cases("dsl-syntax-validation-cases.yaml"))("syntax: $name", ({ dsl, expected_errors }) => {
     const [first] = expected_errors ?? []
@@ -120,18 +118,14 @@ describe.skipIf(!conformanceFound)("the language's public cases", () => {
     expect(found.map((each) => [each.kind, each.message, each.symbol])).toEqual(wanted)
   })
 
-  const ids = conformanceFound
-    ? conformanceYaml<{ name: string; object_id: string; valid: boolean }[]>(
-        "language/object-id-validation-cases.yaml",
-      )
-    : []
+  const ids = conformanceYaml<{ name: string; object_id: string; valid: boolean }[]>(
+    "language/object-id-validation-cases.yaml",
+  )
   test.each(ids)("object id: $name", ({ object_id, valid }) => {
     expect(isObjectId(object_id)).toBe(valid)
   })
 
-  const models = conformanceFound
-    ? conformanceFiles("language/transformer").filter((path) => path.endsWith("authorization-model.fga"))
-    : []
+  const models = conformanceFiles("language/transformer").filter((path) => path.endsWith(".fga"))
   test.each(models)("text to JSON: %s", (path) => {
     const report = new Report()
     const { model } = lowerModel(

@@ -80,7 +80,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/model",
-    doors: ["broken-parts", "finding", "reach", "validate"],
+    doors: ["broken-parts", "finding", "limits", "lower", "object-id", "reach", "read", "validate"],
     may: ["runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
@@ -189,7 +189,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: [],
+    doors: ["compile-model"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain"],
   },
