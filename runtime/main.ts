@@ -1,0 +1,201 @@
+import { Engine } from "./check/engine.ts"
+import type { TupleKey } from "./check/ports.ts"
+import type { Author } from "./control/api.ts"
+import { PlanKeeper } from "./control/plan-keeper.ts"
+import type { ApplyOutcome } from "./control/ports.ts"
+import type { Control } from "./control/server.ts"
+import { createGateway, type Gateway } from "./gateway/gateway.ts"
+import { createVerifier } from "./identity/issuer.ts"
+import { createKeyTable } from "./identity/keys.ts"
+import { createMemoryLimiter } from "./limits/memory.ts"
+import type { Plan } from "./plan/plan.ts"
+import type { Address } from "./plan/resources.ts"
+import { type DatabaseSettings, openDatabase } from "./process/database.ts"
+import { EngineListeners } from "./process/engine-listeners.ts"
+import { Heartbeat } from "./process/heartbeat.ts"
+import { openControl } from "./process/open-control.ts"
+import { PlanStores } from "./process/plan-stores.ts"
+import { RequestObserver } from "./process/request-observer.ts"
+import { seedStore } from "./process/seed-store.ts"
+import { servedBy } from "./process/served-plan.ts"
+import { StartError } from "./process/start-error.ts"
+import type { Database } from "./store/database.ts"
+import { migrate } from "./store/migrate.ts"
+import { schemaState } from "./store/schema-state.ts"
+import { createTupleSource } from "./store/tuple-source.ts"
+import { createAccessLog, type Log } from "./telemetry/log.ts"
+import { Metrics } from "./telemetry/metrics.ts"
+import { addProcessMetrics } from "./telemetry/process-metrics.ts"
+
+/** What a process does: the public gateway, the engine's internal listener, the operators' listener. */
+export type Role = "gateway" | "authz" | "control"
+
+export interface RuntimeSettings {
+  readonly database: DatabaseSettings
+  readonly roles: readonly Role[]
+  /** Needed for the role `control`. */
+  readonly control: { readonly listen: Address; readonly token: string } | undefined
+  /** A plan to serve from a file, instead of the newest of the history. */
+  readonly plan?: Plan
+  /** Where `env()` of plans reads. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Folder that file names in plans are relative to. */
+  readonly cwd: string
+  readonly version: string
+  readonly log: Log
+  /** Whether requests are logged, one line each on standard output. */
+  readonly accessLog: boolean
+}
+
+/** A running process. */
+export interface Runtime {
+  readonly controlUrl: string | undefined
+  addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
+  /** Applies a plan over the one that is running now. */
+  apply(plan: Plan, author: Author): Promise<ApplyOutcome>
+  /** Writes tuples to a declared store that never had any; answers how many were written. */
+  seed(store: string, tuples: readonly TupleKey[]): Promise<number>
+  /** Serial of the plan served; null when none, or one from a file, is. */
+  serial(): number | null
+  /** Why it should get no traffic yet; empty when it is ready. */
+  notReady(): Promise<readonly string[]>
+  /** Takes nothing new, lets requests end (10 s at most), closes everything. */
+  close(): Promise<void>
+}
+
+const graceMs = 10_000
+
+/**
+ * Starts a process: database, engine, gateway, control, in this order, then serves the newest plan and follows what is applied elsewhere.
+ * A database that is away or not migrated does not end it: it says "not ready" and why, and goes on when the database is there.
+ * @throws StartError for what a person can mend: a port in use, a folder in use, a plan file that cannot be served.
+ */
+export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
+  const database = await openDatabase(settings.database, settings.log)
+  try {
+    return await start(settings, database)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Brings the database's schema up to this version; safe to run twice and at once. Answers the names of the files applied. */
+export async function migrateDatabase(settings: {
+  readonly database: DatabaseSettings
+  readonly log: Log
+}): Promise<readonly string[]> {
+  const database = await openDatabase(settings.database, settings.log)
+  try {
+    return await migrate(database)
+  } finally {
+    await database.close()
+  }
+}
+
+async function start(settings: RuntimeSettings, database: Database): Promise<Runtime> {
+  const { log, roles } = settings
+  const metrics = new Metrics()
+  addProcessMetrics(metrics)
+  const engine = new Engine(createTupleSource(database))
+  const stores = new PlanStores(engine)
+  const accessLog = settings.accessLog ? createAccessLog() : undefined
+  const gateway = roles.includes("gateway")
+    ? makeGateway(settings, stores, new RequestObserver(metrics, accessLog?.log))
+    : undefined
+  const listeners = roles.includes("authz")
+    ? new EngineListeners(
+        {
+          database,
+          engine,
+          planModel: (digest) => stores.modelPlan(digest),
+          maxStalenessMs: () => stores.maxStalenessMs,
+          onFault: (error, requestId) =>
+            log.warn({ err: error, request_id: requestId }, "engine request failed"),
+        },
+        (error) => log.warn({ err: error }, "closing an engine listener failed"),
+      )
+    : undefined
+  const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
+  const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: () => keeper })
+  keeper.onChange = () => heartbeat.beat()
+  const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
+  let control: Control | undefined
+  const close = async () => {
+    await control?.close()
+    await keeper.close()
+    await Promise.all([gateway?.close(graceMs), listeners?.close()])
+    await heartbeat.stop()
+    engine.close()
+    accessLog?.close()
+    await database.close()
+  }
+  try {
+    control = await openControl(settings, { keeper, heartbeat, metrics, gateway, listeners, notReady })
+    if (settings.plan === undefined) await keeper.start()
+    else await keeper.serveFile(settings.plan)
+  } catch (error) {
+    await close()
+    throw startErrorOf(error)
+  }
+  heartbeat.start()
+  return {
+    controlUrl: control?.url,
+    addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
+    apply: async (plan, author) =>
+      keeper.apply(plan, (await keeper.current())?.record.serial ?? null, author),
+    seed: (store, tuples) => seedStore(database, listeners?.addresses()[0], store, tuples),
+    serial: () => keeper.serial,
+    notReady,
+    close,
+  }
+}
+
+function makeGateway(settings: RuntimeSettings, authorizer: PlanStores, observer: RequestObserver): Gateway {
+  const { log } = settings
+  return createGateway({
+    createVerifier: (issuer) =>
+      createVerifier(issuer, {
+        onChange: ({ ready, error }) =>
+          error === undefined
+            ? log.info({ issuer: issuer.name }, "issuer answers again")
+            : log.warn({ issuer: issuer.name, ready, error }, "issuer does not answer"),
+      }),
+    createKeyTable,
+    limiter: createMemoryLimiter(),
+    authorizer,
+    observer,
+    environment: settings.env,
+    folder: settings.cwd,
+    onReload: (error) =>
+      error === undefined
+        ? log.info("files of the plan have changed and were read again")
+        : log.error(
+            { reason: error.message },
+            "files of the plan have changed but cannot be used; the old ones serve on",
+          ),
+  })
+}
+
+/** What keeps a process from being ready: the database, its schema, its plan. */
+async function reasonsAgainst(
+  database: Database,
+  keeper: PlanKeeper,
+  hasFile: boolean,
+): Promise<readonly string[]> {
+  try {
+    const schema = await schemaState(database)
+    if (schema.state !== "ok") return [schema.message]
+  } catch (error) {
+    return [`the database does not answer: ${error instanceof Error ? error.message : String(error)}`]
+  }
+  if (hasFile || keeper.serial !== null) return []
+  return [keeper.error ?? "no plan was applied yet: `sallyport apply` applies one"]
+}
+
+function startErrorOf(error: unknown): unknown {
+  if (error instanceof StartError) return error
+  if (error instanceof Error && (error.name === "PlanRefused" || error.name === "SourceUnavailable"))
+    return new StartError(error.message)
+  return error
+}

@@ -1,0 +1,95 @@
+import { SourceUnavailable } from "../check/ports.ts"
+import type { PlanKeeper } from "../control/plan-keeper.ts"
+import { Unavailable } from "../control/ports.ts"
+import { type Control, startControl } from "../control/server.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import type { Address } from "../plan/resources.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+import type { EngineListeners } from "./engine-listeners.ts"
+import type { Heartbeat } from "./heartbeat.ts"
+import { StartError } from "./start-error.ts"
+
+export interface ControlParts {
+  readonly keeper: PlanKeeper
+  readonly heartbeat: Heartbeat
+  readonly metrics: Metrics
+  readonly gateway: Gateway | undefined
+  readonly listeners: EngineListeners | undefined
+  readonly notReady: () => Promise<readonly string[]>
+}
+
+export interface ControlRole {
+  readonly roles: readonly string[]
+  readonly control: { readonly listen: Address; readonly token: string } | undefined
+  readonly log: Log
+}
+
+/** Opens the control listener where the process has that role. @throws StartError when its address cannot be had. */
+export async function openControl(settings: ControlRole, parts: ControlParts): Promise<Control | undefined> {
+  if (!settings.roles.includes("control")) return undefined
+  if (settings.control === undefined)
+    throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
+  const { listen, token } = settings.control
+  const { keeper } = parts
+  try {
+    return await startControl(
+      { listen, token, log: settings.log },
+      {
+        current: () => keeper.current(),
+        plan: (serial) => keeper.plan(serial),
+        history: (limit) => keeper.history(limit),
+        apply: (plan, base, author) => keeper.apply(plan, base, author),
+        notReady: parts.notReady,
+        metrics: () => parts.metrics.render(),
+        authzUrl: () => engineUrl(parts),
+        async status() {
+          const processes = await parts.heartbeat.fleet().catch(rethrow)
+          const current = await keeper.current()
+          return { serial: current?.record.serial ?? null, processes, warnings: warningsOf(parts.gateway) }
+        },
+      },
+    )
+  } catch (error) {
+    throw startErrorOf(error, listen)
+  }
+}
+
+/** A listener of this process. Where it listens on all addresses, it is asked on the loopback one. */
+function engineUrl({ listeners }: ControlParts): string | undefined {
+  const address = listeners?.addresses()[0]
+  return address === undefined
+    ? undefined
+    : `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`
+}
+
+function warningsOf(gateway: Gateway | undefined): string[] {
+  const issuers = Object.entries(gateway?.state().issuers ?? {})
+  return issuers
+    .filter(([, { lastError }]) => lastError !== undefined)
+    .map(
+      ([name, { ready, lastError }]) =>
+        `issuer ${name}: ${lastError}${ready ? " (its last keys serve on)" : " (its APIs answer 503)"}`,
+    )
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof SourceUnavailable ? new Unavailable(error.message) : error
+}
+
+function startErrorOf(error: unknown, { host, port }: Address): unknown {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === "EADDRINUSE") {
+    return new StartError(
+      `cannot listen on ${host}:${port} for control: the port is in use`,
+      "Stop the process that has it, or set SALLYPORT_CONTROL_LISTEN to another address.",
+    )
+  }
+  if (code === "EACCES" || code === "EADDRNOTAVAIL") {
+    return new StartError(
+      `cannot listen on ${host}:${port} for control (${code})`,
+      "Set SALLYPORT_CONTROL_LISTEN to an address of this machine.",
+    )
+  }
+  return error
+}

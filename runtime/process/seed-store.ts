@@ -1,0 +1,32 @@
+import type { TupleKey } from "../check/ports.ts"
+import type { Database } from "../store/database.ts"
+import { declaredStores } from "../store/declared-stores.ts"
+import { createTupleSource } from "../store/tuple-source.ts"
+
+/**
+ * Writes the first tuples of a declared store, through the engine's own API so that they are checked like all others. A store that was ever written to is left alone.
+ * @throws Error with the API's words when a tuple does not fit the model.
+ */
+export async function seedStore(
+  database: Database,
+  engineAddress: string | undefined,
+  store: string,
+  tuples: readonly TupleKey[],
+): Promise<number> {
+  const declared = (await declaredStores(database)).get(store)
+  if (declared === undefined || engineAddress === undefined || tuples.length === 0) return 0
+  if ((await createTupleSource(database).revision(declared.storeId)) > 0) return 0
+  const response = await fetch(`http://${engineAddress}/stores/${store}/write`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ writes: { tuple_keys: tuples } }),
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (response.status !== 200) {
+    const { message } = (await response.json()) as { message?: string }
+    throw new Error(
+      `the tuples of store \`${store}\` cannot be written: ${message ?? `status ${response.status}`}`,
+    )
+  }
+  return tuples.length
+}

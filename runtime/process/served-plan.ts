@@ -1,0 +1,56 @@
+import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import { LoadError } from "../gateway/load-error.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { DeclaredStore } from "../store/declared-stores.ts"
+import type { EngineListeners } from "./engine-listeners.ts"
+import type { PlanStores } from "./plan-stores.ts"
+
+/** The parts of this process that serve a plan; a part whose role it does not have is undefined. */
+export interface Parts {
+  readonly engine: { maxStalenessMs: number | undefined }
+  readonly stores: PlanStores
+  readonly gateway: Gateway | undefined
+  readonly listeners: EngineListeners | undefined
+}
+
+/** Prepares a plan on all parts, then swaps them in one turn of the event loop, so that no request sees the gateway of one plan and the models of another. */
+export function servedBy(parts: Parts): Servable {
+  return {
+    async prepare(plan: Plan): Promise<Prepared> {
+      const models = parts.stores.load(plan)
+      const gateway = await parts.gateway?.prepare(plan).catch((error: unknown) => {
+        throw error instanceof LoadError ? refusedBy(error) : error
+      })
+      try {
+        const listeners = await parts.listeners?.prepare(plan)
+        return {
+          activate(stores: ReadonlyMap<string, DeclaredStore>) {
+            parts.stores.activate(plan, models, stores)
+            parts.engine.maxStalenessMs = parts.stores.maxStalenessMs ?? undefined
+            gateway?.activate()
+            listeners?.activate()
+          },
+          async discard() {
+            await Promise.all([gateway?.discard(), listeners?.discard()])
+          },
+        }
+      } catch (error) {
+        await gateway?.discard()
+        throw error
+      }
+    },
+  }
+}
+
+/** The gateway's problems begin with their place where it is known: `gateway.conf:41: …`. */
+function refusedBy(error: LoadError): PlanRefused {
+  return new PlanRefused(
+    error.problems.map((problem) => {
+      const [, origin, message] = /^(\S+:\d+): (.*)$/s.exec(problem) ?? []
+      return message === undefined || origin === undefined
+        ? { path: "", message: problem }
+        : { path: "", message, origin }
+    }),
+  )
+}
