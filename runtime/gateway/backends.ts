@@ -1,4 +1,4 @@
-import { isIP } from "node:net"
+import { isIP, type Socket } from "node:net"
 import { buildConnector, errors, Pool } from "undici"
 import { canonicalJson } from "../plan/canonical.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
@@ -171,7 +171,9 @@ function connector(hostname: string, { connectMs, ca, insecure }: BackendSetting
         clearTimeout(timer)
         callback(...result)
       },
-    ) as unknown as { destroy(error: Error): void }
+    ) as unknown as Socket
+    // Before undici's own listener: what it hands to the request then knows whether this connection had answered before.
+    socket.once("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }))
     timer = setTimeout(
       () => socket.destroy(new errors.ConnectTimeoutError(`no connection in ${connectMs} ms`)),
       connectMs,

@@ -34,6 +34,8 @@ export class Forwarding implements Timed {
   #total: Deadline | undefined
   #stall: Deadline | undefined
   #answered = false
+  /** The first byte of an answer has come. */
+  #begun = false
   #ended = false
   #cancelled = false
   #discard = false
@@ -128,6 +130,10 @@ export class Forwarding implements Timed {
   onConnect(abort: (error: Error) => void): void {
     this.#abort = abort
     if (this.#cancelled) abort(new Error("the exchange is over"))
+  }
+
+  onResponseStarted(): void {
+    this.#begun = true
   }
 
   onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
@@ -277,14 +283,13 @@ export class Forwarding implements Timed {
   }
 
   /**
-   * The keep-alive race: the backend closed an idle connection while our request was on its way, so it never saw it. Once more, and only for
-   * methods that may be repeated (RFC 9110 §9.2.2) without a body. A connection that never answered before was not idle: no second try.
+   * The keep-alive race: the backend closed an idle connection while our request was on its way. Once more, and only for methods that may be
+   * repeated (RFC 9110 §9.2.2) without a body. A connection that never answered before, or has begun to answer, was not idle: no second try.
    */
   #mayRetry(error: Error & { code?: string; socket?: { bytesRead?: number } | null }): boolean {
     const { method, retried, intake, body } = this.#exchange
     if (retried || intake.body !== "none" || body !== undefined || !repeatable.has(method)) return false
-    if (error.code === "UND_ERR_SOCKET") return (error.socket?.bytesRead ?? 0) > 0
-    return error.code === "ECONNRESET" || error.code === "EPIPE"
+    return !this.#begun && broken.has(error.code ?? "") && (error.socket?.bytesRead ?? 0) > 0
   }
 
   #release(): void {
@@ -294,6 +299,7 @@ export class Forwarding implements Timed {
   }
 }
 
+const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
 const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])
 /** What no Connection field may take away: it says where the answer ends. */
 const framing: ReadonlySet<string> = new Set(["content-length", "content-type", "date"])
