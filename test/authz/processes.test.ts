@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect, test } from "vitest"
+import { migrate } from "../../runtime/store/migrate.ts"
+import { openPostgres } from "../../runtime/store/postgres.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { type Called, documentModel, type Served, serve } from "./harness.ts"
+
+const ann = { user: "user:ann", relation: "owner", object: "document:1" }
+
+async function until(ask: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (await ask()) return
+    await sleep(50)
+  }
+  throw new Error("it did not come about within ten seconds")
+}
+
+const check = (served: Served, store: string, tuple_key = ann): Promise<Called> =>
+  served.call("POST", `/stores/${store}/check`, { tuple_key })
+
+describePostgres("processes on one database", () => {
+  test("see each other's writes, models and deletions", async () => {
+    const created = await createDatabase()
+    const databases = [openPostgres(created.url), openPostgres(created.url)] as const
+    await migrate(databases[0])
+    const [one, two] = [await serve(databases[0]), await serve(databases[1])]
+    try {
+      const { id } = (await one.call("POST", "/stores", { name: "shared" })).json
+      await one.call("POST", `/stores/${id}/authorization-models`, documentModel)
+      expect((await check(two, id)).json).toMatchObject({ allowed: false })
+      await one.call("POST", `/stores/${id}/write`, { writes: { tuple_keys: [ann] } })
+      expect((await check(one, id)).json).toMatchObject({ allowed: true })
+      // Asked for the newest, it asks the database first.
+      const newest = { tuple_key: ann, consistency: "HIGHER_CONSISTENCY" }
+      expect((await two.call("POST", `/stores/${id}/check`, newest)).json).toMatchObject({ allowed: true })
+      await two.call("POST", `/stores/${id}/write`, { deletes: { tuple_keys: [ann] } })
+      await until(async () => (await check(one, id)).json.allowed === false)
+
+      const small = { schema_version: "1.1", type_definitions: [{ type: "user" }] }
+      await one.call("POST", `/stores/${id}/authorization-models`, small)
+      expect((await check(one, id)).json).toMatchObject({ message: "type 'document' not found" })
+      await until(async () => (await check(two, id)).status === 400)
+      await one.call("DELETE", `/stores/${id}`)
+      expect((await check(one, id)).status).toBe(404)
+      await until(async () => (await check(two, id)).status === 404)
+    } finally {
+      await Promise.all([one, two].map(({ listeners }) => listeners.close()))
+      await Promise.all(databases.map((database) => database.close()))
+      await created.drop()
+    }
+  })
+
+  test("without its database: 503 promptly, checks in memory go on, and it recovers", async () => {
+    let server = await startThrowAwayPostgres()
+    const database = openPostgres(server.url("postgres"))
+    await migrate(database)
+    const served = await serve(database)
+    const write = (user: string) =>
+      served.call("POST", "/stores/acme/write", { writes: { tuple_keys: [{ ...ann, user }] } })
+    try {
+      expect((await write("user:ann")).status).toBe(200)
+      expect((await check(served, "acme")).json).toMatchObject({ allowed: true })
+      const { port } = server
+      await server.stop()
+
+      const startedMs = performance.now()
+      const answers = await Promise.all([
+        write("user:bob"),
+        served.call("POST", "/stores/acme/read", {}),
+        served.call("GET", "/stores"),
+        served.call("POST", "/stores", { name: "another" }),
+        served.call("GET", "/stores/acme/authorization-models"),
+        served.call("POST", "/stores/01ARZ3NDEKTSV4RRFFQ69G5FAV/check", { tuple_key: ann }),
+      ])
+      // The promise is one second; the rest is for a busy machine.
+      expect(performance.now() - startedMs).toBeLessThan(3_000)
+      for (const { status, json, headers } of answers) {
+        expect(status).toBe(503)
+        expect(json).toEqual({
+          code: "unavailable",
+          message: "The database does not answer; try again shortly",
+        })
+        expect(headers.get("retry-after")).toBe("1")
+      }
+      expect(await served.call("GET", "/healthz")).toMatchObject({
+        status: 503,
+        json: { status: "NOT_SERVING" },
+      })
+      expect((await check(served, "acme")).json).toMatchObject({ allowed: true })
+
+      server = await startThrowAwayPostgres({ port })
+      await until(async () => (await served.call("GET", "/healthz")).status === 200)
+      await migrate(database)
+      expect((await served.call("POST", "/stores", { name: "another" })).status).toBe(201)
+    } finally {
+      await served.listeners.close()
+      await database.close()
+      await server.stop()
+    }
+  })
+})
