@@ -84,7 +84,7 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
-  { path: "runtime/check", doors: ["ports"], may: ["runtime/plan", "runtime/model", "runtime/expression"] },
+  { path: "runtime/check", doors: ["engine", "loaded-model", "ports", "tuple"], may: ["runtime/plan", "runtime/model", "runtime/expression"] },
 
   // The runtime.
   {
@@ -222,10 +222,10 @@ export const rooms: readonly Room[] = [
     packages: ["chevrotain"],
     builtins: ["node:net"],
   },
-  { path: "compiler/diff", doors: [], may: ["runtime/plan"] },
+  { path: "compiler/diff", doors: ["change", "compare-plans"], may: ["runtime/plan"] },
   {
     path: "compiler/render",
-    doors: ["diagnostics", "explain"],
+    doors: ["changes", "diagnostics", "explain"],
     may: ["compiler/core", "compiler/diff"],
     packages: ["picocolors"],
   },
