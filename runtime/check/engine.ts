@@ -17,6 +17,10 @@ export interface EngineOptions {
   readonly depthMax?: number | undefined
   /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 20,000,000. */
   readonly stepsMax?: number | undefined
+  /** After so many steps, plain reachability is no longer walked but searched from both ends: 256. */
+  readonly walkSteps?: number | undefined
+  /** Steps between two looks at the clock: 128. */
+  readonly stepsPerLook?: number | undefined
   /** A check that is not decided after this time fails with `deadline_exceeded`: 3,000. */
   readonly deadlineMs?: number | undefined
   /** How often the source is asked for other processes' changes: 500; 0 is never. */
@@ -59,6 +63,8 @@ export class Engine {
     this.#settings = {
       depthMax: options.depthMax ?? 25,
       stepsMax: options.stepsMax ?? 20_000_000,
+      walkSteps: options.walkSteps ?? 256,
+      stepsPerLook: options.stepsPerLook ?? 128,
       deadlineMs: options.deadlineMs ?? 3_000,
       pollMs: options.pollMs ?? 500,
       storesMax: options.storesMax ?? 1_000,

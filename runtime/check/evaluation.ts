@@ -1,17 +1,14 @@
 import { fixpoint } from "./fixpoint.ts"
-import { Machine, suspended } from "./machine.ts"
+import { Machine, type MachineLimits, suspended } from "./machine.ts"
 import { CheckError, type ExplainNode, type PageKey } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
 import { Trace } from "./trace.ts"
 
-/** Steps between two looks at the clock: some tens of microseconds, or two conditions. */
-const stepsPerLook = 128
-
-export interface EvaluationLimits {
-  /** Hops by the shortest way; more are `authorization_model_resolution_too_complex`. Infinity: no such limit. */
-  readonly depthMax: number
+export interface EvaluationLimits extends MachineLimits {
   /** Work of one question in steps (a list element read, a node visited); more is the same error. */
   readonly stepsMax: number
+  /** Steps between two looks at the clock. */
+  readonly stepsPerLook: number
 }
 
 /** How an evaluation ended for now: decided, in need of pages, or out of time for this turn. */
@@ -33,7 +30,7 @@ export class Evaluation {
   readonly #machine = new Machine()
   readonly #trace = new Trace()
   #parts!: QuestionParts
-  #limits: EvaluationLimits = { depthMax: 25, stepsMax: 0 }
+  #limits: EvaluationLimits = { depthMax: 25, walkSteps: 256, stepsMax: 0, stepsPerLook: 128 }
   #explain = false
   #slow: Generator<void, number> | undefined
   #usedSlowPath = false
@@ -79,17 +76,17 @@ export class Evaluation {
   #runMachine(): number {
     const machine = this.#machine
     let value: number
-    if (this.#started) value = machine.run(stepsPerLook)
+    if (this.#started) value = machine.run(this.#limits.stepsPerLook)
     else {
       this.#started = true
       value = machine.ask(this.#parts.object, this.#parts.relation)
-      if (value === suspended) value = machine.run(stepsPerLook)
+      if (value === suspended) value = machine.run(this.#limits.stepsPerLook)
     }
     return value
   }
 
   #runSlowPath(slow: Generator<void, number>): number {
-    const until = this.question.steps + stepsPerLook
+    const until = this.question.steps + this.#limits.stepsPerLook
     while (this.question.steps < until) {
       const { done, value } = slow.next()
       this.question.steps++

@@ -19,13 +19,11 @@ const memoOpen = 4
 const memoTentative = 5
 const memoForgotten = 6
 
-/** Short questions are walked; after so many steps, or at a list so long, plain reachability is searched from both ends. */
-const walkSteps = 256
-const walkList = 32
-
 export interface MachineLimits {
   /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
   readonly depthMax: number
+  /** After so many steps, or at a list an eighth as long, plain reachability is no longer walked but searched from both ends. */
+  readonly walkSteps: number
 }
 
 /**
@@ -45,7 +43,7 @@ export class Machine {
   tooDeep = false
   /** Depends on the open node with this discovery number, or on none. Belongs to the value handed over last. */
   #low = free
-  #limits: MachineLimits = { depthMax: 25 }
+  #limits: MachineLimits = { depthMax: 25, walkSteps: 256 }
   readonly #memo = new NodeTable()
   readonly #frames: Frame[] = []
   #top = -1
@@ -81,7 +79,8 @@ export class Machine {
   /** Goes on for about so many steps. */
   run(steps: number): number {
     const { question } = this
-    this.#until = question.steps + steps
+    // One more, because entering a frame is a step already: every call must get on by something.
+    this.#until = question.steps + steps + 1
     while (question.steps < this.#until) {
       const frame = this.#frames[this.#top] as Frame
       const value = this.#step(frame, this.#handed)
@@ -357,6 +356,8 @@ export class Machine {
     if (frame.depth >= this.#limits.depthMax) return this.#beyond()
     frame.walk(question.list, question.listStart, question.listEnd)
     frame.target = hop.target
+    const { walkSteps } = this.#limits
+    const walkList = walkSteps >> 3
     const pure = question.program.pure[hop.target] === true && hop.condition === undefined
     if (!pure || this.trace !== undefined || (length <= walkList && question.steps < walkSteps))
       return isFalse

@@ -244,7 +244,8 @@ export class Question {
     const two = this.problems[second]
     if (one === undefined || first === second) return second
     if (two === undefined) return first
-    if (one.code !== two.code) return one.code === "validation_error" ? first : second
+    // With less depth in the way, a missing context might turn out not to matter.
+    if (one.code !== two.code) return two.code === "validation_error" ? first : second
     return one.message <= two.message ? first : second
   }
 }

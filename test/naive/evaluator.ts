@@ -1,0 +1,202 @@
+import type { TupleKey } from "../../runtime/check/ports.ts"
+import type {
+  AuthorizationModel,
+  RelationReference,
+  Userset,
+} from "../../runtime/plan/authorization-model.ts"
+
+/** Truth values in their order. */
+export type Truth = 0 | 1 | 2
+export const no: Truth = 0
+export const error: Truth = 1
+export const yes: Truth = 2
+
+/** What a condition says under the context stored with its tuple. */
+export type Judge = (condition: string, stored: Readonly<Record<string, unknown>> | undefined) => Truth
+
+type World = Map<string, Truth>
+
+/**
+ * The semantics written down as plainly as possible, to judge the engine by: every (object, relation) of a small world gets a value by the
+ * alternating fixpoint, for one user. Strings, recursion and repetition; nothing is shared with the engine.
+ */
+export class NaiveEvaluator {
+  readonly #model: AuthorizationModel
+  readonly #tuples: readonly TupleKey[]
+  readonly #objects: readonly string[]
+  readonly #user: string
+  readonly #judge: Judge
+  #positive: World = new Map()
+  #negative: World = new Map()
+
+  constructor(
+    model: AuthorizationModel,
+    tuples: readonly TupleKey[],
+    objects: readonly string[],
+    user: string,
+    judge: Judge,
+  ) {
+    this.#model = model
+    this.#tuples = tuples.filter((tuple) => this.#isAllowed(tuple))
+    this.#objects = objects
+    this.#user = user
+    this.#judge = judge
+  }
+
+  /** The value of every `object#relation`: the limit of the underestimates, so what is undefined is no. */
+  solve(): World {
+    let low = this.#everything(no)
+    for (;;) {
+      const high = this.#least(low)
+      const next = this.#least(high)
+      if ([...next].every(([node, value]) => low.get(node) === value)) return next
+      low = next
+    }
+  }
+
+  /** Least number of usersets and `from` between a node and each other node it may depend on. */
+  distances(root: string): Map<string, number> {
+    const found = new Map([[root, 0]])
+    for (let changed = true; changed; ) {
+      changed = false
+      for (const [node, distance] of [...found]) {
+        for (const [next, hops] of this.#dependencies(node)) {
+          if ((found.get(next) ?? Number.POSITIVE_INFINITY) <= distance + hops) continue
+          found.set(next, distance + hops)
+          changed = true
+        }
+      }
+    }
+    return found
+  }
+
+  #least(fixed: World): World {
+    let current = this.#everything(no)
+    for (;;) {
+      const next: World = new Map()
+      for (const node of current.keys()) {
+        this.#positive = current
+        this.#negative = fixed
+        next.set(node, this.#node(node))
+      }
+      if ([...next].every(([node, value]) => current.get(node) === value)) return next
+      current = next
+    }
+  }
+
+  #everything(value: Truth): World {
+    const world: World = new Map()
+    for (const object of this.#objects)
+      for (const relation of Object.keys(this.#relationsOf(object))) world.set(`${object}#${relation}`, value)
+    return world
+  }
+
+  #node(node: string): Truth {
+    if (node === this.#user) return yes
+    const [object = "", relation = ""] = node.split("#")
+    return this.#rewrite(object, relation, this.#relationsOf(object)[relation] as Userset, false)
+  }
+
+  #value(node: string, negated: boolean): Truth {
+    return (negated ? this.#negative : this.#positive).get(node) ?? no
+  }
+
+  #rewrite(object: string, relation: string, rewrite: Userset, negated: boolean): Truth {
+    if ("this" in rewrite) return this.#direct(object, relation, negated)
+    if ("computedUserset" in rewrite)
+      return this.#value(`${object}#${rewrite.computedUserset.relation}`, negated)
+    if ("union" in rewrite)
+      return max(rewrite.union.child.map((child) => this.#rewrite(object, relation, child, negated)))
+    if ("intersection" in rewrite)
+      return min(rewrite.intersection.child.map((child) => this.#rewrite(object, relation, child, negated)))
+    if ("difference" in rewrite) {
+      const base = this.#rewrite(object, relation, rewrite.difference.base, negated)
+      const subtract = this.#rewrite(object, relation, rewrite.difference.subtract, !negated)
+      return min([base, (2 - subtract) as Truth])
+    }
+    const { tupleset, computedUserset } = rewrite.tupleToUserset
+    return max(
+      this.#on(object, tupleset.relation)
+        .filter(({ user }) => !user.includes("#") && !user.endsWith(":*"))
+        .map((tuple) =>
+          min([this.#condition(tuple), this.#value(`${tuple.user}#${computedUserset.relation}`, negated)]),
+        ),
+    )
+  }
+
+  #direct(object: string, relation: string, negated: boolean): Truth {
+    return max(
+      this.#on(object, relation).map((tuple) => {
+        const condition = this.#condition(tuple)
+        if (tuple.user === this.#user) return condition
+        const single = !this.#user.includes("#") && !this.#user.endsWith(":*")
+        if (single && tuple.user === `${this.#user.split(":")[0]}:*`) return condition
+        return tuple.user.includes("#") ? min([condition, this.#value(tuple.user, negated)]) : no
+      }),
+    )
+  }
+
+  #dependencies(node: string): [string, number][] {
+    const [object = "", relation = ""] = node.split("#")
+    const found: [string, number][] = []
+    const visit = (rewrite: Userset): void => {
+      if ("this" in rewrite)
+        for (const { user } of this.#on(object, relation)) {
+          if (user.includes("#")) found.push([user, 1])
+        }
+      else if ("computedUserset" in rewrite) found.push([`${object}#${rewrite.computedUserset.relation}`, 0])
+      else if ("tupleToUserset" in rewrite)
+        for (const { user } of this.#on(object, rewrite.tupleToUserset.tupleset.relation))
+          found.push([`${user}#${rewrite.tupleToUserset.computedUserset.relation}`, 1])
+      else if ("union" in rewrite) rewrite.union.child.forEach(visit)
+      else if ("intersection" in rewrite) rewrite.intersection.child.forEach(visit)
+      else {
+        visit(rewrite.difference.base)
+        visit(rewrite.difference.subtract)
+      }
+    }
+    const rewrite = this.#relationsOf(object)[relation]
+    if (rewrite !== undefined) visit(rewrite)
+    return found
+  }
+
+  #condition({ condition }: TupleKey): Truth {
+    return condition === undefined ? yes : this.#judge(condition.name, condition.context)
+  }
+
+  #on(object: string, relation: string): TupleKey[] {
+    return this.#tuples.filter((tuple) => tuple.object === object && tuple.relation === relation)
+  }
+
+  #relationsOf(object: string): Record<string, Userset> {
+    const type = object.split(":")[0]
+    return this.#model.type_definitions.find((definition) => definition.type === type)?.relations ?? {}
+  }
+
+  /** Does some restriction of the relation admit exactly this kind of user under exactly this condition? */
+  #isAllowed({ user, relation, object, condition }: TupleKey): boolean {
+    const definition = this.#model.type_definitions.find(({ type }) => type === object.split(":")[0])
+    const restrictions = definition?.metadata?.relations?.[relation]?.directly_related_user_types ?? []
+    return restrictions.some(
+      (restriction) => kindOf(restriction) === kindOfUser(user) && restriction.condition === condition?.name,
+    )
+  }
+}
+
+function kindOf({ type, relation, wildcard }: RelationReference): string {
+  return wildcard !== undefined ? `${type}:*` : relation === undefined ? type : `${type}#${relation}`
+}
+
+function kindOfUser(user: string): string {
+  const [object = "", relation] = user.split("#")
+  if (relation !== undefined) return `${object.split(":")[0]}#${relation}`
+  return object.endsWith(":*") ? object : (object.split(":")[0] ?? "")
+}
+
+function max(values: readonly Truth[]): Truth {
+  return Math.max(no, ...values) as Truth
+}
+
+function min(values: readonly Truth[]): Truth {
+  return Math.min(yes, ...values) as Truth
+}

@@ -1,0 +1,198 @@
+import type { TupleKey } from "../../runtime/check/ports.ts"
+import type {
+  AuthorizationModel,
+  RelationReference,
+  TypeDefinition,
+  Userset,
+} from "../../runtime/plan/authorization-model.ts"
+import { error, type Judge, no, yes } from "./evaluator.ts"
+import type { Random } from "./random.ts"
+
+/** A random model, tuples for it (some of which it forbids) and what may be asked. */
+export interface RandomWorld {
+  readonly model: AuthorizationModel
+  readonly tuples: readonly TupleKey[]
+  readonly objects: readonly string[]
+  readonly users: readonly string[]
+}
+
+const relationNames = ["a", "b", "c", "d"]
+const hostTypes = ["group", "folder", "doc"]
+const subjectTypes = ["user", "robot"]
+
+/** Two conditions: one of a single parameter, one that can be decided without its second. */
+const conditions: AuthorizationModel["conditions"] = {
+  small: { name: "small", expression: "x < 10", parameters: { x: { type_name: "TYPE_NAME_INT" } } },
+  either: {
+    name: "either",
+    expression: "p || q",
+    parameters: { p: { type_name: "TYPE_NAME_BOOL" }, q: { type_name: "TYPE_NAME_BOOL" } },
+  },
+}
+
+/** The same conditions judged by hand: the stored context wins, and what does not matter may be missing. */
+export function judgeWith(request: Readonly<Record<string, unknown>>): Judge {
+  return (condition, stored) => {
+    const context = { ...request, ...stored }
+    if (condition === "small") {
+      const { x } = context
+      return typeof x !== "number" ? error : x < 10 ? yes : no
+    }
+    const { p, q } = context
+    if (p === true || q === true) return yes
+    return typeof p === "boolean" && typeof q === "boolean" ? no : error
+  }
+}
+
+export function randomContext(random: Random): Record<string, unknown> {
+  const context: Record<string, unknown> = {}
+  if (random.chance(60)) context["x"] = random.below(20)
+  if (random.chance(60)) context["p"] = random.chance(50)
+  if (random.chance(60)) context["q"] = random.chance(50)
+  return context
+}
+
+export function randomWorld(random: Random): RandomWorld {
+  // Most worlds favour one thing, so that deep cases of each are met: chains of usersets, operators, conditions, cycles.
+  const flavour = {
+    operators: random.below(60),
+    conditions: random.pick([0, 0, 10, 35]),
+    usersets: 20 + random.below(60),
+  }
+  const model: AuthorizationModel = {
+    schema_version: "1.1",
+    type_definitions: [
+      ...subjectTypes.map((type) => ({ type })),
+      ...hostTypes.map((type) => randomType(random, type, flavour)),
+    ],
+    conditions,
+  }
+  const idsMax = random.pick([1, 2, 3, 4])
+  const objects = hostTypes.flatMap((type) => Array.from({ length: idsMax }, (_, id) => `${type}:${id}`))
+  const people = subjectTypes.flatMap((type) => [`${type}:0`, `${type}:1`])
+  const tuples = randomTuples(random, model, objects, people, 4 + random.below(12 * idsMax))
+  const users = [
+    ...people,
+    "user:stranger",
+    "user:*",
+    ...[0, 1].map(() => `${random.pick(objects)}#${random.pick(relationNames)}`),
+  ]
+  return { model, tuples, objects, users }
+}
+
+interface Flavour {
+  readonly operators: number
+  readonly conditions: number
+  readonly usersets: number
+}
+
+function randomType(random: Random, type: string, flavour: Flavour): TypeDefinition {
+  const relations: Record<string, Userset> = { parent: { this: {} } }
+  const metadata: Record<string, { directly_related_user_types: RelationReference[] }> = {
+    parent: {
+      directly_related_user_types: hostTypes
+        .filter(() => random.chance(50))
+        .flatMap((parent) => [
+          { type: parent },
+          ...(random.chance(flavour.conditions) ? [{ type: parent, condition: "either" }] : []),
+        ]),
+    },
+  }
+  for (const relation of relationNames) {
+    relations[relation] = randomRewrite(random, flavour, 0)
+    metadata[relation] = { directly_related_user_types: randomRestrictions(random, flavour) }
+  }
+  return { type, relations, metadata: { relations: metadata } }
+}
+
+function randomRestrictions(random: Random, flavour: Flavour): RelationReference[] {
+  const restrictions: RelationReference[] = []
+  const add = (reference: RelationReference) => {
+    if (!random.chance(flavour.conditions)) restrictions.push(reference)
+    else restrictions.push({ ...reference, condition: random.pick(["small", "either"]) })
+    if (random.chance(flavour.conditions)) restrictions.push(reference)
+  }
+  for (const type of subjectTypes) {
+    if (random.chance(60)) add({ type })
+    if (random.chance(20)) add({ type, wildcard: {} })
+  }
+  for (const type of hostTypes)
+    for (const relation of relationNames) if (random.chance(flavour.usersets / 4)) add({ type, relation })
+  return restrictions
+}
+
+function randomRewrite(random: Random, flavour: Flavour, depth: number): Userset {
+  const child = () => randomRewrite(random, flavour, depth + 1)
+  if (depth < 3 && random.chance(depth === 0 ? flavour.operators + 20 : flavour.operators)) {
+    const kind = random.below(4)
+    if (kind === 0) return { intersection: { child: [child(), child()] } }
+    if (kind === 1) return { difference: { base: child(), subtract: child() } }
+    return { union: { child: random.chance(30) ? [child(), child(), child()] : [child(), child()] } }
+  }
+  const leaf = random.below(10)
+  if (leaf < 5) return { this: {} }
+  if (leaf < 7) return { computedUserset: { relation: random.pick(relationNames) } }
+  return {
+    tupleToUserset: {
+      tupleset: { relation: "parent" },
+      computedUserset: { relation: random.pick(relationNames) },
+    },
+  }
+}
+
+function randomTuples(
+  random: Random,
+  model: AuthorizationModel,
+  objects: readonly string[],
+  people: readonly string[],
+  count: number,
+): TupleKey[] {
+  const tuples = new Map<string, TupleKey>()
+  for (let at = 0; at < count; at++) {
+    const tuple = randomTuple(random, model, objects, people)
+    if (tuple !== undefined) tuples.set(`${tuple.object}#${tuple.relation}@${tuple.user}`, tuple)
+  }
+  return [...tuples.values()]
+}
+
+/** Mostly one that the model allows; sometimes one written under another model. */
+export function randomTuple(
+  random: Random,
+  model: AuthorizationModel,
+  objects: readonly string[],
+  people: readonly string[],
+): TupleKey | undefined {
+  const object = random.pick(objects)
+  const relation = random.chance(25) ? "parent" : random.pick(relationNames)
+  if (random.chance(8)) {
+    const user = random.pick([
+      ...people,
+      "user:*",
+      random.pick(objects),
+      `${random.pick(objects)}#${random.pick(relationNames)}`,
+    ])
+    return { object, relation, user, ...(random.chance(20) ? { condition: { name: "small" } } : {}) }
+  }
+  const definition = model.type_definitions.find(({ type }) => type === object.split(":")[0])
+  const restrictions = definition?.metadata?.relations?.[relation]?.directly_related_user_types ?? []
+  if (restrictions.length === 0) return undefined
+  const { type, relation: userRelation, wildcard, condition } = random.pick(restrictions)
+  const candidates = [...objects, ...people].filter((candidate) => candidate.startsWith(`${type}:`))
+  const single = random.pick(candidates)
+  const user =
+    wildcard !== undefined ? `${type}:*` : userRelation === undefined ? single : `${single}#${userRelation}`
+  if (condition === undefined) return { object, relation, user }
+  const context = random.chance(50) ? randomContext(random) : undefined
+  const fitting =
+    context === undefined
+      ? undefined
+      : Object.fromEntries(
+          Object.entries(context).filter(([name]) => (name === "x") === (condition === "small")),
+        )
+  return {
+    object,
+    relation,
+    user,
+    condition: { name: condition, ...(fitting === undefined ? {} : { context: fitting }) },
+  }
+}
