@@ -3,7 +3,7 @@
  * every server behind us would read alike; the request is refused then instead of being guessed at. `path` has no query.
  *
  * Kept: segments of RFC 3986 §3.3 with percent-encoding in upper case; encoded characters that need no encoding are decoded (§6.2.2).
- * Refused: no leading slash; empty segments (`//`); `.` and `..`, a dot or blank at the end of a segment (Windows drops them); `\` and `;`,
+ * Refused: no leading slash; empty segments (`//`); `.` and `..`, a blank at an end of a segment or a dot at its end (some file systems drop them); `\` and `;`,
  * raw or encoded (taken for a separator and for a parameter by some); encoded slash, control characters, NUL; a `%` that encodes a `%` of
  * another encoding (double decoding); bytes that are not UTF-8; characters that RFC 3986 does not allow raw. One slash at the end stays.
  */
@@ -17,10 +17,10 @@ const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-](?:[\w.~!$&'()*+,=:@-]*[\w~!$&'
 const literal = /^[\w.~!$&'()*+,=:@-]*$/
 const refusedWhenEncoded = /^(?:[01][0-9A-F]|2F|3B|5C|7F)$/
 const doubleEncoding = /%25[0-9A-Fa-f]{2}/
-const segmentEnd = /(?:\.|%20)$/
+const segmentEdge = /^%20|(?:\.|%20)$/
 
 function slowPath(path: string): string | undefined {
-  if (!path.startsWith("/") || doubleEncoding.test(path)) return undefined
+  if (!path.startsWith("/")) return undefined
   const segments = path.split("/")
   const canonical: string[] = [""]
   for (let at = 1; at < segments.length; at += 1) {
@@ -31,7 +31,7 @@ function slowPath(path: string): string | undefined {
       continue
     }
     const spelled = canonicalSegment(segment)
-    if (spelled === undefined || segmentEnd.test(spelled)) return undefined
+    if (spelled === undefined || doubleEncoding.test(spelled) || segmentEdge.test(spelled)) return undefined
     canonical.push(spelled)
   }
   return canonical.join("/")

@@ -1,0 +1,193 @@
+import { connect } from "node:net"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Running, startGateway, startUpstream, type Upstream } from "./harness.ts"
+import type { RouteDraft } from "./plan-builder.ts"
+
+const key = {
+  kind: "validate-key",
+  api: "main",
+  header: "x-key",
+  query: null,
+  status: 401,
+  forward: false,
+} as const
+
+/** Ways to lay open routes beside the protected tree `/v1/secure`. */
+const layouts: Record<string, RouteDraft[]> = {
+  prefix: [
+    { method: "*", path: "/v1/open/{rest*}" },
+    { method: "*", path: "/v1/secure/{rest*}", inbound: [key] },
+  ],
+  "catch-all": [
+    { method: "*", path: "/{rest*}" },
+    { method: "*", path: "/v1/secure/{rest*}", inbound: [key] },
+  ],
+  overlap: [
+    { method: "*", path: "/v1/{rest*}" },
+    { method: "*", path: "/v1/{area}/{rest*}" },
+    { method: "GET", path: "/v1/secure/{rest*}", inbound: [key] },
+    { method: "GET", path: "/v1/secure", inbound: [key] },
+  ],
+  parameters: [
+    { method: "*", path: "/{a}/{b}/{c}" },
+    { method: "*", path: "/{a}/{b}" },
+    { method: "GET", path: "/v1/secure/{id}", inbound: [key] },
+    { method: "GET", path: "/v1/secure", inbound: [key] },
+    { method: "POST", path: "/v1/Secure2/{id}", inbound: [key] },
+  ],
+}
+
+/** Every byte in several encodings, at every seam of the protected path, and the classics. */
+function forms(): string[] {
+  const pieces = [
+    "",
+    ".",
+    "..",
+    "...",
+    ";",
+    ";x=1",
+    "%3b",
+    "%2f",
+    "%5c",
+    "\\",
+    "/",
+    "//",
+    "/./",
+    "/../v1/",
+    "~",
+    "%20",
+    "%09",
+    "%00",
+    "%0a",
+    "%ff",
+    "%c0%ae",
+    "%252e",
+    "%252f",
+    "%253b",
+    "%2e",
+    "%2e%2e",
+    ".;",
+    "..;",
+    "%23",
+    "%3f",
+    "?",
+    "#",
+    "*",
+    "&",
+    "%26",
+    ",",
+    "%u002e",
+  ]
+  for (let code = 0x21; code < 0x100; code += 7) {
+    const hex = code.toString(16).padStart(2, "0")
+    pieces.push(`%${hex}`, `%25${hex}`, String.fromCharCode(code))
+  }
+  const found = new Set<string>()
+  for (const piece of pieces) {
+    for (const path of [
+      `/v1/secure${piece}/x`,
+      `/v1/${piece}secure/x`,
+      `/v1${piece}/secure/x`,
+      `/${piece}v1/secure/x`,
+      `/${piece}/v1/secure/x`,
+      `/v1/${piece}/secure/x`,
+      `/v1/secure/${piece}`,
+      `/v1/open/${piece}/secure/x`,
+      `/v1/open/../${piece}secure/x`,
+      `/v1${piece}secure/x`,
+    ])
+      found.add(path)
+  }
+  for (let at = 1; at < "/v1/secure".length; at += 1) {
+    const character = "/v1/secure"[at] as string
+    const hex = character.charCodeAt(0).toString(16)
+    for (const form of [
+      `%${hex}`,
+      `%25${hex}`,
+      character.toUpperCase(),
+      `%${character.toUpperCase().charCodeAt(0).toString(16)}`,
+    ])
+      found.add(`${`/v1/secure`.slice(0, at) + form + `/v1/secure`.slice(at + 1)}/x`)
+  }
+  for (const odd of [
+    "/V1/SECURE/x",
+    "/v1/\u017fecure/x",
+    "/v1/%c5%bfecure/x",
+    "/v1/%EF%BD%93ecure/x",
+    "/v1/secure.",
+    "/v1/secure/",
+    "/v1/secure/.",
+    "/v1/./secure",
+    "http://gw/v1/secure/x",
+    "http://gw/v1/./secure/x",
+    "/v1/secure2/x",
+    "/v1/SECURE2/x",
+  ])
+    found.add(odd)
+  return [...found].filter((path) => !/[ \r\n\0]/.test(path))
+}
+
+/** Whether a careless backend could take a forwarded path for something in the protected tree. */
+function liesInSecure(path: string): boolean {
+  let local = (path.split(/[?#]/)[0] ?? "").replace(/^http:\/\/gw/, "")
+  for (let round = 0; round < 3; round += 1) {
+    const segments: string[] = []
+    for (const raw of local.replaceAll("\\", "/").toLowerCase().split("/")) {
+      const segment = raw.split(";")[0]?.trim() ?? ""
+      if (segment === "..") segments.pop()
+      else if (segment !== "" && segment !== ".") segments.push(segment)
+    }
+    if (segments[0] === "v1" && segments[1] === "secure") return true
+    local = local.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
+  }
+  return false
+}
+
+let upstream: Upstream
+
+beforeAll(async () => {
+  upstream = await startUpstream((_request, response) => response.end("reached"))
+})
+
+afterAll(() => upstream.close())
+
+describe.each(Object.entries(layouts))("beside the layout %s", (_name, routes) => {
+  let running: Running
+
+  beforeAll(async () => {
+    running = await startGateway({ backends: { main: upstream.url }, routes })
+  })
+
+  afterAll(() => running.close())
+
+  test("no form of the path reaches the protected tree without a key", async () => {
+    upstream.requests.length = 0
+    const all = forms()
+    expect(all.length).toBeGreaterThan(900)
+    for (let at = 0; at < all.length; at += 25) {
+      await Promise.all(
+        all
+          .slice(at, at + 25)
+          .flatMap((path) => [
+            ask(running.port, "GET", path),
+            at % 100 === 0 ? ask(running.port, "POST", path) : undefined,
+          ]),
+      )
+    }
+    const reached = upstream.requests.map(({ url }) => url).filter(liesInSecure)
+    expect(reached).toEqual([])
+    // The path in the log is the one that was forwarded.
+    const forwarded = running.log.filter(({ target }) => target !== undefined).map(({ path }) => path)
+    expect(forwarded.toSorted()).toEqual(upstream.requests.map(({ url }) => url.split("?")[0]).toSorted())
+  })
+})
+
+function ask(port: number, method: string, path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("error", () => resolve())
+    socket.on("close", () => resolve())
+    socket.resume()
+    socket.end(Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`, "latin1"))
+  })
+}
