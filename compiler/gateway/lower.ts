@@ -93,10 +93,15 @@ function lowerRoutes(
   }
   scopes.reportIdle()
   missing.report()
-  if (routes.size > 0 && program.gateway === undefined && !program.root.damaged) {
-    report.add("SP3021", [...routes.keys()][0]?.api.span, "there are APIs, but no `gateway`")
-  }
+  if (program.gateway === undefined && !program.root.damaged) reportNoListener(program, report)
   return routes
+}
+
+function reportNoListener(program: Program, report: Report): void {
+  const [api] = program.all("api")
+  if (api !== undefined) report.add("SP3021", api.span, "there are APIs, but no `gateway`")
+  else if (program.authz === undefined)
+    report.add("SP3021", undefined, "the project declares neither a `gateway` nor an `authz`")
 }
 
 /** Issuers that routes use; the others are only checked. */

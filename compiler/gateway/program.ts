@@ -39,6 +39,7 @@ export class Program {
   /** Kinds of which a declaration was not understood, and words of statements not understood: a name not found may be one of these. */
   readonly #uncertain = new Set<DeclarationKind>()
   readonly #ghosts = new Set<string>()
+  readonly #misnamed = new Set<DeclarationKind>()
 
   constructor(root: BoundBlock, report: Report) {
     this.root = root
@@ -82,7 +83,13 @@ export class Program {
     return undefined
   }
 
+  /** Whether a name of this kind was not found anywhere: then what is not used may be what was meant. */
+  isMisnamed(kind: DeclarationKind): boolean {
+    return this.#misnamed.has(kind)
+  }
+
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
+    for (const kind of kinds) this.#misnamed.add(kind)
     const candidates = kinds.flatMap((kind) => this.all(kind))
     const other = [...this.#tables.keys()]
       .map((kind) => this.#table(kind).get(word.text))

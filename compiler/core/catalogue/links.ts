@@ -8,11 +8,22 @@ export const links = area({
     help: "Correct the expression.",
     why: "Expressions are CEL, checked against what is known at their place, so that a request never meets an operator without a meaning.",
   },
-  SP5002: { severity: "error", title: "Expression is not understood", help: "Correct the expression." },
-  SP5003: { severity: "error", title: "Unknown name in an expression", help: "Correct the name." },
+  SP5002: {
+    severity: "error",
+    title: "Expression is not understood",
+    help: "Correct the expression.",
+    why: "The text is no CEL, or longer or deeper than expressions may be.",
+  },
+  SP5003: {
+    severity: "error",
+    title: "Unknown name in an expression",
+    help: "Correct the name.",
+    why: "What an expression may name depends on its place; `explain SP5004` says what is known where.",
+  },
   SP5004: {
     severity: "error",
     title: "Not known at this place",
+    help: "Move the statement, or leave the name out.",
     why: "`jwt` and `subscription` are known only where `auth` provides them, `response` only in `outbound`, `path.NAME` only where the route's path has `{NAME}`.",
   },
   SP5005: {
@@ -30,27 +41,32 @@ export const links = area({
   SP5007: {
     severity: "error",
     title: "Invalid JSON",
+    help: "Correct the JSON; keys and texts have double quotes.",
     why: "The constant part of a JSON body is parsed at compile time with a stand-in for every `${…}`: inside JSON quotes it becomes escaped text, outside a JSON value.",
   },
   SP5008: {
     severity: "error",
     title: "Secret in an expression",
     help: "Use the secret alone, as `${NAME}` or `NAME`.",
+    why: "What an expression makes of a secret could be printed, compared or put into a log without being recognised as one.",
   },
   SP5010: {
     severity: "error",
     title: "No store to ask",
     help: 'Declare one: `authz { store NAME { model "models/…" } }`, or name it with `in STORE`.',
+    why: "`require` asks one store; with several, the statement says which.",
   },
   SP5011: {
     severity: "error",
     title: "Type not in the model",
     help: "Correct the type, or add it to the model.",
+    why: "A question about a type the model does not have is always an error of the engine.",
   },
   SP5012: {
     severity: "error",
     title: "Relation not in the model",
     help: "Correct the relation, or add it to the model.",
+    why: "A question about a relation the type does not have is always an error of the engine.",
   },
   SP5013: {
     severity: "error",

@@ -5,6 +5,7 @@ export const routes = area({
   SP3001: {
     severity: "error",
     title: "Invalid path",
+    help: "Correct the path.",
     why: "A path starts with `/`; its segments are plain text, `{name}` for a parameter, or `{name*}` for all the rest, last. What no canonical request path can contain (`//`, `.`, `..`, `%`, `;`) can't be matched.",
   },
   SP3002: {
@@ -29,8 +30,14 @@ export const routes = area({
     severity: "error",
     title: "Missing backend",
     help: "Add `backend NAME`, or answer with `respond`.",
+    why: "A request that is let in must go somewhere: the nearest `backend` counts (operation, version, API), unless the inbound statements always answer.",
   },
-  SP3006: { severity: "error", title: "Nothing to serve", help: 'Add an operation, e.g. `GET "/" { … }`.' },
+  SP3006: {
+    severity: "error",
+    title: "Nothing to serve",
+    help: 'Add an operation, e.g. `GET "/" { … }`.',
+    why: "An API or a version without operations answers nothing but 404.",
+  },
   SP3007: {
     severity: "error",
     title: "`auth none` beside another auth",
@@ -49,7 +56,12 @@ export const routes = area({
     help: "Add `trust NETWORK` to `gateway`, with the networks of the proxies in front.",
     why: "Behind a proxy every request comes from the proxy's address, and all callers share one limit. Only X-Forwarded-For of trusted proxies is believed.",
   },
-  SP3010: { severity: "error", title: "Same limit twice", help: "Keep the lower one." },
+  SP3010: {
+    severity: "error",
+    title: "Same limit twice",
+    help: "Keep the lower one.",
+    why: "Both limits would count the same calls: only the lower one ever refuses.",
+  },
   SP3011: {
     severity: "warning",
     title: "Unreachable statement",
@@ -78,10 +90,12 @@ export const routes = area({
     severity: "error",
     title: "Address used twice",
     help: "Give one of them another port.",
+    why: "Two listeners can't have one address and port; `0.0.0.0` takes a port on every IPv4 address, `[::]` on every address.",
   },
   SP3016: {
     severity: "error",
     title: "Too many",
+    help: "Split the project, or leave some of it out.",
     why: "Everything has a limit, so that a mistake in a generated file is found here and not by a runtime out of memory.",
   },
   SP3017: {
@@ -94,6 +108,7 @@ export const routes = area({
     severity: "warning",
     title: "Subscription opens nothing",
     help: "Add `auth subscription` to an API it covers, or remove the subscription.",
+    why: "A key is looked at only where `auth subscription` asks for one.",
   },
   SP3019: {
     severity: "warning",
@@ -111,5 +126,6 @@ export const routes = area({
     severity: "error",
     title: "Nothing listens",
     help: "Add `gateway NAME { listen ADDRESS:PORT }`.",
+    why: "Without a `gateway` nobody can reach an API, and a file that declares neither a gateway nor an `authz` serves nothing.",
   },
 })

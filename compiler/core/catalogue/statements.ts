@@ -23,14 +23,26 @@ export const statements = area({
   SP2004: {
     severity: "error",
     title: "Wrong arguments",
+    help: "Write the statement as the finding shows it.",
     why: "Each keyword has one way, or a few, to be followed by arguments; the finding shows it. `[…]` may be left out, `…` may be repeated.",
   },
-  SP2005: { severity: "error", title: "Missing block", help: "Add `{ … }` after the arguments." },
-  SP2006: { severity: "error", title: "Block not allowed", help: "Remove the block." },
+  SP2005: {
+    severity: "error",
+    title: "Missing block",
+    help: "Add `{ … }` after the arguments.",
+    why: "The statement only opens a block; without one it would say nothing.",
+  },
+  SP2006: {
+    severity: "error",
+    title: "Block not allowed",
+    help: "Remove the block.",
+    why: "A block after a statement that has none would never take effect.",
+  },
   SP2007: {
     severity: "error",
     title: "`else` without `when`",
     help: "Only `when (…) { … }` may be followed by `else`.",
+    why: "`else` needs a condition that can fail.",
   },
   SP2008: {
     severity: "error",
@@ -38,7 +50,12 @@ export const statements = area({
     help: "Keep one of the two.",
     why: "The statement holds one setting of its block. Which of two would count could only be guessed.",
   },
-  SP2009: { severity: "error", title: "Missing statement", help: "Add the statement." },
+  SP2009: {
+    severity: "error",
+    title: "Missing statement",
+    help: "Add the statement.",
+    why: "Without the statement the block can't be put to use.",
+  },
   SP2010: {
     severity: "error",
     title: "Invalid name",
@@ -69,8 +86,18 @@ export const statements = area({
     help: "Use it, or remove it.",
     why: "What nothing refers to is left out of the plan. Often the name was mistyped where it should be used.",
   },
-  SP2015: { severity: "error", title: "Declarations in a circle", help: "Break the circle." },
-  SP2016: { severity: "error", title: "Repeated in a list", help: "Remove one of the two." },
+  SP2015: {
+    severity: "error",
+    title: "Declarations in a circle",
+    help: "Break the circle.",
+    why: "A value that is made of itself has no text, and a policy that uses itself no end.",
+  },
+  SP2016: {
+    severity: "error",
+    title: "Repeated in a list",
+    help: "Remove one of the two.",
+    why: "The second one changes nothing; often something else was meant.",
+  },
   SP2017: {
     severity: "error",
     title: "Statements exclude each other",
@@ -80,32 +107,43 @@ export const statements = area({
   SP2020: {
     severity: "error",
     title: "Invalid duration",
+    help: "Write a whole number with `ms`, `s`, `m`, `h` or `d`.",
     why: "A duration is a whole number with a unit: `ms`, `s`, `m`, `h` or `d`, as in `500ms`, `30s`, `5m`. A number without a unit is never taken for seconds.",
   },
   SP2021: {
     severity: "error",
     title: "Invalid size",
+    help: "Write a whole number with `B`, `KB`, `MB` or `GB`.",
     why: "A size is a whole number with a unit: `B`, `KB`, `MB` or `GB`, as in `16KB`, `10MB`. One KB is 1024 bytes; `KiB`, `MiB`, `GiB` mean the same.",
   },
-  SP2022: { severity: "error", title: "Invalid number" },
+  SP2022: {
+    severity: "error",
+    title: "Invalid number",
+    help: "Write a whole number in the bounds the finding names.",
+    why: "Numbers have bounds, so that a slip of the hand is not taken for a setting.",
+  },
   SP2023: {
     severity: "error",
     title: "Invalid date",
+    help: "Write a day as `YYYY-MM-DD`.",
     why: "A date is a day of the calendar as `YYYY-MM-DD`, meant in UTC: `2026-06-30` begins at midnight UTC.",
   },
   SP2024: {
     severity: "error",
     title: "Invalid address",
+    help: "Write address and port, e.g. `127.0.0.1:8000`.",
     why: "A listener needs an address and a port: `127.0.0.1:8000`, `[::1]:8000`, `0.0.0.0:8000` for every IPv4 interface, `[::]:8000` for every interface.",
   },
   SP2025: {
     severity: "error",
     title: "Invalid network",
+    help: "Write a network such as `10.0.0.0/8`, or one address.",
     why: "A network is an IP address with the length of its prefix, `10.0.0.0/8` or `fd00::/8`, with no bits set behind the prefix; a single address stands for itself.",
   },
   SP2026: {
     severity: "error",
     title: "Invalid URL",
+    help: 'Write e.g. `"http://127.0.0.1:9001"`.',
     why: "Backends and issuers are reached by `http:` or `https:` URLs without user, password, query or fragment; a base path is allowed.",
   },
   SP2027: {
@@ -120,10 +158,16 @@ export const statements = area({
     help: "Remove the line break or control character.",
     why: "A line break in a header's value starts another header: response splitting. Text known only per request is checked when it is known (400).",
   },
-  SP2029: { severity: "error", title: "Invalid status" },
+  SP2029: {
+    severity: "error",
+    title: "Invalid status",
+    help: "Use a status the finding allows.",
+    why: "Informational answers (1xx) end nothing, and failures of `auth` must be failures (4xx, 5xx).",
+  },
   SP2030: {
     severity: "error",
     title: "Word not allowed here",
+    help: "Write one of the words the finding lists.",
     why: "The place takes one of a few fixed words; the finding lists them.",
   },
   SP2031: {
@@ -135,6 +179,7 @@ export const statements = area({
   SP2032: {
     severity: "error",
     title: "Invalid reference to the outside",
+    help: 'Use `env(NAME)`, `env(NAME, "default")` or `file("path")`.',
     why: 'Values come from outside by `env(NAME)`, `env(NAME, "default")` or `file("path")` after `value X =` and `secret X =`, and by `file("path")` for key sets and certificates.',
   },
   SP2033: {
@@ -146,18 +191,31 @@ export const statements = area({
   SP2034: {
     severity: "error",
     title: "Header is not yours to set",
+    help: "Remove the statement; for Host use `forward-host`.",
     why: "Fields of the connection and of the framing (RFC 9110 §7.6.1, RFC 9112 §6) are written by the gateway; a second opinion about them is how requests are smuggled. The Host header has `forward-host`.",
   },
-  SP2035: { severity: "error", title: "Invalid name of a query parameter" },
+  SP2035: {
+    severity: "error",
+    title: "Invalid name of a query parameter",
+    help: "Use at most 128 characters without control characters.",
+    why: "A parameter's name is sent percent-encoded; control characters in it are always a mistake.",
+  },
   SP2036: {
     severity: "error",
     title: "Misplaced `=`",
     help: "`=` stands only after the name in `value NAME = …` and `secret NAME = …`.",
+    why: "Everywhere else the keyword and its arguments are enough.",
   },
   SP2037: {
     severity: "error",
     title: "Invalid file path",
     help: "Use a path below the project's folder, with `/`.",
+    why: "Files are read by the runtime, below the folder it works in or at an absolute path: a path that leads up means something else on every machine.",
   },
-  SP2038: { severity: "error", title: "Empty text", help: "Write something between the quotes." },
+  SP2038: {
+    severity: "error",
+    title: "Empty text",
+    help: "Write something between the quotes.",
+    why: "An empty text at this place would match everything or nothing.",
+  },
 })

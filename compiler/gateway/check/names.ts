@@ -1,7 +1,7 @@
 import type { Report } from "../../core/diagnostic.ts"
-import type { Argument, Cel, TextPart } from "../ast.ts"
+import type { Argument, Cel, TextPart, Word } from "../ast.ts"
 import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
-import { cuttable } from "../bind/names.ts"
+import { cuttable, shown } from "../bind/names.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
 
@@ -14,7 +14,8 @@ export function checkNames(program: Program, report: Report): void {
   if (damaged) return
   for (const kind of ["value", "secret", "issuer", "backend", "policy"] as const) {
     for (const each of program.all(kind)) {
-      if (!each.used) report.add("SP2014", each.span, `nothing uses the ${nounOf(kind)} \`${each.name}\``)
+      if (!each.used && !program.isMisnamed(kind))
+        report.add("SP2014", each.span, `nothing uses the ${nounOf(kind)} \`${each.name}\``)
     }
   }
 }
@@ -39,11 +40,21 @@ function checkArguments(bound: Bound, program: Program, report: Report): void {
 function checkArgument({ slot, argument }: Filled, program: Program, report: Report): void {
   if (argument.kind === "word") {
     if (slot.kind === "reference" && slot.to !== undefined) program.resolve(argument, slot.to, report)
-    else if (textKinds.includes(slot.kind)) program.resolve(argument, ["value", "secret"], report)
+    else if (textKinds.includes(slot.kind)) checkWord(argument, program, report)
     else if (slot.kind === "scope" && !cuttable.includes(argument.text))
       program.resolve(argument, ["policy"], report)
-  } else if (argument.kind === "text") argument.parts.forEach((part) => markExpression(part, program))
-  else if (argument.kind === "cel") markExpression(argument, program)
+  } else if (argument.kind === "text") {
+    for (const part of argument.parts) markExpression(part, program)
+  } else if (argument.kind === "cel") markExpression(argument, program)
+}
+
+/** A bare word where text is expected names a value; what can't be a name was meant as text. */
+function checkWord(word: Word, program: Program, report: Report): void {
+  if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(word.text)) program.resolve(word, ["value", "secret"], report)
+  else
+    report.add("SP2004", word.span, `\`${shown(word.text)}\` is text without quotes`, {
+      help: `Write \`"${shown(word.text)}"\`.`,
+    })
 }
 
 /** Counts named values an expression seems to use; whether it may is checked where the expression is. */
@@ -56,7 +67,7 @@ function markExpression(part: TextPart | Cel, program: Program): void {
 }
 
 function markWords(argument: Argument, program: Program): void {
-  if (argument.kind === "text") argument.parts.forEach((part) => markExpression(part, program))
+  if (argument.kind === "text") for (const part of argument.parts) markExpression(part, program)
   if (argument.kind !== "word") return
   for (const kind of ["value", "issuer", "backend", "policy"] as const) {
     const declared = program.find(kind, argument.text)

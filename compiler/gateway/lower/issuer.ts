@@ -1,7 +1,7 @@
 import type { Issuer } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration } from "../program.ts"
 import type { Claims } from "./place.ts"
 import { lowerUrl } from "./url.ts"

@@ -58,7 +58,7 @@ export class RouteLowering {
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
     const steps = this.#inbound(source, items, authItems, inboundPlace)
     const outbound = this.#section(items, "outbound", outboundPlace)
-    const answers = steps.some((step) => step.ends)
+    const answers = items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const forward = answers ? undefined : this.#backend(chain)
     const backend = forward === undefined || forward === "broken" ? [] : [forward]
@@ -144,7 +144,7 @@ export class RouteLowering {
     return this.#shared.steps.add(
       { kind: "when", test: { lang: "cel", text, type: "bool" }, matched: [limit.id], otherwise: [] },
       headSpan(item.bound.statement),
-      { inside: { matched: [limit], otherwise: [] } },
+      { matched: [limit], otherwise: [] },
     )
   }
 
@@ -174,11 +174,12 @@ export class RouteLowering {
 
   #section(items: readonly Item[], section: "inbound" | "outbound", place: Place): Lowered[] {
     const steps: Lowered[] = []
+    let answered = false
     for (const { bound } of items) {
       const { keyword } = bound.row
-      if (keyword !== section && !(keyword === "respond" && section === "inbound")) continue
-      if (steps.some((step) => step.ends))
-        this.#reportUnreachable(keyword === "respond" ? bound : bound.block?.statements[0])
+      if (keyword !== section && !(section === "inbound" && runsInbound(bound))) continue
+      if (answered) this.#reportUnreachable(keyword === "respond" ? bound : bound.block?.statements[0])
+      answered ||= alwaysAnswers(bound)
       if (keyword === section) steps.push(...this.#block(bound.block, place))
       else steps.push(...this.#statement(bound, place))
     }
@@ -189,8 +190,9 @@ export class RouteLowering {
     if (block === undefined) return []
     return this.#once(`block ${this.#idOf(block)} ${place.key}`, () => {
       const steps: Lowered[] = []
-      for (const bound of block.statements) {
-        if (steps.at(-1)?.ends === true) this.#reportUnreachable(bound)
+      for (const [index, bound] of block.statements.entries()) {
+        const before = block.statements[index - 1]
+        if (before !== undefined && alwaysAnswers(before)) this.#reportUnreachable(bound)
         steps.push(...this.#statement(bound, place))
       }
       return steps
@@ -275,6 +277,19 @@ export class RouteLowering {
     this.#ids.set(object, this.#nextId)
     return this.#nextId
   }
+}
+
+/** `inbound`, and `respond` in an operation, which is short for it. */
+function runsInbound({ row }: Bound): boolean {
+  return row.keyword === "inbound" || row.keyword === "respond"
+}
+
+/** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
+function alwaysAnswers(bound: Bound): boolean {
+  const blockAnswers = (block: BoundBlock | undefined): boolean =>
+    block?.statements.some(alwaysAnswers) ?? false
+  if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
+  return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
 }
 
 /** `auth` of the innermost scope that has some. */

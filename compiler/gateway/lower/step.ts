@@ -15,8 +15,6 @@ import type { Values } from "./values.ts"
 export interface Lowered {
   readonly id: StepId
   readonly origin: string
-  /** Nothing runs after it: it always answers. */
-  readonly ends: boolean
   readonly inside: Readonly<Partial<Record<"matched" | "otherwise" | "steps", readonly Lowered[]>>>
 }
 
@@ -42,10 +40,10 @@ export class StepTable {
   readonly #steps = new Map<StepId, Step>()
 
   /** Adds a step and answers its use at a place. */
-  add(step: Step, at: Span, more: Partial<Pick<Lowered, "ends" | "inside">> = {}): Lowered {
+  add(step: Step, at: Span, inside: Lowered["inside"] = {}): Lowered {
     const id = stepIdOf(step)
     if (!this.#steps.has(id)) this.#steps.set(id, step)
-    return { id, origin: originOf(at), ends: more.ends ?? false, inside: more.inside ?? {} }
+    return { id, origin: originOf(at), inside }
   }
 
   get size(): number {

@@ -42,9 +42,9 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
     accepts: isWord,
   },
   relation: { label: "RELATION", expected: "a relation of the model", accepts: isWord },
-  url: { label: '"URL"', expected: "a URL in quotes, or a named value", accepts: isWordOrText },
-  "load-text": { label: '"…"', expected: "a text, or a named value", accepts: isWordOrText },
-  text: { label: '"…"', expected: "a text, or a named value", accepts: isWordOrText },
+  url: { label: '"URL"', expected: "a URL in quotes or a named value", accepts: isWordOrText },
+  "load-text": { label: '"…"', expected: "a text in quotes or a named value", accepts: isWordOrText },
+  text: { label: '"…"', expected: "a text in quotes or a named value", accepts: isWordOrText },
   constant: { label: '"…"', expected: "a text in quotes", accepts: isText },
   "header-name": { label: '"HEADER"', expected: "the name of a header in quotes", accepts: isText },
   "query-name": {
@@ -79,7 +79,7 @@ export function labelOf(slot: Slot): string {
 
 /** `an issuer`, `a backend`. */
 export function article(noun: string): string {
-  return `${/^[aeiou]/.test(noun) && noun !== "use" ? "an" : "a"} ${noun === "api" ? "API" : noun}`
+  return `${/^[aeiouA]/.test(noun) ? "an" : "a"} ${noun === "api" ? "API" : noun}`
 }
 
 /** `a, b or c`. */

@@ -51,7 +51,7 @@ export function lowerAuth(
     return unique
   }
   const span = headSpan((statements[0] as Bound).statement)
-  return [context.steps.add({ kind: "any-of", steps: idsOf(unique) }, span, { inside: { steps: unique } })]
+  return [context.steps.add({ kind: "any-of", steps: idsOf(unique) }, span, { steps: unique })]
 }
 
 /** The word after `auth`. */

@@ -103,7 +103,8 @@ function readSubject(
   const id = relation === undefined ? rest : rest.slice(0, -relation.length - 1)
   const wildcard = what === "user" && typeof text === "string" && id === "*"
   if (!wildcard && (id === "" || /[:#*\s]/.test(id))) {
-    report.add("SP5014", span, `\`${shown(id)}\` can't be the id of ${what === "user" ? "a" : "an"} ${what}`)
+    const why = id === "" ? `the id of the ${what} is empty` : `\`${shown(id)}\` can't be an id`
+    report.add("SP5014", span, why)
     return undefined
   }
   return { type, relation: wildcard ? "*" : relation }

@@ -34,5 +34,5 @@ export const lowerRespond: LowerStep = (bound, context) => {
   }
   if (!complete) return undefined
   const body = content === undefined ? {} : { body: content }
-  return steps.add({ kind: "respond", status, ...body, headers }, headSpan(bound.statement), { ends: true })
+  return steps.add({ kind: "respond", status, ...body, headers }, headSpan(bound.statement))
 }

@@ -8,7 +8,6 @@ export const lowerWhen: LowerStep = (bound, { expressions, place, block, steps }
   const otherwise = block(bound.otherwise)
   const test = condition === undefined ? undefined : expressions.lower(condition, place, "bool")
   if (test === undefined) return undefined
-  const ends = [matched, otherwise].every((list) => list.some((step) => step.ends))
   const step = { kind: "when" as const, test, matched: idsOf(matched), otherwise: idsOf(otherwise) }
-  return steps.add(step, headSpan(bound.statement), { ends, inside: { matched, otherwise } })
+  return steps.add(step, headSpan(bound.statement), { matched, otherwise })
 }
