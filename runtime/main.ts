@@ -43,8 +43,12 @@ export interface RuntimeSettings {
   readonly cwd: string
   readonly version: string
   readonly log: Log
-  /** Whether requests are logged, one line each on standard output. */
-  readonly accessLog: boolean
+  /** Whether requests are logged, one line each: on standard output, or to a log of the caller's. */
+  readonly accessLog: boolean | Log
+  /** Brings the database's schema up to this version first. For an embedded database, which nobody else could open meanwhile. */
+  readonly migrate?: boolean
+  /** How long `close` waits for requests under way; 10,000 when absent. */
+  readonly graceMs?: number
 }
 
 /** A running process. */
@@ -59,11 +63,11 @@ export interface Runtime {
   serial(): number | null
   /** Why it should get no traffic yet; empty when it is ready. */
   notReady(): Promise<readonly string[]>
-  /** Takes nothing new, lets requests end (10 s at most), closes everything. */
+  /** Takes nothing new, lets requests end (`graceMs` at most), closes everything. */
   close(): Promise<void>
 }
 
-const graceMs = 10_000
+const graceMsDefault = 10_000
 
 /**
  * Starts a process: database, engine, gateway, control, in this order, then serves the newest plan and follows what is applied elsewhere.
@@ -73,6 +77,7 @@ const graceMs = 10_000
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
   const database = await openDatabase(settings.database, settings.log)
   try {
+    if (settings.migrate) await migrate(database)
     return await start(settings, database)
   } catch (error) {
     await database.close()
@@ -99,9 +104,10 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   addProcessMetrics(metrics)
   const engine = new Engine(createTupleSource(database))
   const stores = new PlanStores(engine)
-  const accessLog = settings.accessLog ? createAccessLog() : undefined
+  const accessLog = settings.accessLog === true ? createAccessLog() : undefined
+  const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const gateway = roles.includes("gateway")
-    ? makeGateway(settings, stores, new RequestObserver(metrics, accessLog?.log))
+    ? makeGateway(settings, stores, new RequestObserver(metrics, requestLog))
     : undefined
   const listeners = roles.includes("authz")
     ? new EngineListeners(
@@ -121,6 +127,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   keeper.onChange = () => heartbeat.beat()
   const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
   let control: Control | undefined
+  const graceMs = settings.graceMs ?? graceMsDefault
   const close = async () => {
     await control?.close()
     await keeper.close()
@@ -151,7 +158,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   }
 }
 
-function makeGateway(settings: RuntimeSettings, authorizer: PlanStores, observer: RequestObserver): Gateway {
+function makeGateway(settings: RuntimeSettings, stores: PlanStores, observer: RequestObserver): Gateway {
   const { log } = settings
   return createGateway({
     createVerifier: (issuer) =>
@@ -163,7 +170,7 @@ function makeGateway(settings: RuntimeSettings, authorizer: PlanStores, observer
       }),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizer,
+    authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,
     environment: settings.env,
     folder: settings.cwd,

@@ -22,7 +22,8 @@ export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: Limiter
-  readonly authorizer: Authorizer
+  /** Who answers `require` for the steps of a plan. The same for two plans: their steps may be carried over. */
+  readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer
   /** Where `env()` reads: usually process.env. */
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -181,7 +182,8 @@ class RunningGateway implements Gateway {
       const applied = { digest: plan.digest, changed: false, steps: { total: size, reused: size } }
       return { activate: () => applied, discard: async () => undefined }
     }
-    const dependencies = { ...this.#options, pools: this.#pools }
+    const authorizer = this.#options.authorizerOf(plan)
+    const dependencies = { ...this.#options, authorizer, pools: this.#pools }
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
       const opened = await this.#open(plan)

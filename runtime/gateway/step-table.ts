@@ -123,7 +123,7 @@ class Recorder implements Provision {
   }
 
   authorizer(): Authorizer {
-    return this.#table.dependencies.authorizer
+    return this.#use((table) => table.dependencies.authorizer)
   }
 
   step(id: StepId): Step {

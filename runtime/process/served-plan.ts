@@ -18,7 +18,7 @@ export interface Parts {
 export function servedBy(parts: Parts): Servable {
   return {
     async prepare(plan: Plan): Promise<Prepared> {
-      const models = parts.stores.load(plan)
+      parts.stores.load(plan)
       const gateway = await parts.gateway?.prepare(plan).catch((error: unknown) => {
         throw error instanceof LoadError ? refusedBy(error) : error
       })
@@ -26,7 +26,7 @@ export function servedBy(parts: Parts): Servable {
         const listeners = await parts.listeners?.prepare(plan)
         return {
           activate(stores: ReadonlyMap<string, DeclaredStore>) {
-            parts.stores.activate(plan, models, stores)
+            parts.stores.activate(stores)
             parts.engine.maxStalenessMs = parts.stores.maxStalenessMs ?? undefined
             gateway?.activate()
             listeners?.activate()

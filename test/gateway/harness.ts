@@ -41,9 +41,9 @@ export async function startGateway(draft: Draft, options: Partial<GatewayOptions
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizer: {
+    authorizerOf: () => ({
       check: (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
-    },
+    }),
     observer: { finished: (finished) => log.push(finished) },
     environment: {},
     folder: process.cwd(),

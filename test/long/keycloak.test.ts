@@ -153,7 +153,7 @@ api hello { path "/hello"; auth jwt acme; GET "/" { respond 200 } }
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizer: { check: () => ({ allowed: false, revision: 0 }) },
+    authorizerOf: () => ({ check: () => ({ allowed: false, revision: 0 }) }),
     observer: { finished: () => undefined },
     environment: {},
     folder: process.cwd(),
