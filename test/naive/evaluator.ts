@@ -22,7 +22,7 @@ type World = Map<string, Truth>
  */
 export class NaiveEvaluator {
   readonly #model: AuthorizationModel
-  readonly #tuples: readonly TupleKey[]
+  readonly #tuples = new Map<string, TupleKey[]>()
   readonly #objects: readonly string[]
   readonly #user: string
   readonly #judge: Judge
@@ -37,7 +37,10 @@ export class NaiveEvaluator {
     judge: Judge,
   ) {
     this.#model = model
-    this.#tuples = tuples.filter((tuple) => this.#isAllowed(tuple))
+    for (const tuple of tuples.filter((candidate) => this.#isAllowed(candidate))) {
+      const node = `${tuple.object}#${tuple.relation}`
+      this.#tuples.set(node, [...(this.#tuples.get(node) ?? []), tuple])
+    }
     this.#objects = objects
     this.#user = user
     this.#judge = judge
@@ -54,20 +57,18 @@ export class NaiveEvaluator {
     }
   }
 
-  /** Least number of usersets and `from` between a node and each other node it may depend on. */
-  distances(root: string): Map<string, number> {
-    const found = new Map([[root, 0]])
-    for (let changed = true; changed; ) {
-      changed = false
-      for (const [node, distance] of [...found]) {
-        for (const [next, hops] of this.#dependencies(node)) {
-          if ((found.get(next) ?? Number.POSITIVE_INFINITY) <= distance + hops) continue
-          found.set(next, distance + hops)
-          changed = true
-        }
-      }
+  /** Is there a way of at least so many usersets and `from` in a row from a node? */
+  leadsBeyond(root: string, hops: number): boolean {
+    let level = new Set([root])
+    for (let hop = 0; hop <= hops; hop++) {
+      const next = new Set<string>()
+      // Computed relations of the same object stay on the level.
+      for (const node of level)
+        for (const [other, step] of this.#dependencies(node)) (step === 0 ? level : next).add(other)
+      if (hop === hops) return level.size > 0
+      level = next
     }
-    return found
+    return false
   }
 
   #least(fixed: World): World {
@@ -165,7 +166,7 @@ export class NaiveEvaluator {
   }
 
   #on(object: string, relation: string): TupleKey[] {
-    return this.#tuples.filter((tuple) => tuple.object === object && tuple.relation === relation)
+    return this.#tuples.get(`${object}#${relation}`) ?? []
   }
 
   #relationsOf(object: string): Record<string, Userset> {

@@ -53,11 +53,12 @@ export function randomContext(random: Random): Record<string, unknown> {
 }
 
 export function randomWorld(random: Random): RandomWorld {
-  // Most worlds favour one thing, so that deep cases of each are met: chains of usersets, operators, conditions, cycles.
-  const flavour = {
-    operators: random.below(60),
-    conditions: random.pick([0, 0, 10, 35]),
-    usersets: 20 + random.below(60),
+  // Each world favours something, so that deep cases of everything are met: chains of usersets, negation, conditions, cycles.
+  const flavour: Flavour = {
+    operators: random.pick([0, 15, 35, 60]),
+    unions: random.pick([100, 60, 30]),
+    conditions: random.pick([0, 0, 15, 40]),
+    usersets: random.pick([15, 40, 80]),
   }
   const model: AuthorizationModel = {
     schema_version: "1.1",
@@ -70,18 +71,23 @@ export function randomWorld(random: Random): RandomWorld {
   const idsMax = random.pick([1, 2, 3, 4])
   const objects = hostTypes.flatMap((type) => Array.from({ length: idsMax }, (_, id) => `${type}:${id}`))
   const people = subjectTypes.flatMap((type) => [`${type}:0`, `${type}:1`])
-  const tuples = randomTuples(random, model, objects, people, 4 + random.below(12 * idsMax))
+  const tuples = randomTuples(random, model, objects, people, 6 + random.below(22 * idsMax))
   const users = [
-    ...people,
-    "user:stranger",
-    "user:*",
+    "user:0",
+    "user:1",
+    "robot:0",
+    random.pick(["user:stranger", "user:*"]),
     ...[0, 1].map(() => `${random.pick(objects)}#${random.pick(relationNames)}`),
   ]
   return { model, tuples, objects, users }
 }
 
+/** Chances in percent. */
 interface Flavour {
+  /** Of an operator instead of a leaf. */
   readonly operators: number
+  /** Of a union among operators. */
+  readonly unions: number
   readonly conditions: number
   readonly usersets: number
 }
@@ -113,8 +119,8 @@ function randomRestrictions(random: Random, flavour: Flavour): RelationReference
     if (random.chance(flavour.conditions)) restrictions.push(reference)
   }
   for (const type of subjectTypes) {
-    if (random.chance(60)) add({ type })
-    if (random.chance(20)) add({ type, wildcard: {} })
+    if (random.chance(type === "user" ? 80 : 30)) add({ type })
+    if (random.chance(12)) add({ type, wildcard: {} })
   }
   for (const type of hostTypes)
     for (const relation of relationNames) if (random.chance(flavour.usersets / 4)) add({ type, relation })
@@ -124,14 +130,15 @@ function randomRestrictions(random: Random, flavour: Flavour): RelationReference
 function randomRewrite(random: Random, flavour: Flavour, depth: number): Userset {
   const child = () => randomRewrite(random, flavour, depth + 1)
   if (depth < 3 && random.chance(depth === 0 ? flavour.operators + 20 : flavour.operators)) {
-    const kind = random.below(4)
-    if (kind === 0) return { intersection: { child: [child(), child()] } }
-    if (kind === 1) return { difference: { base: child(), subtract: child() } }
+    if (!random.chance(flavour.unions))
+      return random.chance(40)
+        ? { intersection: { child: [child(), child()] } }
+        : { difference: { base: child(), subtract: child() } }
     return { union: { child: random.chance(30) ? [child(), child(), child()] : [child(), child()] } }
   }
   const leaf = random.below(10)
-  if (leaf < 5) return { this: {} }
-  if (leaf < 7) return { computedUserset: { relation: random.pick(relationNames) } }
+  if (leaf < 6) return { this: {} }
+  if (leaf < 8) return { computedUserset: { relation: random.pick(relationNames) } }
   return {
     tupleToUserset: {
       tupleset: { relation: "parent" },
