@@ -118,13 +118,19 @@ function buildRestriction(raw: RawRestriction, mistakes: Mistakes): Restriction 
       help: "Remove the blank.",
     })
   }
+  const end = raw.condition === undefined ? endOf(subjectEnd) : endOf(raw.condition)
+  const line = /[\r\n]/.test(file.text.slice(start, end))
+  if (line)
+    mistakes.add("SP4017", subject, "this goes on in the next line", {
+      help: "Break lines only after `,`, `[` and before `]`.",
+    })
   return {
     type: readName(raw.type, mistakes),
     relation: raw.relation === undefined ? undefined : readName(raw.relation, mistakes),
     wildcard: raw.star !== undefined,
     condition: raw.condition === undefined ? undefined : readSimpleName(raw.condition, mistakes),
     subject,
-    span: raw.condition === undefined ? subject : file.span(start, endOf(raw.condition)),
+    span: file.span(start, end),
   }
 }
 

@@ -33,6 +33,7 @@ import {
   schema,
   star,
   type,
+  usedCondition,
   version,
   vocabulary,
   withWord,
@@ -84,6 +85,7 @@ export type RawStatement =
 const words = new Map<TokenType, string>([
   [name, "a name"],
   [conditionName, "a name"],
+  [usedCondition, "a name"],
   [plainType, "a type (bool, string, int, uint, double, duration, timestamp, ipaddress)"],
   [version, "a version such as `1.1`"],
 ])
@@ -228,7 +230,7 @@ class StatementParser extends EmbeddedActionsParser {
     )
     const own = this.OPTION2(() => {
       this.CONSUME(withWord)
-      return this.CONSUME(conditionName)
+      return this.CONSUME(usedCondition)
     })
     return { type: subject, sign: rest?.sign, relation: rest?.relation, star: rest?.star, condition: own }
   })

@@ -7,6 +7,8 @@ export type BodyToken = IToken & { readonly payload: ConditionBody }
 /** Words that can name a type or relation, and words that can stand where a condition's header wants a name. */
 export const name = createToken({ name: "name", pattern: Lexer.NA })
 export const conditionName = createToken({ name: "conditionName", pattern: Lexer.NA })
+/** A condition's name behind `with`, where the words of the language are taken. */
+export const usedCondition = createToken({ name: "usedCondition", pattern: Lexer.NA })
 /** `bool`, `string`, … and `map`, `list`: names elsewhere, types in a condition's header. */
 export const plainType = createToken({ name: "plainType", pattern: Lexer.NA })
 export const containerType = createToken({ name: "containerType", pattern: Lexer.NA })
@@ -15,7 +17,7 @@ export const containerType = createToken({ name: "containerType", pattern: Lexer
 export const word = createToken({
   name: "word",
   pattern: /[A-Za-z_][A-Za-z0-9_./-]*/,
-  categories: [name, conditionName],
+  categories: [name, conditionName, usedCondition],
 })
 
 function keyword(text: string, categories: TokenType[]): TokenType {
@@ -38,9 +40,9 @@ export const withWord = keyword("with", reserved)
 const reservedWords = ["in", "true", "false", "null"].map((text) => keyword(text, reserved))
 // `relation` is a word of its own in OpenFGA's grammar, but nothing is made of it.
 const typeWords = ["bool", "string", "int", "uint", "double", "duration", "timestamp", "ipaddress"].map(
-  (text) => keyword(text, [name, plainType]),
+  (text) => keyword(text, [name, usedCondition, plainType]),
 )
-const containerWords = ["map", "list"].map((text) => keyword(text, [name, containerType]))
+const containerWords = ["map", "list"].map((text) => keyword(text, [name, usedCondition, containerType]))
 
 /** One blank between the words is all OpenFGA takes; more are reported, not misunderstood. */
 export const butNot = createToken({
@@ -119,7 +121,7 @@ export const vocabulary: TokenType[] = [
   version,
   number,
   ...[comma, colon, hash, star, open, close, openList, closeList, less, greater, closeBrace],
-  ...[name, conditionName, plainType, containerType],
+  ...[name, conditionName, usedCondition, plainType, containerType],
 ]
 
 const lexer = new Lexer(vocabulary, { ensureOptimizations: true, positionTracking: "onlyOffset" })
