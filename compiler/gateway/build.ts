@@ -3,10 +3,10 @@ import type { Span } from "../core/source.ts"
 import type { Argument, Block, Call, Otherwise, Statement, Text, TextPart, Word } from "./ast.ts"
 import type { HeredocScan } from "./heredoc.ts"
 import type { JunkScan } from "./junk.ts"
-import { firstLine, nestingMax } from "./layout.ts"
+import { nestingMax } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { CallScan, ParensScan } from "./parens.ts"
-import { lengthProblem, type Problem } from "./scan.ts"
+import { lengthProblem, type Problem, quotable } from "./scan.ts"
 import { dedent, type Piece, type TextScan, unescaped } from "./texts.ts"
 import * as tokens from "./tokens.ts"
 import { endOf, scanOf } from "./tokens.ts"
@@ -64,7 +64,8 @@ export class Builder {
       keyword.text === "" ||
       items.some(isBad) ||
       (block !== undefined && (isEmpty(block.open) || isEmpty(block.close))) ||
-      this.#mistakes.on(start)
+      this.#mistakes.on(start) ||
+      (last !== undefined && this.#mistakes.on(endOf(last)))
     return { keyword, args, block, otherwise, broken, span: this.#span(start, end) }
   }
 
@@ -84,8 +85,8 @@ export class Builder {
       return this.#word(start, nameEnd)
     }
     if (head !== undefined && !isBad(head)) {
-      const detail = `\`${firstLine(head.image)}\` is no keyword`
-      problems.push({ code: "SP1018", start, end: start + firstLine(head.image).length, detail })
+      const detail = `\`${quotable(head.image)}\` is no keyword`
+      problems.push({ code: "SP1018", start, end: start + quotable(head.image).length, detail })
       const argument = this.#argument(head, problems)
       if (argument !== undefined) args.push(argument)
     }
@@ -197,7 +198,7 @@ export class Builder {
         detail: "the `else` before it has no `when`, nothing is left for this one",
       }
     if (head !== undefined && !isWhen(head)) {
-      const shown = firstLine(head.image)
+      const shown = quotable(head.image)
       const at = head.startOffset
       return { code: "SP1020", start: at, end: at + shown.length, detail: `\`${shown}\` follows \`else\`` }
     }

@@ -1,4 +1,4 @@
-import { indentOf, lineEnd, type Problem, type ScanState } from "./scan.ts"
+import { endOfLine, indentOf, lineEnd, type Problem, quotable, type ScanState } from "./scan.ts"
 import { scanContent, type TextScan } from "./texts.ts"
 
 /** A heredoc as scanned. `indent` is the number of blanks before its closing tag. */
@@ -20,7 +20,7 @@ export function scanHeredoc(state: ScanState, start: number): HeredocScan | unde
   const tag = tagPattern.exec(text)?.[0]
   if (tag === undefined) return undefined
   const afterTag = start + 2 + tag.length
-  const firstLineEnd = lineEnd(text, afterTag)
+  const firstLineEnd = endOfLine(state, afterTag)
   const rest = text.slice(afterTag, firstLineEnd)
   const closing = closingAfter(state, tag, firstLineEnd)
   if (closing === undefined) return unclosed(state, start, tag, rest)
@@ -28,8 +28,8 @@ export function scanHeredoc(state: ScanState, start: number): HeredocScan | unde
   const closingLine = text.lastIndexOf("\n", closing - 1) + 1
   const scan = scanContent(text, content, closingLine)
   let problem = scan.problem
-  if (rest.trim() !== "") {
-    const detail = `\`${rest.trim()}\` follows the tag \`${tag}\``
+  if (/\S/.test(rest)) {
+    const detail = `\`${quotable(rest.trim())}\` follows the tag \`${tag}\``
     const at = afterTag + rest.length - rest.trimStart().length
     problem = { code: "SP1026", start: at, end: afterTag + rest.trimEnd().length, detail }
   }
@@ -46,7 +46,7 @@ function unclosed(state: ScanState, start: number, tag: string, rest: string): H
     detail: `no line begins with \`${tag}\` after this one`,
   }
   // Something after the tag: the line is read on, nothing of the text below is known to belong to it.
-  const end = rest.trim() === "" ? endByIndentation(text, start, afterTag) : afterTag
+  const end = !/\S/.test(rest) ? endByIndentation(text, start, afterTag) : afterTag
   return { tag, indent: 0, end, pieces: [], problem }
 }
 

@@ -1,5 +1,5 @@
 import { unseen } from "../core/characters.ts"
-import { lineEnd, type Problem, type ScanState, scanCel } from "./scan.ts"
+import { endOfLine, type Problem, quotable, type ScanState, scanCel } from "./scan.ts"
 
 /** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
 export interface JunkScan {
@@ -20,8 +20,8 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   const sign = text[start] as string
   control.lastIndex = start
   if (control.test(text)) return { end: control.lastIndex, problem: undefined }
-  if (sign === "'") return singleQuoted(text, start)
-  if (typographic.test(sign)) return typographicQuoted(text, start)
+  if (sign === "'") return singleQuoted(state, start)
+  if (typographic.test(sign)) return typographicQuoted(state, start)
   if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
   if (sign === ",") return junk("SP1012", start, start + 1, "`,` separates no arguments here")
   if (sign === ")") return junk("SP1008", start, start + 1, "no `(` is open here")
@@ -32,7 +32,7 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   const touching = start > 0 && !/[\s;{}]/.test(text[start - 1] as string)
   operator.lastIndex = start
   if (!(sign === "?" && touching) && operator.test(text)) {
-    const shown = text.slice(start, operator.lastIndex)
+    const shown = quotable(text.slice(start, operator.lastIndex))
     return junk("SP1014", start, operator.lastIndex, `\`${shown}\` stands outside of an expression`)
   }
   return other(text, start)
@@ -42,25 +42,32 @@ function junk(code: Problem["code"], start: number, end: number, detail: string)
   return { end, problem: { code, start, end, detail } }
 }
 
-function singleQuoted(text: string, start: number): JunkScan {
-  const limit = lineEnd(text, start)
+function singleQuoted(state: ScanState, start: number): JunkScan {
+  const { text } = state
+  const limit = endOfLine(state, start)
   const close = text.slice(start + 1, limit).indexOf("'")
   const end = close === -1 ? runEnd(text, start) : start + close + 2
-  return junk("SP1010", start, end, `\`${text.slice(start, end)}\` is no text`)
+  return junk("SP1010", start, end, `\`${quotable(text.slice(start, end))}\` is no text`)
 }
 
-function typographicQuoted(text: string, start: number): JunkScan {
-  const rest = text.slice(start + 1, lineEnd(text, start))
+function typographicQuoted(state: ScanState, start: number): JunkScan {
+  const { text } = state
+  const rest = text.slice(start + 1, endOfLine(state, start))
   const close = typographic.exec(rest)
   const end = close === null ? runEnd(text, start) : start + close.index + 2
   return junk("SP1011", start, end, `\`${text[start]}\` is not the quote that begins a text`)
 }
 
 function interpolation(state: ScanState, start: number): JunkScan {
-  const scan = scanCel(state.text, start + 2, lineEnd(state.text, start), "}")
-  if (scan.failed !== undefined) return junk("SP1015", start, start + 2, "this `${` stands outside of a text")
+  const { text } = state
+  const limit = endOfLine(state, start)
+  const scan = state.budget < 0 ? undefined : scanCel(text, start + 2, limit, "}")
+  if (scan === undefined || scan.failed !== undefined) {
+    state.budget -= limit - start
+    return junk("SP1015", start, start + 2, "this `${` stands outside of a text")
+  }
   const end = scan.end + 1
-  return junk("SP1015", start, end, `\`${state.text.slice(start, end)}\` stands outside of a text`)
+  return junk("SP1015", start, end, `\`${quotable(text.slice(start, end))}\` stands outside of a text`)
 }
 
 function hash(text: string, start: number): JunkScan {
@@ -72,7 +79,7 @@ function route(text: string, start: number): JunkScan {
   const tail = /(?:\{\w+\*?\}|[A-Za-z0-9_.:/*@%+~[\]-])+/y
   tail.lastIndex = start
   const end = start + (tail.exec(text)?.[0].length ?? 1)
-  return junk("SP1034", start, end, `\`${text.slice(start, end)}\` is part of a path`)
+  return junk("SP1034", start, end, `\`${quotable(text.slice(start, end))}\` is part of a path`)
 }
 
 function other(text: string, start: number): JunkScan {

@@ -1,6 +1,7 @@
 import type { IToken, TokenType } from "chevrotain"
 import type { Mistakes } from "./mistakes.ts"
 import { balanced, repairBraces } from "./repair.ts"
+import { quotable } from "./scan.ts"
 import { Close, Else, End, endOf, Junk, Newline, Open, Semicolon, Word } from "./tokens.ts"
 
 /** How deep blocks may be nested, and how many links an `else` chain may have. */
@@ -95,7 +96,7 @@ class Ends {
   #item(token: IToken): void {
     if (this.#out.at(-1)?.tokenType === Close && this.#separator === undefined) {
       const start = token.startOffset
-      const shown = firstLine(token.image)
+      const shown = quotable(token.image)
       const detail = `\`${shown}\` follows the \`}\` of a statement`
       this.#mistakes.add({ code: "SP1019", start, end: start + shown.length, detail })
       this.#end(endOf(this.#out.at(-1) as IToken))
@@ -121,11 +122,4 @@ class Ends {
   #end(offset: number): void {
     this.#out.push(virtual(End, offset))
   }
-}
-
-/** The first line of a token, as it can be quoted in a message. */
-export function firstLine(image: string): string {
-  const end = image.search(/[\r\n]/)
-  const line = end === -1 ? image : image.slice(0, end)
-  return line.length > 40 ? `${line.slice(0, 40)}…` : line
 }

@@ -1,8 +1,7 @@
 import type { IToken } from "chevrotain"
-import { firstLine } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { CallScan } from "./parens.ts"
-import type { Problem } from "./scan.ts"
+import { type Problem, quotable } from "./scan.ts"
 import {
   Call,
   Close,
@@ -48,14 +47,15 @@ const afterHeredoc = new Set([Newline, Semicolon, Close])
 
 function neighbourProblem(before: IToken, token: IToken): Problem | undefined {
   const start = token.startOffset
-  const shown = firstLine(token.image)
   if (before.tokenType === Heredoc && !afterHeredoc.has(token.tokenType)) {
+    const shown = quotable(token.image)
     const detail = `\`${shown}\` follows the closing tag`
     return { code: "SP1027", start, end: start + shown.length, detail }
   }
   if (endOf(before) !== start || !starters.has(token.tokenType)) return undefined
   const touching = enders.has(before.tokenType) || (before.tokenType === Word && token.tokenType === Quoted)
   if (!touching || before.tokenType === Equals) return undefined
+  const shown = quotable(token.image)
   const detail = `\`${shown}\` follows the argument before it without a blank`
   return { code: "SP1033", start, end: start + shown.length, detail }
 }

@@ -1,6 +1,7 @@
 import {
   type CelScan,
   celCharactersMax,
+  endOfLine,
   indentOf,
   lengthProblem,
   lineEnd,
@@ -42,14 +43,17 @@ const searchMax = 4 * celCharactersMax
 export function scanParens(state: ScanState, open: number): ParensScan {
   const { text } = state
   const exhausted = state.budget < 0
-  const limit = exhausted ? lineEnd(text, open) : Math.min(text.length, open + searchMax)
+  const ownEnd = endOfLine(state, open)
+  const limit = exhausted ? ownEnd : Math.min(text.length, open + searchMax)
   const scan = scanCel(text, open + 1, limit, ")")
   if (scan.failed === undefined) {
     const problem = lengthProblem(text, open, scan.end)
     return { start: open + 1, close: scan.end, end: scan.end + 1, problem }
   }
-  state.budget -= (scan.failed === "text" ? limit : scan.end) - open
-  const cut = exhausted ? Math.max(scan.end, open + 1) : cutOf(text, open, scan)
+  const readTo = scan.failed === "text" ? limit : scan.end
+  // The cut looks at the whole line, also at what is before the parenthesis.
+  if (!exhausted) state.budget -= readTo - open + ownEnd - text.lastIndexOf("\n", open)
+  const cut = exhausted ? Math.max(readTo, open + 1) : cutOf(text, open, scan)
   const problem: Problem = {
     code: "SP1007",
     start: open,

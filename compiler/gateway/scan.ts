@@ -23,11 +23,13 @@ export interface ScanState {
   budget: number
   /** First words of lines that could close a heredoc, with the offsets of these words in order; made at the first heredoc. */
   closings: Map<string, number[]> | undefined
+  /** The line looked at last: finding its end anew for each token of a very long line would be quadratic. */
+  line: { readonly start: number; readonly end: number }
 }
 
 /** A fresh state for one file. */
 export function scanState(text: string): ScanState {
-  return { text, budget: 1024 * 1024 + 4 * text.length, closings: undefined }
+  return { text, budget: 1024 * 1024 + 4 * text.length, closings: undefined, line: { start: 0, end: -1 } }
 }
 
 /** End of the line that `offset` is in: the offset of its `\n` (or of the `\r` before it), or of the end of the text. */
@@ -35,6 +37,21 @@ export function lineEnd(text: string, offset: number): number {
   const at = text.indexOf("\n", offset)
   if (at === -1) return text.length
   return at > offset && text.charCodeAt(at - 1) === 13 ? at - 1 : at
+}
+
+/** The same, remembered: for scanners, which ask for every token. */
+export function endOfLine(state: ScanState, offset: number): number {
+  if (offset < state.line.start || offset > state.line.end)
+    state.line = { start: offset, end: lineEnd(state.text, offset) }
+  return state.line.end
+}
+
+/** A user's text as a message quotes it: its first line, cut where it would fill the screen. */
+export function quotable(text: string): string {
+  const head = text.slice(0, 41)
+  const end = head.search(/[\r\n]/)
+  const line = end === -1 ? head : head.slice(0, end)
+  return line.length > 40 ? `${line.slice(0, 40)}…` : line
 }
 
 /** How far the line of `offset` is indented; a tab goes to the next multiple of eight. */

@@ -1,4 +1,4 @@
-import { type CelScan, lineEnd, type Problem, type ScanState, scanCel } from "./scan.ts"
+import { type CelScan, endOfLine, type Problem, type ScanState, scanCel } from "./scan.ts"
 
 /** A stretch of a text as written: literal, or the source of an expression without its `${` and `}`. Empty literals are left out. */
 export interface Piece {
@@ -22,7 +22,7 @@ const quotedSpecial = /["\\$\n]/g
  */
 export function scanQuoted(state: ScanState, start: number): TextScan {
   const { text } = state
-  const limit = lineEnd(text, start)
+  const limit = endOfLine(state, start)
   const pieces = new Pieces(start + 1)
   let at = start + 1
   for (;;) {
