@@ -1,4 +1,39 @@
-import type { Command } from "./command.ts"
+import { applyLine } from "./args/apply.ts"
+import { checkLine } from "./args/check.ts"
+import { devLine } from "./args/dev.ts"
+import { diffLine } from "./args/diff.ts"
+import { explainLine } from "./args/explain.ts"
+import { fmtLine } from "./args/fmt.ts"
+import { historyLine } from "./args/history.ts"
+import { migrateLine } from "./args/migrate.ts"
+import { planLine } from "./args/plan.ts"
+import { rollbackLine } from "./args/rollback.ts"
+import { schemaLine } from "./args/schema.ts"
+import { serveLine } from "./args/serve.ts"
+import { statusLine } from "./args/status.ts"
+import { tokenLine } from "./args/token.ts"
+import { tupleDeleteLine, tupleReadLine, tupleWriteLine } from "./args/tuple.ts"
+import { validateLine } from "./args/validate.ts"
+import { type Command, command } from "./command.ts"
 
 /** All commands, in the order of the help. `args/NAME.ts` reads the words, `commands/NAME.ts` works, `views/NAME.ts` shows. */
-export const commands: readonly Command[] = []
+export const commands: readonly Command[] = [
+  command(devLine, async () => (await import("./commands/dev.ts")).dev),
+  command(validateLine, async () => (await import("./commands/validate.ts")).validate),
+  command(fmtLine, async () => (await import("./commands/fmt.ts")).fmt),
+  command(planLine, async () => (await import("./commands/plan.ts")).plan),
+  command(applyLine, async () => (await import("./commands/apply.ts")).apply),
+  command(diffLine, async () => (await import("./commands/diff.ts")).diff),
+  command(historyLine, async () => (await import("./commands/history.ts")).history),
+  command(rollbackLine, async () => (await import("./commands/rollback.ts")).rollback),
+  command(statusLine, async () => (await import("./commands/status.ts")).status),
+  command(migrateLine, async () => (await import("./commands/migrate.ts")).migrate),
+  command(serveLine, async () => (await import("./commands/serve.ts")).serve),
+  command(checkLine, async () => (await import("./commands/check.ts")).check),
+  command(tupleWriteLine, async () => (await import("./commands/tuple-write.ts")).tupleWrite),
+  command(tupleDeleteLine, async () => (await import("./commands/tuple-delete.ts")).tupleDelete),
+  command(tupleReadLine, async () => (await import("./commands/tuple-read.ts")).tupleRead),
+  command(tokenLine, async () => (await import("./commands/token.ts")).token),
+  command(explainLine, async () => (await import("./commands/explain.ts")).explain),
+  command(schemaLine, async () => (await import("./commands/schema.ts")).schema),
+]

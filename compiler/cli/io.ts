@@ -16,6 +16,8 @@ export interface Io {
   readonly columns: number
   /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
   ask(question: string): Promise<string>
+  /** Resolves when the process is asked to end (SIGINT, SIGTERM). Asked again, it ends at once. */
+  untilStopped(): Promise<void>
 }
 
 /** The world of this process. Colours by NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
@@ -33,7 +35,27 @@ export function processIo(): Io {
     colour: { out: hasColour(env, stdout), err: hasColour(env, stderr) },
     columns: stdout.columns ?? 80,
     ask,
+    untilStopped,
   }
+}
+
+/** One Ctrl-C can come twice: from the terminal, and from npm, which passes it on to what it started. */
+const sameKeyMs = 500
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    const signals = ["SIGINT", "SIGTERM"] as const
+    const ignore = () => {}
+    const stop = () => {
+      for (const signal of signals) process.off(signal, stop).on(signal, ignore)
+      // Without a listener a signal does what it does by itself: it ends the process.
+      setTimeout(() => {
+        for (const signal of signals) process.off(signal, ignore)
+      }, sameKeyMs).unref()
+      resolve()
+    }
+    for (const signal of signals) process.on(signal, stop)
+  })
 }
 
 function hasColour(env: NodeJS.ProcessEnv, stream: NodeJS.WriteStream): boolean {

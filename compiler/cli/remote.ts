@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
+import { traceOfDev } from "./dev/trace.ts"
 import type { Io } from "./io.ts"
 
 /** Where `dev` listens for operators when nothing else is said. */
@@ -25,14 +26,21 @@ export interface Remote {
 
 /** Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else what `sallyport dev` in this folder left. */
 export async function connect(io: Io): Promise<Remote> {
-  const url = (io.env["SALLYPORT_CONTROL_URL"] ?? controlUrlDefault).replace(/\/$/, "")
+  const url = (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault).replace(
+    /\/$/,
+    "",
+  )
   if (!/^https?:\/\/[^\s]+$/.test(url) || !URL.canParse(url)) {
     throw new CliError(
       `SALLYPORT_CONTROL_URL is not an http(s) URL: ${url}`,
       `Set it like ${controlUrlDefault}.`,
     )
   }
-  const token = io.env["SALLYPORT_CONTROL_TOKEN"] ?? (await tokenOfDev(io))
+  return remoteAt(url, io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)))
+}
+
+/** The control API at a known address. */
+export function remoteAt(url: string, token: string): Remote {
   return { url, request: (method, path, body) => send(url, token, method, path, body) }
 }
 

@@ -59,6 +59,7 @@ async function run(...argv: string[]) {
     colour: { out: false, err: false },
     columns: 80,
     ask: async () => "",
+    untilStopped: async () => {},
   }
   const table: Command[] = [greet, inGroup, broken]
   return { code: await main(argv, io, table), ...seen }

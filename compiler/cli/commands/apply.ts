@@ -1,0 +1,67 @@
+import type { PlanAnswer } from "../../../runtime/control/api.ts"
+import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
+import type { ApplyArgs } from "../args/apply.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import { confirm } from "../confirm.ts"
+import type { Io } from "../io.ts"
+import { readPlanFile } from "../plan-file.ts"
+import { withProgress } from "../progress.ts"
+import { planOf } from "../project.ts"
+import { connect } from "../remote.ts"
+import { applyOver, runningPlan } from "../running.ts"
+import { showChanges } from "../views/changes.ts"
+
+export const apply: Work<ApplyArgs> = async (args, io) => {
+  const sealed = args.file === undefined ? undefined : sealedPlan(io, args.file)
+  const remote = await connect(io)
+  const next = sealed?.plan ?? (await planOf(io, args.project))
+  const running = await runningPlan(remote)
+  if (running?.record.digest === next.digest) {
+    io.out(`Serial ${running.record.serial} is running and has the same content. Nothing to do.\n`)
+    return exitCode.ok
+  }
+  if (sealed !== undefined) refuseStale(sealed.base, running)
+  showChanges(io, running?.plan.plan, next.plan, "text")
+  await confirm(io, questionFor(running), args.yes)
+  const { record, applied } = await withProgress(io, "applying", () =>
+    applyOver(io, remote, next, running?.record.serial ?? null),
+  )
+  io.out(
+    applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
+  )
+  return exitCode.ok
+}
+
+function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"] } {
+  const { plan, base } = readPlanFile(io, path)
+  if (base !== undefined) return { plan, base }
+  throw new CliError(
+    `${path} does not say which running plan it was compared with`,
+    "Only sealed plans can be applied: `sallyport plan --out FILE` writes one.",
+  )
+}
+
+/** The server compares serials; the digest tells apart two databases that happen to be at the same one. */
+function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined): void {
+  const same =
+    base === null
+      ? running === undefined
+      : running?.record.serial === base.serial && running.record.digest === base.digest
+  if (same) return
+  const then = base === null ? "nothing was running" : `serial ${base.serial} was running`
+  const now =
+    running === undefined
+      ? "nothing is"
+      : `serial ${running.record.serial} is, applied by ${running.record.who}`
+  throw new CliError(
+    `the plan is stale: when it was made ${then}, now ${now}; nothing was changed`,
+    "Run `sallyport plan --out FILE` again and review what changed since.",
+    exitCode.refused,
+  )
+}
+
+function questionFor(running: PlanAnswer | undefined): string {
+  return running === undefined
+    ? "Apply this as the first plan?"
+    : `Apply this over serial ${running.record.serial}?`
+}

@@ -1,0 +1,20 @@
+import { exitCode, type Work } from "../command.ts"
+import { databaseName, databaseOf, logLevelOf } from "../settings.ts"
+import { loadRuntime, rethrowForPeople } from "../start.ts"
+
+export const migrate: Work<Record<string, never>> = async (_, io) => {
+  const level = logLevelOf(io, "info")
+  const [{ migrateDatabase }, { createLog }] = await Promise.all([
+    loadRuntime(),
+    import("../../../runtime/telemetry/log.ts"),
+  ])
+  // Steps and waiting are told as they happen; results alone go to standard output.
+  const log = createLog({ level, stream: { write: (line) => io.err(line) } })
+  const applied = await migrateDatabase({ database: databaseOf(io), log }).catch(rethrowForPeople)
+  io.out(
+    applied.length === 0
+      ? `${databaseName(io)} has this version's schema already. Nothing to do.\n`
+      : `${databaseName(io)}: applied ${applied.join(", ")}.\n`,
+  )
+  return exitCode.ok
+}

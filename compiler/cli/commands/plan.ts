@@ -1,0 +1,42 @@
+import { renameSync, writeFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { canonicalJson } from "../../../runtime/plan/canonical.ts"
+import type { SealedPlan } from "../../../runtime/plan/plan.ts"
+import type { PlanArgs } from "../args/plan.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import type { Io } from "../io.ts"
+import { planOf } from "../project.ts"
+import { connect } from "../remote.ts"
+import { runningPlan } from "../running.ts"
+import { showChanges } from "../views/changes.ts"
+
+export const plan: Work<PlanArgs> = async ({ project, out, format }, io) => {
+  const remote = await connect(io)
+  const next = await planOf(io, project)
+  const running = await runningPlan(remote)
+  if (format === "text")
+    io.out(
+      running === undefined
+        ? "Nothing is running yet.\n\n"
+        : `Compared with serial ${running.record.serial}, applied by ${running.record.who}.\n\n`,
+    )
+  showChanges(io, running?.plan.plan, next.plan, format)
+  if (out !== undefined) {
+    const base =
+      running === undefined ? null : { serial: running.record.serial, digest: running.record.digest }
+    write(io, out, { sealed: 1, base, plan: next })
+    if (format === "text") io.out(`\nWritten to ${out}. \`sallyport apply ${out}\` applies exactly this.\n`)
+  }
+  return running?.record.digest === next.digest ? exitCode.ok : exitCode.changes
+}
+
+/** Canonical, so that the same plan over the same base is the same file; moved into place, so that nobody applies half of one. */
+function write(io: Io, out: string, sealed: SealedPlan): void {
+  const path = resolve(io.cwd, out)
+  try {
+    writeFileSync(`${path}.${process.pid}`, `${canonicalJson(sealed)}\n`)
+    renameSync(`${path}.${process.pid}`, path)
+  } catch (error) {
+    throw new CliError(`the plan cannot be written to ${out} (${(error as NodeJS.ErrnoException).code})`)
+  }
+}

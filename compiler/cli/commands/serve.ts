@@ -1,0 +1,49 @@
+import type { RuntimeSettings } from "../../../runtime/main.ts"
+import type { ServeArgs } from "../args/serve.ts"
+import { exitCode, type Work } from "../command.ts"
+import type { Io } from "../io.ts"
+import { readPlanFile } from "../plan-file.ts"
+import { tokenFile } from "../remote.ts"
+import { controlListenOf, controlTokenOf, databaseOf, logLevelOf, version } from "../settings.ts"
+import { startRuntime } from "../start.ts"
+
+/** Serves until it is asked to end; then what is under way is finished. */
+export const serve: Work<ServeArgs> = async (args, io) => {
+  const stopped = io.untilStopped()
+  const runtime = await startRuntime(await settingsOf(args, io))
+  await stopped
+  await runtime.close()
+  return exitCode.ok
+}
+
+async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
+  const plan = args.plan === undefined ? undefined : readPlanFile(io, args.plan).plan
+  const level = logLevelOf(io, "info")
+  const database = databaseOf(io)
+  const { createLog } = await import("../../../runtime/telemetry/log.ts")
+  const log = createLog({ level })
+  return {
+    database,
+    // A server's schema is brought up to date by `migrate`, once for all processes; the embedded one has nobody else.
+    migrate: "folder" in database,
+    roles: args.roles,
+    control: args.roles.includes("control") ? await controlOf(io, log) : undefined,
+    ...(plan === undefined ? {} : { plan }),
+    env: io.env,
+    cwd: io.cwd,
+    version,
+    log,
+    // The access log is told at `info`.
+    accessLog: log.isLevelEnabled("info"),
+  }
+}
+
+async function controlOf(
+  io: Io,
+  log: RuntimeSettings["log"],
+): Promise<NonNullable<RuntimeSettings["control"]>> {
+  const listen = controlListenOf(io)
+  const { token, made } = await controlTokenOf(io)
+  if (made) log.warn(`SALLYPORT_CONTROL_TOKEN is not set; a new control token was written to ${tokenFile}`)
+  return { listen, token }
+}

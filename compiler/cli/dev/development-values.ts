@@ -1,0 +1,26 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+
+/** A variable that is not set, and what stands in for it. */
+export interface DevelopmentValue {
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * Values for the secrets of a plan whose variable is not set: `ACME_CI_KEY` is `dev-acme-ci-key`. A new user has no secrets
+ * yet, and a value that everybody can guess is better than one that looks like a secret.
+ */
+export function developmentValues(
+  plan: PlanBody,
+  env: Readonly<Record<string, string | undefined>>,
+): DevelopmentValue[] {
+  const names = Object.values(plan.secrets).flatMap((reference) =>
+    "env" in reference && reference.default === undefined && env[reference.env] === undefined
+      ? [reference.env]
+      : [],
+  )
+  return [...new Set(names)].sort().map((name) => ({
+    name,
+    value: `dev-${name.toLowerCase().replaceAll("_", "-")}`,
+  }))
+}

@@ -1,0 +1,29 @@
+/** Turns the JSON lines of the log into short lines for people. What is not understood is passed on as it is. */
+export function humanLine(line: string): string {
+  let fields: Record<string, unknown>
+  try {
+    fields = JSON.parse(line) as Record<string, unknown>
+  } catch {
+    return line
+  }
+  if (fields["status"] !== undefined && fields["method"] !== undefined) return requestLine(fields)
+  const { level, time: _time, msg, ...rest } = fields
+  const more = Object.entries(rest).map(([name, value]) => `${name}=${shown(value)}`)
+  return `${[`${level}:`, msg, ...more].filter((part) => part !== undefined).join(" ")}\n`
+}
+
+/** `GET /v1/orders/1 403 2.1 ms  user:bob not viewer of order:1`. */
+function requestLine(fields: Record<string, unknown>): string {
+  const { method, path, status, ms, problem, cause, decision } = fields
+  const why = [problem, cause, decision === undefined ? undefined : decisionText(decision)].filter(Boolean)
+  return `${method} ${path} ${status} ${ms} ms${why.length === 0 ? "" : `  ${why.map(shown).join(", ")}`}\n`
+}
+
+function decisionText(decision: unknown): string {
+  const { user, relation, object, allowed } = decision as Record<string, unknown>
+  return `${user} ${allowed === true ? "is" : "is not"} ${relation} of ${object}`
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value)
+}

@@ -1,0 +1,120 @@
+import { join } from "node:path"
+import { startIdentityProvider } from "../../../runtime/dev/identity-provider.ts"
+import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
+import type { Runtime, RuntimeSettings } from "../../../runtime/main.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { createLog } from "../../../runtime/telemetry/log.ts"
+import type { DevArgs } from "../args/dev.ts"
+import { type HostPort, shownAddress } from "../host-port.ts"
+import type { Io } from "../io.ts"
+import {
+  controlListenOf,
+  controlTokenOf,
+  databaseOf,
+  leaveToken,
+  logLevelOf,
+  ownFolder,
+  version,
+} from "../settings.ts"
+import { rethrowForPeople, startRuntime } from "../start.ts"
+import { demandFree, type Wanted } from "./addresses.ts"
+import type { Closers } from "./closers.ts"
+import { humanLine } from "./human-log.ts"
+import { leaveTrace } from "./trace.ts"
+
+/** What `dev` runs beside the compiler. */
+export interface DevParts {
+  readonly runtime: Runtime
+  readonly controlUrl: string
+  readonly token: string
+  readonly identityUrl: string
+  readonly backendUrls: readonly [string, string]
+  /** What `env()` of plans reads. A value may be added until a plan is applied. */
+  readonly env: Record<string, string | undefined>
+}
+
+/** Requests under way have this long when we end: Ctrl-C is to be done in two seconds. */
+const graceMs = 1_000
+
+/**
+ * Starts everything. `plan` is what will be applied, undefined while the text has errors: its addresses are tried first, so that all that are in
+ * use are told at once. @throws CliError
+ */
+export async function startParts(
+  io: Io,
+  args: DevArgs,
+  plan: PlanBody | undefined,
+  closers: Closers,
+): Promise<DevParts> {
+  const listen = controlListenOf(io)
+  const { token } = await controlTokenOf(io)
+  await leaveToken(io, token)
+  await demandFree(wantedAddresses(args, listen, plan))
+  const identityUrl = `http://${shownAddress(args.identity)}`
+  const env = { AUTH_URL: identityUrl, ...io.env }
+  const starting = startRuntime(runtimeSettings(io, args, { listen, token }, env))
+  closers.add(async () => (await starting).close())
+  const beside = startBeside(io, args, closers)
+  // The first to fail is told; what else fails then is a consequence.
+  const [runtime, backendUrls] = await Promise.all([starting, beside])
+  const controlUrl = runtime.controlUrl ?? `http://${shownAddress(listen)}`
+  leaveTrace(io, { control: controlUrl, identity: identityUrl })
+  return { runtime, controlUrl, token, identityUrl, backendUrls, env }
+}
+
+function wantedAddresses(
+  { identity, backends }: DevArgs,
+  control: HostPort,
+  plan: PlanBody | undefined,
+): Wanted[] {
+  const inText = "change it in gateway.conf"
+  return [
+    { what: "the identity provider", at: identity, move: "`--identity HOST:PORT` moves it" },
+    ...backends.map((at) => ({
+      what: "a sample backend",
+      at,
+      move: "`--backends` moves it, and its url in gateway.conf",
+    })),
+    { what: "the control listener", at: control, move: "SALLYPORT_CONTROL_LISTEN moves it" },
+    ...(plan?.gateway?.listen ?? []).map((at) => ({ what: "the gateway", at, move: inText })),
+    ...(plan?.authz?.listen ?? []).map((at) => ({ what: "the authorization engine", at, move: inText })),
+  ]
+}
+
+async function startBeside(io: Io, args: DevArgs, closers: Closers): Promise<readonly [string, string]> {
+  const [first, second] = args.backends
+  try {
+    const identity = await startIdentityProvider({ ...args.identity, folder: join(io.cwd, ownFolder) })
+    closers.add(() => identity.close())
+    const backends = await startSampleBackends({
+      host: first.host,
+      ordersPort: first.port,
+      catalogPort: second.port,
+    })
+    closers.add(() => backends.close())
+    return [backends.ordersUrl, backends.catalogUrl]
+  } catch (error) {
+    return rethrowForPeople(error)
+  }
+}
+
+function runtimeSettings(
+  io: Io,
+  { verbose }: DevArgs,
+  control: NonNullable<RuntimeSettings["control"]>,
+  env: RuntimeSettings["env"],
+): RuntimeSettings {
+  const stream = { write: (line: string) => io.err(humanLine(line)) }
+  return {
+    database: databaseOf(io),
+    migrate: true,
+    roles: ["gateway", "authz", "control"],
+    control,
+    env,
+    cwd: io.cwd,
+    version,
+    log: createLog({ level: logLevelOf(io, "warn"), stream }),
+    accessLog: verbose ? createLog({ level: "info", stream }) : false,
+    graceMs,
+  }
+}

@@ -1,0 +1,125 @@
+import { resolve } from "node:path"
+import type { Plan } from "../../../runtime/plan/plan.ts"
+import type { Compiled } from "../../compile.ts"
+import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
+import type { ProjectArgs } from "../args/validate.ts"
+import { CliError, exitCode } from "../command.ts"
+import type { Io } from "../io.ts"
+import { compileProject } from "../project.ts"
+import { type Remote, remoteAt } from "../remote.ts"
+import { applyOver, runningPlan } from "../running.ts"
+import { showChanges } from "../views/changes.ts"
+import { developmentValues } from "./development-values.ts"
+import type { DevParts } from "./parts.ts"
+import { readSampleTuples, sampleTuplesPath } from "./sample-tuples.ts"
+import { WatchedFiles } from "./watched-files.ts"
+
+/** Compiles the project whenever it changes, and applies what compiles. A mistake changes nothing but what is printed. */
+export class Session {
+  readonly #io: Io
+  readonly #project: ProjectArgs
+  #files: WatchedFiles
+  /** Stores whose sample tuples were looked at. */
+  readonly #seeded = new Set<string>()
+
+  constructor(io: Io, project: ProjectArgs) {
+    this.#io = io
+    this.#project = project
+    this.#files = new WatchedFiles(resolve(io.cwd, project.folder))
+  }
+
+  /** Whether a file that was read, or looked for, is another one now. */
+  changed(): boolean {
+    return this.#files.changed()
+  }
+
+  /** Reads and compiles everything, and prints the findings. */
+  async compile(): Promise<Compiled> {
+    const files = new WatchedFiles(resolve(this.#io.cwd, this.#project.folder))
+    const compiled = await compileProject(this.#io, this.#project, files)
+    this.#files = files
+    this.#io.err(renderDiagnostics(compiled.diagnostics, "text", { colour: this.#io.colour.err }))
+    return compiled
+  }
+
+  /** Makes a plan the running one; answers its serial, or undefined when this runtime cannot serve it. Everything is said. */
+  async apply(parts: DevParts, plan: Plan, first: boolean): Promise<number | undefined> {
+    this.#addDevelopmentValues(parts, plan)
+    try {
+      const serial = await this.#send(remoteAt(parts.controlUrl, parts.token), plan, first)
+      await this.#seed(parts, plan)
+      return serial
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      this.#io.err(`error: ${error.message}\n`)
+      return undefined
+    }
+  }
+
+  /** What happens on save. */
+  async reload(parts: DevParts): Promise<void> {
+    const io = this.#io
+    const { plan, diagnostics } = await this.compile()
+    io.out(`\n${new Date().toTimeString().slice(0, 8)} `)
+    if (plan === undefined) {
+      const serial = parts.runtime.serial()
+      const old = serial === null ? "nothing is served yet" : `serial ${serial} serves on`
+      io.out(`saved with ${summaryOf(diagnostics)}; ${old}.\n`)
+      return
+    }
+    const serial = await this.apply(parts, plan, false)
+    if (serial === undefined) io.out("saved, but not applied; the old plan serves on.\n")
+  }
+
+  async #send(remote: Remote, plan: Plan, first: boolean): Promise<number> {
+    const running = await runningPlan(remote)
+    if (running?.record.digest === plan.digest) {
+      if (!first) this.#io.out(`saved; it means the same, serial ${running.record.serial} serves on.\n`)
+      // Applied again, in case this process could not serve it when it started.
+      return (await applyOver(this.#io, remote, plan, running.record.serial)).record.serial
+    }
+    if (!first || running !== undefined) {
+      this.#io.out(first ? "Changed since the last start:\n" : "saved:\n")
+      showChanges(this.#io, running?.plan.plan, plan.plan, "text", plan.origins)
+    }
+    const { record } = await this.#applyLatest(remote, plan, running?.record.serial ?? null)
+    this.#io.out(first ? "" : `applied as serial ${record.serial}.\n`)
+    return record.serial
+  }
+
+  /** Somebody may apply from another terminal between our question and our answer: what is saved last wins here. */
+  async #applyLatest(remote: Remote, plan: Plan, base: number | null) {
+    try {
+      return await applyOver(this.#io, remote, plan, base)
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== exitCode.refused) throw error
+      return applyOver(this.#io, remote, plan, (await runningPlan(remote))?.record.serial ?? null)
+    }
+  }
+
+  #addDevelopmentValues({ env }: DevParts, { plan }: Plan): void {
+    for (const { name, value } of developmentValues(plan, env)) {
+      env[name] = value
+      this.#io.out(`${name} is not set; for development it is \`${value}\`.\n`)
+    }
+  }
+
+  async #seed({ runtime }: DevParts, { plan }: Plan): Promise<void> {
+    for (const store of Object.keys(plan.authz?.stores ?? {})) {
+      if (this.#seeded.has(store)) continue
+      const tuples = readSampleTuples(this.#files, store)
+      this.#seeded.add(store)
+      if (tuples === undefined) continue
+      const path = sampleTuplesPath(store)
+      if (typeof tuples === "string") {
+        this.#io.err(`warning: ${path} ${tuples}; store ${store} gets no sample tuples\n`)
+        continue
+      }
+      const count = await runtime.seed(store, tuples).catch((error: unknown) => {
+        this.#io.err(`warning: ${path}: ${(error as Error).message}\n`)
+        return 0
+      })
+      if (count > 0) this.#io.out(`${count} sample tuples of ${path} were written to store ${store}.\n`)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
+import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+import { decode } from "../core/decode.ts"
+import { CliError } from "./command.ts"
+import type { Io } from "./io.ts"
+
+/** A plan out of a file; `base` is undefined when the file is not sealed, null when nothing was running when it was. */
+export interface PlanFile {
+  readonly plan: Plan
+  readonly base: SealedPlan["base"] | undefined
+}
+
+/** Larger than the largest plan that the control API takes. */
+const bytesMax = 64 * 1024 * 1024
+const problemsShownMax = 10
+
+/** Reads a plan, sealed or not, and judges it completely. What is wrong with it is a `CliError` with the places in the JSON. */
+export function readPlanFile(io: Io, path: string): PlanFile {
+  const json = parse(path, readText(io, path))
+  if (typeof json === "object" && json !== null && "sealed" in json) {
+    const read = readSealedPlan(json)
+    if ("problems" in read) throw notAPlan(path, read.problems)
+    return { plan: read.sealed.plan, base: read.sealed.base }
+  }
+  const read = readPlan(json)
+  if ("problems" in read) throw notAPlan(path, read.problems)
+  return { plan: read.plan, base: undefined }
+}
+
+function readText(io: Io, path: string): string {
+  let bytes: Uint8Array
+  try {
+    bytes = readFileSync(resolve(io.cwd, path))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ENOENT")
+      throw new CliError(`${path} does not exist`, "`sallyport plan --out FILE` writes plans.")
+    if (code === "EISDIR")
+      throw new CliError(`${path} is a folder`, "A plan is a file: `sallyport plan --out FILE`.")
+    throw new CliError(`${path} cannot be read (${code})`)
+  }
+  if (bytes.length > bytesMax) throw new CliError(`${path} is larger than a plan can be (${bytesMax} bytes)`)
+  const decoded = decode(bytes)
+  if (decoded.text === undefined) throw new CliError(`${path} is not a plan: the file ${decoded.detail}`)
+  return decoded.text
+}
+
+function parse(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new CliError(
+      `${path} is not a plan: it is not JSON (${(error as Error).message})`,
+      "Plans are written by `sallyport plan --out FILE`; text is compiled by `sallyport apply` without a file.",
+    )
+  }
+}
+
+function notAPlan(path: string, problems: readonly PlanProblem[]): CliError {
+  const shown = problems
+    .slice(0, problemsShownMax)
+    .map(({ path: at, message }) => `\n  ${at === "" ? "" : `${at}: `}${message}`)
+  const more = problems.length > problemsShownMax ? `\n  and ${problems.length - problemsShownMax} more` : ""
+  return new CliError(
+    `${path} is not a plan that can be used:${shown.join("")}${more}`,
+    "Make it again from the text: `sallyport plan --out FILE`.",
+  )
+}

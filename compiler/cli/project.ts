@@ -1,0 +1,30 @@
+import { resolve } from "node:path"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import type { Compiled } from "../compile.ts"
+import { DiskFiles, type Files } from "../core/files.ts"
+import { renderDiagnostics, summaryOf } from "../render/diagnostics.ts"
+import type { ProjectArgs } from "./args/validate.ts"
+import { CliError } from "./command.ts"
+import type { Io } from "./io.ts"
+import { withProgress } from "./progress.ts"
+
+/** The project's files on disk. */
+export function filesOf(io: Io, { folder }: ProjectArgs): Files {
+  return new DiskFiles(resolve(io.cwd, folder))
+}
+
+/** Compiles a project. The compiler is loaded here, by the commands that need it only. */
+export async function compileProject(io: Io, { entry }: ProjectArgs, files: Files): Promise<Compiled> {
+  return withProgress(io, "compiling", async () => {
+    const { compile } = await import("../compile.ts")
+    return compile(files, entry)
+  })
+}
+
+/** Compiles a project into a plan. Findings are printed; without a plan the command ends. */
+export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
+  const { plan, diagnostics } = await compileProject(io, project, filesOf(io, project))
+  io.err(renderDiagnostics(diagnostics, "text", { colour: io.colour.err }))
+  if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
+  return plan
+}

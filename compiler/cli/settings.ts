@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto"
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import manifest from "../../package.json" with { type: "json" }
+import { CliError } from "./command.ts"
+import { type HostPort, readHostPort } from "./host-port.ts"
+import type { Io } from "./io.ts"
+import { tokenFile } from "./remote.ts"
+
+/** The folder of everything a Sallyport keeps beside the project: the embedded database, the control token, development keys. */
+export const ownFolder = ".sallyport"
+
+/** Version of this package. */
+export const version: string = manifest.version
+
+/** Where data is: `SALLYPORT_DATABASE_URL`, else embedded in the project. */
+export function databaseOf(io: Io): { readonly url: string } | { readonly folder: string } {
+  const url = io.env["SALLYPORT_DATABASE_URL"]
+  return url ? { url } : { folder: join(io.cwd, ownFolder) }
+}
+
+/** How the database is called where people read it: without the password a URL may hold. */
+export function databaseName(io: Io): string {
+  const database = databaseOf(io)
+  if ("folder" in database) return `${ownFolder}/ (embedded)`
+  try {
+    const { host, pathname, searchParams } = new URL(database.url.replace(/^postgres(ql)?:/, "http:"))
+    return `PostgreSQL at ${host || (searchParams.get("host") ?? "")}${pathname}`
+  } catch {
+    return "PostgreSQL"
+  }
+}
+
+/** `SALLYPORT_CONTROL_LISTEN`, 127.0.0.1:8082 when not set. */
+export function controlListenOf(io: Io): HostPort {
+  return readHostPort(io.env["SALLYPORT_CONTROL_LISTEN"] || "127.0.0.1:8082", "SALLYPORT_CONTROL_LISTEN")
+}
+
+const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
+/** What a log line may be. */
+export type Level = (typeof levels)[number]
+
+/** `SALLYPORT_LOG_LEVEL`, else `otherwise`. */
+export function logLevelOf(io: Io, otherwise: Level): Level {
+  const given = io.env["SALLYPORT_LOG_LEVEL"]
+  if (!given) return otherwise
+  const level = levels.find((each) => each === given.toLowerCase())
+  if (level !== undefined) return level
+  throw new CliError(`SALLYPORT_LOG_LEVEL is not known: ${given}`, `Levels are ${levels.join(", ")}.`)
+}
+
+/** The token of the control listener, and whether it was made just now. */
+export interface ControlToken {
+  readonly token: string
+  readonly made: boolean
+}
+
+/**
+ * `SALLYPORT_CONTROL_TOKEN`, else the one in .sallyport/control.token, else a new one, left there for whoever works in
+ * this folder. What is found there stays: a restart must not lock out those who have it.
+ */
+export async function controlTokenOf(io: Io): Promise<ControlToken> {
+  const given = io.env["SALLYPORT_CONTROL_TOKEN"]
+  if (given) return { token: longEnough(given, "SALLYPORT_CONTROL_TOKEN"), made: false }
+  const path = join(io.cwd, tokenFile)
+  const found = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return ""
+    throw unusable(error, "read")
+  })
+  if (found.trim() !== "") return { token: longEnough(found.trim(), tokenFile), made: false }
+  const token = randomBytes(32).toString("base64url")
+  await leaveToken(io, token)
+  return { token, made: true }
+}
+
+/** Leaves the token for the commands of this folder, readable by its owner only. */
+export async function leaveToken(io: Io, token: string): Promise<void> {
+  const path = join(io.cwd, tokenFile)
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await writeFile(path, `${token}\n`, { mode: 0o600 })
+    // The mode above counts for a new file only.
+    await chmod(path, 0o600)
+  } catch (error) {
+    throw unusable(error as NodeJS.ErrnoException, "written")
+  }
+}
+
+function longEnough(token: string, where: string): string {
+  if (/^\S{16,1024}$/.test(token)) return token
+  throw new CliError(
+    `the control token in ${where} is too short, or has blanks in it`,
+    "It needs 16 characters or more, e.g. from `openssl rand -hex 32`.",
+  )
+}
+
+function unusable(error: NodeJS.ErrnoException, how: string): CliError {
+  return new CliError(
+    `${tokenFile} cannot be ${how} (${error.code ?? error.message})`,
+    "Make the folder writable for this user, or set SALLYPORT_CONTROL_TOKEN.",
+  )
+}

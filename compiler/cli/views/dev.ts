@@ -1,0 +1,140 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { table } from "./table.ts"
+
+/** Where the parts of `sallyport dev` are. Addresses of the plan are HOST:PORT, the others URLs. */
+export interface Places {
+  readonly gateway: readonly string[]
+  readonly authz: readonly string[]
+  readonly control: string
+  readonly identity: string
+  readonly backends: readonly [string, string]
+  readonly database: string
+}
+
+/** What runs where. `seconds` is how long the start took. */
+export function runningText(places: Places, serial: number | null, seconds: number): string {
+  const none = "not in gateway.conf"
+  const urls = (addresses: readonly string[]) =>
+    addresses.map((address) => `http://${address}`).join(", ") || none
+  const served = serial === null ? "no plan yet" : `serial ${serial}`
+  return `\nSallyport runs (${served}, ready in ${seconds.toFixed(1)} s). Ctrl-C ends it.\n\n${table(
+    ["  WHAT", "WHERE", ""],
+    [
+      ["  gateway, the first door", urls(places.gateway), "for clients"],
+      ["  engine, the second door", urls(places.authz), "for services: OpenFGA's API"],
+      ["  control", places.control, "for operators and CI, token in .sallyport/control.token"],
+      ["  identity provider", places.identity, "realm acme; ann, bob, carol, passwords are their names"],
+      ["  sample backends", places.backends.join(", "), "orders; orders v2 and catalog"],
+      ["  database", places.database, ""],
+    ],
+  )}`
+}
+
+/** Something to try: a comment that says what to expect, and a line of bash. */
+export interface Trial {
+  readonly text: string
+  readonly line: string
+}
+
+/** The lines to try, for another terminal. Only lines are shown whose routes and stores are in the plan. */
+export function tryText(
+  plan: PlanBody,
+  places: Places,
+  env: Readonly<Record<string, string | undefined>>,
+  entry: string,
+): string {
+  const trials = trialsOf(plan, places, env, entry)
+  return `\nTry, in another terminal in this folder:\n${trials.map(({ text, line }) => `\n  # ${text}\n  ${line}\n`).join("")}\nWhatever you save in ${entry} and models/ is applied at once; a mistake is shown here, and the old plan serves on.\n`
+}
+
+/** The lines to try as data. */
+export function trialsOf(
+  plan: PlanBody,
+  places: Places,
+  env: Readonly<Record<string, string | undefined>>,
+  entry: string,
+): Trial[] {
+  const gateway = places.gateway[0] === undefined ? undefined : `http://${places.gateway[0]}`
+  const engine = places.authz[0] === undefined ? undefined : `http://${places.authz[0]}`
+  return [
+    tokenTrial(places.identity),
+    ...(gateway === undefined ? [] : [...orderTrials(plan, gateway), ...catalogTrials(plan, gateway, env)]),
+    ...(engine === undefined ? [] : engineTrials(plan, engine)),
+    {
+      text: "what would another text change? (exit code 2: something) Nothing is applied",
+      line: `sed 's/ per 1m by/ per 2m by/' ${entry} > next.conf; npx sallyport plan --config next.conf; rm next.conf`,
+    },
+  ]
+}
+
+function tokenTrial(identity: string): Trial {
+  return {
+    text: "a token, as Keycloak is asked for one",
+    line: `curl -s -d grant_type=password -d client_id=mobile -d client_secret=mobile-secret -d username=ann -d password=ann ${identity}/realms/acme/protocol/openid-connect/token`,
+  }
+}
+
+const bearer = (name: string) => `-H "Authorization: Bearer $(npx sallyport token --sub ${name})"`
+
+function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
+  const trials: Trial[] = []
+  if (routes["GET /v1/orders/{id}"] !== undefined) {
+    const order = `${gateway}/v1/orders/1`
+    trials.push(
+      { text: "the first door, without a token: 401", line: `curl -i ${order}` },
+      { text: "as ann, who owns the order: 200", line: `curl -i ${bearer("ann")} ${order}` },
+      {
+        text: "as bob, who is nobody to it: the second door says 403",
+        line: `curl -i ${bearer("bob")} ${order}`,
+      },
+    )
+    if (authz?.stores["acme"] !== undefined)
+      trials.push({
+        text: "why? ask the engine",
+        line: "npx sallyport check user:bob viewer order:1 --explain",
+      })
+    trials.push({
+      text: "as carol, who sees it through a team of a team: 200",
+      line: `curl -i ${bearer("carol")} ${order}`,
+    })
+  }
+  if (routes["GET /v2/orders"] !== undefined)
+    trials.push({
+      text: "the second version, another backend: 200",
+      line: `curl -i ${bearer("ann")} ${gateway}/v2/orders`,
+    })
+  return trials
+}
+
+function catalogTrials(
+  { routes, subscriptions, secrets }: PlanBody,
+  gateway: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Trial[] {
+  if (routes["GET /catalog/items"] === undefined) return []
+  const reference = secrets[subscriptions["acme_ci"]?.key ?? ""]
+  if (reference === undefined || !("env" in reference)) return []
+  // A key of the user's own is not printed; the shell that is pasted into has it, or it does not work.
+  const value = env[reference.env]
+  const key = value?.startsWith("dev-") ? value : `$${reference.env}`
+  const call = `-H "Ocp-Apim-Subscription-Key: ${key}" ${gateway}/catalog/items`
+  return [
+    { text: "by a subscription's key: 200", line: `curl -i ${call}` },
+    {
+      text: "too often: 429 from the 20th call in a minute on",
+      line: `for i in $(seq 25); do curl -s -o /dev/null -w '%{http_code} ' ${call}; done; echo`,
+    },
+  ]
+}
+
+function engineTrials({ authz }: PlanBody, engine: string): Trial[] {
+  if (authz?.stores["acme"] === undefined) return []
+  const question = '{"tuple_key": {"user": "user:ann", "relation": "viewer", "object": "order:1"}}'
+  return [
+    {
+      text: "what services ask, by OpenFGA's API",
+      line: `curl -s -H 'Content-Type: application/json' -d '${question}' ${engine}/stores/acme/check`,
+    },
+    { text: "is the engine well?", line: `curl -s ${engine}/healthz` },
+  ]
+}
