@@ -1,4 +1,5 @@
 import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
+import type { ModelLimits } from "../../runtime/model/limits.ts"
 import { validateModel } from "../../runtime/model/validate.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import type { Code } from "../core/catalogue.ts"
@@ -8,7 +9,7 @@ import type { SourceFile, Span } from "../core/source.ts"
 import type { ModelDocument } from "./ast.ts"
 import { parseModel } from "./document.ts"
 import { lintModel } from "./lints.ts"
-import { type LoweredModel, lowerModel } from "./lower.ts"
+import { lowerModel } from "./lower.ts"
 import { Mistakes } from "./mistakes.ts"
 import { Places } from "./places.ts"
 import { checkRepetitions } from "./repetitions.ts"
@@ -33,9 +34,13 @@ const textMax = 1024 * 1024
 /**
  * Compiles a model written in OpenFGA's language, schema 1.1 or 1.2 (its grammar and semantic rules, and those of its server).
  * All findings go to the report, with places; undefined when one of them is an error. Never throws and takes linear time,
- * whatever the text.
+ * whatever the text. `limits` replaces single limits of runtime/model.
  */
-export function compileModel(file: SourceFile, report: Report): CompiledModel | undefined {
+export function compileModel(
+  file: SourceFile,
+  report: Report,
+  limits: Partial<ModelLimits> = {},
+): CompiledModel | undefined {
   const mistakes = new Mistakes(file, report)
   if (!isReadable(mistakes)) return undefined
   const document = parseModel(mistakes)
@@ -46,7 +51,11 @@ export function compileModel(file: SourceFile, report: Report): CompiledModel | 
   }
   const lowered = lowerModel(document)
   const places = new Places(document)
-  reportFindings(lowered, places, mistakes)
+  reportFindings(
+    validateModel(lowered.model, { rules: "language", broken: lowered.broken, limits }),
+    places,
+    mistakes,
+  )
   if (mistakes.blocked) return undefined
   for (const { code, path, detail } of lintModel(lowered.model)) {
     mistakes.add(code, places.of(path), detail)
@@ -102,7 +111,7 @@ function codeOf(finding: ModelFinding): Code {
 /** Comparisons of names in the search for the nearest ones: a model with thousands of unknown names is read by nobody. */
 const comparisonsMax = 100_000
 
-function reportFindings({ model, broken }: LoweredModel, places: Places, mistakes: Mistakes): void {
+function reportFindings(findings: readonly ModelFinding[], places: Places, mistakes: Mistakes): void {
   let comparisons = 0
   const suggestion = ({ unknown }: ModelFinding): string => {
     if (unknown === undefined || comparisons > comparisonsMax) return ""
@@ -110,7 +119,7 @@ function reportFindings({ model, broken }: LoweredModel, places: Places, mistake
     comparisons += known.length
     return didYouMean(unknown.name, known)
   }
-  for (const finding of validateModel(model, { rules: "language", broken })) {
+  for (const finding of findings) {
     // Without a header line there is no version, which was reported.
     if (finding.kind === "schema-version-required") continue
     const related: Related[] = finding.related.map(({ path, message }) => ({
