@@ -162,7 +162,7 @@ class Printer {
     for (const part of text.parts) {
       if (part.kind === "cel") content += `${atLineStart(content) ? indent : ""}\${${unixed(part.source)}}`
       else {
-        for (const line of part.value.replaceAll("${", "$${").match(/[^\n]*\n|[^\n]+$/g) ?? [])
+        for (const line of part.value.replaceAll("${", () => "$${").match(/[^\n]*\n|[^\n]+$/g) ?? [])
           content += atLineStart(content) && line !== "\n" ? indent + line : line
       }
     }

@@ -158,5 +158,5 @@ export function dedent(raw: string, indent: number, atLineStart: boolean): strin
   const leading = new RegExp(`\\n[ \\t]{0,${indent}}`, "g")
   const unixed = raw.replaceAll("\r\n", "\n")
   const cut = (atLineStart ? `\n${unixed}` : unixed).replace(leading, "\n")
-  return (atLineStart ? cut.slice(1) : cut).replaceAll("$${", "${")
+  return (atLineStart ? cut.slice(1) : cut).replaceAll("$${", () => "${")
 }

@@ -1,0 +1,98 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { Report } from "../../compiler/core/diagnostic.ts"
+import { SourceFile } from "../../compiler/core/source.ts"
+import type { Block, Statement } from "../../compiler/gateway/ast.ts"
+import { parseGateway } from "../../compiler/gateway/parser.ts"
+
+function read(text: string): { report: Report; statements: readonly Statement[] } {
+  const report = new Report()
+  return { report, statements: parseGateway(new SourceFile("gateway.conf", text), report).statements }
+}
+
+const many = 40_000
+const deeper = (count: number, text: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => " ".repeat(at) + text(at)).join("\n")
+
+// Each takes minutes when something in it is quadratic, and a fraction of a second as it is; the runner's time-out is
+// the judge. `[what, text, findings]`
+const traps: [string, string, number][] = [
+  ["lines of unclosed (", "a (\n".repeat(100_000), 100_000],
+  ["unclosed ( on one line", `a ${"(".repeat(many)}`, 1],
+  ["( that fail at once, on one line", `a ${"(;".repeat(many)}`, 1],
+  ["( that fail at a bracket, on one line", `a ${"(]".repeat(many)}`, 1],
+  ["unclosed ( ever deeper", deeper(2_000, () => "a ("), 45],
+  ["a deep expression", `a ${"(".repeat(8_000)}b${")".repeat(8_000)}`, 0],
+  [
+    "unclosed heredocs, each with its tag",
+    Array.from({ length: 20_000 }, (_, at) => `a <<T${at}`).join("\n"),
+    20_000,
+  ],
+  ["unclosed heredocs on one line", `a ${"<<T ".repeat(many)}`, 1],
+  ["heredocs of one tag", "a <<T\nT\n".repeat(50_000), 0],
+  ["heredocs with an unclosed ${", "a <<T\n${\nT\n".repeat(30_000), 30_000],
+  ["lines of unclosed ${", 'a "${\n'.repeat(many), many],
+  ["unclosed ${ on one line", `a ${'"${;'.repeat(many)}`, 1],
+  ["${ outside of texts", `a ${"${".repeat(many)}`, 1],
+  ["lines of unclosed references", "a env(\n".repeat(many), many],
+  ["lines of unclosed triple quotes", 'a ("""\n'.repeat(many), many],
+  ["lines of {", "a {\n".repeat(many), many],
+  ["{ ever deeper", deeper(2_000, () => "a {"), 2_000],
+  ["lines of }", "}\n".repeat(many), many],
+  ["braces on one line", `${"a {".repeat(many)}`, 1],
+  ["a chain of else", `a { b }${" else when (c) { d }".repeat(20_000)}`, 1],
+  ["texts on one line", `a${' "b"'.repeat(many)}`, 0],
+  ["a word", "a".repeat(1_000_000), 0],
+  ["blanks", `a${"\n ".repeat(500_000)}`, 0],
+  ["semicolons", ";".repeat(1_000_000), 0],
+  ["control characters", "\u0001".repeat(500_000), 1],
+]
+
+describe("a hostile file", () => {
+  test.each(traps)("%s", (_name, text, findings) => {
+    const count = read(text).report.sorted().length
+    expect(count).toBeLessThanOrEqual(findings)
+    expect(count > 0).toBe(findings > 0)
+  })
+
+  const pieces = [
+    ..."abc123.:/*@%+~[]- \t\n;{}()\"'$#=,<>\\!&|?^\r\u0001\u2028“ü",
+    "<<A",
+    "A",
+    "\nA\n",
+    "${",
+    "$${",
+    "else",
+    "when",
+  ]
+
+  test("of any characters is a tree with ordered places, and findings", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 60 }), (chosen) => {
+        const text = chosen.join("")
+        const { report, statements } = read(text)
+        checkPlaces(statements, 0, text.length)
+        const broken = JSON.stringify(statements, (key, value) =>
+          key === "span" ? undefined : value,
+        ).includes('"broken":true')
+        if (broken) expect(report.blocked).toBe(true)
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+})
+
+/** Statements lie in order inside of what holds them. */
+function checkPlaces(statements: readonly Statement[], from: number, to: number): void {
+  let at = from
+  for (const statement of statements) {
+    expect(statement.span.start).toBeGreaterThanOrEqual(at)
+    expect(statement.span.end).toBeGreaterThanOrEqual(statement.span.start)
+    expect(statement.span.end).toBeLessThanOrEqual(to)
+    const blocks = [statement.block, statement.otherwise?.block].filter(
+      (block): block is Block => block !== undefined,
+    )
+    for (const { statements: inner, open, close } of blocks) checkPlaces(inner, open.end, close.start)
+    at = statement.span.end
+  }
+}
