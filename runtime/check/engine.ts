@@ -15,6 +15,12 @@ import { StoreGraph } from "./store-graph.ts"
 export interface EngineOptions {
   /** Usersets and `from` in a row before a check is "too complex": 25 as in OpenFGA, `Infinity` for no limit. */
   readonly depthMax?: number | undefined
+  /**
+   * Decides a condition without a parameter that is missing where its outcome does not depend on it (`x < 1 || y < 1` with x = 0 alone). Off by
+   * default: OpenFGA wants all parameters of a condition, and its conformance suite checks that. What a whole check does not
+   * depend on is no error either way.
+   */
+  readonly partialConditions?: boolean | undefined
   /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 20,000,000. */
   readonly stepsMax?: number | undefined
   /** After so many steps, plain reachability is no longer walked but searched from both ends: 256. */
@@ -62,6 +68,7 @@ export class Engine {
     this.maxStalenessMs = options.maxStalenessMs
     this.#settings = {
       depthMax: options.depthMax ?? 25,
+      partialConditions: options.partialConditions ?? false,
       stepsMax: options.stepsMax ?? 20_000_000,
       walkSteps: options.walkSteps ?? 256,
       stepsPerLook: options.stepsPerLook ?? 128,

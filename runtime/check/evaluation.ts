@@ -4,11 +4,13 @@ import { CheckError, type ExplainNode, type PageKey } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
 import { Trace } from "./trace.ts"
 
-export interface EvaluationLimits extends MachineLimits {
+export interface EvaluationOptions extends MachineLimits {
   /** Work of one question in steps (a list element read, a node visited); more is the same error. */
   readonly stepsMax: number
   /** Steps between two looks at the clock. */
   readonly stepsPerLook: number
+  /** A condition may be decided without a parameter it does not depend on. */
+  readonly partialConditions: boolean
 }
 
 /** How an evaluation ended for now: decided, in need of pages, or out of time for this turn. */
@@ -30,17 +32,23 @@ export class Evaluation {
   readonly #machine = new Machine()
   readonly #trace = new Trace()
   #parts!: QuestionParts
-  #limits: EvaluationLimits = { depthMax: 25, walkSteps: 256, stepsMax: 0, stepsPerLook: 128 }
+  #limits: EvaluationOptions = {
+    depthMax: 25,
+    walkSteps: 256,
+    stepsMax: 0,
+    stepsPerLook: 128,
+    partialConditions: false,
+  }
   #explain = false
   #slow: Generator<void, number> | undefined
   #usedSlowPath = false
   #started = false
 
-  begin(parts: QuestionParts, limits: EvaluationLimits, explain: boolean): void {
+  begin(parts: QuestionParts, limits: EvaluationOptions, explain: boolean): void {
     this.#parts = parts
     this.#limits = limits
     this.#explain = explain
-    this.question.begin(parts)
+    this.question.begin(parts, limits.partialConditions)
     this.restart()
   }
 

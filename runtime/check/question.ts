@@ -55,6 +55,7 @@ export class Question {
   wildcard = -1
   context: Readonly<Record<string, unknown>> | undefined
   #temporaryNames: ReadonlyMap<number, string> | undefined
+  #partialConditions = false
 
   steps = 0
   readonly problems: Problem[] = []
@@ -71,7 +72,7 @@ export class Question {
   readonly #single = new Int32Array(1)
 
   /** Takes up another question: questions are reused, because one is asked a million times a second. */
-  begin(parts: QuestionParts): void {
+  begin(parts: QuestionParts, partialConditions: boolean): void {
     this.graph = parts.graph
     this.model = parts.model
     this.program = parts.program
@@ -81,6 +82,7 @@ export class Question {
     this.wildcard = parts.wildcard
     this.context = parts.context
     this.#temporaryNames = parts.temporaryNames
+    this.#partialConditions = partialConditions
     this.steps = 0
     this.again()
   }
@@ -205,7 +207,10 @@ export class Question {
       this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
         ? this.overlay.context(object, slot, other)
         : this.graph.context(object, slot, other)?.value
-    const outcome = condition.evaluate({ stored, request: this.context })
+    const missing = this.#partialConditions
+      ? []
+      : condition.parameters.filter((name) => !has(stored, name) && !has(this.context, name))
+    const outcome = missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
     if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
     const { relation, subjectRelation } = this.graph.slots[slot] as Slot
     const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
@@ -248,6 +253,10 @@ export class Question {
     if (one.code !== two.code) return two.code === "validation_error" ? first : second
     return one.message <= two.message ? first : second
   }
+}
+
+function has(context: Readonly<Record<string, unknown>> | undefined, name: string): boolean {
+  return context !== undefined && Object.hasOwn(context, name)
 }
 
 const single = new Int32Array(0)

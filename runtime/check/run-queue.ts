@@ -1,4 +1,4 @@
-import type { Evaluation, EvaluationLimits, Progress } from "./evaluation.ts"
+import type { Evaluation, EvaluationOptions, Progress } from "./evaluation.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type CheckRequest, type PageKey } from "./ports.ts"
 import { readRequest } from "./request.ts"
@@ -9,7 +9,7 @@ const sliceMs = 8
 /** Changes wait this long at most for evaluations under way. */
 const changesWaitMs = 100
 
-export interface RunSettings extends EvaluationLimits {
+export interface RunSettings extends EvaluationOptions {
   readonly deadlineMs: number
   readonly now: () => number
   readonly paged: { readonly pagesMax: number } | undefined

@@ -57,12 +57,13 @@ function toUint(value: unknown): unknown {
 }
 
 function toDouble(value: unknown): unknown {
-  if (typeof value === "number") return value
-  if (typeof value === "bigint") return Number(value)
-  if (typeof value !== "string") throw refuse("double", value)
-  const number = parseDouble(value)
-  if (number === undefined) throw malformed("double", value)
-  return number
+  const number =
+    typeof value === "string" ? parseDouble(value) : typeof value === "bigint" ? Number(value) : value
+  if (typeof number === "number" && Number.isFinite(number)) return number
+  // JSON has no infinity: this was a number too large.
+  if (typeof value === "number" || typeof number === "number")
+    throw new ExpressionError("type", "the value does not fit into a double")
+  throw typeof value === "string" ? malformed("double", value) : refuse("double", value)
 }
 
 function parsed(type: string, parse: (text: string) => unknown): Adapt {

@@ -30,8 +30,8 @@ const conditions: AuthorizationModel["conditions"] = {
   },
 }
 
-/** The same conditions judged by hand: the stored context wins, and what does not matter may be missing. */
-export function judgeWith(request: Readonly<Record<string, unknown>>): Judge {
+/** The same conditions judged by hand: the stored context wins, and with `partial` what does not matter may be missing. */
+export function judgeWith(request: Readonly<Record<string, unknown>>, partial: boolean): Judge {
   return (condition, stored) => {
     const context = { ...request, ...stored }
     if (condition === "small") {
@@ -39,8 +39,9 @@ export function judgeWith(request: Readonly<Record<string, unknown>>): Judge {
       return typeof x !== "number" ? error : x < 10 ? yes : no
     }
     const { p, q } = context
-    if (p === true || q === true) return yes
-    return typeof p === "boolean" && typeof q === "boolean" ? no : error
+    const missing = typeof p !== "boolean" || typeof q !== "boolean"
+    if (p === true || q === true) return missing && !partial ? error : yes
+    return missing ? error : no
   }
 }
 
