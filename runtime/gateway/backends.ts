@@ -23,6 +23,8 @@ export interface Target {
   readonly servername: string | undefined
   readonly pool: Pool
   readonly weight: number
+  /** Requests given to the pool that have no connection yet. */
+  waiting: number
 }
 
 /** Connections to one target. More requests than this wait; a browser-facing service is slower with more, not faster. */
@@ -55,7 +57,7 @@ export class Backend implements BackendHandle {
         const place = placeOf(url, name)
         const shared = pools.take(place.origin, place.hostname, settings)
         taken.push(shared)
-        return { ...place, pool: shared.pool, weight }
+        return { ...place, pool: shared.pool, weight, waiting: 0 }
       })
     } catch (error) {
       for (const pool of taken) pool.release()
@@ -87,7 +89,7 @@ export class Backend implements BackendHandle {
 
 /** Whether one more request would only wait behind too many others. */
 export function isOverloaded(target: Target): boolean {
-  return target.pool.stats.queued >= waitingMax
+  return target.waiting >= waitingMax
 }
 
 interface SharedPool {

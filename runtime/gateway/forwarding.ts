@@ -37,8 +37,11 @@ export class Forwarding implements Timed {
   /** The first byte of an answer has come. */
   #begun = false
   #ended = false
+  /** The backend has nothing more to say. */
+  #done = false
   #cancelled = false
   #discard = false
+  #queued = false
   #length = -1
   #received = 0
 
@@ -69,6 +72,7 @@ export class Forwarding implements Timed {
 
   /** The client has gone or the time is up: the backend must not go on working for nobody. */
   cancel(): void {
+    if (this.#done) return
     this.#cancelled = true
     this.#release()
     this.#body?.destroy()
@@ -84,27 +88,37 @@ export class Forwarding implements Timed {
   }
 
   #dispatch(target: Target): void {
-    const { exchange, path } = { exchange: this.#exchange, path: this.#path(target) }
-    const headers = [...exchange.headers.flat, "x-request-id", exchange.id]
+    const exchange = this.#exchange
+    const { flat } = exchange.headers
+    const headers = flat.slice()
+    headers.push("x-request-id", exchange.id)
     if (exchange.host !== undefined && exchange.host !== "") headers.push("host", exchange.host)
-    const options: Dispatcher.DispatchOptions & { servername?: string } = {
-      path,
-      method: exchange.method as Dispatcher.HttpMethod,
+    const bounded = this.#total !== undefined || exchange.route?.plan.timeoutMs !== null
+    const options = {
+      path: this.#path(target),
+      method: exchange.method,
       headers,
       body: this.#bodyFor(headers),
       // With a deadline of its own the exchange needs none of undici's timers.
-      ...(this.#total === undefined && exchange.route?.plan.timeoutMs == null ? {} : { headersTimeout: 0 }),
-      ...(target.servername === undefined ? {} : { servername: target.servername }),
+      headersTimeout: bounded ? 0 : undefined,
+      servername: target.servername,
     }
-    target.pool.dispatch(options, this as unknown as Dispatcher.DispatchHandler)
+    this.#queued = true
+    target.waiting += 1
+    target.pool.dispatch(options as Dispatcher.DispatchOptions, this as unknown as Dispatcher.DispatchHandler)
+  }
+
+  #leaveQueue(): void {
+    if (!this.#queued || this.#target === undefined) return
+    this.#queued = false
+    this.#target.waiting -= 1
   }
 
   #path(target: Target): string {
-    const { exchange } = { exchange: this.#exchange }
+    const exchange = this.#exchange
     const query = exchange.queryText
-    const strip = exchange.route?.plan.stripPrefix.replace(/\/$/, "") ?? ""
-    const local = exchange.rewritten ?? exchange.path.slice(strip.length)
-    const path = target.basePath + (local === "" ? (target.basePath === "" ? "/" : "") : local)
+    const local = exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0)
+    const path = target.basePath + (local === "" && target.basePath === "" ? "/" : local)
     if (query === "") return path
     return `${path}${path.includes("?") ? "&" : "?"}${query}`
   }
@@ -114,7 +128,7 @@ export class Forwarding implements Timed {
     const { body } = exchange.intake
     if (exchange.body !== undefined) return exchange.body
     if (body === "none") {
-      if (exchange.request.headers["content-length"] === "0") headers.push("content-length", "0")
+      if (exchange.intake.sentLength === 0) headers.push("content-length", "0")
       return null
     }
     if (typeof body === "number") headers.push("content-length", String(body))
@@ -128,6 +142,7 @@ export class Forwarding implements Timed {
   // The callbacks of undici.
 
   onConnect(abort: (error: Error) => void): void {
+    this.#leaveQueue()
     this.#abort = abort
     if (this.#cancelled) abort(new Error("the exchange is over"))
   }
@@ -184,6 +199,7 @@ export class Forwarding implements Timed {
   }
 
   onComplete(): void {
+    this.#done = true
     this.#release()
     if (this.#ended || this.#discard) return
     this.#ended = true
@@ -192,6 +208,8 @@ export class Forwarding implements Timed {
   }
 
   onError(error: Error & { code?: string }): void {
+    this.#leaveQueue()
+    this.#done = true
     this.#release()
     if (this.#ended || this.#discard || this.#cancelled) return
     if (this.#answered) {
@@ -203,6 +221,7 @@ export class Forwarding implements Timed {
     }
     if (this.#mayRetry(error) && this.#target !== undefined) {
       this.#exchange.retried = true
+      this.#done = false
       this.#dispatch(this.#target)
       return
     }

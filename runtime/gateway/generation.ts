@@ -11,6 +11,8 @@ export interface LiveRoute extends Matchable {
   /** `METHOD /pattern`, its key in the plan. */
   readonly key: string
   readonly plan: Route
+  /** How much of a path is not sent to the backend. */
+  readonly stripLength: number
   readonly views: RouteViews
   readonly inbound: readonly Step[]
   readonly backend: readonly Step[]

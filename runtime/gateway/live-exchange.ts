@@ -22,6 +22,7 @@ const nothingTakenIn: Intake = {
   traceparent: undefined,
   headers: [],
   body: "none",
+  sentLength: undefined,
   expectsContinue: false,
   wantsWebSocket: false,
 }

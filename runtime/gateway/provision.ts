@@ -114,6 +114,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
   return {
     key,
     plan: route,
+    stripLength: route.stripPrefix.replace(/\/$/, "").length,
     method: route.method,
     path: route.path,
     protection: protectionOf(plan, route.sections.inbound),

@@ -20,8 +20,9 @@ type Methods<R> = Map<string, Leaf<R>>
 
 interface Leaf<R> {
   readonly route: R
-  /** Names of the parameters in order; the last one is the tail's when `tail`. */
+  /** Names of the parameters in order, with the segments they stand for; the last one is the tail's when `tail`. */
   readonly names: readonly string[]
+  readonly places: readonly number[]
   readonly tail: boolean
 }
 
@@ -54,14 +55,16 @@ export class Routes<R extends Matchable> {
   add(route: R): void {
     const segments = segmentsOf(route.path)
     const names: string[] = []
+    const places: number[] = []
     let at = this.#root
     let tail = false
     at.protections.add(route.protection)
-    for (const segment of segments) {
+    for (const [place, segment] of segments.entries()) {
       const parameter = /^\{(\w+)(\*?)\}$/.exec(segment)
       if (parameter === null) at = literal(at, canonicalLiteral(segment, route.path))
       else {
         names.push(parameter[1] as string)
+        places.push(place)
         tail = parameter[2] === "*"
         if (tail) break
         at.parameter ??= node()
@@ -69,7 +72,7 @@ export class Routes<R extends Matchable> {
       }
       at.protections.add(route.protection)
     }
-    const leaf: Leaf<R> = { route, names, tail }
+    const leaf: Leaf<R> = { route, names, places, tail }
     const methods = tail ? at.tail : at.here
     if (methods.has(route.method)) throw new Error(`two routes answer ${route.method} ${route.path}`)
     methods.set(route.method, leaf)
@@ -89,9 +92,9 @@ export class Routes<R extends Matchable> {
     const walk = new Walk<R>(method, trimmed === "/" ? [] : trimmed.slice(1).split("/"))
     const leaf = walk.from(this.#root, 0)
     if (leaf === undefined || walk.passedOver(leaf.route.protection)) {
-      return walk.allowed.size === 0 ? { kind: "none" } : { kind: "method", allow: allowText(walk.allowed) }
+      return walk.passed === undefined ? { kind: "none" } : { kind: "method", allow: allowText(walk.passed) }
     }
-    if (walk.isLookAlike(leaf, this.#root)) return { kind: "none" }
+    if (this.#root.protections.size > 1 && walk.isLookAlike(leaf, this.#root)) return { kind: "none" }
     return { kind: "found", route: leaf.route, parameters: parametersOf(leaf, walk, path) }
   }
 
@@ -105,10 +108,10 @@ export class Routes<R extends Matchable> {
 
 /** One search. A trie has no shared nodes, so that a search visits each at most once however the path is made. */
 class Walk<R extends Matchable> {
-  readonly allowed = new Set<string>()
   readonly segments: readonly string[]
+  /** Routes of this path for other methods. */
+  passed: R[] | undefined
   readonly #method: string
-  readonly #passed = new Set<string>()
 
   constructor(method: string, segments: readonly string[]) {
     this.#method = method
@@ -126,8 +129,7 @@ class Walk<R extends Matchable> {
 
   /** Whether a more specific path that lacks the method is protected otherwise than the route found. */
   passedOver(protection: string): boolean {
-    for (const passed of this.#passed) if (passed !== protection) return true
-    return false
+    return this.passed?.some((route) => route.protection !== protection) === true
   }
 
   isLookAlike(leaf: Leaf<R>, root: Node<R>): boolean {
@@ -151,10 +153,8 @@ class Walk<R extends Matchable> {
     if (methods.size === 0) return undefined
     const leaf = pick(methods, this.#method)
     if (leaf !== undefined) return leaf
-    for (const [method, { route }] of methods) {
-      this.allowed.add(method)
-      this.#passed.add(route.protection)
-    }
+    this.passed ??= []
+    for (const { route } of methods.values()) this.passed.push(route)
     return undefined
   }
 }
@@ -163,7 +163,8 @@ function pick<R>(methods: Methods<R>, method: string): Leaf<R> | undefined {
   return methods.get(method) ?? (method === "HEAD" ? methods.get("GET") : undefined) ?? methods.get("*")
 }
 
-function allowText(methods: Set<string>): string {
+function allowText(routes: readonly Matchable[]): string {
+  const methods = new Set(routes.map(({ method }) => method))
   if (methods.has("GET")) methods.add("HEAD")
   return [...methods].sort().join(", ")
 }
@@ -208,17 +209,15 @@ function fold(segment: string): string {
 }
 
 function parametersOf<R extends Matchable>(leaf: Leaf<R>, walk: Walk<R>, path: string): PathParameters {
-  const { names, route } = leaf
+  const { names, places } = leaf
   if (names.length === 0) return noParameters
   const parameters: Record<string, string> = Object.create(null)
-  const pattern = segmentsOf(route.path)
-  let next = 0
-  for (let at = 0; at < pattern.length; at += 1) {
-    if (!(pattern[at] as string).startsWith("{")) continue
-    const name = names[next] as string
-    next += 1
-    if (leaf.tail && next === names.length) parameters[name] = tailOf(walk.segments, at, path)
-    else parameters[name] = decodeSegment(walk.segments[at] as string)
+  for (let at = 0; at < names.length; at += 1) {
+    const place = places[at] as number
+    parameters[names[at] as string] =
+      leaf.tail && at === names.length - 1
+        ? tailOf(walk.segments, place, path)
+        : decodeSegment(walk.segments[place] as string)
   }
   return parameters
 }

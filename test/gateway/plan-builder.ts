@@ -1,3 +1,5 @@
+import { lowerModel } from "../../runtime/model/lower.ts"
+import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
 import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
@@ -23,8 +25,10 @@ export interface RouteDraft {
 }
 
 export type PlanDraft = Partial<
-  Pick<PlanBody, "values" | "secrets" | "issuers" | "products" | "subscriptions" | "authz" | "models">
+  Pick<PlanBody, "values" | "secrets" | "issuers" | "products" | "subscriptions">
 > & {
+  /** Names of stores; each has users who may view orders. */
+  stores?: string[]
   port: number
   host?: string
   trust?: string[]
@@ -51,7 +55,7 @@ export function planOf(draft: PlanDraft): Plan {
         ...draft.limits,
       },
     },
-    authz: draft.authz ?? null,
+    authz: draft.stores === undefined ? null : authzOf(draft.stores),
     values: draft.values ?? {},
     secrets: draft.secrets ?? {},
     issuers: draft.issuers ?? {},
@@ -62,11 +66,28 @@ export function planOf(draft: PlanDraft): Plan {
     subscriptions: draft.subscriptions ?? {},
     routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),
     steps,
-    models: draft.models ?? {},
+    models: draft.stores === undefined ? {} : { [digestOf(model)]: lowerModel(model) },
   }
   const read = readPlan({ format: 1, digest: digestOf(body), plan: body, origins: draft.origins ?? {} })
   if ("problems" in read) throw new Error(JSON.stringify(read.problems, undefined, 1))
   return read.plan
+}
+
+const model: AuthorizationModel = {
+  schema_version: "1.1",
+  type_definitions: [
+    { type: "user" },
+    {
+      type: "order",
+      relations: { viewer: { this: {} } },
+      metadata: { relations: { viewer: { directly_related_user_types: [{ type: "user" }] } } },
+    },
+  ],
+}
+
+function authzOf(stores: string[]): PlanBody["authz"] {
+  const named = stores.map((name) => [name, { model: digestOf(model) }] as const)
+  return { listen: [], public: false, maxStalenessMs: null, stores: Object.fromEntries(named) }
 }
 
 function backendOf(backend: string | PlanBody["backends"][string]): PlanBody["backends"][string] {
