@@ -3,7 +3,7 @@ import { didYouMean } from "../core/nearest.ts"
 import type { Argument, Block, Document, Statement } from "./ast.ts"
 import { Args, type Bound, type BoundBlock, type Filled, headSpan } from "./bind/bound.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
-import { type Failure, matchArguments } from "./bind/match.ts"
+import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
 import { shown } from "./bind/names.ts"
 import { readArgument } from "./bind/read.ts"
 import { syntaxOf } from "./bind/syntax.ts"
@@ -51,6 +51,7 @@ function bindStatements(
     bound.push(each)
   }
   reportRepeated(name, bound, report)
+  if (bound.length > 9) reportTooMany(name, bound, report)
   if (!damaged && owner !== undefined) reportMissing(name, bound, owner, report)
   return { name, statements: bound, damaged, unknown }
 }
@@ -68,6 +69,7 @@ function bindStatement(row: Row, statement: Statement, report: Report): Bound {
     if (value === undefined) broken = true
     else filled.push({ slot, argument, value })
   }
+  if (exceeds(matched, report)) broken = true
   const form = matched.form
   const block = bindBlock(row, form.block, statement, matched.failure !== undefined, report)
   if (form.blockRequired === true && statement.block === undefined) {
@@ -77,6 +79,19 @@ function bindStatement(row: Row, statement: Statement, report: Report): Bound {
   }
   const otherwise = bindOtherwise(row, form.block, statement, report)
   return { row, form, statement, args: new Args(filled), block, otherwise, broken }
+}
+
+/** Reports arguments beyond what their slot takes. */
+function exceeds({ budgets, slots }: Matched, report: Report): boolean {
+  let found = false
+  for (const [name, atMost] of budgets) {
+    const all = slots.filter(([slot]) => slot.slot === name)
+    const tooMany = all[atMost]
+    if (tooMany === undefined) continue
+    found = true
+    report.add("SP3016", tooMany[1].span, `${all.length} are given, ${atMost} are possible`)
+  }
+  return found
 }
 
 function bindBlock(
@@ -148,12 +163,23 @@ function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report
     const { text, span } = each.statement.keyword
     const earlier = first.get(text)
     if (earlier === undefined) first.set(text, each)
-    else if (each.row.several !== true || name === "claims") {
+    else if (each.row.several === undefined || name === "claims") {
       const where = name === "file" ? "is declared twice" : `is there twice in ${blocks[name].title}`
       report.add("SP2008", span, `\`${text}\` ${where}`, {
         related: [{ span: earlier.statement.keyword.span, message: "the first" }],
       })
     }
+  }
+}
+
+function reportTooMany(name: BlockName, bound: readonly Bound[], report: Report): void {
+  for (const row of blocks[name].rows) {
+    if (typeof row.several !== "number") continue
+    const all = bound.filter((each) => each.row === row)
+    const tooMany = all[row.several]
+    if (tooMany === undefined) continue
+    const detail = `${blocks[name].title} has ${all.length} times \`${row.keyword}\`, ${row.several} are possible`
+    report.add("SP3016", tooMany.statement.keyword.span, detail)
   }
 }
 

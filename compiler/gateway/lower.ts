@@ -18,6 +18,9 @@ import { Values } from "./lower/values.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 
+/** Steps of all routes together; a plan of this size has some 20 MB of origins. */
+const usesMax = 500_000
+
 /** The content of a plan and where its parts were written. */
 export interface LoweredGateway {
   readonly body: PlanBody
@@ -77,6 +80,7 @@ function lowerRoutes(
   const missing = new MissingParts(report)
   const routes = new Map<RouteSource, LoweredRoute>()
   const outer = scopes.inside([], { label: "gateway", block: program.gateway?.block }, 0)
+  let uses = 0
   const common = new Map<string, ReturnType<Scopes["inside"]>>()
   for (const source of routesOf(program, report)) {
     const { api, version, operation } = source.scopes
@@ -89,6 +93,15 @@ function lowerRoutes(
     }
     const { lowered, missing: lacks } = lowering.lower(source, scopes.inside(items, operation, 4))
     missing.add(source, lacks)
+    uses += lowered.inbound.length + lowered.outbound.length
+    if (uses > usesMax) {
+      report.add(
+        "SP3016",
+        source.span,
+        `up to here the routes have ${uses} steps together, ${usesMax} are possible`,
+      )
+      break
+    }
     routes.set(source, lowered)
   }
   scopes.reportIdle()

@@ -32,6 +32,7 @@ export interface RouteSource {
 
 const methods: ReadonlySet<string> = new Set(operations.map((row) => row.keyword))
 const routesMax = 10_000
+const pathMax = 2048
 
 /** All routes of all APIs. An operation of a version stands in place of the API's with the same method and path. */
 export function routesOf(program: Program, report: Report): RouteSource[] {
@@ -46,6 +47,15 @@ export function routesOf(program: Program, report: Report): RouteSource[] {
       },
     )
     return []
+  }
+  for (const { path, span } of routes) {
+    const { length } = printPath(path)
+    if (length > pathMax)
+      report.add(
+        "SP3001",
+        span,
+        `with version and API the path has ${length} characters, ${pathMax} are possible`,
+      )
   }
   reportAmbiguous(routes, report)
   return routes

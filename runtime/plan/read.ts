@@ -147,6 +147,8 @@ class Integrity {
     if (!isRecord(node)) return
     for (const [key, item] of Object.entries(node)) {
       if (path === "" && key === "models") continue
+      // Names of claims are the issuer's: one may be called `value`.
+      if (key === "claims" && /^issuers\.[^.]+$/.test(path)) continue
       if (typeof item === "string" && Object.keys(node).length === 1) {
         if (key === "value") this.#has(this.#plan.values, item, path, "value")
         if (key === "secret") this.#has(this.#plan.secrets, item, path, "secret")

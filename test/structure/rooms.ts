@@ -84,7 +84,11 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
-  { path: "runtime/check", doors: ["engine", "loaded-model", "ports", "tuple"], may: ["runtime/plan", "runtime/model", "runtime/expression"] },
+  {
+    path: "runtime/check",
+    doors: ["engine", "loaded-model", "ports", "tuple"],
+    may: ["runtime/plan", "runtime/model", "runtime/expression"],
+  },
 
   // The runtime.
   {
@@ -217,7 +221,18 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/gateway",
-    doors: ["ast", "format", "include", "parser"],
+    doors: [
+      "ast",
+      "bind",
+      "check/names",
+      "check/networks",
+      "format",
+      "include",
+      "lower",
+      "models",
+      "parser",
+      "program",
+    ],
     may: ["compiler/core", "compiler/model", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain"],
     builtins: ["node:net"],

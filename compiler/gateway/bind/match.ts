@@ -7,6 +7,8 @@ export interface Matched {
   readonly form: Form
   readonly slots: readonly (readonly [Slot, Argument])[]
   readonly failure: Failure | undefined
+  /** Most arguments of slots that take many. */
+  readonly budgets: ReadonlyMap<string, number>
 }
 
 /** `at` is the index of the argument that does not fit; past the last one if something is missing. */
@@ -42,6 +44,7 @@ class Matcher {
   readonly #form: Form
   readonly #args: readonly Argument[]
   readonly #slots: [Slot, Argument][] = []
+  readonly #budgets = new Map<string, number>()
   #at = 0
   #expected: string[] = []
   #words: string[] = []
@@ -56,7 +59,7 @@ class Matcher {
     const failure = fits
       ? undefined
       : { at: this.#at, expected: unique(this.#expected), words: unique(this.#words) }
-    return { form: this.#form, slots: this.#slots, failure }
+    return { form: this.#form, slots: this.#slots, failure, budgets: this.#budgets }
   }
 
   #sequence(parts: readonly Part[]): boolean {
@@ -67,7 +70,10 @@ class Matcher {
     if ("word" in part) return this.#word(part.word)
     if ("slot" in part) return this.#slot(part)
     if ("optional" in part) return !this.#starts(part.optional) || this.#sequence(part.optional)
-    if ("many" in part) return this.#many(part.many, part.between)
+    if ("many" in part) {
+      this.#budgets.set(part.many.slot, part.atMost)
+      return this.#many(part.many, part.between)
+    }
     const chosen = part.oneOf.find((alternative) => this.#starts(alternative))
     return chosen !== undefined && this.#sequence(chosen)
   }

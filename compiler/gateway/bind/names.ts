@@ -83,12 +83,14 @@ export function readLimitKey(word: Word, _slot: Slot, report: Report): LimitKey 
 }
 
 /** A word that stands for itself, or constant text. */
-export function readWordOrConstant(argument: Word | Text, _slot: Slot, report: Report): string | undefined {
-  return argument.kind === "word" ? argument.text : readConstant(argument, _slot, report)
+export function readWordOrConstant(argument: Word | Text, slot: Slot, report: Report): string | undefined {
+  return argument.kind === "word"
+    ? shortEnough(argument.text, argument, slot, report)
+    : readConstant(argument, slot, report)
 }
 
 /** Text without `${…}`. */
-export function readConstant(text: Text, _slot: Slot, report: Report): string | undefined {
+export function readConstant(text: Text, slot: Slot, report: Report): string | undefined {
   const dynamic = text.parts.find((part) => part.kind === "cel")
   if (dynamic !== undefined) {
     report.add("SP2031", dynamic.span, "this must be constant text", {
@@ -97,8 +99,22 @@ export function readConstant(text: Text, _slot: Slot, report: Report): string | 
     return undefined
   }
   const value = text.parts.map((part) => (part.kind === "literal" ? part.value : "")).join("")
-  if (value === "") report.add("SP2038", text.span, "the text is empty")
-  return value === "" ? undefined : value
+  if (value !== "") return shortEnough(value, text, slot, report)
+  report.add("SP2038", text.span, "the text is empty")
+  return undefined
+}
+
+function shortEnough(
+  value: string,
+  { span }: Word | Text,
+  { max }: Slot,
+  report: Report,
+): string | undefined {
+  if (max === undefined || value.length <= max) return value
+  report.add("SP3016", span, `the text has ${value.length} characters, ${max} are possible`, {
+    help: "Shorten it.",
+  })
+  return undefined
 }
 
 /** The name of a header, in lower case. */

@@ -1,4 +1,4 @@
-import { checkExpression } from "../../../runtime/expression/check.ts"
+import { type Checked, checkExpression } from "../../../runtime/expression/check.ts"
 import type { ExpressionFinding } from "../../../runtime/expression/finding.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
@@ -22,7 +22,9 @@ export class Expressions {
   readonly #program: Program
   readonly #values: Values
   readonly #report: Report
-  readonly #checked = new WeakMap<Source, Map<string, Expression | undefined>>()
+  readonly #lowered = new WeakMap<Source, Map<string, Expression | undefined>>()
+  /** By text: routes say the same things (`path.id`, `jwt.sub`) over and over. */
+  readonly #checked = new Map<string, Checked>()
 
   constructor(program: Program, values: Values, report: Report) {
     this.#program = program
@@ -32,18 +34,28 @@ export class Expressions {
 
   /** The expression for the plan; undefined when it is wrong (reported). */
   lower(node: Source, place: Place, expected?: CelType): Expression | undefined {
-    let known = this.#checked.get(node)
+    let known = this.#lowered.get(node)
     if (known === undefined) {
       known = new Map()
-      this.#checked.set(node, known)
+      this.#lowered.set(node, known)
     }
     const key = `${expected ?? ""}|${place.key}`
-    if (!known.has(key)) known.set(key, this.#check(node, place, expected))
+    if (!known.has(key)) known.set(key, this.#lower(node, place, expected))
     return known.get(key)
   }
 
-  #check(node: Source, place: Place, expected: CelType | undefined): Expression | undefined {
-    const checked = checkExpression(node.source, place.environment, expected)
+  #check(source: string, place: Place, expected: CelType | undefined): Checked {
+    const key = `${expected ?? ""}|${place.key}|${source}`
+    let checked = this.#checked.get(key)
+    if (checked === undefined) {
+      checked = checkExpression(source, place.environment, expected)
+      this.#checked.set(key, checked)
+    }
+    return checked
+  }
+
+  #lower(node: Source, place: Place, expected: CelType | undefined): Expression | undefined {
+    const checked = this.#check(node.source, place, expected)
     if (!checked.ok) {
       for (const finding of checked.findings) this.#reportFinding(finding, node, place)
       return undefined

@@ -9,6 +9,7 @@ import type { Values } from "./values.ts"
 
 const defaultAlgorithms: Issuer["algorithms"] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
 const defaultSkewMs = 30_000
+const audiencesMax = 100
 
 /** Types of expressions for the words of `claims`. */
 const claimTypes: Readonly<Record<string, string>> = {
@@ -120,6 +121,13 @@ function lowerAudiences(bound: Bound, values: Values, report: Report): LoadText[
     const key = JSON.stringify(text)
     if (audiences.has(key)) report.add("SP2016", argument.span, "the audience is there twice")
     audiences.set(key, text)
+  }
+  if (audiences.size > audiencesMax) {
+    report.add(
+      "SP3016",
+      headSpan(statement),
+      `${audiences.size} audiences are given, ${audiencesMax} are possible`,
+    )
   }
   return [...audiences].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)
 }

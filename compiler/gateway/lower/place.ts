@@ -36,7 +36,7 @@ export interface Place {
 /** Makes places; environments are shared by all places that may name the same. */
 export class Places {
   readonly #values: readonly string[]
-  readonly #environments = new Map<string, Environment>()
+  readonly #environments = new Map<string, { key: string; environment: Environment }>()
 
   constructor(values: readonly string[]) {
     this.#values = values
@@ -49,13 +49,16 @@ export class Places {
     auth: Auth,
   ): Place {
     const pathParameters = [...parameters].sort()
-    const key = JSON.stringify([section, pathParameters, auth.ways])
-    let environment = this.#environments.get(key)
-    if (environment === undefined) {
-      environment = declareEnvironment(requestContext(contextOf(section, pathParameters, auth, this.#values)))
-      this.#environments.set(key, environment)
+    const names = JSON.stringify([section, pathParameters, auth.ways])
+    let known = this.#environments.get(names)
+    if (known === undefined) {
+      const environment = declareEnvironment(
+        requestContext(contextOf(section, pathParameters, auth, this.#values)),
+      )
+      known = { key: String(this.#environments.size), environment }
+      this.#environments.set(names, known)
     }
-    return { key, section, auth, pathParameters, environment, route: route.key, routeSpan: route.span }
+    return { ...known, section, auth, pathParameters, route: route.key, routeSpan: route.span }
   }
 }
 

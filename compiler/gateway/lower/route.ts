@@ -40,6 +40,7 @@ export class RouteLowering {
   readonly #backends: Backends
   readonly #timeoutMs: number | null
   readonly #memo = new Map<string, unknown>()
+  readonly #contexts = new WeakMap<Place, StepContext>()
   readonly #ids = new WeakMap<object, number>()
   #nextId = 0
 
@@ -195,6 +196,13 @@ export class RouteLowering {
         if (before !== undefined && alwaysAnswers(before)) this.#reportUnreachable(bound)
         steps.push(...this.#statement(bound, place))
       }
+      const tooMany = block.statements[stepsMax]
+      if (tooMany !== undefined)
+        this.#shared.report.add(
+          "SP3016",
+          headSpan(tooMany.statement),
+          `the block has ${block.statements.length} statements, ${stepsMax} are possible`,
+        )
       return steps
     })
   }
@@ -257,7 +265,12 @@ export class RouteLowering {
   }
 
   #context(place: Place): StepContext {
-    return { ...this.#shared, place, block: (block) => this.#block(block, place) }
+    let context = this.#contexts.get(place)
+    if (context === undefined) {
+      context = { ...this.#shared, place, block: (block) => this.#block(block, place) }
+      this.#contexts.set(place, context)
+    }
+    return context
   }
 
   /** Statements of outer scopes are lowered once for all routes where they mean the same. */

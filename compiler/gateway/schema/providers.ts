@@ -39,7 +39,7 @@ export const issuerRows: readonly Row[] = [
   {
     keyword: "audience",
     several: true,
-    forms: [{ args: [many(slot("audience", "data"))] }],
+    forms: [{ args: [many(slot("audience", "data"), 100)] }],
     docs: "Audiences (`aud`) of which a token must have one.",
     example: "audience orders-api",
   },
@@ -58,7 +58,9 @@ export const issuerRows: readonly Row[] = [
   },
   {
     keyword: "algorithms",
-    forms: [{ args: [many(slot("algorithm", "choice", { choices: algorithmNames, label: "ALGORITHM" }))] }],
+    forms: [
+      { args: [many(slot("algorithm", "choice", { choices: algorithmNames, label: "ALGORITHM" }), 11)] },
+    ],
     byDefault: "RS256 PS256 ES256 EdDSA Ed25519",
     docs: "The signature algorithms accepted; all are asymmetric.",
     example: "algorithms RS256 ES256",
@@ -100,7 +102,7 @@ export const backendRows: readonly Row[] = [
   },
   {
     keyword: "target",
-    several: true,
+    several: 256,
     forms: [
       {
         args: [slot("url", "url"), optional(word("weight"), slot("weight", "count", { min: 1, max: 1000 }))],

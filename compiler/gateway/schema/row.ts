@@ -55,7 +55,7 @@ export interface Slot {
   /** Of `reference`: kinds of declarations it may name. Of `name`: the kind it declares. */
   readonly to?: readonly DeclarationKind[]
   readonly choices?: readonly string[]
-  /** Bounds of numbers; milliseconds for durations, bytes for sizes. */
+  /** Bounds of numbers; milliseconds for durations, bytes for sizes; of texts `max` is the most characters. */
   readonly min?: number
   readonly max?: number
   /** Accepted only to be refused with a reason of its own; not shown in the syntax. */
@@ -69,7 +69,7 @@ export type Part =
   | Slot
   | { readonly word: string }
   | { readonly optional: readonly Part[] }
-  | { readonly many: Slot; readonly between?: string }
+  | { readonly many: Slot; readonly between?: string; readonly atMost: number }
   | { readonly oneOf: readonly (readonly Part[])[] }
 
 /** One way to write a statement. */
@@ -87,8 +87,8 @@ export interface Form {
 export interface Row {
   readonly keyword: string
   readonly forms: readonly Form[]
-  /** May stand several times in one block. Otherwise a second one is an error. */
-  readonly several?: boolean
+  /** May stand several times in one block, perhaps only so many times. Otherwise a second one is an error. */
+  readonly several?: boolean | number
   /** Must stand in its block. */
   readonly required?: boolean
   /** May be followed by `else`. */
@@ -113,6 +113,6 @@ export const slot = (name: string, kind: SlotKind, more: Omit<Slot, "slot" | "ki
   ...more,
 })
 export const optional = (...parts: Part[]): Part => ({ optional: parts })
-export const many = (each: Slot, between?: string): Part =>
-  between === undefined ? { many: each } : { many: each, between }
+export const many = (each: Slot, atMost: number, between?: string): Part =>
+  between === undefined ? { many: each, atMost } : { many: each, between, atMost }
 export const oneOf = (...alternatives: Part[][]): Part => ({ oneOf: alternatives })

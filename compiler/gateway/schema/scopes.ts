@@ -10,7 +10,7 @@ const authForms: Row["forms"] = [
 
 export const auth: Row = {
   keyword: "auth",
-  several: true,
+  several: 10,
   forms: authForms,
   docs: "Who may call. Several lines in one block mean any of them; the nearest block with `auth` decides (operation, version, API, gateway).",
   example: 'auth jwt acme { claim scope has "orders.read" }',
@@ -19,19 +19,19 @@ export const auth: Row = {
 export const authJwtRows: readonly Row[] = [
   {
     keyword: "claim",
-    several: true,
+    several: 50,
     forms: [
       {
         args: [
-          slot("claim", "claim"),
+          slot("claim", "claim", { max: 256 }),
           optional(
             oneOf(
               [
                 word("has"),
                 optional(slot("quantity", "choice", { choices: ["any", "all"] })),
-                many(slot("value", "constant")),
+                many(slot("value", "constant", { max: 1024 }), 100),
               ],
-              [word("is"), many(slot("value", "constant"))],
+              [word("is"), many(slot("value", "constant", { max: 1024 }), 100)],
             ),
           ),
         ],
@@ -96,7 +96,7 @@ export const limit: Row = {
         word("per"),
         slot("period", "duration", { min: 1000, max: 31_536_000_000, wholeSeconds: true }),
         word("by"),
-        many(slot("key", "limit-key"), "else"),
+        many(slot("key", "limit-key"), 8, "else"),
       ],
     },
   ],
@@ -126,7 +126,7 @@ export const requireRow: Row = {
 export const use: Row = {
   keyword: "use",
   several: true,
-  forms: [{ args: [many(slot("policy", "reference", { to: ["policy"], label: "POLICY" }))] }],
+  forms: [{ args: [many(slot("policy", "reference", { to: ["policy"], label: "POLICY" }), 100)] }],
   docs: "The statements of a policy, as if they stood here.",
   example: "use edge",
 }
@@ -134,7 +134,7 @@ export const use: Row = {
 export const without: Row = {
   keyword: "without",
   several: true,
-  forms: [{ args: [many(slot("name", "scope"))] }],
+  forms: [{ args: [many(slot("name", "scope"), 100)] }],
   docs: "Cuts what outer blocks bring: the uses of a policy, or all `auth`, `limit`, `require`, `inbound` or `outbound` statements.",
   example: "without edge",
 }

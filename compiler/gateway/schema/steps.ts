@@ -69,7 +69,7 @@ export const respondRows: readonly Row[] = [
   },
   {
     keyword: "header",
-    several: true,
+    several: 50,
     forms: [{ args: [slot("name", "header-name"), slot("value", "text")] }],
     docs: "A header of the answer.",
     example: 'header "Cache-Control" "no-store"',

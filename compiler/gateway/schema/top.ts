@@ -124,7 +124,7 @@ const listen: Row = {
   keyword: "listen",
   several: true,
   required: true,
-  forms: [{ args: [many(slot("address", "address"))] }],
+  forms: [{ args: [many(slot("address", "address"), 16)] }],
   docs: "Addresses and ports to listen on; IPv6 in brackets.",
   example: "listen 127.0.0.1:8000 [::1]:8000",
 }
@@ -134,7 +134,7 @@ export const gatewayRows: readonly Row[] = [
   {
     keyword: "trust",
     several: true,
-    forms: [{ args: [word("none")] }, { args: [many(slot("network", "network"))] }],
+    forms: [{ args: [word("none")] }, { args: [many(slot("network", "network"), 1000)] }],
     byDefault: "no proxy is believed",
     docs: "Networks of the proxies in front: their X-Forwarded-For tells the client's address. `trust none` says that there are none.",
     example: "trust 10.0.0.0/8",
@@ -222,7 +222,7 @@ export const productRows: readonly Row[] = [
     keyword: "apis",
     required: true,
     several: true,
-    forms: [{ args: [many(slot("api", "reference", { to: ["api"] }))] }],
+    forms: [{ args: [many(slot("api", "reference", { to: ["api"] }), 10_000)] }],
     docs: "The APIs of the product.",
     example: "apis catalog orders",
   },
