@@ -10,7 +10,8 @@ interface Entry {
 
 /** Younger than this it is taken as it is; older, a request asks the database again. */
 const freshMs = 1_000
-/** How long a request may be answered from an entry that is being asked for again, if there is no other bound. */
+/** Neither id nor declared name looks otherwise, and what does is nothing to trouble the database with. */
+const nameForm = /^[A-Za-z0-9_-]{1,128}$/
 const entriesMax = 10_000
 
 /**
@@ -30,7 +31,10 @@ export class StoreDirectory {
   /** Without a promise when it is known. @throws ApiError `store_id_not_found` · SourceUnavailable */
   find(idOrName: string): StoreRecord | Promise<StoreRecord> {
     const entry = this.#entries.get(idOrName)
-    if (entry === undefined) return this.#ask(idOrName)
+    if (entry === undefined) {
+      if (!nameForm.test(idOrName)) throw storeNotFound()
+      return this.#ask(idOrName)
+    }
     const ageMs = performance.now() - entry.confirmedMs
     if (ageMs < freshMs) return entry.store
     const maxMs = this.#maxStalenessMs()

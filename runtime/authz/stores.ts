@@ -20,7 +20,8 @@ export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<A
   const token = query.get("continuation_token") ?? ""
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (after === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
-  const name = query.get("name") || undefined
+  // Names are free text, but no text of the database holds a NUL.
+  const name = query.get("name")?.replaceAll("\0", "\ufffd") || undefined
   const found = await listStores(api.database, { after, limit: limit + 1, name })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined

@@ -4,9 +4,9 @@ import { SqlError } from "./database.ts"
 /**
  * SQLSTATE classes and codes that say something about the database and nothing about the statement (PostgreSQL, appendix A):
  * 08 connection, 53 out of resources, 57P0x shut down or starting, 58 system, XX internal, 25006 read-only (a stand-by), 25P03/25P04 broken off
- * for lingering, 57014 cancelled (our own statement timeout), 55P03 lock not available, 28 and 3D000 we are not let in, 26000 the pooler in between lost our statement.
+ * for lingering, 57014 cancelled (our own statement timeout), 55P03 lock not available, 28 and 3D000 we are not let in, 26000 the pooler in between lost our statement, 0A000 our prepared statement is of a table that was changed since: a new connection helps.
  */
-const unavailable = /^(08|53|57|58|XX|28|25006|25P03|25P04|55P03|3D000|26000)/
+const unavailable = /^(08|53|57|58|XX|28|25006|25P03|25P04|55P03|3D000|26000|0A000)/
 
 const ordering = new Set(["40001", "40P01"])
 

@@ -40,13 +40,13 @@ const createLock = {
 const takeLock = {
   name: "take-migration-lock",
   text: `insert into sallyport.migration_lock as held (id, holder, expires_at)
-    values (1, $1, now() + make_interval(secs => $2))
+    values (1, $1, now() + $2::integer * interval '1 second')
     on conflict (id) do update set holder = excluded.holder, expires_at = excluded.expires_at
     where held.expires_at < now() returning holder`,
 }
 const renewLock = {
   name: "renew-migration-lock",
-  text: `update sallyport.migration_lock set expires_at = now() + make_interval(secs => $2)
+  text: `update sallyport.migration_lock set expires_at = now() + $2::integer * interval '1 second'
     where id = 1 and holder = $1 returning holder`,
 }
 const freeLock = {

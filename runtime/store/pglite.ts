@@ -39,6 +39,8 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
     connection: { stream: () => thread.stream(), user: "postgres", database: "postgres", password: "" },
     connectionsMax: 1,
     statementMs: options.statementMs ?? 10_000,
+    // There is one session, so this is the wait for all others' statements, and perhaps for a new thread.
+    connectMs: 30_000,
     onFault: options.onFault,
     onClose: () => close(thread, lock),
   })

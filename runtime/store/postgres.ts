@@ -34,6 +34,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     connection,
     connectionsMax: options.connectionsMax ?? 10,
     statementMs,
+    connectMs: statementMs,
     probe: (signal) => probe(connection, signal),
     onFault: options.onFault,
   })

@@ -10,6 +10,8 @@ export interface SqlDatabaseOptions {
   readonly connection: ClientConfig
   readonly connectionsMax: number
   readonly statementMs: number
+  /** Bound of getting a connection. */
+  readonly connectMs: number
   /** See `LivenessOptions.probe`. */
   readonly probe?: ((signal: AbortSignal) => Promise<void>) | undefined
   /** Called after the last connection is gone. */
@@ -134,7 +136,7 @@ export class SqlDatabase implements Database {
     if (this.#liveness.down !== undefined) throw this.#liveness.down
     const acquired = this.#pool.connect()
     try {
-      return await this.#liveness.watch(acquired)
+      return await this.#liveness.watch(acquired, this.#options.connectMs)
     } catch (error) {
       // One that is still coming would be lost to the pool.
       acquired.then((client) => client.release(true)).catch(() => undefined)

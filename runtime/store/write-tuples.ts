@@ -37,7 +37,7 @@ const lockStore: Statement = {
 }
 
 /**
- * All requests of a group in one statement. A request with one row that does not fit is left out whole, the others are carried out.
+ * All requests of a group in one statement, but for the removal of what they delete. A request with one row that does not fit is left out whole, the others are carried out.
  * Lateral, so that the planner looks each key up and never reads the table, whatever its statistics say.
  * Answers the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
  */
@@ -61,10 +61,6 @@ with input as (
 ), raised as (
   update sallyport.stores set revision = revision + 1
   where id = $1 and deleted_at is null and exists (select 1 from effective) returning revision
-), removed as (
-  delete from sallyport.tuples t using effective e, raised r
-  where e.deleted and t.store_id = $1 and t.object = e.object and t.relation = e.relation
-    and t.subject = e.subject and t.subject_relation = e.subject_relation
 ), written as (
   insert into sallyport.tuples (store_id, object, relation, subject, subject_relation, condition, context, revision)
   select $1, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context, r.revision
@@ -79,6 +75,19 @@ union all
 select ordinal, null, differs from probed where deleted <> present`,
 }
 
+/**
+ * What the revision just made (or, harmlessly again, the one before, when none was made) says is gone. A statement of its own, because
+ * CockroachDB lets one statement change a table once only.
+ */
+const removeDeleted: Statement = {
+  name: "write-remove",
+  text: `
+delete from sallyport.tuples t using sallyport.changes c
+where c.store_id = $1 and c.deleted and c.revision = (select revision from sallyport.stores where id = $1)
+  and t.store_id = $1 and t.object = c.object and t.relation = c.relation
+  and t.subject = c.subject and t.subject_relation = c.subject_relation`,
+}
+
 type WriteRow = [ordinal: number, revision: number | null, differs: boolean | null]
 
 /** Columns of the statement's input; the first three are request, deleted, strict. */
@@ -91,9 +100,11 @@ export async function writeTupleGroup(
   requests: readonly WriteRequest[],
 ): Promise<GroupResult | undefined> {
   const columns = columnsOf(requests)
+  const deletes = requests.some((request) => request.deletes.length > 0)
   const [locked, written] = (await database.batch([
     [lockStore, [storeId]],
     [writeGroup, [storeId, ...columns]],
+    ...(deletes ? [[removeDeleted, [storeId]] as const] : []),
   ])) as readonly [readonly SqlRow[], readonly SqlRow[]]
   const before = locked[0]?.[0] as number | undefined
   if (before === undefined) return undefined

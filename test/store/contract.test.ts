@@ -185,6 +185,25 @@ describeDatabases("store contract", (database) => {
     expect(await all(database(), id)).toEqual(["d:0 r u:0", "d:1 r u:1", "d:2 r u:2"])
   })
 
+  test("deleted and written again, in one group and after an idle write", async () => {
+    const { id } = await createStore(database(), "again")
+    const tuples = writer(database())
+    const a = row("d:1", "r", "u:1")
+    const b = row("d:2", "r", "u:1")
+    await tuples.write(id, request({ writes: [a, b] }))
+    await Promise.all([
+      tuples.write(id, request({ deletes: [a] })),
+      tuples.write(id, request({ deletes: [row("d:9", "r", "u:1")], onMissing: "ignore" })),
+      tuples.write(id, request({ writes: [a], onDuplicate: "ignore" })),
+      tuples.write(id, request({ deletes: [b], writes: [row("d:3", "r", "u:1")] })),
+    ])
+    expect(await all(database(), id)).toEqual(["d:1 r u:1", "d:3 r u:1"])
+    // Deletes nothing: what the last revision deleted stays as it is.
+    await tuples.write(id, request({ writes: [b] }))
+    await tuples.write(id, request({ deletes: [row("d:9", "r", "u:1")], onMissing: "ignore" }))
+    expect(await all(database(), id)).toEqual(["d:1 r u:1", "d:2 r u:1", "d:3 r u:1"])
+  })
+
   test("revisions are gapless and each is whole under concurrent writers of several processes", async () => {
     const { id } = await createStore(database(), "concurrent")
     const source = createTupleSource(database())

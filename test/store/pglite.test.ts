@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { takeOwnership } from "../../runtime/store/owner-lock.ts"
 import { openPglite } from "../../runtime/store/pglite.ts"
+import { embeddedFolder } from "./databases.ts"
 
 let folder: string
 beforeEach(async () => {
@@ -45,6 +46,8 @@ describe("the embedded database", () => {
   })
 
   test("a second opener is refused with a sentence, and the folder is free after closing", async () => {
+    await rm(folder, { recursive: true })
+    folder = await embeddedFolder()
     const database = await openPglite(folder)
     await expect(openPglite(folder)).rejects.toThrow(`${folder} is in use by process ${process.pid}`)
     await database.close()
