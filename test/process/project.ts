@@ -1,0 +1,97 @@
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import type { Author } from "../../runtime/control/api.ts"
+import { type Role, type Runtime, type RuntimeSettings, startRuntime } from "../../runtime/main.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { freePort } from "../gateway/harness.ts"
+
+export const token = "test-token-0123456789"
+export const author: Author = { who: "test", commit: null, message: null }
+
+/** Ports that stay the same for all plans of one test. */
+export interface Ports {
+  readonly gateway: number
+  readonly authz: number
+  readonly control: number
+}
+
+export async function freePorts(): Promise<Ports> {
+  return { gateway: await freePort(), authz: await freePort(), control: await freePort() }
+}
+
+/** The plan of a small project; `more` is added to its text, `greeting` is what `GET /hello` answers. */
+export function planOf(
+  ports: Ports,
+  greeting = "hello",
+  more = "",
+  relations = "define viewer: [user]",
+): Plan {
+  const text = `
+gateway test { listen 127.0.0.1:${ports.gateway} }
+authz { listen 127.0.0.1:${ports.authz}; max-staleness 1s; store acme { model "acme.fga" } }
+api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "${greeting}" } } }
+api order {
+  path "/order"
+  auth none
+  GET "/{id}/{who}" { require viewer of "order:\${path.id}" for "user:\${path.who}"; respond 200 { body text "seen" } }
+}
+${more}`
+  const model = `model\n  schema 1.1\ntype user\ntype order\n  relations\n    ${relations}\n`
+  const { plan, diagnostics } = compile(
+    new MemoryFiles([
+      ["gateway.conf", text],
+      ["acme.fga", model],
+    ]),
+    "gateway.conf",
+  )
+  if (plan === undefined) throw new Error(diagnostics.map(({ detail }) => detail).join("\n"))
+  return plan
+}
+
+/** A runtime of this process. Its log is kept, and not shown. */
+export async function start(
+  url: string,
+  ports: Ports,
+  more: Partial<RuntimeSettings> = {},
+  roles: readonly Role[] = ["gateway", "authz", "control"],
+): Promise<Runtime & { readonly lines: string[] }> {
+  const lines: string[] = []
+  const runtime = await startRuntime({
+    database: { url },
+    roles,
+    control: { listen: { host: "127.0.0.1", port: ports.control }, token },
+    env: {},
+    cwd: process.cwd(),
+    version: "0.0.0",
+    log: createLog({ stream: { write: (line) => void lines.push(line) } }),
+    accessLog: false,
+    ...more,
+  })
+  return Object.assign(runtime, { lines })
+}
+
+/** Asks the control API; `body` undefined: GET. */
+export async function control(
+  ports: Ports,
+  method: string,
+  path: string,
+  body?: unknown,
+  authorization = `Bearer ${token}`,
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown> }> {
+  const response = await fetch(`http://127.0.0.1:${ports.control}${path}`, {
+    method,
+    headers: { authorization, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const json = response.headers.get("content-type")?.includes("json") === true
+  return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : { text } }
+}
+
+/** Asks the gateway. */
+export async function call(ports: Ports, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`)
+  const text = await response.text()
+  return response.status === 200 ? text : String(response.status)
+}
