@@ -14,14 +14,6 @@ import { MemoryFiles, type ReadFailure } from "../compiler/core/files.ts"
 //
 // Cases are found by scanning. With UPDATE=1 expectations are rewritten, and the diff is the review.
 
-/** A case as read: the project's files, and the expectations by name. */
-export interface Case {
-  readonly name: string
-  readonly about: string
-  readonly files: MemoryFiles
-  readonly sections: ReadonlyMap<string, string>
-}
-
 /** What a test computes for a section of a case; compared with the section's text. */
 export type Expectations = Readonly<
   Record<string, (files: MemoryFiles, sections: ReadonlyMap<string, string>) => string>

@@ -27,7 +27,7 @@ beforeAll(() => {
   symlinkSync("nowhere", join(root, "dangling-link"))
   symlinkSync("loop-link", join(root, "loop-link"))
   symlinkSync("..", join(root, "teams/up"))
-  execFileSync("mkfifo", [join(root, "pipe")])
+  execFileSync("sh", ["-c", 'mkfifo "$0"', join(root, "pipe")])
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
