@@ -10,7 +10,7 @@ import { StoreDirectory } from "./store-directory.ts"
 
 const stalenessDefaultMs = 10_000
 
-/** What the resources share. */
+/** The API of one process apart from its listeners: what the resources share. Made once; it holds no resources of its own to close. */
 export class AuthzApi {
   readonly database: Database
   readonly engine: CheckEngine

@@ -1,15 +1,18 @@
 import type { AddressInfo } from "node:net"
 import type { FastifyInstance } from "fastify"
 import type { Address } from "../plan/resources.ts"
-import { AuthzApi } from "./api.ts"
-import type { AuthzParts } from "./ports.ts"
+import type { AuthzApi } from "./api.ts"
 import { buildServer } from "./server.ts"
 
-export interface AuthzOptions extends AuthzParts {
+/** What to open. */
+export interface AuthzOptions {
+  /** Shared by all listeners of a process, so that they have one view of stores and one queue of writes. */
+  readonly api: AuthzApi
   /** Where to listen, each with a listener of its own; port 0 takes a free one. */
   readonly listen: readonly Address[]
 }
 
+/** Open listeners. */
 export interface AuthzListeners {
   /** In the order asked for, with the real ports. */
   readonly addresses: readonly Address[]
@@ -23,7 +26,6 @@ export interface AuthzListeners {
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const api = new AuthzApi(options)
   const servers: FastifyInstance[] = []
   const close = async () => {
     await Promise.all(servers.map((server) => server.close()))
@@ -31,7 +33,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
   const addresses: Address[] = []
   try {
     for (const { host, port } of options.listen) {
-      const server = buildServer(api)
+      const server = buildServer(options.api)
       servers.push(server)
       await server.listen({ host, port })
       addresses.push({ host, port: (server.server.address() as AddressInfo).port })

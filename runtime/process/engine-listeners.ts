@@ -1,3 +1,4 @@
+import { AuthzApi } from "../authz/api.ts"
 import type { AuthzParts } from "../authz/ports.ts"
 import { type AuthzListeners, startAuthz } from "../authz/start.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
@@ -12,12 +13,12 @@ export interface PreparedListeners {
 
 /** The engine's HTTP listeners over the life of plans: a new address is opened before the old one is closed, an address that stays is left alone. */
 export class EngineListeners {
-  readonly #parts: AuthzParts
+  readonly #api: AuthzApi
   readonly #onError: (error: unknown) => void
   #open = new Map<string, AuthzListeners>()
 
   constructor(parts: AuthzParts, onError: (error: unknown) => void) {
-    this.#parts = parts
+    this.#api = new AuthzApi(parts)
     this.#onError = onError
   }
 
@@ -36,7 +37,7 @@ export class EngineListeners {
     for (const [key, address] of wanted) {
       if (this.#open.has(key)) continue
       try {
-        opened.set(key, await startAuthz({ ...this.#parts, listen: [address] }))
+        opened.set(key, await startAuthz({ api: this.#api, listen: [address] }))
       } catch (error) {
         await discard()
         throw refused(plan, key, error as NodeJS.ErrnoException)

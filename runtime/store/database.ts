@@ -7,6 +7,7 @@ export interface Statement {
 /** One row, by position: bigint columns are numbers (none of ours passes 2^53), timestamps are `Date`, the rest as node-postgres has it. */
 export type SqlRow = readonly unknown[]
 
+/** What statements are sent to: a database, or a transaction in it. */
 export interface Queryable {
   /** Runs one statement. Rejects with `SourceUnavailable` or a `SqlError`. */
   query<Row extends SqlRow = SqlRow>(
@@ -20,6 +21,7 @@ export interface Transaction extends Queryable {
   script(text: string): Promise<void>
 }
 
+/** How a transaction differs from the usual (read committed, the database's bound of a statement). */
 export interface TransactionOptions {
   /** One snapshot for all statements, nothing is written. */
   readonly snapshot?: boolean
@@ -63,6 +65,7 @@ export class SqlError extends Error {
 /** SQLSTATE of a duplicate key. */
 export const uniqueViolation = "23505"
 
+/** Whether the database refused with one of these SQLSTATEs. */
 export function isSqlError(error: unknown, ...codes: readonly string[]): error is SqlError {
   return error instanceof SqlError && codes.includes(error.code)
 }

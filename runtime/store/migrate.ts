@@ -5,6 +5,7 @@ import { sqlStateOf } from "./fault.ts"
 import { type Migration, ownMigrations } from "./migration-files.ts"
 import { appliedMigrations, compareSchema } from "./schema-state.ts"
 
+/** For tests and for showing progress. */
 export interface MigrateOptions {
   /** Default: those of this version. */
   readonly migrations?: readonly Migration[] | undefined

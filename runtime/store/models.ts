@@ -51,6 +51,7 @@ export async function insertModel(
   })
 }
 
+/** A model of that store; undefined when the store has none of that id. */
 export async function findModel(
   database: Queryable,
   storeId: string,

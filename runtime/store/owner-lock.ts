@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 
+/** Held until it is released; a process that ends without releasing it leaves a lock that is taken over. */
 export interface OwnerLock {
   release(): Promise<void>
 }

@@ -9,6 +9,7 @@ import { type OwnerLock, takeOwnership } from "./owner-lock.ts"
 import { SqlDatabase } from "./sql-database.ts"
 import { type Wire, WorkerStream } from "./worker-stream.ts"
 
+/** All optional. */
 export interface PgliteOptions {
   /** Told when the folder is new: the first initialisation takes seconds. */
   readonly onInitialize?: (() => void) | undefined

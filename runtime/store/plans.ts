@@ -18,6 +18,7 @@ export interface StoredPlan extends PlanHeader {
   readonly plan: unknown
 }
 
+/** A plan that is to become the newest, who applies it, and why. */
 export interface PlanInsert {
   readonly plan: Plan
   /** Serial of the plan it was compared with; null: nothing was running. */
@@ -80,6 +81,7 @@ export async function currentPlan(database: Queryable): Promise<StoredPlan | und
   return first(await database.query<PlanRow>(newest))
 }
 
+/** A plan of the history; undefined when there is no such serial. */
 export async function planBySerial(database: Queryable, serial: number): Promise<StoredPlan | undefined> {
   return first(await database.query<PlanRow>(bySerial, [serial]))
 }

@@ -3,6 +3,7 @@ import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "./database.ts"
 import { SqlDatabase } from "./sql-database.ts"
 
+/** All optional. */
 export interface PostgresOptions {
   /** Default 10. */
   readonly connectionsMax?: number | undefined

@@ -13,6 +13,7 @@ export interface ProcessReport {
   readonly lastError: string
 }
 
+/** What the fleet knows of a process. */
 export interface ProcessRecord extends ProcessReport {
   readonly host: string
   readonly pid: number
@@ -65,6 +66,7 @@ export async function removeProcess(database: Queryable, id: string): Promise<vo
   await database.query(remove, [id])
 }
 
+/** All processes that reported within the last hour, oldest first. */
 export async function listProcesses(database: Queryable): Promise<readonly ProcessRecord[]> {
   const rows = await database.query<ProcessRow>(list)
   return rows.map(

@@ -10,11 +10,13 @@ export interface TupleFilter {
   readonly user?: string | undefined
 }
 
+/** A tuple and when it was written. */
 export interface StoredTuple {
   readonly key: TupleKey
   readonly writtenAt: Date
 }
 
+/** One page, and the token of the next. */
 export interface TuplePage {
   readonly tuples: readonly StoredTuple[]
   /** Empty at the end. */

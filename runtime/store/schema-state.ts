@@ -6,6 +6,7 @@ export type SchemaState =
   | { readonly state: "ok" }
   | { readonly state: "empty" | "older" | "newer" | "edited"; readonly message: string }
 
+/** A file as it was when it was applied. */
 export interface AppliedMigration {
   readonly name: string
   readonly checksum: string
@@ -38,6 +39,7 @@ export async function appliedMigrations(database: Queryable): Promise<readonly A
   }
 }
 
+/** The judgement alone: the files applied beside the files known, both in order. */
 export function compareSchema(
   applied: readonly AppliedMigration[],
   migrations: readonly Migration[],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest"
-import type { AuthzListeners } from "../../runtime/authz/start.ts"
-import { startAuthz } from "../../runtime/authz/start.ts"
+import { AuthzApi } from "../../runtime/authz/api.ts"
+import { type AuthzListeners, startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { readModel } from "../../runtime/model/read.ts"
@@ -101,12 +101,18 @@ export async function serve(database: Database): Promise<Served & { listeners: A
     authz: { stores: { acme: { model: digest } } },
     models: { [digest]: plan },
   } as unknown as PlanBody)
-  const listeners = await startAuthz({
-    listen: [{ host: "127.0.0.1", port: 0 }],
+  const engine = new Engine(createTupleSource(database))
+  const api = new AuthzApi({
     database,
-    engine: new Engine(createTupleSource(database)),
+    engine,
     planModel: (asked) => (asked === digest ? plan : undefined),
   })
+  const opened = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
+  const close = async () => {
+    await opened.close()
+    engine.close()
+  }
+  const listeners = { addresses: opened.addresses, close }
   const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
   return { database, base, listeners, call: (method, path, body) => call(base, method, path, body) }
 }

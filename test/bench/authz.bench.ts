@@ -5,6 +5,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import autocannon from "autocannon"
+import { AuthzApi } from "../../runtime/authz/api.ts"
 import { startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
@@ -69,7 +70,8 @@ function serveBare(): void {
 async function serveAuthz(url: string): Promise<void> {
   const database = openPostgres(url)
   const engine = new Engine(createTupleSource(database))
-  const { addresses } = await startAuthz({ listen: [{ host: "127.0.0.1", port: 0 }], database, engine })
+  const api = new AuthzApi({ database, engine })
+  const { addresses } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
   ready(addresses[0]?.port ?? 0)
 }
 

@@ -2,6 +2,7 @@
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { AuthzApi } from "../../runtime/authz/api.ts"
 import { startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
@@ -32,7 +33,8 @@ else await measure()
 async function serve(url: string): Promise<void> {
   const database = openPostgres(url)
   const engine = new Engine(createTupleSource(database))
-  const { addresses } = await startAuthz({ listen: [{ host: "127.0.0.1", port: 0 }], database, engine })
+  const api = new AuthzApi({ database, engine })
+  const { addresses } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
   process.send?.(addresses[0]?.port ?? 0)
 }
 

@@ -93,9 +93,28 @@ export const rooms: readonly Room[] = [
   // The runtime.
   {
     path: "runtime/store",
-    doors: ["database", "declared-stores", "plans"],
+    doors: [
+      "continuation",
+      "database",
+      "declared-stores",
+      "ids",
+      "migrate",
+      "models",
+      "owner-lock",
+      "pglite",
+      "plans",
+      "postgres",
+      "processes",
+      "read-tuples",
+      "schema-state",
+      "stores",
+      "tuple-row",
+      "tuple-source",
+      "tuple-writer",
+      "write-tuples",
+    ],
     may: ["runtime/plan", "runtime/check"],
-    packages: ["pg", "pg-cursor", "@electric-sql/pglite", "ulid"],
+    packages: ["pg", "@electric-sql/pglite", "ulid"],
     builtins: "any",
   },
   {
@@ -152,9 +171,9 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/authz",
-    doors: [],
+    doors: ["api", "ports", "start"],
     may: ["runtime/plan", "runtime/model", "runtime/check", "runtime/store", "runtime/telemetry"],
-    packages: ["fastify", "zod", "ulid"],
+    packages: ["fastify"],
     builtins: "any",
   },
   {
