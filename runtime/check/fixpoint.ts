@@ -158,18 +158,20 @@ class Solver {
   readonly #nodes: readonly Node[]
   readonly #question: Question
   #low: Uint8Array
+  #high: Uint8Array
 
   constructor(nodes: readonly Node[], question: Question) {
     this.#nodes = nodes
     this.#question = question
     this.#low = new Uint8Array(nodes.length)
+    this.#high = this.#low
   }
 
   /** Value of node 0 in the limit of the underestimates. */
   *solve(): Generator<void, number> {
     for (;;) {
-      const high = yield* this.#least(this.#low)
-      const low = yield* this.#least(high)
+      this.#high = yield* this.#least(this.#low)
+      const low = yield* this.#least(this.#high)
       if (low.every((value, at) => value === this.#low[at])) return low[0] as number
       this.#low = low
     }
@@ -221,7 +223,7 @@ class Solver {
     return greatest
   }
 
-  /** The problem to report for a node in error: the worst one found along nodes in error. */
+  /** The problem to report for a node in error: the worst one found along nodes that are, or under a negation may be, in error. */
   problemOf(root: number): number {
     let worst = -1
     const seen = new Set([root])
@@ -233,7 +235,7 @@ class Solver {
         else {
           worst = this.#question.worse(worst, formula.problem)
           for (const ref of [...formula.refs, ...formula.unsureRefs])
-            if (this.#low[ref] === unsure) seen.add(ref)
+            if (this.#low[ref] === unsure || this.#high[ref] === unsure) seen.add(ref)
           formulas.push(...formula.parts)
         }
       }

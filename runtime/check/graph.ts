@@ -1,4 +1,5 @@
 import { Adjacency } from "./adjacency.ts"
+import { IntColumn } from "./int-column.ts"
 import { Names } from "./names.ts"
 import type { PageKey, TupleRow } from "./ports.ts"
 
@@ -51,8 +52,13 @@ export class Graph {
   revision = 0
   /** Loaded pages of a partial graph; undefined when the graph is whole. */
   readonly pages: { readonly forward: Set<number>; readonly reverse: Set<number> } | undefined
-  readonly #slotIds = new Map<string, number>()
+  /** Slots by object type, relation and subject type, which are small numbers. */
+  readonly #slotsByTypes = new Map<number, Slot[]>()
   readonly #bases = new Map<string, Base>()
+  readonly #typeIds = new Map<string, number>()
+  readonly #types: string[] = []
+  /** For each name the number of its type, plus 1. */
+  readonly #typeOfName = new IntColumn()
   readonly #relationIds = new Map<string, number>()
   readonly #contexts = new Map<string, StoredContext>()
 
@@ -68,27 +74,63 @@ export class Graph {
     subjectRelation: string,
     condition: string,
   ): Slot {
-    const baseKey = `${objectType}#${relation}@${subjectType}#${subjectRelation}`
-    const key = `${baseKey} ${condition}`
-    const known = this.#slotIds.get(key)
-    if (known !== undefined) return this.slots[known] as Slot
+    return this.#slot(
+      this.#typeId(objectType),
+      relation,
+      this.#typeId(subjectType),
+      subjectRelation,
+      condition,
+    )
+  }
+
+  #slot(
+    objectType: number,
+    relation: string,
+    subjectType: number,
+    subjectRelation: string,
+    condition: string,
+  ): Slot {
+    const relationId = this.relationId(relation)
+    const key = (objectType * 0x2_0000 + relationId) * 0x2_0000 + subjectType
+    const known = this.#slotsByTypes.get(key) ?? []
+    for (const slot of known)
+      if (slot.subjectRelation === subjectRelation && slot.condition === condition) return slot
+    const baseKey = `${key}#${subjectRelation}`
     const base = this.#bases.get(baseKey) ?? { id: this.#bases.size, slots: [] }
     this.#bases.set(baseKey, base)
     const slot: Slot = {
       id: this.slots.length,
-      objectType,
+      objectType: this.#types[objectType] ?? "",
       relation,
-      subjectType,
+      subjectType: this.#types[subjectType] ?? "",
       subjectRelation,
       condition,
       base,
-      relationId: this.relationId(relation),
+      relationId,
       subjectRelationId: this.relationId(subjectRelation === "*" ? "" : subjectRelation),
     }
     this.slots.push(slot)
     base.slots.push(slot)
-    this.#slotIds.set(key, slot.id)
+    known.push(slot)
+    this.#slotsByTypes.set(key, known)
     return slot
+  }
+
+  #typeId(type: string): number {
+    const known = this.#typeIds.get(type)
+    if (known !== undefined) return known
+    this.#types.push(type)
+    this.#typeIds.set(type, this.#types.length - 1)
+    return this.#types.length - 1
+  }
+
+  /** The number of a name's type: taken out of the name once. */
+  #typeOf(id: number, name: string): number {
+    const known = this.#typeOfName.get(id)
+    if (known !== 0) return known - 1
+    const type = this.#typeId(name.slice(0, name.indexOf(":")))
+    this.#typeOfName.set(id, type + 1)
+    return type
   }
 
   /** A number for a relation's name, so that (object, relation) is one number too. */
@@ -100,24 +142,32 @@ export class Graph {
     return id
   }
 
-  slotOfRow(row: TupleRow): Slot {
-    const [object, relation, subject, subjectRelation, condition] = row
-    const colon = subject.indexOf(":")
-    const wildcard = subject.length === colon + 2 && subject.charCodeAt(colon + 1) === 42
+  /** The slot of a row that may be no tuple of this graph. */
+  slotOfRow([object, relation, subject, subjectRelation, condition]: TupleRow): Slot {
     return this.slot(
       object.slice(0, object.indexOf(":")),
       relation,
-      subject.slice(0, colon),
-      wildcard ? "*" : subjectRelation,
+      subject.slice(0, subject.indexOf(":")),
+      isWildcard(subject) ? "*" : subjectRelation,
       condition,
+    )
+  }
+
+  #slotOf(object: number, subject: number, row: TupleRow): Slot {
+    return this.#slot(
+      this.#typeOf(object, row[0]),
+      row[1],
+      this.#typeOf(subject, row[2]),
+      isWildcard(row[2]) ? "*" : row[3],
+      row[4],
     )
   }
 
   /** Takes one row of a first load; between `startLoad` and the end of `finishLoad` nothing may be asked. */
   loadRow(row: TupleRow): void {
-    const slot = this.slotOfRow(row)
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
+    const slot = this.#slotOf(object, subject, row)
     this.forward.insert(object, slot.id, subject)
     this.reverse.insert(subject, slot.id, object)
     if (row[5] !== "") this.#setContext(object, slot.id, subject, row[5])
@@ -143,9 +193,9 @@ export class Graph {
 
   /** A tuple written: it replaces one of the same key under another condition. A partial graph takes what its pages cover. */
   write(row: TupleRow): void {
-    const slot = this.slotOfRow(row)
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
+    const slot = this.#slotOf(object, subject, row)
     if (slot.base.slots.length > 1) this.#erase(slot, object, subject)
     if (this.hasForward(object, slot)) {
       this.forward.insert(object, slot.id, subject)
@@ -201,15 +251,20 @@ export class Graph {
     if (loaded.has(page)) return
     loaded.add(page)
     for (const row of rows) {
-      const slot = this.slotOfRow(row)
       const object = this.names.intern(row[0])
       const subject = this.names.intern(row[2])
+      const slot = this.#slotOf(object, subject, row)
       if (forward) {
         this.forward.insert(object, slot.id, subject)
         this.#setContext(object, slot.id, subject, row[5])
       } else this.reverse.insert(subject, slot.id, object)
     }
   }
+}
+
+/** `type:*`. */
+function isWildcard(name: string): boolean {
+  return name.charCodeAt(name.length - 1) === 42 && name.charCodeAt(name.length - 2) === 58
 }
 
 /** Ids are below 2^31 and relation names few, so this is exact. */

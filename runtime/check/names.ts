@@ -121,31 +121,37 @@ export class Names {
 
   /** Writes a record (two bytes of length, then UTF-8); a record never crosses chunks. Returns its address. */
   #append(name: string): number {
-    const bytes = utf8.encode(name)
-    if (bytes.length > 0xffff) throw new RangeError(`a name of ${bytes.length} bytes`)
-    const need = bytes.length + 2
-    let index = this.#arena.length - 1
-    let chunk = this.#arena[index] as Uint8Array
-    if (this.#used + need > chunk.length) {
-      if (chunk.length < chunkBytes && this.#used + need <= chunkBytes) {
-        let length = chunk.length
-        while (length < this.#used + need) length *= 2
-        const grown = new Uint8Array(length)
-        grown.set(chunk)
-        this.#arena[index] = chunk = grown
-      } else {
-        chunk = new Uint8Array(chunkBytes)
-        this.#arena.push(chunk)
-        this.#used = 0
-        index++
-      }
-    }
+    const ascii = isAscii(name)
+    const bytes = ascii ? undefined : utf8.encode(name)
+    const length = bytes?.length ?? name.length
+    if (length > 0xffff) throw new RangeError(`a name of ${length} bytes`)
+    const chunk = this.#reserve(length + 2)
     const start = this.#used
-    chunk[start] = bytes.length & 0xff
-    chunk[start + 1] = bytes.length >>> 8
-    chunk.set(bytes, start + 2)
-    this.#used += need
-    return index * chunkBytes + start
+    chunk[start] = length & 0xff
+    chunk[start + 1] = length >>> 8
+    if (bytes !== undefined) chunk.set(bytes, start + 2)
+    else for (let at = 0; at < length; at++) chunk[start + 2 + at] = name.charCodeAt(at)
+    this.#used += length + 2
+    return (this.#arena.length - 1) * chunkBytes + start
+  }
+
+  /** The last chunk, with room for so many bytes after `#used`. */
+  #reserve(need: number): Uint8Array {
+    const index = this.#arena.length - 1
+    const chunk = this.#arena[index] as Uint8Array
+    if (this.#used + need <= chunk.length) return chunk
+    if (chunk.length < chunkBytes && this.#used + need <= chunkBytes) {
+      let length = chunk.length
+      while (length < this.#used + need) length *= 2
+      const grown = new Uint8Array(length)
+      grown.set(chunk)
+      this.#arena[index] = grown
+      return grown
+    }
+    const next = new Uint8Array(chunkBytes)
+    this.#arena.push(next)
+    this.#used = 0
+    return next
   }
 
   #insert(hash: number, id: number): void {
@@ -176,4 +182,9 @@ export class Names {
       if (id !== 0) this.#insert(old[at] as number, id - 1)
     }
   }
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false
+  return true
 }

@@ -59,12 +59,16 @@ export class Program {
   readonly parts: readonly (Part | undefined)[]
   /** Per relation: decided by unconditioned tuples and unions alone, all the way down. Then it is plain reachability. */
   readonly pure: readonly boolean[]
+  /** Some test asks for the wildcard of the subject's type. */
+  readonly asksWildcard: boolean
   readonly #backHops = new Map<number, BackHops>()
 
   constructor(plans: RelationPlans, kind: string, conditions: ReadonlyMap<string, CompiledCondition>) {
     this.kind = kind
     this.own = plans.relations.findIndex(({ type, relation }) => `${type}#${relation}` === kind)
-    this.parts = new Specializer(plans, kind, this.own, conditions).parts()
+    const specializer = new Specializer(plans, kind, this.own, conditions)
+    this.parts = specializer.parts()
+    this.asksWildcard = specializer.asksWildcard
     this.pure = pureParts(this.parts)
   }
 
@@ -103,6 +107,7 @@ class Specializer {
   readonly #conditions: ReadonlyMap<string, CompiledCondition>
   readonly #reaching: (relation: number) => boolean
   readonly #targets: readonly number[]
+  asksWildcard = false
 
   constructor(
     plans: RelationPlans,
@@ -155,7 +160,10 @@ class Specializer {
       const subject = this.#plans.subjects[row?.[1] ?? -1]
       const condition = this.#condition(row?.[2] ?? -1)
       if (subject === this.#kind) tests.push({ slot, wildcard: false, condition })
-      else if (subject === `${this.#kind}:*`) tests.push({ slot, wildcard: true, condition })
+      else if (subject === `${this.#kind}:*`) {
+        tests.push({ slot, wildcard: true, condition })
+        this.asksWildcard = true
+      }
       const target = this.#targets[row?.[1] ?? -1] ?? -1
       if (target >= 0 && this.#reaching(target)) hops.push({ slot, target, condition })
     }

@@ -15,6 +15,7 @@ export function readRequest(graph: Graph, model: LoadedModel, request: CheckRequ
   const relation = readRelation(model, request.object, request.relation)
   if (typeof relation === "string") throw new CheckError("validation_error", inTuple(relation, request))
   const names = new Ids(graph)
+  const program = model.program(subject.kind)
   const contextual = request.contextualTuples
   const overlay =
     contextual === undefined || contextual.length === 0
@@ -23,13 +24,13 @@ export function readRequest(graph: Graph, model: LoadedModel, request: CheckRequ
   return {
     graph,
     model,
-    program: model.program(subject.kind),
+    program,
     slots: model.slotsIn(graph),
     overlay,
     object: names.id(request.object),
     relation,
     subject: names.id(subject.object),
-    wildcard: subject.kind === subject.type ? names.known(`${subject.type}:*`) : -1,
+    wildcard: program.asksWildcard ? names.known(`${subject.type}:*`) : -1,
     context: request.context,
     temporaryNames: names.temporary,
   }

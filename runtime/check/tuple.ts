@@ -8,11 +8,26 @@ const contextBytesMax = 32_768
 /** `type:id` taken apart; undefined when it is none. One colon, no `#`, no white space, both parts not empty. */
 export function splitObject(object: string): { readonly type: string; readonly id: string } | undefined {
   const colon = object.indexOf(":")
-  if (colon < 1 || colon === object.length - 1 || forbidden.test(object)) return undefined
+  if (colon < 1 || colon === object.length - 1 || !isPlain(object, colon)) return undefined
   return { type: object.slice(0, colon), id: object.slice(colon + 1) }
 }
 
-const forbidden = /[#\s]|:.*:/u
+const blankOrSurrogate = /[\s\p{Surrogate}]/u
+
+/**
+ * No second colon, no `#`, no white space, and well formed: lone surrogates have no bytes, so two different ones would become
+ * one name. By code, because it is done twice for every check.
+ */
+function isPlain(text: string, colon: number): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 127)
+      return !blankOrSurrogate.test(text) && !/[#]/.test(text) && text.indexOf(":", colon + 1) < 0
+    if (code <= 32 && (code === 32 || (code >= 9 && code <= 13))) return false
+    if (code === 35 || (code === 58 && at !== colon)) return false
+  }
+  return true
+}
 
 /** The left side of a tuple taken apart: `relation` is `""` for objects and wildcards, `kind` is `user`, `user:*` or `group#member`. */
 export interface Subject {
@@ -28,7 +43,7 @@ export function readSubject(model: LoadedModel, user: string): Subject | string 
   const object = hash < 0 ? user : user.slice(0, hash)
   const relation = hash < 0 ? "" : user.slice(hash + 1)
   const parts = splitObject(object)
-  if (parts === undefined || (hash >= 0 && !isRelation(relation)) || !isWellFormed(user))
+  if (parts === undefined || (hash >= 0 && !isRelation(relation)))
     return "the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)"
   const { type, id } = parts
   if (hash >= 0 && id === "*") return "the 'user' field cannot reference a typed wildcard in a userset value"
@@ -42,21 +57,19 @@ export function readSubject(model: LoadedModel, user: string): Subject | string 
 /** What is wrong with object and relation, or the relation's index in the plan. */
 export function readRelation(model: LoadedModel, object: string, relation: string): number | string {
   const parts = splitObject(object)
-  if (parts === undefined || !isWellFormed(object)) return "invalid 'object' field format"
+  if (parts === undefined) return "invalid 'object' field format"
   if (parts.id === "*") return "the 'object' field cannot reference a typed wildcard"
   const relations = model.types.get(parts.type)
   if (relations === undefined) return `type '${parts.type}' not found`
-  if (!isRelation(relation)) return "the 'relation' field is malformed"
-  return relations.get(relation) ?? `relation '${parts.type}#${relation}' not found`
+  const index = relations.get(relation)
+  if (index !== undefined) return index
+  return isRelation(relation)
+    ? `relation '${parts.type}#${relation}' not found`
+    : "the 'relation' field is malformed"
 }
 
 function isRelation(text: string): boolean {
-  return text !== "" && !/[:#\s]/u.test(text)
-}
-
-/** Lone surrogates have no bytes: two of them would become one name. */
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text)
+  return text !== "" && !/[:#]/.test(text) && !blankOrSurrogate.test(text)
 }
 
 /** `document:1#viewer@user:ann`, as error messages name tuples. */

@@ -1,0 +1,249 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { Engine } from "../../runtime/check/engine.ts"
+import { Evaluation } from "../../runtime/check/evaluation.ts"
+import { Graph } from "../../runtime/check/graph.ts"
+import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
+import type { CheckRequest, TupleRow } from "../../runtime/check/ports.ts"
+import { readRequest } from "../../runtime/check/request.ts"
+import { lowerModel } from "../../runtime/model/lower.ts"
+import { Random } from "../naive/random.ts"
+
+// Checks in process over a store of a million tuples: from ids that are known already, and from the request's strings.
+
+const counts = { users: 100_000, groups: 20_000, folders: 50_000, docs: 200_000 }
+const queries = 4_096
+const rounds = 7
+const roundMs = 250
+
+const direct = (...types: { type: string; relation?: string }[]) => ({ directly_related_user_types: types })
+const from = (tupleset: string, relation: string) => ({
+  tupleToUserset: { tupleset: { relation: tupleset }, computedUserset: { relation } },
+})
+
+const model = loadModel(
+  lowerModel({
+    schema_version: "1.1",
+    type_definitions: [
+      { type: "user" },
+      {
+        type: "group",
+        relations: { member: { this: {} } },
+        metadata: { relations: { member: direct({ type: "user" }, { type: "group", relation: "member" }) } },
+      },
+      {
+        type: "folder",
+        relations: {
+          parent: { this: {} },
+          viewer: { union: { child: [{ this: {} }, from("parent", "viewer")] } },
+        },
+        metadata: {
+          relations: {
+            parent: direct({ type: "folder" }),
+            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
+          },
+        },
+      },
+      {
+        type: "doc",
+        relations: {
+          parent: { this: {} },
+          owner: { this: {} },
+          viewer: {
+            union: {
+              child: [{ this: {} }, { computedUserset: { relation: "owner" } }, from("parent", "viewer")],
+            },
+          },
+        },
+        metadata: {
+          relations: {
+            parent: direct({ type: "folder" }),
+            owner: direct({ type: "user" }),
+            viewer: direct({ type: "user" }, { type: "group", relation: "member" }),
+          },
+        },
+      },
+    ],
+  }),
+)
+
+function rowsOf(random: Random): TupleRow[] {
+  const rows: TupleRow[] = []
+  const add = (object: string, relation: string, subject: string, subjectRelation = "") =>
+    rows.push([object, relation, subject, subjectRelation, "", ""])
+  for (let id = 0; id < counts.groups; id++) {
+    for (let at = 0; at < 10; at++) add(`group:g${id}`, "member", `user:u${random.below(counts.users)}`)
+    if (id > 0 && random.chance(50)) add(`group:g${random.below(id)}`, "member", `group:g${id}`, "member")
+  }
+  for (let id = 0; id < counts.folders; id++) {
+    // A tree about five deep: the parent is a folder of a tenth of the number.
+    if (id > 0) add(`folder:f${id}`, "parent", `folder:f${Math.floor(id / 10)}`)
+    if (random.chance(50)) add(`folder:f${id}`, "viewer", `group:g${random.below(counts.groups)}`, "member")
+  }
+  for (let id = 0; id < counts.docs; id++) {
+    add(`doc:d${id}`, "parent", `folder:f${random.below(counts.folders)}`)
+    add(`doc:d${id}`, "owner", `user:u${random.below(counts.users)}`)
+    add(`doc:d${id}`, "viewer", `user:u${random.below(counts.users)}`)
+  }
+  return rows
+}
+
+/** Requests of one kind, at random over the whole store. */
+function requestsOf(kind: string, rows: readonly TupleRow[], random: Random): CheckRequest[] {
+  const pick = (test: (row: TupleRow) => boolean): TupleRow => {
+    for (;;) {
+      const row = random.pick(rows)
+      if (test(row)) return row
+    }
+  }
+  return Array.from({ length: queries }, () => {
+    if (kind === "unrelated")
+      return {
+        user: `user:u${random.below(counts.users)}`,
+        relation: "viewer",
+        object: `doc:d${random.below(counts.docs)}`,
+      }
+    if (kind === "direct") {
+      const [object, relation, user] = pick((row) => row[1] === "viewer" && row[3] === "")
+      return { user, relation, object }
+    }
+    // Through the document's folders and a group.
+    const [object, , folder] = pick((row) => row[0].startsWith("doc:") && row[1] === "parent")
+    return { user: memberAbove(folder, rows, random), relation: "viewer", object }
+  })
+}
+
+const viewersByFolder = new Map<string, string>()
+const membersByGroup = new Map<string, string[]>()
+
+function memberAbove(folder: string, rows: readonly TupleRow[], random: Random): string {
+  if (membersByGroup.size === 0)
+    for (const [object, relation, subject, subjectRelation] of rows) {
+      if (relation === "member" && subjectRelation === "")
+        membersByGroup.set(object, [...(membersByGroup.get(object) ?? []), subject])
+      if (object.startsWith("folder:") && relation === "viewer") viewersByFolder.set(object, subject)
+    }
+  for (let id = Number(folder.slice("folder:f".length)); id > 0; id = Math.floor(id / 10)) {
+    const group = viewersByFolder.get(`folder:f${id}`)
+    if (group !== undefined) return random.pick(membersByGroup.get(group) ?? ["user:u0"])
+  }
+  return "user:u0"
+}
+
+function measure(what: string, work: () => number, bar?: number): void {
+  const rates: number[] = []
+  for (let round = 0; round <= rounds; round++) {
+    let done = 0
+    const cpu = process.cpuUsage()
+    const end = performance.now() + roundMs
+    while (performance.now() < end) done += work()
+    const { user, system } = process.cpuUsage(cpu)
+    // The first round warms up.
+    if (round > 0) rates.push(done / (user + system))
+  }
+  rates.sort((a, b) => a - b)
+  const median = rates[rounds >> 1] ?? 0
+  const show = (rate: number) => rate.toFixed(2)
+  console.log(
+    JSON.stringify({
+      what,
+      value: Number(show(median)),
+      unit: "M checks/CPU-s",
+      spread: `${show(rates[0] ?? 0)}–${show(rates[rounds - 1] ?? 0)}`,
+      ...(bar === undefined ? {} : { bar: `≥ ${bar}`, ok: median >= bar }),
+    }),
+  )
+}
+
+const limits = {
+  depthMax: 25,
+  walkSteps: 256,
+  stepsMax: 20_000_000,
+  stepsPerLook: 128,
+  partialConditions: false,
+}
+
+function fromIds(graph: Graph, requests: readonly CheckRequest[], loaded: LoadedModel): () => number {
+  const evaluation = new Evaluation()
+  const parts = requests.map((request) => readRequest(graph, loaded, request))
+  return () => {
+    let allowed = 0
+    for (const part of parts) {
+      evaluation.begin(part, limits, false)
+      const progress = evaluation.run(() => false)
+      if (progress.kind === "answer" && progress.allowed) allowed++
+    }
+    if (allowed < 0) throw new Error("counted wrong")
+    return parts.length
+  }
+}
+
+/** A full collection, so that memory figures hold no garbage. */
+function collect(): void {
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+}
+
+async function main(): Promise<void> {
+  const random = new Random(11)
+  const rows = rowsOf(random)
+  collect()
+  const before = process.memoryUsage()
+  const graph = new Graph()
+  graph.startLoad()
+  const started = process.cpuUsage()
+  for (const row of rows) graph.loadRow(row)
+  for (const _ of graph.finishLoad());
+  const { user, system } = process.cpuUsage(started)
+  const seconds = (user + system) / 1e6
+  collect()
+  const after = process.memoryUsage()
+  const bytes = (after.arrayBuffers - before.arrayBuffers) / rows.length
+  console.log(
+    JSON.stringify({
+      what: "load of rows into a graph",
+      value: Number((rows.length / seconds / 1e6).toFixed(2)),
+      unit: "M tuples/CPU-s",
+    }),
+  )
+  console.log(
+    JSON.stringify({
+      what: `memory of ${rows.length} tuples with names`,
+      value: Number(bytes.toFixed(1)),
+      unit: "bytes/tuple",
+    }),
+  )
+
+  const engine = new Engine(
+    {
+      revision: async () => 0,
+      changes: async () => [],
+      pages: async () => ({ revision: 0, pages: [] }),
+      load: async (_id, onBatch) => {
+        for (let at = 0; at < rows.length; at += 1000) onBatch(rows.slice(at, at + 1000))
+        return 0
+      },
+    },
+    { pollMs: 0 },
+  )
+  await engine.warm("bench")
+  for (const kind of ["direct", "inherited", "unrelated"]) {
+    const requests = requestsOf(kind, rows, random)
+    measure(
+      `check in process from interned ids, ${kind}`,
+      fromIds(graph, requests, model),
+      kind === "direct" ? 1 : undefined,
+    )
+    measure(`check in process from strings, ${kind}`, () => {
+      for (const request of requests) {
+        const answer = engine.check("bench", model, request)
+        // A busy machine may take the processor away in the middle of one.
+        if (answer instanceof Promise) answer.catch(() => undefined)
+      }
+      return requests.length
+    })
+  }
+  engine.close()
+}
+
+await main()
