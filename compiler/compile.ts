@@ -17,6 +17,8 @@ export interface Compiled {
   readonly plan: Plan | undefined
   /** By file and place. */
   readonly diagnostics: readonly Diagnostic[]
+  /** Paths of all files it was made of, also of those that were not found: what to watch for changes. */
+  readonly sources: readonly string[]
 }
 
 /**
@@ -34,7 +36,8 @@ export function compile(files: Files, entry: string): Compiled {
   checkNetworks(program, report)
   const models = compileModels(program, project, report)
   const lowered = lower(program, models, report)
-  return { plan: report.blocked ? undefined : seal(lowered), diagnostics: report.sorted() }
+  const plan = report.blocked ? undefined : seal(lowered)
+  return { plan, diagnostics: report.sorted(), sources: project.paths }
 }
 
 /** Gives the content its digest and reads the plan as a runtime would. */

@@ -64,6 +64,11 @@ export class Project {
     this.#budgets = limits
   }
 
+  /** Paths of all files that were asked for, found or not, sorted: what to watch for changes. */
+  get paths(): readonly string[] {
+    return [...this.#read.keys()].sort()
+  }
+
   /** The file at a path relative to the project's root. `at` is the place that names it, undefined for the command line. */
   read(path: string, at: Span | undefined): SourceFile | undefined {
     let outcome = this.#read.get(path)

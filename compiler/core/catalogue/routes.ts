@@ -128,4 +128,10 @@ export const routes = area({
     help: "Add `gateway NAME { listen ADDRESS:PORT }`.",
     why: "Without a `gateway` nobody can reach an API, and a file that declares neither a gateway nor an `authz` serves nothing.",
   },
+  SP3022: {
+    severity: "warning",
+    title: "Key that never counts",
+    help: "Put `ip` last, or leave out what follows it.",
+    why: "A limit counts by the first key the caller has. An address is always there, so nothing behind `ip` is ever looked at.",
+  },
 })

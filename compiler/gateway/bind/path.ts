@@ -73,11 +73,12 @@ function staticProblem(text: string): Problem | undefined {
   const help =
     "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; other characters can't be in a canonical path."
   if (text === "") return { why: "the path has an empty segment (`//`)", help: "Remove one `/`." }
-  if (text === "." || text === "..")
+  if (text.endsWith(".")) {
     return {
-      why: `\`${text}\` can't be a segment: canonical paths have none`,
-      help: "Write the path it stands for.",
+      why: `\`${shown(text)}\` ends with a dot: no canonical path has such a segment`,
+      help: "Leave the dot out, or write the path it stands for.",
     }
+  }
   if (/[?#]/.test(text))
     return {
       why: `\`${shown(text)}\` holds a query or fragment`,

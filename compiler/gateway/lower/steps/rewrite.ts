@@ -4,8 +4,10 @@ import { headSpan } from "../../bind/bound.ts"
 import { shown } from "../../bind/names.ts"
 import type { LowerStep } from "../step.ts"
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they can't be in a path.
-const notInPath = /[\u0000-\u0020\u007f#\\]/
+/** Characters that are in no canonical path, raw: RFC 3986 §3.3 and `;` and `\\`, which servers read in different ways. */
+const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
+/** What percent-encoding may not stand for: control characters, `/`, `;`, `\\`, and a `%` of another encoding. */
+const refusedEncoding = /%(?:[01][0-9A-F]|2F|3B|5C|7F|25[0-9A-F]{2})|%(?![0-9A-F]{2})/i
 
 /** `rewrite "/path/${path.id}?query"`: the constant parts must be what a canonical path can hold. */
 export const lowerRewrite: LowerStep = (bound, { texts, place, report, steps }) => {
@@ -22,7 +24,7 @@ export const lowerRewrite: LowerStep = (bound, { texts, place, report, steps }) 
   }
   if (typeof path === "string" && hasOddSegment(path)) {
     report.add("SP3001", argument.span, `\`${shown(path)}\` is not in canonical form`, {
-      help: "Leave out `//`, `.` and `..` segments.",
+      help: "Leave out `//`, segments that end with a dot, and encoded separators.",
     })
     return undefined
   }
@@ -37,10 +39,13 @@ function checkPart(value: string, report: Report, at: (offset: number) => Span):
     })
 }
 
+/** Whether the runtime would refuse the path: no empty segment but the last, none that ends with a dot, no odd encoding. */
 function hasOddSegment(path: string): boolean {
   const [plain = ""] = path.split("?", 1)
+  const segments = plain.split("/").slice(1)
   return (
-    plain.split("/").slice(1, -1).includes("") ||
-    plain.split("/").some((segment) => segment === "." || segment === "..")
+    segments.slice(0, -1).includes("") ||
+    segments.some((segment) => segment.endsWith(".")) ||
+    refusedEncoding.test(plain)
   )
 }

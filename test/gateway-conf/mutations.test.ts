@@ -1,0 +1,53 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
+import { sampleDeclarations, sampleModel } from "./sample.ts"
+
+const words = sampleDeclarations.join("\n").split(/(?<=[ \n;{}"])|(?=[ \n;{}"])/)
+
+/** What people and generators do to a file: words left out, twice, exchanged, misspelt, replaced. */
+const mutation = fc.record({
+  at: fc.nat(words.length - 1),
+  with: fc.nat(words.length - 1),
+  kind: fc.constantFrom("drop", "twice", "swap", "misspell", "replace", "strange"),
+  strange: fc.constantFrom("${", "}", "(", '"', "<<X", "é", "99999999999999999999", "__proto__", "#", "= ="),
+})
+
+function mutate(
+  list: string[],
+  { at, with: other, kind, strange }: typeof mutation extends fc.Arbitrary<infer M> ? M : never,
+) {
+  const here = list[at] ?? ""
+  const there = list[other] ?? ""
+  if (kind === "drop") list[at] = ""
+  else if (kind === "twice") list[at] = here + here
+  else if (kind === "misspell") list[at] = here.slice(1) + here.slice(0, 1)
+  else if (kind === "strange") list[at] = strange
+  else {
+    list[at] = there
+    if (kind === "swap") list[other] = here
+  }
+}
+
+// What is thrown here is a plan that its own reader refuses, or worse.
+test("whatever the text, there are findings or a plan, and findings have places", () => {
+  fc.assert(
+    fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
+      const list = [...words]
+      for (const each of mutations) mutate(list, each)
+      const files = new MemoryFiles([
+        ["gateway.conf", list.join("")],
+        ["acme.fga", sampleModel],
+      ])
+      const { plan, diagnostics } = compile(files, "gateway.conf")
+      const blocked = diagnostics.some(({ severity }) => severity === "error")
+      expect(plan === undefined).toBe(blocked)
+      expect(() => renderDiagnostics(diagnostics, "text", { colour: false })).not.toThrow()
+      for (const { span } of diagnostics)
+        if (span !== undefined) expect(span.start).toBeLessThanOrEqual(span.end)
+    }),
+    { numRuns: 300 },
+  )
+})
