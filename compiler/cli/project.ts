@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Compiled } from "../compile.ts"
+import type { Diagnostic } from "../core/diagnostic.ts"
 import { DiskFiles, type Files } from "../core/files.ts"
 import { renderDiagnostics, summaryOf } from "../render/diagnostics.ts"
 import type { ProjectArgs } from "./args/validate.ts"
@@ -24,7 +25,12 @@ export async function compileProject(io: Io, { entry }: ProjectArgs, files: File
 /** Compiles a project into a plan. Findings are printed; without a plan the command ends. */
 export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
   const { plan, diagnostics } = await compileProject(io, project, filesOf(io, project))
-  io.err(renderDiagnostics(diagnostics, "text", { colour: io.colour.err }))
+  showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   return plan
+}
+
+/** Prints findings for people, and a blank line between them and what comes next. */
+export function showFindings(io: Io, findings: readonly Diagnostic[]): void {
+  if (findings.length > 0) io.err(`${renderDiagnostics(findings, "text", { colour: io.colour.err })}\n`)
 }

@@ -2,18 +2,16 @@ import { CliError, type CommandLine } from "../command.ts"
 
 export interface TokenArgs {
   readonly sub: string
-  /** Address of the development identity provider: it stands in the token's `iss`. */
-  readonly url: string
+  /** Address of the development identity provider: it stands in the token's `iss`. Undefined: where the last `dev` here had it. */
+  readonly url: string | undefined
 }
-
-const urlDefault = "http://127.0.0.1:8081"
 
 export const tokenLine: CommandLine<TokenArgs> = {
   name: "token",
   summary: "print a token as the development identity provider signs it",
   options: [
     ["--sub <name>", "whose: any name; ann when not said"],
-    ["--url <url>", `address of the provider, ${urlDefault} when not said`],
+    ["--url <url>", "address of the provider; that of `sallyport dev` in this folder when not said"],
   ],
   examples: [
     [
@@ -22,10 +20,14 @@ export const tokenLine: CommandLine<TokenArgs> = {
     ],
   ],
   parse(_, options) {
-    const url = options["url"] ?? urlDefault
-    if (typeof url !== "string" || !/^https?:/.test(url) || !URL.canParse(url)) {
-      throw new CliError(`--url is not an http(s) URL: ${String(url)}`)
+    const url = options["url"]
+    if (url !== undefined && (typeof url !== "string" || !/^https?:/.test(url) || !URL.canParse(url))) {
+      throw new CliError(
+        `--url is not an http(s) URL: ${String(url)}`,
+        "For example: --url http://127.0.0.1:8081",
+      )
     }
-    return { sub: typeof options["sub"] === "string" ? options["sub"] : "ann", url: url.replace(/\/$/, "") }
+    const sub = typeof options["sub"] === "string" ? options["sub"] : "ann"
+    return { sub, url: url?.replace(/\/$/, "") }
   },
 }

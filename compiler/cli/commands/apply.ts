@@ -21,7 +21,7 @@ export const apply: Work<ApplyArgs> = async (args, io) => {
     return exitCode.ok
   }
   if (sealed !== undefined) refuseStale(sealed.base, running)
-  showChanges(io, running?.plan.plan, next.plan, "text")
+  showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
     applyOver(io, remote, next, running?.record.serial ?? null),

@@ -11,7 +11,7 @@ import { showChanges } from "../views/changes.ts"
 export const diff: Work<DiffArgs> = async ({ before, after, format }, io) => {
   const old = await read(io, before)
   const next = await read(io, after)
-  showChanges(io, old.plan, next.plan, format)
+  showChanges(io, old.plan, next.plan, format, next.origins)
   return old.digest === next.digest ? exitCode.ok : exitCode.changes
 }
 

@@ -7,11 +7,11 @@ import type { Document } from "../../gateway/ast.ts"
 import { formatGateway } from "../../gateway/format.ts"
 import { loadDocuments } from "../../gateway/include.ts"
 import { parseGateway } from "../../gateway/parser.ts"
-import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
+import { summaryOf } from "../../render/diagnostics.ts"
 import type { FmtArgs } from "../args/fmt.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
-import { filesOf } from "../project.ts"
+import { filesOf, showFindings } from "../project.ts"
 
 /** Formats file by file: a file with a syntax error is left as it is, the others are not kept from being formatted. */
 export const fmt: Work<FmtArgs> = async (args, io) => {
@@ -29,7 +29,7 @@ export const fmt: Work<FmtArgs> = async (args, io) => {
     changed.push(path)
     if (!args.check) replace(join(root, path), formatted)
   }
-  io.err(renderDiagnostics(findings, "text", { colour: io.colour.err }))
+  showFindings(io, findings)
   for (const path of changed) io.out(args.check ? `${path} is not formatted\n` : `${path} formatted\n`)
   if (findings.some(isError)) throw new CliError(`not everything could be formatted: ${summaryOf(findings)}`)
   return args.check && changed.length > 0 ? exitCode.failed : exitCode.ok

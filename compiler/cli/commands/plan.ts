@@ -20,7 +20,7 @@ export const plan: Work<PlanArgs> = async ({ project, out, format }, io) => {
         ? "Nothing is running yet.\n\n"
         : `Compared with serial ${running.record.serial}, applied by ${running.record.who}.\n\n`,
     )
-  showChanges(io, running?.plan.plan, next.plan, format)
+  showChanges(io, running?.plan.plan, next.plan, format, next.origins)
   if (out !== undefined) {
     const base =
       running === undefined ? null : { serial: running.record.serial, digest: running.record.digest }

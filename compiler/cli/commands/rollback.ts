@@ -19,7 +19,7 @@ export const rollback: Work<RollbackArgs> = async (args, io) => {
     )
     return exitCode.ok
   }
-  showChanges(io, running.plan.plan, old.plan.plan, "text")
+  showChanges(io, running.plan.plan, old.plan.plan, "text", old.plan.origins)
   await confirm(
     io,
     `Roll back from serial ${running.record.serial} to the plan of serial ${args.serial}?`,

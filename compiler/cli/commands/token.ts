@@ -3,6 +3,10 @@ import { join } from "node:path"
 import { mintToken } from "../../../runtime/dev/mint-token.ts"
 import type { TokenArgs } from "../args/token.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
+import { traceOfDev } from "../dev/trace.ts"
+import { rethrowForPeople } from "../start.ts"
+
+const identityUrlDefault = "http://127.0.0.1:8081"
 
 /** Signs with the keys `sallyport dev` keeps in this folder, so that any subject can be tried, not only those with a password. */
 export const token: Work<TokenArgs> = async ({ sub, url }, io) => {
@@ -13,6 +17,7 @@ export const token: Work<TokenArgs> = async ({ sub, url }, io) => {
       "`npm start` makes them. Tokens of another identity provider are asked for there, e.g. by curl.",
     )
   }
-  io.out(`${await mintToken({ folder, url, subject: sub })}\n`)
+  const at = url ?? traceOfDev(io)?.identity ?? identityUrlDefault
+  io.out(`${await mintToken({ folder, url: at, subject: sub }).catch(rethrowForPeople)}\n`)
   return exitCode.ok
 }

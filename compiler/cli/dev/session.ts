@@ -1,11 +1,11 @@
 import { resolve } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { Compiled } from "../../compile.ts"
-import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
+import { summaryOf } from "../../render/diagnostics.ts"
 import type { ProjectArgs } from "../args/validate.ts"
 import { CliError, exitCode } from "../command.ts"
 import type { Io } from "../io.ts"
-import { compileProject } from "../project.ts"
+import { compileProject, showFindings } from "../project.ts"
 import { type Remote, remoteAt } from "../remote.ts"
 import { applyOver, runningPlan } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
@@ -38,7 +38,7 @@ export class Session {
     const files = new WatchedFiles(resolve(this.#io.cwd, this.#project.folder))
     const compiled = await compileProject(this.#io, this.#project, files)
     this.#files = files
-    this.#io.err(renderDiagnostics(compiled.diagnostics, "text", { colour: this.#io.colour.err }))
+    showFindings(this.#io, compiled.diagnostics)
     return compiled
   }
 

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest"
+import { CliError, type CommandLine, type Options } from "../../compiler/cli/command.ts"
+import { commands } from "../../compiler/cli/commands.ts"
+import { run } from "./run.ts"
+
+/** Words of a command line, and what they mean (part of its arguments) or the error they are. */
+type Row = readonly [words: readonly string[], options: Options, meaning: object | RegExp]
+
+const tables: Readonly<Record<string, readonly Row[]>> = {
+  validate: [
+    [[], {}, { project: { folder: ".", entry: "gateway.conf" }, format: "text" }],
+    [
+      [],
+      { config: "a/b.conf", format: "sarif" },
+      { project: { folder: "a/", entry: "b.conf" }, format: "sarif" },
+    ],
+    [[], { config: "/x/b.conf" }, { project: { folder: "/x/", entry: "b.conf" } }],
+    [[], { config: "a/" }, /names a file/],
+    [[], { format: "yaml" }, /--format yaml is not known/],
+  ],
+  fmt: [
+    [[], { check: true }, { files: [], check: true }],
+    [["a.conf", "b.conf"], {}, { files: ["a.conf", "b.conf"], check: false }],
+  ],
+  plan: [
+    [[], { out: "next.json" }, { out: "next.json", format: "text" }],
+    [[], { format: "markdown" }, /--format markdown/],
+  ],
+  apply: [
+    [[], {}, { file: undefined, yes: false }],
+    [["next.json"], { yes: true }, { file: "next.json", yes: true }],
+  ],
+  diff: [
+    [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],
+    [["a"], {}, /compares two/],
+  ],
+  explain: [
+    [["sp2001"], {}, { code: "SP2001" }],
+    [[], {}, /needs the code/],
+  ],
+  history: [
+    [[], {}, { limit: 20, format: "text" }],
+    [[], { limit: "3" }, { limit: 3 }],
+    [[], { limit: "0" }, /whole number from 1/],
+    [[], { limit: "many" }, /not `many`/],
+  ],
+  rollback: [
+    [["41"], { yes: true }, { serial: 41, yes: true }],
+    [[], {}, /which serial/],
+    [["-1"], {}, /whole number/],
+  ],
+  status: [[[], { format: "json" }, { format: "json" }]],
+  serve: [
+    [[], {}, { plan: undefined, roles: ["gateway", "authz", "control"] }],
+    [[], { only: "control, gateway" }, { roles: ["gateway", "control"] }],
+    [[], { plan: "p.json", only: "authz" }, { plan: "p.json", roles: ["authz"] }],
+    [[], { only: "gatway" }, /does not know `gatway`/],
+    [[], { only: "" }, /does not know/],
+  ],
+  dev: [
+    [[], {}, { identity: { host: "127.0.0.1", port: 8081 }, verbose: false }],
+    [
+      [],
+      { backends: "[::1]:1,localhost:2", identity: "127.0.0.1:3" },
+      {
+        identity: { port: 3 },
+        backends: [
+          { host: "::1", port: 1 },
+          { host: "localhost", port: 2 },
+        ],
+      },
+    ],
+    [[], { backends: "127.0.0.1:1" }, /two addresses/],
+    [[], { identity: "8081" }, /not an address/],
+    [[], { identity: "127.0.0.1:70000" }, /not an address/],
+  ],
+  check: [
+    [
+      ["user:bob", "viewer", "order:1"],
+      { store: "acme" },
+      { user: "user:bob", store: "acme", explain: false },
+    ],
+    [["user:bob", "viewer"], {}, /a user, a relation and an object/],
+    [["a", "b", "c"], { context: "[1]" }, /not a JSON object/],
+    [["a", "b", "c"], { context: "{" }, /not a JSON object/],
+    [["a", "b", "c"], { store: "../x" }, /neither a store's name nor its id/],
+  ],
+  "tuple write": [
+    [
+      ["user:bob", "viewer", "order:1"],
+      { condition: "c", context: '{"a":1}' },
+      { condition: "c", context: { a: 1 } },
+    ],
+    [["user:bob", "viewer", "order:1"], { context: "{}" }, /--context needs --condition/],
+    [["user:bob"], {}, /a user, a relation and an object/],
+  ],
+  "tuple delete": [[["u", "r", "o"], { ignoreMissing: true }, { idempotent: true }]],
+  "tuple read": [
+    [[], {}, { object: undefined, format: "text" }],
+    [[], { user: "user:ann", object: "order:" }, { user: "user:ann", object: "order:" }],
+    [[], { user: "user:ann" }, /need --object/],
+  ],
+  token: [
+    [[], {}, { sub: "ann", url: undefined }],
+    [[], { sub: "zoe", url: "http://127.0.0.1:1/" }, { sub: "zoe", url: "http://127.0.0.1:1" }],
+    [[], { url: "ftp://x" }, /not an http/],
+  ],
+  migrate: [[[], {}, {}]],
+  schema: [[[], {}, {}]],
+}
+
+const lines = new Map(commands.map(({ line }) => [line.name, line as CommandLine<unknown>]))
+
+test("every command has its table", () => {
+  expect(Object.keys(tables).sort()).toEqual([...lines.keys()].sort())
+})
+
+describe.each(Object.entries(tables))("%s", (name, rows) => {
+  test.each(rows)("%j %j", (words, options, meaning) => {
+    const line = lines.get(name) as CommandLine<unknown>
+    if (!(meaning instanceof RegExp)) return expect(line.parse(words, options)).toMatchObject(meaning)
+    expect(() => line.parse(words, options)).toThrow(CliError)
+    expect(() => line.parse(words, options)).toThrow(meaning)
+  })
+})
+
+test("every command's help has its options and an example of itself", async () => {
+  for (const { line } of commands) {
+    const help = await run({ cwd: "/" }, ...line.name.split(" "), "--help")
+    expect(help.code, line.name).toBe(0)
+    for (const [flags] of line.options ?? []) expect(help.out).toContain(flags)
+    expect(line.examples.filter(([example]) => example.includes(`sallyport ${line.name}`))).not.toEqual([])
+  }
+})

@@ -1,0 +1,250 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import type { PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
+import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
+import { type Answer, type FakeControl, fakeControl, type Seen } from "./fake-control.ts"
+import { folderWith, run, small } from "./run.ts"
+
+const other = small.replace("10 per 1m", "20 per 1m")
+
+function planOf(text: string): Plan {
+  return compile(new MemoryFiles([["gateway.conf", text]]), "gateway.conf").plan as Plan
+}
+
+function record(serial: number, plan: Plan): PlanRecord {
+  return {
+    serial,
+    digest: plan.digest,
+    at: "2026-01-02T03:04:05.678Z",
+    who: "ann",
+    commit: null,
+    message: null,
+  }
+}
+
+const running = (serial: number, text: string): Answer => {
+  const plan = planOf(text)
+  return { json: { record: record(serial, plan), plan } satisfies PlanAnswer }
+}
+
+/** A control API that runs the small project as serial 7 and applies what it gets as serial 8. */
+function atSeven(): Promise<FakeControl> {
+  return fakeControl({
+    "GET /v1/plan": running(7, small),
+    "PUT /v1/plan": ({ body }: Seen) => {
+      const { plan } = body as { plan: Plan }
+      return { json: { applied: true, record: record(8, plan) } }
+    },
+  })
+}
+
+const applied = (control: FakeControl) =>
+  control.seen
+    .filter(({ method }) => method === "PUT")
+    .map(({ body }) => body as { plan: Plan; base: number | null })
+
+describe("plan", () => {
+  test("exits 2 with changes and 0 without", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const changed = await run({ cwd, env: control.env }, "plan")
+    expect(changed).toMatchObject({ code: 2, err: "" })
+    expect(changed.out).toMatch(/^Compared with serial 7, applied by ann\.\n/)
+    expect(changed.out).toContain("GET /orders")
+    writeFileSync(join(cwd, "gateway.conf"), small)
+    const same = await run({ cwd, env: control.env }, "plan")
+    expect(same).toMatchObject({ code: 0, out: expect.stringContaining("No changes.") })
+    expect(applied(control)).toEqual([])
+  })
+
+  test("everything is new where nothing is running", async () => {
+    const control = await fakeControl({})
+    const outcome = await run({ cwd: folderWith({ "gateway.conf": small }), env: control.env }, "plan")
+    expect(outcome).toMatchObject({ code: 2, out: expect.stringMatching(/^Nothing is running yet\.\n/) })
+  })
+
+  test("--format json is one document, and names the base in the sealed file", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const outcome = await run({ cwd, env: control.env }, "plan", "--format", "json", "--out", "next.json")
+    expect(outcome).toMatchObject({ code: 2, err: "" })
+    expect(JSON.parse(outcome.out)).toBeInstanceOf(Array)
+    const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
+    expect(sealed).toEqual({
+      sealed: 1,
+      base: { serial: 7, digest: planOf(small).digest },
+      plan: planOf(other),
+    })
+  })
+
+  test("errors in the text: they are printed, exit 1, nothing is written", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": small.replace("auth    none\n", "") })
+    const outcome = await run({ cwd, env: control.env }, "plan", "--out", "next.json")
+    expect(outcome).toMatchObject({ code: 1, out: "" })
+    expect(outcome.err).toMatch(/^error SP\d+ .*there is no plan: 1 error/s)
+    expect(() => readFileSync(join(cwd, "next.json"))).toThrow()
+  })
+
+  test("a file that cannot be written", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const outcome = await run({ cwd, env: control.env }, "plan", "--out", "no/folder/next.json")
+    expect(outcome).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("cannot be written to no/folder/next.json"),
+    })
+  })
+})
+
+describe("apply", () => {
+  test("without a terminal and without --yes: shows the changes, exits 3, touches nothing", async () => {
+    const control = await atSeven()
+    const outcome = await run({ cwd: folderWith({ "gateway.conf": other }), env: control.env }, "apply")
+    expect(outcome).toMatchObject({ code: 3, out: expect.stringContaining("GET /orders") })
+    expect(outcome.err).toContain("there is no terminal to ask on\nhelp: Add --yes")
+    expect(applied(control)).toEqual([])
+  })
+
+  test("asks on a terminal, and only `yes` is yes", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    const no = await run({ cwd, env: control.env, answers: ["y"] }, "apply")
+    expect(no).toMatchObject({ code: 3, err: expect.stringContaining("Apply this over serial 7?") })
+    expect(applied(control)).toEqual([])
+    const yes = await run({ cwd, env: control.env, answers: ["yes"] }, "apply")
+    expect(yes).toMatchObject({ code: 0, out: expect.stringContaining("Applied as serial 8.") })
+    expect(applied(control)).toMatchObject([{ base: 7, plan: { digest: planOf(other).digest } }])
+  })
+
+  test("says who applies, and is done at once when the same is running", async () => {
+    const control = await atSeven()
+    const env = { ...control.env, SALLYPORT_WHO: "ci 42" }
+    const cwd = folderWith({ "gateway.conf": other })
+    await run({ cwd, env }, "apply", "--yes")
+    expect(control.seen.at(-1)?.body).toMatchObject({ author: { who: "ci 42" } })
+    writeFileSync(join(cwd, "gateway.conf"), `# another comment\n${small}`)
+    const same = await run({ cwd, env }, "apply", "--yes")
+    expect(same).toMatchObject({ code: 0, out: expect.stringContaining("Nothing to do") })
+    expect(applied(control)).toHaveLength(1)
+  })
+
+  test("a sealed plan is sent as it is, without the text it was made from", async () => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    await run({ cwd, env: control.env }, "plan", "--out", "next.json")
+    writeFileSync(join(cwd, "gateway.conf"), "rubbish")
+    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes")
+    expect(outcome).toMatchObject({ code: 0, err: "" })
+    expect(applied(control)).toMatchObject([{ base: 7, plan: planOf(other) }])
+  })
+
+  test.each([
+    ["another serial", running(8, small.replace("10 per 1m", "30 per 1m")), "now serial 8 is"],
+    [
+      "the same serial of another database",
+      running(7, small.replace("10 per 1m", "30 per 1m")),
+      "now serial 7 is",
+    ],
+    ["nothing", { status: 404, json: {} }, "now nothing is"],
+  ])("a sealed plan is stale when %s is running: exit 3, nothing is sent", async (_, now, words) => {
+    const control = await atSeven()
+    const cwd = folderWith({ "gateway.conf": other })
+    await run({ cwd, env: control.env }, "plan", "--out", "next.json")
+    control.answers["GET /v1/plan"] = now
+    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes")
+    expect(outcome).toMatchObject({ code: 3, err: expect.stringContaining(words) })
+    expect(applied(control)).toEqual([])
+  })
+
+  test("a plan that becomes stale while it is sent: exit 3", async () => {
+    const control = await atSeven()
+    control.answers["PUT /v1/plan"] = {
+      status: 412,
+      json: { title: "Plan is stale", detail: "serial 8 is running" },
+    }
+    const outcome = await run(
+      { cwd: folderWith({ "gateway.conf": other }), env: control.env },
+      "apply",
+      "--yes",
+    )
+    expect(outcome).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("Plan is stale: serial 8 is running"),
+    })
+  })
+
+  test("a plan the runtime cannot serve: every reason with its place, exit 1", async () => {
+    const control = await atSeven()
+    control.answers["PUT /v1/plan"] = {
+      status: 422,
+      json: {
+        title: "Plan cannot be provisioned here",
+        problems: [
+          { path: "", message: "the variable A is not set", origin: "gateway.conf:3" },
+          { path: "plan.secrets.b", message: "the variable B is not set" },
+        ],
+      },
+    }
+    const outcome = await run(
+      { cwd: folderWith({ "gateway.conf": other }), env: control.env },
+      "apply",
+      "--yes",
+    )
+    expect(outcome.code).toBe(1)
+    expect(outcome.err).toContain(
+      "gateway.conf:3: the variable A is not set\n  plan.secrets.b: the variable B",
+    )
+  })
+})
+
+describe("plan files that cannot be used", () => {
+  const sealed = (): SealedPlan => ({ sealed: 1, base: null, plan: planOf(small) })
+  const cases: readonly [string, string | Uint8Array | undefined, RegExp][] = [
+    ["none", undefined, /next\.json does not exist/],
+    ["empty", "", /it is not JSON/],
+    ["text", small, /it is not JSON/],
+    ["binary", new Uint8Array([0, 1, 2]), /NUL byte/],
+    ["UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0]), /UTF-16/],
+    ["another JSON", "[1]", /a JSON object is expected/],
+    ["not sealed", JSON.stringify(planOf(small)), /does not say which running plan/],
+    [
+      "an unknown version",
+      JSON.stringify({ ...sealed(), plan: { ...sealed().plan, format: 9 } }),
+      /plan\.format: plan format 9 is not known here/,
+    ],
+    ["an unknown key", JSON.stringify({ ...sealed(), plan: { ...sealed().plan, x: 1 } }), /plan: .*"x"/],
+    [
+      "changed by hand",
+      JSON.stringify(sealed()).replace('"callsMax":10', '"callsMax":11'),
+      /plan\.digest: the digest does not fit the content/,
+    ],
+    ["deep", `{"sealed":1,"plan":${"[".repeat(5_000)}${"]".repeat(5_000)}}`, /nested deeper/],
+  ]
+
+  test.each(cases)("%s", async (_, content, message) => {
+    const control = await atSeven()
+    const cwd = folderWith(content === undefined ? {} : { "next.json": content })
+    const outcome = await run({ cwd, env: control.env }, "apply", "next.json", "--yes")
+    expect(outcome).toMatchObject({ code: 1, out: "" })
+    expect(outcome.err).toMatch(message)
+    expect(control.seen).toEqual([])
+  })
+
+  test("diff takes plans, sealed or not, and folders", async () => {
+    const cwd = folderWith({
+      "sealed.json": JSON.stringify(sealed()),
+      "plain.json": JSON.stringify(planOf(small)),
+      "gateway.conf": small,
+    })
+    for (const [a, b] of [
+      ["sealed.json", "plain.json"],
+      ["plain.json", "."],
+      [".", "sealed.json"],
+    ] as const)
+      expect(await run({ cwd }, "diff", a, b)).toEqual({ code: 0, out: "No changes.\n", err: "" })
+  })
+})

@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest"
+import type { PlanRecord, StatusAnswer } from "../../runtime/control/api.ts"
+import { type Answer, fakeControl, token } from "./fake-control.ts"
+import { folderWith, run } from "./run.ts"
+
+const record = (serial: number, over: Partial<PlanRecord> = {}): PlanRecord => ({
+  serial,
+  digest: `sha256:${String(serial).padStart(64, "0")}`,
+  at: "2026-01-02T03:04:05.678Z",
+  who: "ann",
+  commit: null,
+  message: null,
+  ...over,
+})
+
+const emptyPlan = {
+  gateway: null,
+  authz: null,
+  values: {},
+  secrets: {},
+  issuers: {},
+  backends: {},
+  products: {},
+  subscriptions: {},
+  routes: {},
+  steps: {},
+  models: {},
+}
+const planAnswer = (serial: number, digest = record(serial).digest): Answer => ({
+  json: { record: record(serial, { digest }), plan: { format: 1, digest, plan: emptyPlan, origins: {} } },
+})
+
+describe("reaching a Sallyport", () => {
+  test("nobody listens there", async () => {
+    const env = { SALLYPORT_CONTROL_URL: "http://127.0.0.1:1", SALLYPORT_CONTROL_TOKEN: token }
+    const outcome = await run({ cwd: "/", env }, "status")
+    expect(outcome).toMatchObject({ code: 1, out: "" })
+    expect(outcome.err).toMatch(/no Sallyport answers at http:\/\/127\.0\.0\.1:1 .*\nhelp: Is it running\?/)
+  })
+
+  test("a URL that is none, another service, a wrong token, no token", async () => {
+    const control = await fakeControl({ "GET /v1/status": { text: "<html>" } })
+    const bad = await run(
+      { cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_URL: "localhost:8082" } },
+      "status",
+    )
+    expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("is not an http(s) URL") })
+    const html = await run({ cwd: "/", env: control.env }, "status")
+    expect(html).toMatchObject({ code: 1, err: expect.stringContaining("not as a Sallyport control API") })
+    const wrong = await run({ cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_TOKEN: "wrong" } }, "status")
+    expect(wrong).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("does not accept the control token"),
+    })
+    const none = await run({ cwd: folderWith({}) }, "status")
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("no control token") })
+  })
+
+  test("address and token that `dev` left in the folder are found, and the environment goes before them", async () => {
+    const control = await fakeControl({ "GET /v1/plans?limit=20": { json: { plans: [] } } })
+    const left = { control: control.env["SALLYPORT_CONTROL_URL"], identity: "http://127.0.0.1:1" }
+    const cwd = folderWith({
+      ".sallyport/dev.json": JSON.stringify(left),
+      ".sallyport/control.token": `${token}\n`,
+    })
+    expect(await run({ cwd }, "history")).toMatchObject({ code: 0, out: "No plan was applied yet.\n" })
+    const elsewhere = await run({ cwd, env: { SALLYPORT_CONTROL_URL: "http://127.0.0.1:1" } }, "history")
+    expect(elsewhere.err).toContain("no Sallyport answers at http://127.0.0.1:1")
+  })
+
+  test("what the API says is wrong is passed on", async () => {
+    const control = await fakeControl({
+      "GET /v1/status": {
+        status: 503,
+        json: { title: "Database unavailable", detail: "nothing was changed" },
+      },
+    })
+    const outcome = await run({ cwd: "/", env: control.env }, "status")
+    expect(outcome).toEqual({ code: 1, out: "", err: "error: Database unavailable: nothing was changed\n" })
+  })
+})
+
+describe("history, status, rollback", () => {
+  test("history", async () => {
+    const plans = [record(2, { commit: "0123456789abcdef+", message: "Open the catalog" }), record(1)]
+    const control = await fakeControl({ "GET /v1/plans?limit=2": { json: { plans } } })
+    const { code, out } = await run({ cwd: "/", env: control.env }, "history", "--limit", "2")
+    expect(code).toBe(0)
+    expect(out).toBe(
+      "SERIAL  APPLIED               WHO  COMMIT        DIGEST        MESSAGE\n" +
+        "2       2026-01-02 03:04:05Z  ann  0123456789ab  000000000000  Open the catalog\n" +
+        "1       2026-01-02 03:04:05Z  ann  -             000000000000\n",
+    )
+    const json = await run({ cwd: "/", env: control.env }, "history", "--limit", "2", "--format", "json")
+    expect(JSON.parse(json.out)).toEqual(plans)
+  })
+
+  test("status tells each process with its serial and its error", async () => {
+    const at = {
+      host: "h",
+      version: "0.1.0",
+      startedAt: "2026-01-02T03:04:05.678Z",
+      seenAt: "2026-01-02T03:04:05.678Z",
+    }
+    const status: StatusAnswer = {
+      serial: 3,
+      processes: [
+        { ...at, id: "1", pid: 11, roles: ["gateway"], serial: 3, error: null },
+        { ...at, id: "2", pid: 12, roles: ["authz", "control"], serial: 2, error: null },
+        {
+          ...at,
+          id: "3",
+          pid: 13,
+          roles: ["gateway"],
+          serial: null,
+          error: "plan 3: the variable A is not set",
+        },
+      ],
+      warnings: ["issuer acme: does not answer"],
+    }
+    const control = await fakeControl({ "GET /v1/status": { json: status } })
+    const { code, out } = await run({ cwd: "/", env: control.env }, "status")
+    expect(code).toBe(0)
+    expect(out).toMatch(/^The newest plan is serial 3\.\n/)
+    expect(out).toMatch(/h:11 .* 3 +up to date\n/)
+    expect(out).toMatch(/h:12 +authz,control .* 2 +behind\n/)
+    expect(out).toMatch(/h:13 .* - +error: plan 3: the variable A is not set\n/)
+    expect(out).toContain("warning: issuer acme: does not answer\n")
+  })
+
+  test("rollback applies an earlier plan over the running one", async () => {
+    const control = await fakeControl({
+      "GET /v1/plan": planAnswer(9),
+      "GET /v1/plans/4": planAnswer(4),
+      "GET /v1/plans/8": planAnswer(8, record(9).digest),
+      "POST /v1/rollback": { json: { applied: true, record: record(10) } },
+    })
+    const env = control.env
+    expect(await run({ cwd: "/", env }, "rollback", "4")).toMatchObject({ code: 3 })
+    expect(control.seen.some(({ method }) => method === "POST")).toBe(false)
+    const done = await run({ cwd: "/", env }, "rollback", "4", "--yes")
+    expect(done).toMatchObject({ code: 0, out: expect.stringContaining("Applied as serial 10.") })
+    expect(control.seen.at(-1)?.body).toMatchObject({ serial: 4, base: 9 })
+    expect(await run({ cwd: "/", env }, "rollback", "8", "--yes")).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("Nothing to do"),
+    })
+    expect(await run({ cwd: "/", env }, "rollback", "5", "--yes")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("there is no plan with serial 5"),
+    })
+  })
+})
+
+describe("check and tuples", () => {
+  const stores = (...names: string[]): Answer => ({
+    json: { stores: names.map((name) => ({ id: `id-${name}`, name })), continuation_token: "" },
+  })
+  const listed = "GET /authz/stores?page_size=2"
+
+  test("check prints the answer, exits 0 for both, and 2 on a denial when asked to", async () => {
+    const explanation = {
+      result: "false",
+      label: "order:1#viewer",
+      reason: "nobody",
+      tuples: [{ user: "user:ann", relation: "owner", object: "order:1" }],
+      children: [{ result: "true", label: "order:1#owner" }],
+    }
+    const control = await fakeControl({
+      [listed]: stores("acme"),
+      "POST /authz/stores/id-acme/check": { json: { allowed: false, explanation } },
+    })
+    const words = ["check", "user:bob", "viewer", "order:1", "--explain"]
+    const denied = await run({ cwd: "/", env: control.env }, ...words, "--context", '{"a":1}')
+    expect(denied).toEqual({
+      code: 0,
+      err: "",
+      out:
+        "denied: user:bob does not have viewer on order:1\n" +
+        "no  order:1#viewer (nobody)\n    tuple user:ann owner order:1\n  yes  order:1#owner\n",
+    })
+    expect(control.seen.at(-1)?.body).toEqual({
+      tuple_key: { user: "user:bob", relation: "viewer", object: "order:1" },
+      context: { a: 1 },
+      explain: true,
+    })
+    expect(await run({ cwd: "/", env: control.env }, ...words, "--exit-code")).toMatchObject({ code: 2 })
+    control.answers["POST /authz/stores/id-acme/check"] = { json: { allowed: true } }
+    const allowed = await run({ cwd: "/", env: control.env }, ...words, "--exit-code", "--format", "json")
+    expect({ ...allowed, out: JSON.parse(allowed.out) }).toEqual({ code: 0, err: "", out: { allowed: true } })
+  })
+
+  test("the store: named, the only one, none, several", async () => {
+    const control = await fakeControl({ "POST /authz/stores/other/check": { json: { allowed: true } } })
+    const words = ["check", "user:bob", "viewer", "order:1"]
+    expect(await run({ cwd: "/", env: control.env }, ...words, "--store", "other")).toMatchObject({ code: 0 })
+    control.answers[listed] = stores()
+    expect((await run({ cwd: "/", env: control.env }, ...words)).err).toContain("there is no store")
+    control.answers[listed] = stores("a", "b")
+    expect((await run({ cwd: "/", env: control.env }, ...words)).err).toContain("Say which with --store NAME")
+  })
+
+  test("what the engine refuses is told with its code", async () => {
+    const control = await fakeControl({
+      [listed]: stores("acme"),
+      "POST /authz/stores/id-acme/check": {
+        status: 400,
+        json: { code: "validation_error", message: "type 'x' not found" },
+      },
+    })
+    const outcome = await run({ cwd: "/", env: control.env }, "check", "x:1", "viewer", "order:1")
+    expect(outcome).toEqual({ code: 1, out: "", err: "error: type 'x' not found (validation_error)\n" })
+  })
+
+  test("write and delete send one tuple, and may be repeated when said", async () => {
+    const control = await fakeControl({ [listed]: stores("acme"), "POST /authz/stores/id-acme/write": {} })
+    const { env } = control
+    const tuple = ["user:bob", "support", "order:1"]
+    const key = { user: "user:bob", relation: "support", object: "order:1" }
+    const written = await run(
+      { cwd: "/", env },
+      "tuple",
+      "write",
+      ...tuple,
+      "--condition",
+      "c",
+      "--context",
+      '{"d":1}',
+    )
+    expect(written).toEqual({ code: 0, out: "written: user:bob support order:1 with c\n", err: "" })
+    expect(control.seen.at(-1)?.body).toEqual({
+      writes: {
+        tuple_keys: [{ ...key, condition: { name: "c", context: { d: 1 } } }],
+        on_duplicate: "error",
+      },
+    })
+    await run({ cwd: "/", env }, "tuple", "write", ...tuple, "--ignore-existing")
+    expect(control.seen.at(-1)?.body).toEqual({ writes: { tuple_keys: [key], on_duplicate: "ignore" } })
+    expect(await run({ cwd: "/", env }, "tuple", "delete", ...tuple, "--ignore-missing")).toMatchObject({
+      code: 0,
+    })
+    expect(control.seen.at(-1)?.body).toEqual({ deletes: { tuple_keys: [key], on_missing: "ignore" } })
+  })
+
+  test("read goes from page to page", async () => {
+    const tuple = (id: number) => ({
+      key: { user: `user:${id}`, relation: "owner", object: "order:1", condition: null },
+      timestamp: "2026-01-02T03:04:05Z",
+    })
+    const control = await fakeControl({
+      [listed]: stores("acme"),
+      "POST /authz/stores/id-acme/read": ({ body }) =>
+        (body as { continuation_token: string }).continuation_token === ""
+          ? { json: { tuples: [tuple(1)], continuation_token: "next" } }
+          : { json: { tuples: [tuple(2)], continuation_token: "" } },
+    })
+    const text = await run(
+      { cwd: "/", env: control.env },
+      "tuple",
+      "read",
+      "--object",
+      "order:1",
+      "--user",
+      "user:1",
+    )
+    expect(text).toEqual({ code: 0, out: "user:1 owner order:1\nuser:2 owner order:1\n", err: "" })
+    expect(control.seen.at(-1)?.body).toMatchObject({ tuple_key: { object: "order:1", user: "user:1" } })
+    const json = await run({ cwd: "/", env: control.env }, "tuple", "read", "--format", "json")
+    expect(
+      json.out
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ).toEqual([tuple(1), tuple(2)])
+  })
+})

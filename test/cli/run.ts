@@ -1,0 +1,84 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { onTestFinished } from "vitest"
+import { main } from "../../compiler/cli/main.ts"
+import { projectRoot } from "../structure/tree.ts"
+
+/** What a command line answered. */
+export interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** The world of a command line in a test. `answers` makes it a terminal whose person says them in turn. */
+export interface World {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly answers?: readonly string[]
+  readonly progress?: boolean
+}
+
+/** Runs a command line through the real table of commands. */
+export async function run(world: World, ...argv: string[]): Promise<Outcome> {
+  const seen = { out: "", err: "" }
+  const answers = [...(world.answers ?? [])]
+  const code = await main(argv, {
+    out: (text) => {
+      seen.out += text
+    },
+    err: (text) => {
+      seen.err += text
+    },
+    cwd: world.cwd,
+    env: world.env ?? {},
+    interactive: world.answers !== undefined,
+    progress: world.progress ?? false,
+    colour: { out: false, err: false },
+    columns: 100,
+    ask: async (question) => {
+      seen.err += question
+      return answers.shift() ?? ""
+    },
+    untilStopped: async () => {},
+  })
+  return { code, ...seen }
+}
+
+/** A folder of its own for a test, removed when the test is over. Files by path. */
+export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-cli-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  return folder
+}
+
+/** A copy of the example that the project brings along. */
+export function exampleFolder(): string {
+  const folder = folderWith({})
+  for (const path of ["gateway.conf", "models"])
+    cpSync(projectRoot + path, join(folder, path), { recursive: true })
+  return folder
+}
+
+/** A small project without errors. */
+export const small = `gateway acme {
+  listen 127.0.0.1:8000
+  trust  none
+}
+
+backend orders { url "http://127.0.0.1:9001" }
+
+api orders {
+  path    "/orders"
+  backend orders
+  auth    none
+  limit   10 per 1m by ip
+
+  GET "/"
+}
+`
