@@ -1,0 +1,284 @@
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import { type CheckAnswer, CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
+import { MemorySource } from "./memory-source.ts"
+import { modelOf, tupleOf } from "./model.ts"
+
+const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define owner: [user]
+    define blocked: [user]
+    define viewer: ([user, user:*, group#member] or owner) but not blocked
+`)
+
+const engines: Engine[] = []
+afterEach(() => {
+  for (const engine of engines.splice(0)) engine.close()
+})
+
+function engineOver(source: MemorySource, options: EngineOptions = {}): Engine {
+  const engine = new Engine(source, { pollMs: 0, ...options })
+  engines.push(engine)
+  return engine
+}
+
+const request = (text: string, more: Partial<CheckRequest> = {}): CheckRequest => {
+  const { user, relation, object } = tupleOf(text)
+  return { user, relation, object, ...more }
+}
+
+async function failure(work: () => CheckAnswer | Promise<CheckAnswer>): Promise<CheckError> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof CheckError) return error
+    throw error
+  }
+  throw new Error("it did not fail")
+}
+
+const ask = (engine: Engine, text: string, more?: Partial<CheckRequest>, asked: LoadedModel = model) =>
+  engine.check("store", asked, request(text, more))
+
+describe("a store's graph", () => {
+  test("is loaded at the first question, and then answers without a promise", async () => {
+    const source = new MemorySource()
+    source.write(tupleOf("doc:1 viewer user:ann"))
+    const engine = engineOver(source)
+    const first = ask(engine, "doc:1 viewer user:ann")
+    expect(first).toBeInstanceOf(Promise)
+    expect(await first).toEqual({ allowed: true, revision: 1 })
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    expect(ask(engine, "doc:1 viewer user:bob")).toEqual({ allowed: false, revision: 1 })
+    expect(source.asked.load).toBe(1)
+  })
+
+  test("is loaded once for questions that come together", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await Promise.all(Array.from({ length: 20 }, () => ask(engine, "doc:1 viewer user:ann")))
+    expect(source.asked.load).toBe(1)
+  })
+
+  test("takes own writes at once, in any order of their coming", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await engine.warm("store")
+    const first = source.write(tupleOf("doc:1 owner user:ann"))
+    const second = source.write(tupleOf("doc:2 owner user:ann"))
+    engine.applied("store", second)
+    // The first revision is missing: the question waits until the feed has brought it.
+    expect(await ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 2 })
+    engine.applied("store", first)
+    engine.applied("store", second)
+    engine.applied("store", source.delete(tupleOf("doc:2 owner user:ann")))
+    expect(ask(engine, "doc:2 viewer user:ann")).toEqual({ allowed: false, revision: 3 })
+  })
+
+  test("replaces a tuple's condition when it is written anew", async () => {
+    const conditional = modelOf(`
+type user
+type doc
+  relations
+    define viewer: [user, user with never, user with small]
+condition never(x: int) {
+  x < 0 && x > 0
+}
+condition small(x: int) {
+  x < 10
+}`)
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await engine.warm("store")
+    const context = { x: 5 }
+    const results: boolean[] = []
+    for (const text of [
+      "doc:1 viewer user:ann if never",
+      "doc:1 viewer user:ann if small",
+      'doc:1 viewer user:ann if small {"x":50}',
+      "doc:1 viewer user:ann",
+    ]) {
+      engine.applied("store", source.delete(tupleOf(text)))
+      engine.applied("store", source.write(tupleOf(text)))
+      const answer = await ask(engine, "doc:1 viewer user:ann", { context }, conditional)
+      results.push(answer.allowed)
+    }
+    expect(results).toEqual([false, true, false, true])
+  })
+
+  test("follows other processes' writes by polling", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source, { pollMs: 5 })
+    await engine.warm("store")
+    source.write(tupleOf("doc:1 owner user:ann"))
+    await vi.waitFor(() =>
+      expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 }),
+    )
+  })
+
+  test("asks the source first for higher consistency", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await engine.warm("store")
+    source.write(tupleOf("doc:1 owner user:ann"))
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: false, revision: 0 })
+    const answer = await ask(engine, "doc:1 viewer user:ann", { consistency: "higher-consistency" })
+    expect(answer).toEqual({ allowed: true, revision: 1 })
+  })
+
+  test("is loaded anew when the feed does not reach back far enough", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await engine.warm("store")
+    for (let at = 0; at < 5; at++) source.write(tupleOf(`doc:${at} owner user:ann`))
+    source.feed.splice(0, 3)
+    const answer = await ask(engine, "doc:0 viewer user:ann", { consistency: "higher-consistency" })
+    expect(answer).toEqual({ allowed: true, revision: 5 })
+    expect(source.asked.load).toBe(2)
+  })
+
+  test("is forgotten when the store is deleted, or others were used since", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source, { storesMax: 2 })
+    await engine.warm("a")
+    await engine.warm("b")
+    await engine.warm("c")
+    expect([engine.revision("a"), engine.revision("b"), engine.revision("c")]).toEqual([undefined, 0, 0])
+    engine.dropped("b")
+    expect(engine.revision("b")).toBeUndefined()
+  })
+
+  test("serves several models", async () => {
+    const other = modelOf(
+      "type user\ntype doc\n  relations\n    define owner: [user]\n    define viewer: owner",
+    )
+    const source = new MemorySource()
+    source.write(tupleOf("doc:1 viewer user:ann"), tupleOf("doc:1 owner user:bob"))
+    const engine = engineOver(source)
+    await engine.warm("store")
+    // Under the other model nobody is made a viewer directly.
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    expect(ask(engine, "doc:1 viewer user:ann", {}, other)).toEqual({ allowed: false, revision: 1 })
+    expect(ask(engine, "doc:1 viewer user:bob", {}, other)).toEqual({ allowed: true, revision: 1 })
+  })
+})
+
+describe("a source that is away", () => {
+  test("makes a cold store unavailable, and the store recovers with it", async () => {
+    const source = new MemorySource()
+    source.write(tupleOf("doc:1 owner user:ann"))
+    source.failing = true
+    const engine = engineOver(source)
+    expect((await failure(() => ask(engine, "doc:1 viewer user:ann"))).code).toBe("unavailable")
+    source.failing = false
+    expect(await ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+  })
+
+  test("leaves a warm store answering until it is too stale", async () => {
+    let now = 1_000
+    const source = new MemorySource()
+    source.write(tupleOf("doc:1 owner user:ann"))
+    const engine = engineOver(source, { maxStalenessMs: 10_000, now: () => now })
+    await engine.warm("store")
+    source.failing = true
+    now += 10_000
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    now += 1
+    expect((await failure(() => ask(engine, "doc:1 viewer user:ann"))).code).toBe("unavailable")
+    const higher = { consistency: "higher-consistency" } as const
+    expect((await failure(() => ask(engine, "doc:1 viewer user:ann", higher))).code).toBe("unavailable")
+    source.failing = false
+    expect((await ask(engine, "doc:1 viewer user:ann", higher)).allowed).toBe(true)
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+  })
+})
+
+describe("a long question", () => {
+  /** doc:1 is seen through a ladder of groups too large for one turn under a clock that runs fast. */
+  function ladder(): MemorySource {
+    const source = new MemorySource()
+    const tuples = [tupleOf("doc:1 viewer group:0#member")]
+    for (let at = 0; at < 3_000; at++) tuples.push(tupleOf(`group:${at} member group:${at + 1}#member`))
+    source.write(...tuples)
+    return source
+  }
+
+  const slowly = (): EngineOptions => {
+    let now = 0
+    return { now: () => (now += 4), depthMax: Number.POSITIVE_INFINITY, walkSteps: 1e9, deadlineMs: 1e9 }
+  }
+
+  test("is suspended and lets others run", async () => {
+    const engine = engineOver(ladder(), slowly())
+    await engine.warm("store")
+    let turns = 0
+    const counter = setInterval(() => turns++, 0)
+    const long = ask(engine, "doc:1 viewer user:ann")
+    expect(long).toBeInstanceOf(Promise)
+    expect(ask(engine, "group:2999 member user:ann")).toMatchObject({ allowed: false })
+    expect(await long).toEqual({ allowed: false, revision: 1 })
+    clearInterval(counter)
+    expect(turns).toBeGreaterThan(0)
+  })
+
+  test("starts over when a change can't wait for it, and answers at the new revision", async () => {
+    const source = ladder()
+    const engine = engineOver(source, { ...slowly(), stepsPerLook: 1 })
+    await engine.warm("store")
+    const long = ask(engine, "doc:1 viewer user:ann")
+    engine.applied("store", source.write(tupleOf("group:3000 member user:ann")))
+    const own = ask(engine, "group:3000 member user:ann")
+    expect(await own).toEqual({ allowed: true, revision: 2 })
+    expect(await long).toEqual({ allowed: true, revision: 2 })
+  })
+
+  test("ends with an error at its deadline", async () => {
+    const engine = engineOver(ladder(), { ...slowly(), deadlineMs: 20, stepsPerLook: 16 })
+    await engine.warm("store")
+    expect((await failure(() => ask(engine, "doc:1 viewer user:ann"))).code).toBe("deadline_exceeded")
+    expect(ask(engine, "group:2999 member user:ann")).toMatchObject({ allowed: false })
+  })
+})
+
+describe("a graph of pages", () => {
+  test("loads all misses of a round in one statement, and absence too", async () => {
+    const source = new MemorySource()
+    source.write(
+      tupleOf("doc:1 viewer group:a#member"),
+      tupleOf("doc:1 viewer group:b#member"),
+      tupleOf("group:b member user:ann"),
+    )
+    const engine = engineOver(source, { paged: { pagesMax: 100 } })
+    expect(await ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    const { pages } = source.asked
+    expect(pages).toBeLessThanOrEqual(3)
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    await ask(engine, "doc:9 viewer user:ann")
+    const after = source.asked.pages
+    expect(ask(engine, "doc:9 viewer user:ann")).toEqual({ allowed: false, revision: 1 })
+    expect(source.asked.pages).toBe(after)
+  })
+
+  test("takes own writes into loaded pages only", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source, { paged: { pagesMax: 100 } })
+    expect((await ask(engine, "doc:1 viewer user:ann")).allowed).toBe(false)
+    engine.applied("store", source.write(tupleOf("doc:1 owner user:ann"), tupleOf("doc:2 owner user:ann")))
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+    expect(await ask(engine, "doc:2 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+  })
+
+  test("fails with a typed error when one question needs more than fits", async () => {
+    const source = new MemorySource()
+    source.write(...Array.from({ length: 50 }, (_, at) => tupleOf(`doc:1 viewer group:${at}#member`)))
+    const engine = engineOver(source, { paged: { pagesMax: 20 } })
+    expect((await failure(() => ask(engine, "doc:1 viewer user:ann"))).code).toBe("resource_exhausted")
+    expect((await ask(engine, "doc:2 viewer user:ann")).allowed).toBe(false)
+  })
+})
