@@ -83,7 +83,7 @@ export const links = area({
   SP5015: {
     severity: "error",
     title: "Subject is not certain",
-    help: "Let every way of `auth` provide it, or move `require` to the operations whose `auth` does.",
-    why: "`require` decides for somebody. Each way of `auth` must provide what the subject is made of.",
+    help: "Read it from `jwt` or `subscription`, and let every way of `auth` provide it.",
+    why: "`require` decides for somebody: what varies in the subject must be read from `jwt` or `subscription`, and each way of `auth` must provide it. What a caller writes into a path or a header proves nothing.",
   },
 })

@@ -44,6 +44,12 @@ export class Expressions {
     return known.get(key)
   }
 
+  /** Variables an expression reads: `jwt` for `jwt.sub`. None where it is wrong. */
+  variables(node: Source, place: Place): readonly string[] {
+    const checked = this.#check(node.source, place, undefined)
+    return checked.ok ? [...new Set(checked.references.flatMap(({ path }) => path.slice(0, 1)))] : []
+  }
+
   #check(source: string, place: Place, expected: CelType | undefined): Checked {
     const key = `${expected ?? ""}|${place.key}|${source}`
     let checked = this.#checked.get(key)

@@ -25,7 +25,7 @@ export function lowerRequire(bound: Bound, context: StepContext): Lowered | unde
   const store = storeOf(bound, context)
   const object = texts.lower(objectAt, place)
   const user = texts.lower(userAt, place)
-  if (user !== undefined) checkCertain(userAt, bound, context)
+  if (user !== undefined) checkCertain(userAt, context)
   if (object === undefined || user === undefined || store === undefined) return undefined
   const objectIs = readSubject(object, objectAt.span, "object", context)
   const userIs = readSubject(user, userAt.span, "user", context)
@@ -61,20 +61,36 @@ function storeOf(bound: Bound, { program, report }: StepContext): string | undef
   return undefined
 }
 
-/** Each way in must bring what the subject is made of: otherwise who came in the other way would get an error, or be somebody else. */
-function checkCertain(argument: Text | Word, bound: Bound, { place, report }: StepContext): void {
-  if (argument.kind !== "text") return
-  const names = argument.parts.flatMap((part) =>
-    part.kind === "cel" ? [...part.source.matchAll(/\b(jwt|subscription|product)\s*[.[]/g)] : [],
-  )
-  for (const [, name] of names) {
-    const kind = name === "jwt" ? "jwt" : "subscription"
-    const lacking = place.auth.ways.find((way) => way.kind !== kind)
-    if (lacking === undefined || !place.auth.ways.some((way) => way.kind === kind)) continue
-    report.add("SP5015", argument.span, `who comes in by \`auth ${lacking.kind}\` has no \`${name}\``, {
-      related: [{ span: place.auth.span ?? headSpan(bound.statement), message: "the `auth` of the route" }],
+/** Ways of `auth` by the variable they provide. */
+const providers: Readonly<Record<string, string>> = {
+  jwt: "jwt",
+  subscription: "subscription",
+  product: "subscription",
+}
+
+/**
+ * What varies in a user must come from `auth`, whichever way the caller came in. Else callers could say who they are, or a way in would
+ * only ever end in an error.
+ */
+function checkCertain(argument: Text | Word, context: StepContext): void {
+  const { place, report, expressions, program } = context
+  if (argument.kind !== "text" || place.auth.ways.length === 0) return
+  for (const part of argument.parts) {
+    if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
+    const variables = expressions.variables(part, place)
+    const lacking = place.auth.ways.find((way) => !variables.some((name) => providers[name] === way.kind))
+    if (lacking === undefined) continue
+    const known = variables.filter((name) => Object.hasOwn(providers, name))
+    const detail =
+      known.length === 0
+        ? "who is asked about comes from the request, not from `auth`: callers could say they are somebody else"
+        : `who comes in by \`auth ${lacking.kind}\` has no ${listed(
+            known.map((name) => `\`${name}\``),
+            "or",
+          )}`
+    report.add("SP5015", part.span, detail, {
+      related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
     })
-    return
   }
 }
 

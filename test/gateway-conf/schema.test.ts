@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest"
+import { Report } from "../../compiler/core/diagnostic.ts"
+import { SourceFile } from "../../compiler/core/source.ts"
+import { syntaxOf } from "../../compiler/gateway/bind/syntax.ts"
+import { bind } from "../../compiler/gateway/bind.ts"
+import { parseGateway } from "../../compiler/gateway/parser.ts"
+import type { BlockName } from "../../compiler/gateway/schema/block-name.ts"
+import { blocks, laterWords } from "../../compiler/gateway/schema/blocks.ts"
+
+/** A file in which a statement stands in a block of each kind. */
+const around: { readonly [Name in BlockName]: (statement: string) => string } = {
+  file: (statement) => statement,
+  gateway: (statement) => `gateway g {\nlisten 127.0.0.1:1\n${statement}\n}`,
+  limits: (statement) => around.gateway(`limits {\n${statement}\n}`),
+  authz: (statement) => `authz {\n${statement}\n}`,
+  store: (statement) => around.authz(`store s {\nmodel "m"\n${statement}\n}`),
+  issuer: (statement) => `issuer i {\n${statement}\n}`,
+  claims: (statement) => around.issuer(`claims {\n${statement}\n}`),
+  backend: (statement) => `backend b {\n${statement}\n}`,
+  tls: (statement) => around.backend(`tls {\n${statement}\n}`),
+  policy: (statement) => `policy p {\n${statement}\n}`,
+  api: (statement) => `api a {\npath "/a"\n${statement}\n}`,
+  version: (statement) => around.api(`version v {\n${statement}\n}`),
+  operation: (statement) => around.api(`GET "/" {\n${statement}\n}`),
+  "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),
+  "auth subscription": (statement) => around.api(`auth subscription {\n${statement}\n}`),
+  inbound: (statement) => around.api(`inbound {\n${statement}\n}`),
+  outbound: (statement) => around.api(`outbound {\n${statement}\n}`),
+  respond: (statement) => around.inbound(`respond 200 {\n${statement}\n}`),
+  product: (statement) => `product p {\napis a\n${statement}\n}`,
+  subscription: (statement) => `subscription s {\nkey k\n${statement}\n}`,
+}
+
+function findings(text: string): string[] {
+  const report = new Report()
+  bind([parseGateway(new SourceFile("gateway.conf", text), report)], report)
+  // The statement may stand there already, for blocks that must have it.
+  return report.sorted().flatMap(({ code, detail }) => (code === "SP2008" ? [] : [`${code} ${detail}`]))
+}
+
+describe.each(Object.keys(blocks) as BlockName[])("statements of %s", (name) => {
+  const { rows, anyKeyword } = blocks[name]
+  const all = anyKeyword === undefined ? rows : [anyKeyword]
+
+  test.each(all.map((row) => [row.keyword, row] as const))("%s: its example is right", (keyword, row) => {
+    expect(row.example.startsWith(keyword === "CLAIM" ? "" : keyword)).toBe(true)
+    expect(findings(around[name](row.example))).toEqual([])
+    expect(row.docs).toMatch(/^[A-Z`].*[.]$/s)
+    expect(syntaxOf(row).every((line) => line.startsWith(keyword))).toBe(true)
+  })
+
+  test("a keyword has one row", () => {
+    expect(new Set(rows.map((row) => row.keyword)).size).toBe(rows.length)
+  })
+})
+
+test("words of later versions are not understood, but known", () => {
+  for (const { word, blocks: places, after } of laterWords) {
+    for (const name of places) {
+      const statement = after === undefined ? word : `${after} ${word}`
+      expect(findings(around[name](statement))[0], `${statement} in ${name}`).toMatch(/^SP2003 /)
+    }
+  }
+})
