@@ -9,6 +9,7 @@ export interface JunkScan {
 
 const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|?=]+)/y
 const typographic = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/
+const typographicOrComment = new RegExp(`${typographic.source}|[ \\t]#`)
 const untilBlank = /[^ \t\r\n;{}"]*/y
 
 // What control.ts reports, wherever it stands.
@@ -44,18 +45,20 @@ function junk(code: Problem["code"], start: number, end: number, detail: string)
 
 function singleQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
-  const limit = endOfLine(state, start)
-  const close = text.slice(start + 1, limit).indexOf("'")
-  const end = close === -1 ? runEnd(text, start) : start + close + 2
+  const end = quoteEnd(state, start, /'|[ \t]#/) ?? runEnd(text, start)
   return junk("SP1010", start, end, `\`${quotable(text.slice(start, end))}\` is no text`)
 }
 
 function typographicQuoted(state: ScanState, start: number): JunkScan {
   const { text } = state
-  const rest = text.slice(start + 1, endOfLine(state, start))
-  const close = typographic.exec(rest)
-  const end = close === null ? runEnd(text, start) : start + close.index + 2
+  const end = quoteEnd(state, start, typographicOrComment) ?? runEnd(text, start)
   return junk("SP1011", start, end, `\`${text[start]}\` is not the quote that begins a text`)
+}
+
+/** Offset after the first match of `closing` behind the quote at `start`, on its line and before any comment: an apostrophe there closes nothing. */
+function quoteEnd(state: ScanState, start: number, closing: RegExp): number | undefined {
+  const found = closing.exec(state.text.slice(start + 1, endOfLine(state, start)))
+  return found === null || found[0].endsWith("#") ? undefined : start + found.index + 2
 }
 
 function interpolation(state: ScanState, start: number): JunkScan {

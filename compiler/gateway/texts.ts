@@ -18,7 +18,7 @@ const quotedSpecial = /["\\$\n]/g
 
 /**
  * `"` … `"` on one line, from its opening quote. A text that does not close is cut where the rest of the line is most
- * likely meant as statements again (`;`, or a brace after a blank), so that braces keep balancing.
+ * likely meant as statements again (`;`, or a brace or comment after a blank), so that braces keep balancing.
  */
 export function scanQuoted(state: ScanState, start: number): TextScan {
   const { text } = state
@@ -75,7 +75,8 @@ function unclosedText(state: ScanState, start: number, limit: number): TextScan 
     end: start + 1,
     detail: 'no `"` closes this text before the end of its line',
   }
-  return { end: cutOfText(state, start, limit), pieces: [], problem }
+  const end = cutOfText(state, start, limit)
+  return { end, pieces: literal(start + 1, end), problem }
 }
 
 function unclosedInterpolation(state: ScanState, start: number, at: number, limit: number): TextScan {
@@ -83,13 +84,22 @@ function unclosedInterpolation(state: ScanState, start: number, at: number, limi
   const closing = /"(?=[ \t;{}]|$)/.exec(state.text.slice(at, limit))
   const end = closing === null ? cutOfText(state, start, limit) : at + closing.index + 1
   state.budget -= limit - start
-  return { end: state.budget < 0 ? limit : end, pieces: [], problem: interpolationProblem(at) }
+  // What comes before the `${` is known, the rest is not.
+  return {
+    end: state.budget < 0 ? limit : end,
+    pieces: literal(start + 1, at),
+    problem: interpolationProblem(at),
+  }
+}
+
+function literal(start: number, end: number): Piece[] {
+  return end > start ? [{ kind: "literal", start, end }] : []
 }
 
 function cutOfText(state: ScanState, start: number, limit: number): number {
   state.budget -= limit - start
   if (state.budget < 0) return limit
-  const found = /;|[ \t][{}]/.exec(state.text.slice(start + 1, limit))
+  const found = /;|[ \t][{}#]/.exec(state.text.slice(start + 1, limit))
   return found === null ? limit : start + 1 + found.index
 }
 

@@ -42,6 +42,8 @@ const traps: [string, string, number][] = [
   ["braces on one line", `${"a {".repeat(many)}`, 1],
   ["a chain of else", `a { b }${" else when (c) { d }".repeat(20_000)}`, 1],
   ["texts on one line", `a${' "b"'.repeat(many)}`, 0],
+  ["single quotes on one line", `a${" 'b".repeat(many + 1)}`, 1],
+  ["typographic quotes on one line", `a${" “b".repeat(many + 1)}`, 1],
   ["a word", "a".repeat(1_000_000), 0],
   ["blanks", `a${"\n ".repeat(500_000)}`, 0],
   ["semicolons", ";".repeat(1_000_000), 0],
