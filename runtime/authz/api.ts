@@ -1,5 +1,6 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { Database } from "../store/database.ts"
+import { schemaState } from "../store/schema-state.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import { TupleWriter } from "../store/tuple-writer.ts"
 import type { AnswerHeaders, LogFault } from "./answer.ts"
@@ -29,7 +30,7 @@ export class AuthzApi {
       parts.engine.applied(storeId, changes),
     )
     this.logFault = parts.onFault ?? (() => undefined)
-    this.healthy = parts.healthy ?? (() => answers(parts.database))
+    this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }
 
   /** The id of the model a request means: the one it names, else the one in force. @throws ApiError when there is none. */
@@ -49,12 +50,9 @@ export function modelHeaders(storeId: string, modelId: string): AnswerHeaders {
   return ["Openfga-Store-Id", storeId, "Openfga-Authorization-Model-Id", modelId]
 }
 
-const ping = { name: "ping", text: "select 1" }
-
-async function answers(database: Database): Promise<boolean> {
+async function isUsable(database: Database): Promise<boolean> {
   try {
-    await database.query(ping)
-    return true
+    return (await schemaState(database)).state === "ok"
   } catch {
     return false
   }

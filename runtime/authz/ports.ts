@@ -21,7 +21,7 @@ export interface AuthzParts {
   readonly planModel?: ((digest: string) => ModelPlan | undefined) | undefined
   /** How old what we know of stores may be while the database is away; null: any age. Default 10 s. */
   readonly maxStalenessMs?: (() => number | null) | undefined
-  /** For `/healthz`; default: whether the database answers. */
+  /** For `/healthz`; default: whether the database answers and has this version's schema. */
   readonly healthy?: (() => Promise<boolean>) | undefined
   /** Told of our own faults and of those of the database. */
   readonly onFault?: LogFault | undefined

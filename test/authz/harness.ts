@@ -94,17 +94,21 @@ export function modelPlanOf(json: unknown): ModelPlan {
 }
 
 /** Serves on a database; declares the store `acme` with `documentModel`. */
-export async function serve(database: Database): Promise<Served & { listeners: AuthzListeners }> {
+export async function serve(
+  database: Database,
+  maxStalenessMs = 10_000,
+): Promise<Served & { listeners: AuthzListeners }> {
   const plan = modelPlanOf(documentModel)
   const digest = digestOf(plan.model)
   await declareStores(database, {
     authz: { stores: { acme: { model: digest } } },
     models: { [digest]: plan },
   } as unknown as PlanBody)
-  const engine = new Engine(createTupleSource(database))
+  const engine = new Engine(createTupleSource(database), { maxStalenessMs })
   const api = new AuthzApi({
     database,
     engine,
+    maxStalenessMs: () => maxStalenessMs,
     planModel: (asked) => (asked === digest ? plan : undefined),
   })
   const opened = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
+import { AuthzApi } from "../../runtime/authz/api.ts"
+import { startAuthz } from "../../runtime/authz/start.ts"
+import { Engine } from "../../runtime/check/engine.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
+import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { type Called, documentModel, type Served, serve } from "./harness.ts"
@@ -51,6 +55,48 @@ describePostgres("processes on one database", () => {
     }
   })
 
+  test("without its database for longer than max-staleness: no answer from memory", async () => {
+    const server = await startThrowAwayPostgres()
+    const database = openPostgres(server.url("postgres"))
+    await migrate(database)
+    const served = await serve(database, 1_500)
+    try {
+      expect((await check(served, "acme")).status).toBe(200)
+      await server.stop()
+      await until(async () => (await check(served, "acme")).status === 503)
+      expect((await check(served, "acme")).json).toMatchObject({ code: "unavailable" })
+    } finally {
+      await served.listeners.close()
+      await database.close()
+      await server.stop()
+    }
+  })
+
+  test("on a database nobody has migrated: not serving, 503, and from the migration on it serves", async () => {
+    const created = await createDatabase()
+    const database = openPostgres(created.url)
+    const engine = new Engine(createTupleSource(database))
+    const api = new AuthzApi({ database, engine })
+    const listeners = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
+    const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
+    try {
+      expect((await fetch(`${base}/healthz`)).status).toBe(503)
+      const answer = await fetch(`${base}/stores`)
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        { code: "unavailable", message: "The database's schema is not the one this version needs" },
+      ])
+      await migrate(database)
+      expect((await fetch(`${base}/healthz`)).status).toBe(200)
+      expect((await fetch(`${base}/stores`)).status).toBe(200)
+    } finally {
+      await listeners.close()
+      engine.close()
+      await database.close()
+      await created.drop()
+    }
+  })
+
   test("without its database: 503 promptly, checks in memory go on, and it recovers", async () => {
     let server = await startThrowAwayPostgres()
     const database = openPostgres(server.url("postgres"))
@@ -90,8 +136,14 @@ describePostgres("processes on one database", () => {
       expect((await check(served, "acme")).json).toMatchObject({ allowed: true })
 
       server = await startThrowAwayPostgres({ port })
+      // The new server is empty.
+      await until(() =>
+        migrate(database).then(
+          () => true,
+          () => false,
+        ),
+      )
       await until(async () => (await served.call("GET", "/healthz")).status === 200)
-      await migrate(database)
       expect((await served.call("POST", "/stores", { name: "another" })).status).toBe(201)
     } finally {
       await served.listeners.close()
