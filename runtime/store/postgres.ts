@@ -51,11 +51,19 @@ async function probe(connection: ClientConfig, signal: AbortSignal): Promise<voi
   try {
     await client.connect()
     await client.query("select 1")
+  } catch (error) {
+    if (!isAnswer(error)) throw error
   } finally {
     signal.removeEventListener("abort", abort)
     client.end().catch(() => undefined)
     stream.destroy()
   }
+}
+
+/** A refusal (too many connections, a wrong password) is an answer too: the server is there. Not so one that starts or ends (57P0x). */
+function isAnswer(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08)/.test(code)
 }
 
 function checkedUrl(url: string): string {

@@ -81,6 +81,21 @@ describePostgres("a database that is away", () => {
     expect((await ask(database, [nap])).outcomes).toMatchObject([{ status: "fulfilled" }])
   })
 
+  test("a server that is full is not taken for a mute one", async () => {
+    await open()
+    await database.query({ name: "", text: "create role narrow login connection limit 2" })
+    const full = openPostgres(server.url("postgres").replace("postgres@", "narrow@"), { connectionsMax: 2 })
+    const nap = { name: "nap", text: "select 1 from pg_sleep(1.5)" }
+    try {
+      expect((await ask(full, [nap, nap])).outcomes).toMatchObject([
+        { status: "fulfilled" },
+        { status: "fulfilled" },
+      ])
+    } finally {
+      await full.close()
+    }
+  })
+
   test("a statement past its bound is broken off, and the connection is not used again", async () => {
     await database.close()
     database = openPostgres(server.url("postgres"), { statementMs: 400, connectionsMax: 1 })
