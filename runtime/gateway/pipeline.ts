@@ -51,7 +51,6 @@ class Passage implements Timed {
     // One event says both: the answer is out, or the client has gone.
     reply.once("close", () => this.#closed())
     reply.on("error", ignore)
-    request.on("error", ignore)
     const intake = takeIn(request, target, generation.rules)
     if ("kind" in intake) {
       exchange.refused = true
@@ -178,7 +177,7 @@ class Passage implements Timed {
   }
 }
 
-/** Errors of a socket are also said by `close`, which is listened to; unheard, they would end the process. */
+/** A write after the client has gone is also said by `close`, which is listened to; unheard, the error would end the process. */
 function ignore(): void {}
 
 function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observer["finished"]>[0] {

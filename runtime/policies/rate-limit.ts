@@ -7,7 +7,7 @@ import type { Outcome, Policy } from "./policy.ts"
 
 /**
  * Counts a call and refuses it when its window is full. Clients see how much is left by the fields of
- * draft-ietf-httpapi-ratelimit-headers (`RateLimit`, `RateLimit-Policy`), on refusals with Retry-After.
+ * draft-ietf-httpapi-ratelimit-headers: `RateLimit` on every answer, `RateLimit-Policy` and Retry-After on refusals.
  */
 export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
   const { counter, callsMax, periodSeconds } = plan
@@ -16,11 +16,10 @@ export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
   const policyName = `"${periodSeconds}s"`
   const policy = `${policyName};q=${callsMax};w=${periodSeconds}`
   const answer = (exchange: Exchange, taken: Taken): Outcome => {
-    exchange.answerWith("ratelimit-policy", policy)
     exchange.answerWith("ratelimit", `${policyName};r=${taken.remaining};t=${taken.resetSeconds}`)
-    return taken.allowed
-      ? undefined
-      : problem("rate-limited", { headers: ["retry-after", String(Math.max(1, taken.resetSeconds))] })
+    if (taken.allowed) return undefined
+    exchange.answerWith("ratelimit-policy", policy)
+    return problem("rate-limited", { headers: ["retry-after", String(Math.max(1, taken.resetSeconds))] })
   }
   return (exchange) => {
     const key = firstKey(keys, exchange)
