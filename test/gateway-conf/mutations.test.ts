@@ -48,6 +48,6 @@ test("whatever the text, there are findings or a plan, and findings have places"
       for (const { span } of diagnostics)
         if (span !== undefined) expect(span.start).toBeLessThanOrEqual(span.end)
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })

@@ -86,4 +86,10 @@ export const links = area({
     help: "Read it from `jwt` or `subscription`, and let every way of `auth` provide it.",
     why: "`require` decides for somebody: what varies in the subject must be read from `jwt` or `subscription`, and each way of `auth` must provide it. What a caller writes into a path or a header proves nothing.",
   },
+  SP5016: {
+    severity: "warning",
+    title: "May be missing",
+    help: "Ask first: `when (has(jwt.sub)) { … }`, or `${has(jwt.sub) ? jwt.sub : …}`.",
+    why: "Where several ways of `auth` are allowed, callers have only what their way provides. Reading what is not there is an error of the request (500).",
+  },
 })

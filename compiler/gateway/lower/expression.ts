@@ -1,5 +1,5 @@
 import { type Checked, checkExpression } from "../../../runtime/expression/check.ts"
-import type { ExpressionFinding } from "../../../runtime/expression/finding.ts"
+import type { ExpressionFinding, Reference } from "../../../runtime/expression/finding.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import type { Code } from "../../core/catalogue.ts"
@@ -8,7 +8,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
-import type { Place } from "./place.ts"
+import { asksForCaller, type Place, providers } from "./place.ts"
 import type { Values } from "./values.ts"
 
 /** An expression in the source: `${…}` or `(…)`. */
@@ -73,7 +73,31 @@ export class Expressions {
       if (this.#values.state(declared) === "broken") return undefined
       this.#values.need(declared.name)
     }
+    this.#checkCertain(node, checked.references, place)
     return { lang: "cel", text: node.source.trim(), type: checked.type }
+  }
+
+  /** Warns about `jwt.x` where callers may come in another way: reading it would fail, and the answer be 500. */
+  #checkCertain(node: Source, references: readonly Reference[], place: Place): void {
+    if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
+    for (const { path, start, end } of references) {
+      const [name = ""] = path
+      const lacking =
+        Object.hasOwn(providers, name) && place.auth.ways.find((way) => way.kind !== providers[name])
+      if (!lacking) continue
+      const { file, start: from } = node.span
+      this.#report.add(
+        "SP5016",
+        { file, start: from + start, end: from + end },
+        `who comes in by \`auth ${lacking.kind}\` has no \`${name}\`, and would be answered 500`,
+        {
+          related:
+            place.auth.span === undefined
+              ? []
+              : [{ span: place.auth.span, message: "the `auth` of the route" }],
+        },
+      )
+    }
   }
 
   #reportFinding(finding: ExpressionFinding, node: Source, place: Place): void {

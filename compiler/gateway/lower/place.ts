@@ -28,6 +28,8 @@ export interface Place {
   readonly auth: Auth
   readonly pathParameters: readonly string[]
   readonly environment: Environment
+  /** A condition around it asked by `has()` how the caller came in. */
+  readonly asked: boolean
   /** The route, for findings: `GET /v1/orders/{id}`. */
   readonly route: string
   readonly routeSpan: Span
@@ -58,8 +60,25 @@ export class Places {
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)
     }
-    return { ...known, section, auth, pathParameters, route: route.key, routeSpan: route.span }
+    return { ...known, section, auth, pathParameters, asked: false, route: route.key, routeSpan: route.span }
   }
+}
+
+/** Kinds of `auth` by the variable they provide. */
+export const providers: Readonly<Record<string, AuthWay["kind"]>> = {
+  jwt: "jwt",
+  subscription: "subscription",
+  product: "subscription",
+}
+
+/** The place inside of a condition: what may be missing is not a mistake there when the condition asked for it. */
+export function placeBehind(condition: string, place: Place): Place {
+  return place.asked || !asksForCaller(condition) ? place : { ...place, asked: true, key: `${place.key}?` }
+}
+
+/** Whether an expression asks by `has()` how the caller came in. */
+export function asksForCaller(source: string): boolean {
+  return /\bhas\(\s*(?:jwt|subscription|product)\b/.test(source)
 }
 
 function contextOf(

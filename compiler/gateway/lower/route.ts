@@ -267,7 +267,7 @@ export class RouteLowering {
   #context(place: Place): StepContext {
     let context = this.#contexts.get(place)
     if (context === undefined) {
-      context = { ...this.#shared, place, block: (block) => this.#block(block, place) }
+      context = { ...this.#shared, place, block: (block, inner) => this.#block(block, inner) }
       this.#contexts.set(place, context)
     }
     return context

@@ -29,7 +29,7 @@ export interface StepContext {
   readonly steps: StepTable
   readonly place: Place
   /** Steps of a block inside a statement. */
-  readonly block: (block: BoundBlock | undefined) => readonly Lowered[]
+  readonly block: (block: BoundBlock | undefined, place: Place) => readonly Lowered[]
 }
 
 /** Lowers a statement of `inbound` or `outbound`; undefined when it is wrong (reported). */

@@ -5,6 +5,7 @@ import type { Text, Word } from "../../ast.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
 import { shown } from "../../bind/names.ts"
 import { listed } from "../../schema/slots.ts"
+import { providers } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
 
@@ -24,7 +25,8 @@ export function lowerRequire(bound: Bound, context: StepContext): Lowered | unde
     return undefined
   const store = storeOf(bound, context)
   const object = texts.lower(objectAt, place)
-  const user = texts.lower(userAt, place)
+  // Of the user, what is not certain is an error below and needs no warning.
+  const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
   if (user !== undefined) checkCertain(userAt, context)
   if (object === undefined || user === undefined || store === undefined) return undefined
   const objectIs = readSubject(object, objectAt.span, "object", context)
@@ -59,13 +61,6 @@ function storeOf(bound: Bound, { program, report }: StepContext): string | undef
         )}`
   report.add("SP5010", headSpan(bound.statement), why)
   return undefined
-}
-
-/** Ways of `auth` by the variable they provide. */
-const providers: Readonly<Record<string, string>> = {
-  jwt: "jwt",
-  subscription: "subscription",
-  product: "subscription",
 }
 
 /**
