@@ -1,9 +1,8 @@
-import { Closure } from "./closure.ts"
 import { Frame } from "./frame.ts"
-import { NodeTable } from "./node-table.ts"
+import { Memo, memoOpen, memoTentative } from "./memo.ts"
 import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
-import { ReachSearch } from "./reach-search.ts"
+import { Searches } from "./searches.ts"
 import type { Trace } from "./trace.ts"
 
 /** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
@@ -14,10 +13,6 @@ const start = -3
 
 /** Discovery number that no open node has: the value depends on nothing still open. */
 const free = 0x7fff_ffff
-
-const memoOpen = 4
-const memoTentative = 5
-const memoForgotten = 6
 
 export interface MachineLimits {
   /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
@@ -44,13 +39,11 @@ export class Machine {
   /** Depends on the open node with this discovery number, or on none. Belongs to the value handed over last. */
   #low = free
   #limits: MachineLimits = { depthMax: 25, walkSteps: 256 }
-  readonly #memo = new NodeTable()
+  readonly #memo = new Memo()
+  readonly #searches = new Searches()
   readonly #frames: Frame[] = []
   #top = -1
   #discovered = 0
-  /** Pairs of tentative nodes, in order of closing. */
-  readonly #tentative: number[] = []
-  readonly #closures = new Map<number, Closure>()
   #handed = start
   #until = 0
 
@@ -61,11 +54,10 @@ export class Machine {
     this.flagged = false
     this.tooDeep = false
     this.#limits = limits
-    if (this.#memo.size > 0) this.#memo.clear()
+    this.#memo.clear()
+    this.#searches.begin(question, limits.walkSteps, limits.depthMax)
     this.#top = -1
     this.#discovered = 0
-    this.#tentative.length = 0
-    if (this.#closures.size > 0) this.#closures.clear()
     this.#handed = start
     this.#low = free
   }
@@ -153,22 +145,16 @@ export class Machine {
       )
         return this.#leaf(object, relation, flags)
     }
-    const at = this.#memo.find(object, relation)
-    if (at >= 0) {
-      const state = this.#memo.state[at] as number
-      if (state !== memoForgotten) return this.#recall(at, state, object, relation)
-    }
+    const state = this.#memo.read(object, relation)
+    if (state >= 0) return this.#recall(state, object, relation)
     const frame = this.#push("node", part, undefined)
-    const entry = at >= 0 ? at : this.#memo.add(object, relation)
     frame.object = object
     frame.relation = relation
     frame.depth = depth
     frame.discovery = ++this.#discovered
-    frame.mark = this.#tentative.length
+    frame.mark = this.#memo.open(object, relation, frame.discovery)
     frame.flags = flags
     frame.problem = problem
-    this.#memo.state[entry] = memoOpen
-    this.#memo.extra[entry] = frame.discovery
     if (this.trace !== undefined) {
       this.trace.openNode(object, relation, question)
       frame.traced = true
@@ -188,8 +174,8 @@ export class Machine {
     return isError
   }
 
-  #recall(at: number, state: number, object: number, relation: number): number {
-    const extra = this.#memo.extra[at] as number
+  #recall(state: number, object: number, relation: number): number {
+    const { extra } = this.#memo
     let value = state
     if (state === memoOpen || state === memoTentative) {
       this.#low = extra
@@ -200,61 +186,18 @@ export class Machine {
   }
 
   /** A node's value is known: what it means for those that were left open above it. */
-  #closeNode(frame: Frame, value: number): number {
-    const at = this.#memo.find(frame.object, frame.relation)
-    const { state, extra } = this.#memo
-    if (value !== isFalse) {
-      if (value !== isTrue && this.#low < frame.discovery) {
-        this.flagged = true
-        return value
-      }
-      this.#forget(frame.mark)
-      state[at] = value
-      extra[at] = this.question.problem
-      this.#low = free
-      return value
-    }
-    if (this.#low < frame.discovery) {
-      state[at] = memoTentative
-      extra[at] = frame.discovery
-      this.#tentative.push(frame.object, frame.relation, this.#low)
-      // Whoever reads this node depends on what it depends on.
+  #closeNode({ object, relation, discovery, mark }: Frame, value: number): number {
+    const rests = this.#low < discovery
+    if (value === isFalse && rests) {
+      // Whoever reads this node depends on what it depends on: `low` stays.
+      this.#memo.suspect(object, relation, discovery, this.#low)
       return isFalse
     }
-    this.#settle(frame)
-    state[at] = isFalse
+    if (value !== isTrue && rests) this.flagged = true
+    else if (value === isFalse) this.#memo.deny(object, relation, discovery, mark)
+    else this.#memo.decide(object, relation, value, this.question.problem, mark)
     this.#low = free
-    return isFalse
-  }
-
-  /** Tentative results above a node that ended true or as an error were made under the assumption that it is false. */
-  #forget(mark: number): void {
-    const tentative = this.#tentative
-    while (tentative.length > mark) {
-      tentative.pop()
-      const relation = tentative.pop() as number
-      const object = tentative.pop() as number
-      this.#memo.state[this.#memo.find(object, relation)] = memoForgotten
-    }
-  }
-
-  /**
-   * The node ended false and depends on nothing open: so do the tentative results above it, unless one of them depends on a node
-   * further below by a branch that did not count; then they are forgotten, which costs time but is never wrong.
-   */
-  #settle(frame: Frame): void {
-    const tentative = this.#tentative
-    for (let at = frame.mark + 2; at < tentative.length; at += 3) {
-      if ((tentative[at] as number) >= frame.discovery) continue
-      this.#forget(frame.mark)
-      return
-    }
-    while (tentative.length > frame.mark) {
-      tentative.pop()
-      const relation = tentative.pop() as number
-      const object = tentative.pop() as number
-      this.#memo.state[this.#memo.find(object, relation)] = isFalse
-    }
+    return value
   }
 
   /** A part inside a node: a value at once when direct tuples decide it, else a frame of its own. */
@@ -294,8 +237,12 @@ export class Machine {
     for (;;) {
       if (this.question.steps >= this.#until) return suspended
       let value: number
-      if (frame.at < frame.end) value = frame.testing ? this.#testNext(frame) : this.#enterNext(frame)
-      else if (frame.testing) {
+      if (frame.at < frame.end) {
+        this.#low = free
+        value = frame.testing
+          ? this.#searches.test(frame.list[frame.at++] as number, frame.target)
+          : this.#enterNext(frame)
+      } else if (frame.testing) {
         frame.testing = false
         value = this.#beginSearch(frame, true)
       } else {
@@ -356,14 +303,10 @@ export class Machine {
     if (frame.depth >= this.#limits.depthMax) return this.#beyond()
     frame.walk(question.list, question.listStart, question.listEnd)
     frame.target = hop.target
-    const { walkSteps } = this.#limits
-    const walkList = walkSteps >> 3
-    const pure = question.program.pure[hop.target] === true && hop.condition === undefined
-    if (!pure || this.trace !== undefined || (length <= walkList && question.steps < walkSteps))
-      return isFalse
-    if (length > walkList && this.#closure(hop.target).pending < length)
-      return this.#beginSearch(frame, false)
-    frame.testing = true
+    // A trace wants to see every node, and the answer is the same either way.
+    const manner = this.trace === undefined ? this.#searches.mannerOf(hop, length) : "walk"
+    if (manner === "search") return this.#beginSearch(frame, false)
+    frame.testing = manner === "test"
     return isFalse
   }
 
@@ -386,40 +329,15 @@ export class Machine {
     return this.#enter(object, hop.target, frame.depth + 1)
   }
 
-  #testNext(frame: Frame): number {
-    const { question } = this
-    question.steps++
-    this.#low = free
-    const object = frame.list[frame.at++] as number
-    if (frame.target === question.program.own && object === question.subject) return isTrue
-    return question.tests(object, question.program.parts[frame.target] as AnyPart)
-  }
-
-  #closure(target: number): Closure {
-    const known = this.#closures.get(target)
-    if (known !== undefined) return known
-    const made = new Closure(this.question, target)
-    this.#closures.set(target, made)
-    return made
-  }
-
   #beginSearch(above: Frame, tested: boolean): number {
-    const { question } = this
     const objects = above.list.slice(above.begin, above.end)
     above.at = above.end
     this.#low = free
-    if (tested && (question.program.parts[above.target] as AnyPart).hops.length === 0) return isFalse
+    const search = this.#searches.start(objects, above.target, above.depth + 1, tested)
+    if (search === undefined) return isFalse
     const frame = this.#push("search", above.part, above)
-    frame.search = new ReachSearch({
-      question,
-      closure: this.#closure(above.target),
-      objects,
-      tested,
-      target: above.target,
-      depth: above.depth + 1,
-      depthMax: this.#limits.depthMax,
-    })
-    frame.running = frame.search.run()
+    frame.search = search
+    frame.running = search.run()
     return pushed
   }
 
@@ -432,19 +350,11 @@ export class Machine {
       if (done !== true) continue
       if (value === isError) return this.#beyond()
       if (value === isFalse) {
-        frame.search?.seen.each((object, relation) => this.#remember(object, relation))
+        frame.search?.seen.each((object, relation) => this.#memo.remember(object, relation))
       }
       return value
     }
     return suspended
-  }
-
-  /** A search found that the subject is in none of the nodes it saw. */
-  #remember(object: number, relation: number): void {
-    const known = this.#memo.find(object, relation)
-    const at = known >= 0 ? known : this.#memo.add(object, relation)
-    const state = this.#memo.state[at] as number
-    if (known < 0 || state === memoForgotten) this.#memo.state[at] = isFalse
   }
 
   #all(frame: Frame, handed: number): number {

@@ -1,0 +1,91 @@
+import { NodeTable } from "./node-table.ts"
+import { isFalse } from "./question.ts"
+
+/** States of a node besides the truth values that are final: being evaluated, false for now, or forgotten again. */
+export const memoOpen = 4
+export const memoTentative = 5
+const memoForgotten = 6
+
+/**
+ * What the machine knows of the nodes of one question. A node met while it is open reads as false; a false that rests on such a reading is
+ * tentative until the node it depends on is closed.
+ */
+export class Memo {
+  readonly #nodes = new NodeTable()
+  /** Triples of tentative nodes in order of closing: object, relation, the discovery number they depend on. */
+  readonly #tentative: number[] = []
+  /** Of the state `read` gave last: the problem of an error, the discovery number of an open or tentative node. */
+  extra = 0
+
+  clear(): void {
+    if (this.#nodes.size > 0) this.#nodes.clear()
+    this.#tentative.length = 0
+  }
+
+  /** A truth value, `memoOpen`, `memoTentative`, or -1 for a node that must be evaluated. */
+  read(object: number, relation: number): number {
+    const at = this.#nodes.find(object, relation)
+    if (at < 0) return -1
+    const state = this.#nodes.state[at] as number
+    this.extra = this.#nodes.extra[at] as number
+    return state === memoForgotten ? -1 : state
+  }
+
+  /** Opens a node; returns the mark to close it with. */
+  open(object: number, relation: number, discovery: number): number {
+    this.#write(object, relation, memoOpen, discovery)
+    return this.#tentative.length
+  }
+
+  /** A node ended true, or in an error or miss: what was tentative above it assumed that it is false. */
+  decide(object: number, relation: number, value: number, problem: number, mark: number): void {
+    this.#forget(mark)
+    this.#write(object, relation, value, problem)
+  }
+
+  /** A node ended false, but rests on the open node `low`. Its own discovery number stands for that from now on. */
+  suspect(object: number, relation: number, discovery: number, low: number): void {
+    this.#write(object, relation, memoTentative, discovery)
+    this.#tentative.push(object, relation, low)
+  }
+
+  /**
+   * A node ended false and rests on nothing open: so do the tentative ones above it, unless one of them depends on a node further below
+   * by a branch that did not count; then they are forgotten, which costs time but is never wrong.
+   */
+  deny(object: number, relation: number, discovery: number, mark: number): void {
+    const tentative = this.#tentative
+    let settled = true
+    for (let at = mark + 2; at < tentative.length && settled; at += 3)
+      settled = (tentative[at] as number) >= discovery
+    if (settled) this.#close(mark, isFalse)
+    else this.#forget(mark)
+    this.#write(object, relation, isFalse, 0)
+  }
+
+  /** A search found a node false; what the walk holds of it stays. */
+  remember(object: number, relation: number): void {
+    if (this.read(object, relation) === -1) this.#write(object, relation, isFalse, 0)
+  }
+
+  #forget(mark: number): void {
+    this.#close(mark, memoForgotten)
+  }
+
+  #close(mark: number, state: number): void {
+    const tentative = this.#tentative
+    while (tentative.length > mark) {
+      tentative.pop()
+      const relation = tentative.pop() as number
+      const object = tentative.pop() as number
+      this.#write(object, relation, state, 0)
+    }
+  }
+
+  #write(object: number, relation: number, state: number, extra: number): void {
+    const known = this.#nodes.find(object, relation)
+    const at = known >= 0 ? known : this.#nodes.add(object, relation)
+    this.#nodes.state[at] = state
+    this.#nodes.extra[at] = extra
+  }
+}
