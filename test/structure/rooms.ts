@@ -222,6 +222,7 @@ export const rooms: readonly Room[] = [
       "catalogue",
       "catalogue/entry",
       "characters",
+      "decode",
       "diagnostic",
       "files",
       "glob",
