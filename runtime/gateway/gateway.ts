@@ -98,7 +98,6 @@ class RunningGateway implements Gateway {
   #listeners: Listener[] = []
   #current: Provisioned | undefined
   #queue: Promise<unknown> = Promise.resolve()
-  #requests = 0
 
   constructor(options: GatewayOptions) {
     this.#options = options
@@ -170,7 +169,6 @@ class RunningGateway implements Gateway {
       reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
       return
     }
-    this.#requests += 1
     serve(this.#context, generation, request, reply, target)
   }
 

@@ -197,7 +197,7 @@ function segmentsOf(path: string): string[] {
 }
 
 function canonicalLiteral(segment: string, path: string): string {
-  const spelled = canonicalPath(`/${segment}`)
+  const spelled = segment === "" ? undefined : canonicalPath(`/${segment}`)
   if (spelled === undefined) throw new Error(`the route's path \`${path}\` has no canonical form`)
   return spelled.slice(1)
 }
