@@ -1,59 +1,78 @@
 /**
  * What a change may do to those who call.
- * `opens`: something is allowed, reached or shown that was not. `closes`: something that was allowed is refused.
+ * `opens`: something is allowed, reached or shown that was not. `closes`: something that was is refused or hidden.
  * `breaking`: what callers or stored tuples rely on is gone or means something else. `neutral`: none of these.
  */
-export type Risk = "opens" | "closes" | "breaking" | "neutral"
+export type Risk = "opens" | "breaking" | "closes" | "neutral"
 
-/** What a change is about; the names are words of the languages where these have one. */
+/** What a change is about. A `step` is named by its section (`inbound`, `backend`, `outbound`), everything else by its own name. */
 export type SubjectKind =
   | "plan"
   | "gateway"
   | "listener"
+  | "trust"
+  | "limits"
   | "authz"
-  | "value"
-  | "secret"
-  | "issuer"
-  | "backend"
-  | "product"
-  | "subscription"
   | "store"
   | "model"
   | "type"
   | "relation"
   | "condition"
+  | "issuer"
+  | "backend"
+  | "value"
+  | "secret"
+  | "product"
+  | "subscription"
   | "api"
   | "version"
   | "route"
+  | "auth"
+  | "limit"
+  | "require"
   | "step"
 
-/** Under which head a change is told: the whole plan, one or several APIs, a store. */
+/** Under which head a change is told: `gateway`, `api orders`, `store acme`, `issuer acme`; what holds for several APIs is told under `gateway`. */
 export interface Scope {
-  readonly kind: "plan" | "gateway" | "authz" | "api" | "store" | "declaration"
-  /** `orders`, `catalog, orders`; empty where there is only one. */
+  readonly kind:
+    | "plan"
+    | "gateway"
+    | "api"
+    | "product"
+    | "subscription"
+    | "issuer"
+    | "backend"
+    | "value"
+    | "secret"
+    | "authz"
+    | "store"
+  /** Empty for `plan`, `gateway` and `authz`. */
   readonly name: string
 }
 
 /** One difference between two plans that a person has to know of. */
 export interface Change {
+  /** The worst of what it does. */
   readonly risk: Risk
-  /** Says that the plan as a whole is suspicious: it is empty, or much smaller than the one before. */
+  /** The plan as a whole is suspicious: it is empty, or much smaller than the one before. */
   readonly danger: boolean
   readonly action: "added" | "removed" | "changed"
   readonly subject: { readonly kind: SubjectKind; readonly name: string }
   readonly scope: Scope
-  /** Keys (`METHOD /path`) of the routes it holds for, in order; empty where it is about no route. */
+  /** Keys (`METHOD /path`) of the routes it holds for, sorted; empty where it is about none. */
   readonly routes: readonly string[]
+  /** The same in words: `all 10 routes of orders`, `GET /v1/orders/{id}`; empty where it is about none. */
+  readonly where: string
   /** Place in the plan after the change, of what was removed in the plan before it: `backends.orders_v1`, `routes.GET /v1/orders/{id}.inbound.3`. */
   readonly path: string
-  /** In words of the language; undefined where there was nothing, or is nothing. */
+  /** In words of the language. Undefined where there was nothing before, or is nothing after. */
   readonly before: string | undefined
   readonly after: string | undefined
-  /** What it means, and for whom; several reasons are separated by `; `. */
+  /** What it means and for whom, the worst first; several reasons are separated by `; `. */
   readonly why: string
   /** `file:line` of what is there after the change, where known. */
   readonly origin: string | undefined
 }
 
-/** Worst first: the order in which changes are told. */
+/** Worst first: the order in which changes of one head are told. */
 export const risks: readonly Risk[] = ["opens", "breaking", "closes", "neutral"]

@@ -1,66 +1,96 @@
-import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Change, SubjectKind } from "./change.ts"
-
-const tables: Readonly<Partial<Record<keyof PlanBody, SubjectKind>>> = {
-  values: "value",
-  secrets: "secret",
-  issuers: "issuer",
-  backends: "backend",
-  products: "product",
-  subscriptions: "subscription",
-  routes: "route",
-  steps: "step",
-  models: "model",
-}
+import { type Change, risks, type Scope } from "./change.ts"
+import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
+import { compareProducts } from "./compare-products.ts"
+import { compareProviders } from "./compare-providers.ts"
+import { compareRoutes } from "./compare-routes.ts"
+import { compareSizes } from "./compare-sizes.ts"
+import { compareStores } from "./compare-stores.ts"
+import { neutral } from "./finding.ts"
+import { byText, same } from "./same.ts"
+import { type Told, tell } from "./told.ts"
 
 /**
- * The differences between two plans; `before` undefined: nothing is running. Equal plans have none, and plans with different digests at
- * least one. `origins` are those of the plan after the change.
+ * The differences between two plans, in the order they are told: dangers first, then head by head (gateway, APIs, products, subscriptions, issuers,
+ * backends, values, secrets, engine, stores) and the worst risk first. `before` undefined: nothing is running. Equal plans have none, and
+ * plans with different digests at least one. `origins` are those of the plan after the change.
  */
 export function comparePlans(
   before: PlanBody | undefined,
   after: PlanBody,
   origins: Readonly<Record<string, string>> = {},
 ): Change[] {
-  const changes: Change[] = []
-  for (const key of Object.keys(after) as (keyof PlanBody)[]) {
-    const kind = tables[key]
-    if (kind === undefined) {
-      compareOne(changes, key as "gateway" | "authz", "", before?.[key], after[key], origins)
-      continue
-    }
-    const old: Record<string, unknown> = before?.[key] ?? {}
-    const next: Record<string, unknown> = after[key] ?? {}
-    for (const name of [...new Set([...Object.keys(old), ...Object.keys(next)])].sort())
-      compareOne(changes, kind, name, old[name], next[name], origins, `${key}.${name}`)
-  }
-  return changes
+  const old = before ?? nothing
+  const told = [
+    ...compareSizes(old, after),
+    ...compareGateways(old.gateway, after.gateway),
+    ...compareRoutes(old, after),
+    ...compareProducts(old, after),
+    ...compareProviders(old, after),
+    ...compareAuthzs(old.authz, after.authz),
+    ...compareStores(old, after),
+  ]
+  if (told.length === 0 && !same(old, after)) told.push(unnamed(old, after))
+  return told.map((change) => ({ ...change, origin: originOf(change, origins) })).sort(inOrder)
 }
 
-function compareOne(
-  changes: Change[],
-  kind: SubjectKind,
-  name: string,
-  before: unknown,
-  after: unknown,
-  origins: Readonly<Record<string, string>>,
-  path: string = kind,
-): void {
-  const old = before ?? undefined
-  const next = after ?? undefined
-  if (canonicalJson(old ?? null) === canonicalJson(next ?? null)) return
-  changes.push({
-    risk: "neutral",
-    danger: false,
-    action: old === undefined ? "added" : next === undefined ? "removed" : "changed",
-    subject: { kind, name },
-    scope: { kind: "plan", name: "" },
-    routes: [],
-    path,
-    before: old === undefined ? undefined : canonicalJson(old),
-    after: next === undefined ? undefined : canonicalJson(next),
-    why: "",
-    origin: origins[path],
-  })
+const nothing: PlanBody = {
+  gateway: null,
+  authz: null,
+  values: {},
+  secrets: {},
+  issuers: {},
+  backends: {},
+  products: {},
+  subscriptions: {},
+  routes: {},
+  steps: {},
+  models: {},
+}
+
+/** Parts that nothing refers to can be different too: no route and no store is touched. */
+function unnamed(before: PlanBody, after: PlanBody): Told {
+  const keys = (Object.keys(after) as (keyof PlanBody)[]).filter((key) => !same(before[key], after[key]))
+  return tell(
+    {
+      action: "changed",
+      subject: { kind: "plan", name: keys.join(", ") },
+      scope: { kind: "plan", name: "" },
+      path: keys[0] ?? "",
+    },
+    neutral("parts that nothing uses are different"),
+  )
+}
+
+/** Steps have their own place; of listeners, limits and models only the block they stand in is known. */
+function originOf({ action, path }: Told, origins: Readonly<Record<string, string>>): string | undefined {
+  if (action === "removed") return undefined
+  if (Object.hasOwn(origins, path)) return origins[path]
+  const block = path.startsWith("gateway.") ? "gateway" : path.startsWith("authz.") ? "authz" : ""
+  return Object.hasOwn(origins, block) ? origins[block] : undefined
+}
+
+const heads: readonly Scope["kind"][] = [
+  "plan",
+  "gateway",
+  "api",
+  "product",
+  "subscription",
+  "issuer",
+  "backend",
+  "value",
+  "secret",
+  "authz",
+  "store",
+]
+
+function inOrder(a: Change, b: Change): number {
+  return (
+    Number(b.danger) - Number(a.danger) ||
+    heads.indexOf(a.scope.kind) - heads.indexOf(b.scope.kind) ||
+    byText(a.scope.name, b.scope.name) ||
+    risks.indexOf(a.risk) - risks.indexOf(b.risk) ||
+    byText(a.path, b.path) ||
+    byText(JSON.stringify(a), JSON.stringify(b))
+  )
 }

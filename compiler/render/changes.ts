@@ -1,14 +1,133 @@
-import type { Change } from "../diff/change.ts"
+import pc from "picocolors"
+import { type Change, type Risk, risks } from "../diff/change.ts"
+import { visible } from "./width.ts"
 
-/** Changes for people. */
-export function changesText(changes: readonly Change[], _options: { readonly colour: boolean }): string {
+type Paint = ReturnType<typeof pc.createColors>
+
+const signs = { added: "+", removed: "-", changed: "~" } as const
+/** `  ~ breaking  `: what stands under the words stands to the right of that. */
+const indent = " ".repeat(14)
+const wordsMax = 160
+const lineMax = 84
+
+/**
+ * Changes for people, head by head, with a summary in the last line:
+ *
+ *     api orders
+ *       ~ opens     limit 100 per 1m by jwt.sub else ip → limit 200 per 1m by jwt.sub else ip
+ *                   200 calls pass, not 100
+ *                   all 10 routes of orders · gateway.conf:74
+ *
+ *     1 change: 1 opens
+ */
+export function changesText(changes: readonly Change[], { colour }: { readonly colour: boolean }): string {
   if (changes.length === 0) return "No changes.\n"
-  return changes
-    .map(({ action, subject, risk }) => `${action} ${subject.kind} ${subject.name} (${risk})\n`)
-    .join("")
+  const paint = pc.createColors(colour)
+  const lines: string[] = []
+  let head: string | undefined
+  for (const change of changes) {
+    if (change.danger) {
+      const sides = change.before === undefined ? "" : ` (${change.before} → ${change.after})`
+      lines.push(`${paint.bold(paint.red("danger"))}  ${visible(change.why + sides)}`)
+      continue
+    }
+    const own = headOf(change)
+    if (own !== head) {
+      if (lines.length > 0) lines.push("")
+      lines.push(paint.bold(visible(own)))
+      head = own
+    }
+    lines.push(...changeLines(change, paint))
+  }
+  return `${lines.join("\n")}\n\n${summaryOf(changes)}\n`
 }
 
-/** Changes for programs: a JSON array, described in compiler/diff/README.md. */
+/** Changes for programs: a JSON array; its shape is described in compiler/diff/README.md. What is unknown or not there is null. */
 export function changesJson(changes: readonly Change[]): string {
-  return `${JSON.stringify(changes, null, 2)}\n`
+  const documents = changes.map((change) => ({
+    risk: change.risk,
+    danger: change.danger,
+    action: change.action,
+    subject: change.subject,
+    scope: change.scope,
+    routes: change.routes,
+    where: change.where,
+    path: change.path,
+    before: change.before ?? null,
+    after: change.after ?? null,
+    why: change.why,
+    origin: change.origin ?? null,
+  }))
+  return `${JSON.stringify(documents, null, 2)}\n`
+}
+
+function headOf({ scope }: Change): string {
+  return scope.name === "" ? scope.kind : `${scope.kind} ${scope.name}`
+}
+
+function changeLines(change: Change, paint: Paint): string[] {
+  const sign = signOf(change, paint)
+  const risk = riskPaint(paint, change.risk)(change.risk.padEnd(8))
+  const [first, ...more] = wordsOf(change)
+  const lines = [`  ${sign} ${risk}  ${visible(first ?? "")}`]
+  for (const words of more) lines.push(`${" ".repeat(indent.length - 2)}→ ${visible(words)}`)
+  lines.push(`${indent}${visible(change.why)}`)
+  const place = placeOf(change)
+  if (place !== "") lines.push(indent + paint.dim(visible(place)))
+  return lines
+}
+
+/** What is there in words; both sides in one line where there is room. */
+function wordsOf({ before, after, subject }: Change): string[] {
+  if (before !== undefined && after !== undefined && before !== after) {
+    if (before.length + after.length + 3 <= lineMax) return [`${before} → ${after}`]
+    const from = firstDifference(before, after)
+    return [shortened(before, from), shortened(after, from)]
+  }
+  const words = after ?? before ?? (subject.name === "" ? subject.kind : `${subject.kind} ${subject.name}`)
+  return [shortened(words, 0)]
+}
+
+/** Which routes, which section of them, and where it is written. */
+function placeOf({ where, subject, origin, after, before }: Change): string {
+  const parts = where === "" || where === after || where === before ? [] : [where]
+  if (subject.kind === "step") parts.push(subject.name)
+  else if (subject.name.includes(", ") && where !== "") parts.push(subject.name)
+  if (origin !== undefined) parts.push(origin)
+  return parts.join(" · ")
+}
+
+function signOf({ action }: Change, paint: Paint): string {
+  const paints = { added: paint.green, removed: paint.red, changed: paint.yellow }
+  return paints[action](signs[action])
+}
+
+function riskPaint(paint: Paint, risk: Risk): (text: string) => string {
+  const paints = { opens: paint.red, breaking: paint.magenta, closes: paint.cyan, neutral: paint.dim }
+  return paints[risk]
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at += 1
+  return at
+}
+
+/** Long words are cut so that what is different stays in sight. */
+function shortened(text: string, difference: number): string {
+  if (text.length <= wordsMax) return text
+  const from = difference < wordsMax - 40 ? 0 : difference - 40
+  const cut = text.slice(from, from + wordsMax)
+  return `${from > 0 ? "…" : ""}${cut}${from + wordsMax < text.length ? "…" : ""}`
+}
+
+/** `3 changes: 1 opens, 1 breaking, 1 neutral` */
+function summaryOf(changes: readonly Change[]): string {
+  const dangers = changes.filter(({ danger }) => danger).length
+  const counts = risks.map((risk) => [
+    changes.filter((each) => !each.danger && each.risk === risk).length,
+    risk,
+  ])
+  const parts = [[dangers, dangers === 1 ? "danger" : "dangers"], ...counts].filter(([count]) => count !== 0)
+  return `${changes.length} change${changes.length === 1 ? "" : "s"}: ${parts.map((part) => part.join(" ")).join(", ")}`
 }

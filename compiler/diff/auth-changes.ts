@@ -1,0 +1,133 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { ClaimRule, Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { listChanges } from "./same.ts"
+import { listWords } from "./words.ts"
+
+type Steps = PlanBody["steps"]
+type Jwt = Omit<StepOf<"validate-jwt">, "kind">
+type Key = Omit<StepOf<"validate-key">, "kind">
+type AuthStep = StepOf<"validate-jwt"> | StepOf<"validate-key"> | StepOf<"any-of">
+
+/** Whether a step asks who the caller is. */
+export function isAuth(step: Step): step is AuthStep {
+  return step.kind === "validate-jwt" || step.kind === "validate-key" || step.kind === "any-of"
+}
+
+/** What it means that another `auth` holds: ways in that are new or gone, and what each asks for. */
+export function compareAuth(
+  before: AuthStep,
+  after: AuthStep,
+  stepsBefore: Steps,
+  stepsAfter: Steps,
+): Finding[] {
+  const old = waysOf(before, stepsBefore)
+  const next = waysOf(after, stepsAfter)
+  const findings: Finding[] = []
+  const open = new Set(next)
+  for (const way of old) {
+    const other = [...open].find((each) => nameOf(each) === nameOf(way))
+    if (other !== undefined) {
+      open.delete(other)
+      findings.push(...compareWays(way, other))
+    } else findings.push(closes(`${nameOf(way)} is no way in any more`))
+  }
+  for (const way of open) findings.push(opens(`${nameOf(way)} is enough now`))
+  if (findings.length > 0) return findings
+  return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
+}
+
+type Way = StepOf<"validate-jwt"> | StepOf<"validate-key">
+
+function waysOf(step: Step, steps: Steps): Way[] {
+  if (step.kind === "any-of")
+    return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
+  return step.kind === "validate-jwt" || step.kind === "validate-key" ? [step] : []
+}
+
+function nameOf(way: Way): string {
+  return way.kind === "validate-jwt" ? `a token of \`${way.issuer}\`` : "a subscription key"
+}
+
+function compareWays(before: Way, after: Way): Finding[] {
+  if (before.kind === "validate-jwt" && after.kind === "validate-jwt")
+    return compareFields(jwtRules, before, after)
+  if (before.kind === "validate-key" && after.kind === "validate-key")
+    return compareFields(keyRules, before, after)
+  return []
+}
+
+const jwtRules: FieldRules<Jwt> = {
+  issuer: () => [],
+  header: (before, after) => breaking(`the token is read from \`${after}\`, not from \`${before}\``),
+  claims: compareClaims,
+  status: (before, after) => breaking(`who has no valid token is answered ${after}, not ${before}`),
+}
+
+const keyRules: FieldRules<Key> = {
+  api: (before, after) => breaking(`keys for \`${after}\` count, not those for \`${before}\``),
+  header: (before, after) => place("header", before, after),
+  query: (before, after) => place("query parameter", before, after),
+  status: (before, after) => breaking(`who has no valid key is answered ${after}, not ${before}`),
+  forward: (_, after) =>
+    after
+      ? opens("the backend sees the caller's key")
+      : closes("the backend does not see the caller's key any more"),
+}
+
+function place(what: string, before: string | null, after: string | null): Finding {
+  if (before === null) return opens(`the key may come in the ${what} \`${after}\` too`)
+  if (after === null) return breaking(`the key is not read from the ${what} \`${before}\` any more`)
+  return breaking(`the key is read from the ${what} \`${after}\`, not from \`${before}\``)
+}
+
+function compareClaims(before: readonly ClaimRule[], after: readonly ClaimRule[]): Finding[] {
+  const { removed, added } = listChanges(before, after)
+  const findings: Finding[] = []
+  const open = new Set(added)
+  for (const rule of removed) {
+    const other = [...open].find((each) => each.claim === rule.claim)
+    if (other === undefined) findings.push(opens(`tokens pass whatever their \`${rule.claim}\` is`))
+    else {
+      open.delete(other)
+      findings.push(...compareRules(rule, other))
+    }
+  }
+  for (const { claim } of open)
+    findings.push(closes(`tokens that do not fit the rule on \`${claim}\` are refused`))
+  return findings.length > 0 ? findings : [neutral("the same rules in another order")]
+}
+
+function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
+  const { claim } = after
+  if (before.test === after.test) {
+    const { removed, added } = listChanges(before.values, after.values)
+    const demanded = after.test === "has-all"
+    return [
+      ...(removed.length === 0
+        ? []
+        : [
+            demanded
+              ? opens(`\`${claim}\` need not have ${quoted(removed)} any more`)
+              : closes(`${quoted(removed)} in \`${claim}\` is not enough any more`),
+          ]),
+      ...(added.length === 0
+        ? []
+        : [
+            demanded
+              ? closes(`\`${claim}\` must have ${quoted(added)} too`)
+              : opens(`${quoted(added)} in \`${claim}\` is enough now`),
+          ]),
+    ]
+  }
+  if (before.test === "present") return [closes(`\`${claim}\` must have certain values now`)]
+  if (after.test === "present") return [opens(`\`${claim}\` may have any value now`)]
+  const overlap = after.values.some((value) => before.values.includes(value))
+  if (before.test === "has-any" && after.test === "has-all" && overlap)
+    return [closes(`\`${claim}\` must have all of the values now, not one of them`)]
+  return [opens(`other values of \`${claim}\` are enough now`)]
+}
+
+function quoted(values: readonly string[]): string {
+  return listWords(values.map((value) => `\`${value}\``))
+}

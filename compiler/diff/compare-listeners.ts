@@ -1,0 +1,239 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Address } from "../../runtime/plan/resources.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { listChanges, same } from "./same.ts"
+import { type Told, tell } from "./told.ts"
+import { addressWords, durationWords, sizeWords } from "./words.ts"
+
+type Gateway = NonNullable<PlanBody["gateway"]>
+type Authz = NonNullable<PlanBody["authz"]>
+type Limits = Gateway["limits"]
+
+const gatewayScope = { kind: "gateway", name: "" } as const
+const authzScope = { kind: "authz", name: "" } as const
+
+/** The public side: addresses, proxies that are believed, limits of every request. */
+export function compareGateways(before: Gateway | null, after: Gateway | null): Told[] {
+  if (before === null || after === null) return sides("gateway", before, after)
+  return [
+    ...(before.name === after.name ? [] : [renamed(before.name, after.name)]),
+    ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
+    ...trustChanges(before.trust, after.trust),
+    ...limitChanges(before.limits, after.limits),
+  ]
+}
+
+/** The engine's side, without its stores. */
+export function compareAuthzs(before: Authz | null, after: Authz | null): Told[] {
+  if (before === null || after === null) return sides("authz", before, after)
+  const told = listenerChanges(authzScope, "authz.listen", before.listen, after.listen, engineListener)
+  const subject = { kind: "authz", name: "" } as const
+  if (before.public !== after.public)
+    told.push(
+      tell(
+        {
+          action: after.public ? "added" : "removed",
+          subject,
+          scope: authzScope,
+          path: "authz.public",
+          ...(after.public ? { after: "public" } : { before: "public" }),
+        },
+        after.public
+          ? opens("the engine may listen where others can reach it, and it asks nobody who they are")
+          : closes("the engine listens where only insiders reach it"),
+      ),
+    )
+  if (before.maxStalenessMs !== after.maxStalenessMs) {
+    const words = (ms: number | null) => `max-staleness ${durationWords(ms)}`
+    told.push(
+      tell(
+        {
+          action: "changed",
+          subject,
+          scope: authzScope,
+          path: "authz.maxStalenessMs",
+          before: words(before.maxStalenessMs),
+          after: words(after.maxStalenessMs),
+        },
+        isMore(before.maxStalenessMs, after.maxStalenessMs)
+          ? opens("while the database is away, what was revoked counts for longer")
+          : closes("while the database is away, questions are refused sooner"),
+      ),
+    )
+  }
+  return told
+}
+
+/** Null is without end. */
+function isMore(before: number | null, after: number | null): boolean {
+  return after === null || (before !== null && after > before)
+}
+
+function sides(
+  kind: "gateway" | "authz",
+  before: Gateway | Authz | null,
+  after: Gateway | Authz | null,
+): Told[] {
+  if (before === null && after === null) return []
+  const side = (after ?? before) as Gateway | Authz
+  const words = `${kind} { ${side.listen.map((address) => `listen ${addressWords(address)}`).join("; ")} }`
+  const about = {
+    subject: { kind, name: "name" in side ? side.name : "" },
+    scope: { kind, name: "" },
+    path: kind,
+  } as const
+  if (before !== null)
+    return [tell({ ...about, action: "removed", before: words }, breaking("nobody listens there any more"))]
+  const reach = kind === "gateway" ? publicListener : engineListener
+  return [
+    tell(
+      { ...about, action: "added", after: words },
+      side.listen.length > 0 ? side.listen.map(reach) : neutral("only `require` asks it"),
+    ),
+  ]
+}
+
+function renamed(before: string, after: string): Told {
+  return tell(
+    {
+      action: "changed",
+      subject: { kind: "gateway", name: after },
+      scope: gatewayScope,
+      path: "gateway.name",
+      before: `gateway ${before}`,
+      after: `gateway ${after}`,
+    },
+    neutral("only its name is another"),
+  )
+}
+
+function listenerChanges(
+  scope: typeof gatewayScope | typeof authzScope,
+  path: string,
+  before: readonly Address[],
+  after: readonly Address[],
+  reach: (address: Address) => Finding,
+): Told[] {
+  const { removed, added } = listChanges(before, after)
+  const about = (address: Address) =>
+    ({ subject: { kind: "listener", name: addressWords(address) }, scope, path }) as const
+  const told = [
+    ...removed.map((address) =>
+      tell(
+        { ...about(address), action: "removed", before: `listen ${addressWords(address)}` },
+        breaking("who calls this address gets no answer"),
+      ),
+    ),
+    ...added.map((address) =>
+      tell({ ...about(address), action: "added", after: `listen ${addressWords(address)}` }, reach(address)),
+    ),
+  ]
+  if (told.length > 0 || same(before, after)) return told
+  const words = (list: readonly Address[]) =>
+    list.map((address) => `listen ${addressWords(address)}`).join("; ")
+  const [first] = after
+  return first === undefined
+    ? []
+    : [
+        tell(
+          { ...about(first), action: "changed", before: words(before), after: words(after) },
+          neutral("the same addresses, listed in another way"),
+        ),
+      ]
+}
+
+function publicListener(address: Address): Finding {
+  return isLoopback(address.host)
+    ? neutral("reached from this machine only")
+    : opens("callers reach the gateway there")
+}
+
+function engineListener(address: Address): Finding {
+  return isLoopback(address.host)
+    ? neutral("the engine is reached there from this machine only")
+    : opens("who reaches this address can ask the engine, and write to it; it asks nobody who they are")
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+function trustChanges(before: readonly string[], after: readonly string[]): Told[] {
+  const { removed, added } = listChanges(before, after)
+  const about = (network: string) =>
+    ({ subject: { kind: "trust", name: network }, scope: gatewayScope, path: "gateway.trust" }) as const
+  const told = [
+    ...removed.map((network) =>
+      tell(
+        { ...about(network), action: "removed", before: `trust ${network}` },
+        closes(
+          "what callers from there say in X-Forwarded-For is not believed; their own address is counted",
+        ),
+      ),
+    ),
+    ...added.map((network) =>
+      tell(
+        { ...about(network), action: "added", after: `trust ${network}` },
+        opens("callers from there choose, by X-Forwarded-For, which address limits count and logs name"),
+      ),
+    ),
+  ]
+  if (told.length > 0 || same(before, after)) return told
+  const words = (list: readonly string[]) => `trust ${list.join(" ")}`
+  return [
+    tell(
+      { ...about(after.join(" ")), action: "changed", before: words(before), after: words(after) },
+      neutral("the same networks, listed in another way"),
+    ),
+  ]
+}
+
+const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {
+  bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeWords(bodyBytesMax)} }`,
+  headerBytesMax: ({ headerBytesMax }) => `limits { header ${sizeWords(headerBytesMax)} }`,
+  headersMax: ({ headersMax }) => `limits { headers ${headersMax} }`,
+  timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
+}
+
+const limitNames: { readonly [Key in keyof Limits]: string } = {
+  bodyBytesMax: "body",
+  headerBytesMax: "header",
+  headersMax: "headers",
+  timeoutMs: "timeout",
+}
+
+const limitRules: FieldRules<Limits> = {
+  bodyBytesMax: (before, after) =>
+    after > before ? opens("larger bodies reach the backends") : closes("larger bodies are answered 413"),
+  headerBytesMax: (before, after) =>
+    after > before ? opens("larger heads reach the backends") : closes("larger heads are answered 431"),
+  headersMax: (before, after) =>
+    after > before ? opens("more headers reach the backends") : closes("more headers are answered 431"),
+  timeoutMs: (before, after) => {
+    if (after === null)
+      return opens("nothing ends a slow exchange, where a route has no `timeout` of its own")
+    return isMore(before, after)
+      ? neutral(`an exchange may take ${durationWords(after)}, where a route has no \`timeout\` of its own`)
+      : closes(
+          `what takes longer than ${durationWords(after)} is answered 504, where a route has no \`timeout\` of its own`,
+        )
+  },
+}
+
+function limitChanges(before: Limits, after: Limits): Told[] {
+  return (Object.keys(limitRules) as (keyof Limits)[])
+    .filter((key) => before[key] !== after[key])
+    .map((key) =>
+      tell(
+        {
+          action: "changed",
+          subject: { kind: "limits", name: limitNames[key] },
+          scope: gatewayScope,
+          path: `gateway.limits.${key}`,
+          before: limitWords[key](before),
+          after: limitWords[key](after),
+        },
+        compareFields({ [key]: limitRules[key] } as unknown as FieldRules<Limits>, before, after),
+      ),
+    )
+}

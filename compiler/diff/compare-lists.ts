@@ -1,0 +1,216 @@
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import type { SubjectKind } from "./change.ts"
+import { type Finding, joined, neutral } from "./finding.ts"
+import { matchSteps, type StepPair } from "./match-steps.ts"
+import { compareSteps } from "./step-changes.ts"
+import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
+import { orderChange } from "./step-order.ts"
+import type { StepWords } from "./step-words.ts"
+import { listWords } from "./words.ts"
+
+/** A difference between two lists of steps, of whatever route. */
+export interface StepDraft {
+  readonly action: "added" | "removed" | "changed"
+  readonly kind: SubjectKind
+  readonly before: string | undefined
+  readonly after: string | undefined
+  readonly finding: Finding
+  /** `inbound`, `outbound, when (response.status == 404)`. */
+  readonly within: string
+  /** `inbound.3.matched.0`: in the list after, of a removed step in the list before. */
+  readonly path: string
+}
+
+interface Place {
+  readonly within: string
+  readonly path: string
+}
+
+/** Compares lists of steps of two plans. Lists that many routes share are compared once. */
+export class ListComparison {
+  readonly #old: StepWords
+  readonly #next: StepWords
+  readonly #known = new Map<string, readonly StepDraft[]>()
+
+  constructor(old: StepWords, next: StepWords) {
+    this.#old = old
+    this.#next = next
+  }
+
+  /** What is different in a section of a route. */
+  compare(section: string, before: readonly StepId[], after: readonly StepId[]): readonly StepDraft[] {
+    const key = `${section}|${before.join()}|${after.join()}`
+    let drafts = this.#known.get(key)
+    if (drafts === undefined) {
+      drafts = this.#compare({ within: section, path: section }, before, after)
+      this.#known.set(key, drafts)
+    }
+    return drafts
+  }
+
+  #compare(place: Place, before: readonly StepId[], after: readonly StepId[]): StepDraft[] {
+    if (before.join() === after.join()) return []
+    const match = matchSteps(before, after, this.#old.body.steps, this.#next.body.steps)
+    const oldAt = (at: number) => this.#old.body.steps[before[at] ?? ""]
+    const nextAt = (at: number) => this.#next.body.steps[after[at] ?? ""]
+    const drafts: StepDraft[] = []
+    for (const pair of match.pairs) {
+      const [old, next] = [oldAt(pair.before), nextAt(pair.after)]
+      if (!pair.stays && old !== undefined && next !== undefined)
+        drafts.push(...this.#pair(place, before, after, match.pairs, pair))
+    }
+    for (const at of match.removed) {
+      const step = oldAt(at)
+      if (step !== undefined) drafts.push(this.#removed(place, step, at))
+    }
+    for (const at of match.added) {
+      const step = nextAt(at)
+      if (step !== undefined) drafts.push(this.#added(place, step, at))
+    }
+    for (const each of match.wrapped) {
+      const [old, next] = [oldAt(each.before), nextAt(each.after)]
+      if (old !== undefined && next !== undefined) drafts.push(this.#wrapped(place, old, next, each.after))
+    }
+    for (const each of match.unwrapped) {
+      const [old, next] = [oldAt(each.before), nextAt(each.after)]
+      if (old !== undefined && next !== undefined) drafts.push(this.#unwrapped(place, old, next, each.after))
+    }
+    return drafts
+  }
+
+  #removed({ within, path }: Place, step: Step, at: number): StepDraft {
+    return {
+      action: "removed",
+      kind: kindOf(step),
+      before: this.#old.ofStep(step),
+      after: undefined,
+      finding: joined(effectsOfRemoving(step, this.#old.body.steps)),
+      within,
+      path: `${path}.${at}`,
+    }
+  }
+
+  #added({ within, path }: Place, step: Step, at: number): StepDraft {
+    return {
+      action: "added",
+      kind: kindOf(step),
+      before: undefined,
+      after: this.#next.ofStep(step),
+      finding: joined(effectsOfAdding(step, this.#next.body.steps)),
+      within,
+      path: `${path}.${at}`,
+    }
+  }
+
+  #wrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
+    const { risk, why } = joined(effectsOfRemoving(old, this.#old.body.steps))
+    return this.#changed(place, old, next, at, {
+      risk,
+      why: `only under a condition now; without it, ${why}`,
+    })
+  }
+
+  #unwrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
+    const { risk, why } = joined(effectsOfAdding(next, this.#next.body.steps))
+    return this.#changed(place, old, next, at, { risk, why: `not only under a condition any more: ${why}` })
+  }
+
+  #changed({ within, path }: Place, old: Step, next: Step, at: number, finding: Finding): StepDraft {
+    return {
+      action: "changed",
+      kind: kindOf(next),
+      before: this.#old.ofStep(old),
+      after: this.#next.ofStep(next),
+      finding,
+      within,
+      path: `${path}.${at}`,
+    }
+  }
+
+  /** A step that is another now, or stands elsewhere among the others. */
+  #pair(
+    place: Place,
+    before: readonly StepId[],
+    after: readonly StepId[],
+    pairs: readonly StepPair[],
+    pair: StepPair,
+  ): StepDraft[] {
+    const old = this.#old.body.steps[before[pair.before] ?? ""] as Step
+    const next = this.#next.body.steps[after[pair.after] ?? ""] as Step
+    const passed = this.#passed(after, pairs, pair)
+    const order =
+      passed.length > 0
+        ? joined(passed.map(({ finding }) => finding))
+        : neutral("it has another place among equal steps")
+    if (before[pair.before] === after[pair.after]) {
+      const words = this.#next.ofStep(next)
+      const others = listWords(passed.map(({ id }) => `\`${this.#next.of(id)}\``)) || "others"
+      const wasFirst = passed[0]?.wasBehind !== true
+      const draft = this.#changed(place, old, next, pair.after, order)
+      return [
+        {
+          ...draft,
+          before: `${words} ${wasFirst ? "before" : "after"} ${others}`,
+          after: `${words} ${wasFirst ? "after" : "before"} ${others}`,
+        },
+      ]
+    }
+    const worse = order.risk === "neutral" ? [] : [order]
+    if (old.kind === "when" && next.kind === "when" && old.test.text === next.test.text)
+      return [
+        ...this.#branches(place, pair.after, old, next),
+        ...worse.map((finding) => this.#changed(place, old, next, pair.after, finding)),
+      ]
+    const found = compareSteps(old, next, this.#old.body, this.#next.body)
+    return [this.#changed(place, old, next, pair.after, joined([...found, ...worse]))]
+  }
+
+  #branches(
+    { within, path }: Place,
+    at: number,
+    old: Step & { kind: "when" },
+    next: Step & { kind: "when" },
+  ): StepDraft[] {
+    const inside = (branch: "matched" | "otherwise", words: string) =>
+      this.#compare(
+        { within: `${within}, ${words}`, path: `${path}.${at}.${branch}` },
+        old[branch],
+        next[branch],
+      )
+    const drafts = [
+      ...inside("matched", `when (${next.test.text})`),
+      ...inside("otherwise", `else of when (${next.test.text})`),
+    ]
+    if (drafts.length > 0) return drafts
+    const why = `the test has the type \`${next.test.type}\`, not \`${old.test.type}\``
+    return [this.#changed({ within, path }, old, next, at, { risk: "neutral", why })]
+  }
+
+  /** The steps a pair passed on its way, and what that means. */
+  #passed(
+    after: readonly StepId[],
+    pairs: readonly StepPair[],
+    pair: StepPair,
+  ): { readonly id: StepId; readonly wasBehind: boolean; readonly finding: Finding }[] {
+    const { steps } = this.#next.body
+    const own = after[pair.after] ?? ""
+    return pairs
+      .filter((other) => other.before < pair.before !== other.after < pair.after && other !== pair)
+      .sort((a, b) => a.after - b.after)
+      .flatMap((other) => {
+        const id = after[other.after] ?? ""
+        const wasBehind = other.before < pair.before
+        const [first, second] = wasBehind ? [id, own] : [own, id]
+        const words = { first: this.#next.of(first), second: this.#next.of(second) }
+        const [a, b] = [steps[first], steps[second]]
+        if (a === undefined || b === undefined) return []
+        return [{ id, wasBehind, finding: orderChange(a, b, words, steps) }]
+      })
+  }
+}
+
+function kindOf({ kind }: Step): SubjectKind {
+  if (kind === "validate-jwt" || kind === "validate-key" || kind === "any-of") return "auth"
+  if (kind === "rate-limit") return "limit"
+  return kind === "require" ? "require" : "step"
+}

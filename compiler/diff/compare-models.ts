@@ -1,0 +1,168 @@
+import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
+import type { ModelPlan } from "../../runtime/plan/model.ts"
+import { breaking, type Finding, neutral, opens } from "./finding.ts"
+import { conditionWords, type Relation, relationWords } from "./model-words.ts"
+import { relationChanges } from "./relation-changes.ts"
+import { listChanges, pairsOf, same } from "./same.ts"
+import { type Told, tell } from "./told.ts"
+import { listWords } from "./words.ts"
+
+/** Where a model is told: the store, its path in the plan, and the routes that ask about a relation (`order#viewer`). */
+export interface ModelPlace {
+  readonly store: string
+  readonly path: string
+  routes(type: string, relation?: string): readonly string[]
+}
+
+/** What becomes of the answers of a store when its model changes. Never empty for different models: what decides the same is told as that. */
+export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): Told[] {
+  const told = [
+    ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
+      compareTypes(place, key, old, next),
+    ),
+    ...pairsOf(before.model.conditions ?? {}, after.model.conditions ?? {}).flatMap(({ key, old, next }) =>
+      compareConditions(place, key, old, next),
+    ),
+  ]
+  if (before.model.schema_version !== after.model.schema_version) {
+    const words = ({ schema_version }: AuthorizationModel) => `schema ${schema_version}`
+    told.push(
+      tell(
+        { ...aboutModel(place, "changed"), before: words(before.model), after: words(after.model) },
+        neutral("it decides the same"),
+      ),
+    )
+  }
+  if (told.length === 0 && !same(before, after))
+    told.push(
+      tell(
+        aboutModel(place, "changed"),
+        neutral(
+          same(before.model, after.model)
+            ? "it is compiled in another way"
+            : "it is written in another way and decides the same; the store gets a new model id",
+        ),
+      ),
+    )
+  return told
+}
+
+function aboutModel({ store, path }: ModelPlace, action: Told["action"]) {
+  return {
+    action,
+    subject: { kind: "model", name: store },
+    scope: { kind: "store", name: store },
+    path,
+  } as const
+}
+
+function typesOf(model: AuthorizationModel): Record<string, TypeDefinition> {
+  return Object.fromEntries(model.type_definitions.map((definition) => [definition.type, definition]))
+}
+
+function compareTypes(
+  place: ModelPlace,
+  name: string,
+  old: TypeDefinition | undefined,
+  next: TypeDefinition | undefined,
+): Told[] {
+  const about = {
+    subject: { kind: "type", name },
+    scope: { kind: "store", name: place.store },
+    path: place.path,
+  } as const
+  if (old === undefined)
+    return [
+      tell(
+        { ...about, action: "added", after: `type ${name}` },
+        neutral("nothing is known of its objects before there are tuples"),
+      ),
+    ]
+  if (next === undefined)
+    return [
+      tell(
+        { ...about, action: "removed", before: `type ${name}` },
+        breaking(`questions about it are errors, and stored tuples of \`${name}:…\` will be ignored`),
+      ),
+    ]
+  return pairsOf(relationsOf(old), relationsOf(next)).flatMap(({ key, old, next }) =>
+    compareRelations(place, name, key, old, next),
+  )
+}
+
+function relationsOf({ relations = {}, metadata }: TypeDefinition): Record<string, Relation> {
+  const direct = new Map(Object.entries(metadata?.relations ?? {}))
+  return Object.fromEntries(
+    Object.entries(relations).map(([name, rewrite]) => [
+      name,
+      { rewrite, direct: direct.get(name)?.directly_related_user_types ?? [] },
+    ]),
+  )
+}
+
+function compareRelations(
+  place: ModelPlace,
+  type: string,
+  name: string,
+  old: Relation | undefined,
+  next: Relation | undefined,
+): Told[] {
+  const about = {
+    subject: { kind: "relation", name: `${type}#${name}` },
+    scope: { kind: "store", name: place.store },
+    path: place.path,
+    before: old === undefined ? undefined : relationWords(name, old),
+    after: next === undefined ? undefined : relationWords(name, next),
+  } as const
+  if (old === undefined)
+    return [
+      tell({ ...about, action: "added" }, neutral("nothing that was there is computed from it by itself")),
+    ]
+  if (next === undefined) {
+    const tuples =
+      old.direct.length === 0 ? "" : `, and stored tuples of \`… ${name} ${type}:…\` will be ignored`
+    return [tell({ ...about, action: "removed" }, breaking(`questions about it are errors${tuples}`))]
+  }
+  const findings = relationChanges(`${type}#${name}`, old, next)
+  if (findings.length === 0) return []
+  return [tell({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
+}
+
+function compareConditions(
+  place: ModelPlace,
+  name: string,
+  old: Condition | undefined,
+  next: Condition | undefined,
+): Told[] {
+  const about = {
+    subject: { kind: "condition", name },
+    scope: { kind: "store", name: place.store },
+    path: place.path,
+    before: old === undefined ? undefined : conditionWords(old),
+    after: next === undefined ? undefined : conditionWords(next),
+  } as const
+  if (old === undefined) return [tell({ ...about, action: "added" }, neutral("no stored tuple has it yet"))]
+  if (next === undefined)
+    return [tell({ ...about, action: "removed" }, breaking(`stored tuples \`with ${name}\` will be ignored`))]
+  const findings: Finding[] = []
+  if (old.expression !== next.expression)
+    findings.push(opens("tuples with it may count where they did not, and the other way round"))
+  if (!same(old.parameters ?? {}, next.parameters ?? {})) findings.push(parameterChanges(old, next))
+  return findings.length === 0 ? [] : [tell({ ...about, action: "changed" }, findings)]
+}
+
+function parameterChanges(old: Condition, next: Condition): Finding {
+  const names = ({ parameters = {} }: Condition) => Object.keys(parameters)
+  const { removed, added } = listChanges(names(old), names(next))
+  const retyped = names(next).filter(
+    (name) => names(old).includes(name) && !same(old.parameters?.[name], next.parameters?.[name]),
+  )
+  const parts = [
+    ...(added.length === 0 ? [] : [`${listWords(added)} must be given, by the tuple or the question`]),
+    ...(removed.length === 0 ? [] : [`${listWords(removed)} in stored tuples is not known any more`]),
+    ...(retyped.length === 0
+      ? []
+      : [`${listWords(retyped)} has another type, which stored tuples may not fit`]),
+  ]
+  return breaking(parts.join("; "))
+}

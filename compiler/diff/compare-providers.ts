@@ -1,0 +1,151 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { listChanges, pairsOf } from "./same.ts"
+import { type Told, tell } from "./told.ts"
+import { Uses } from "./uses.ts"
+import { backendWords, durationWords, issuerWords, listWords, referenceWords, textWords } from "./words.ts"
+
+/** Issuers, backends, named values and secrets: what the gateway relies on from outside. Added and removed ones are only as good as their use. */
+export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
+  const uses = new Uses(after)
+  return [
+    ...declarations("issuer", before.issuers, after.issuers, {
+      words: (name, issuer) => `issuer ${name} ${issuerWords(issuer)}`,
+      changed: (old, next) => compareFields(issuerRules, old, next),
+      routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuer === name),
+    }),
+    ...declarations("backend", declared(before.backends), declared(after.backends), {
+      words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
+      changed: (old, next) => compareFields(backendRules, old, next),
+      routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
+    }),
+    ...declarations("value", before.values, after.values, {
+      words: (name, value) =>
+        `value ${name} = ${"from" in value ? referenceWords(value.from) : textWords(value.text)}`,
+      changed: (_, __, name) => valueChange(name, uses),
+      routes: () => [],
+    }),
+    ...declarations("secret", before.secrets, after.secrets, {
+      words: (name, reference) => `secret ${name} = ${referenceWords(reference)}`,
+      changed: (_, __, name) => secretChange(name, after),
+      routes: () => [],
+    }),
+  ]
+}
+
+interface Table<Item> {
+  words(name: string, item: Item): string
+  changed(before: Item, after: Item, name: string): readonly Finding[]
+  routes(name: string): readonly string[]
+}
+
+function declarations<Item>(
+  kind: "issuer" | "backend" | "value" | "secret",
+  before: Readonly<Record<string, Item>>,
+  after: Readonly<Record<string, Item>>,
+  table: Table<Item>,
+): Told[] {
+  return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
+    const about = { subject: { kind, name }, scope: { kind, name }, path: `${kind}s.${name}` } as const
+    if (old === undefined && next !== undefined)
+      return [
+        tell(
+          { ...about, action: "added", after: table.words(name, next) },
+          neutral("what uses it is told there"),
+        ),
+      ]
+    if (old !== undefined && next === undefined)
+      return [
+        tell(
+          { ...about, action: "removed", before: table.words(name, old) },
+          neutral("nothing uses it any more"),
+        ),
+      ]
+    if (old === undefined || next === undefined) return []
+    const [was, is] = [table.words(name, old), table.words(name, next)]
+    const findings = table.changed(old, next, name)
+    if (findings.length === 0 && was === is) return []
+    return [
+      tell({ ...about, action: "changed", before: was, after: is, routes: table.routes(name) }, findings),
+    ]
+  })
+}
+
+/** Backends written as URLs are named by these: routes that go to another one tell it. */
+function declared(backends: PlanBody["backends"]): PlanBody["backends"] {
+  return Object.fromEntries(Object.entries(backends).filter(([name]) => !name.startsWith("inline-")))
+}
+
+const issuerRules: FieldRules<Issuer> = {
+  source: () => opens("somebody else says which tokens are valid"),
+  audiences: (before, after) => {
+    if (after === null) return opens("tokens made for any service are accepted")
+    if (before === null) return closes("tokens made for other services are refused")
+    const { removed, added } = listChanges(before, after)
+    const findings: Finding[] = []
+    if (added.length > 0)
+      findings.push(opens(`tokens made for ${listWords(added.map(textWords))} are accepted`))
+    if (removed.length > 0)
+      findings.push(closes(`tokens made for ${listWords(removed.map(textWords))} are refused`))
+    return findings.length > 0 ? findings : neutral("the same audiences in another order")
+  },
+  clockSkewSeconds: (before, after) =>
+    after > before
+      ? opens(`expired tokens are accepted for ${after}s, not ${before}s`)
+      : closes(`expired tokens are accepted for ${after}s, not ${before}s`),
+  algorithms: (before, after) => {
+    const { removed, added } = listChanges(before, after)
+    const findings: Finding[] = []
+    if (added.length > 0) findings.push(opens(`signatures by ${listWords(added)} are accepted`))
+    if (removed.length > 0) findings.push(closes(`signatures by ${listWords(removed)} are refused`))
+    return findings.length > 0 ? findings : neutral("the same algorithms in another order")
+  },
+  claims: () => neutral("which claims its tokens are expected to hold is another"),
+}
+
+const backendRules: FieldRules<Backend> = {
+  targets: () => neutral("requests are sent elsewhere, or shared otherwise"),
+  connectMs: (_, after) => neutral(`a connection may take ${durationWords(after)}`),
+  totalMs: (before, after) =>
+    after !== null && (before === null || after < before)
+      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
+      : neutral(
+          `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
+        ),
+  tls: (before, after) => {
+    if (after.insecure && !before.insecure)
+      return opens("anybody on the way can answer for the backend, and read what is sent to it")
+    if (before.insecure && !after.insecure) return closes("the backend has to prove who it is")
+    return neutral("another authority says who the backend is")
+  },
+}
+
+/** A value that comes from elsewhere is another one, as far as anybody can tell from here. */
+function valueChange(name: string, uses: Uses): Finding[] {
+  const { issuers, backends, steps } = uses.ofValue(name)
+  const findings: Finding[] = []
+  if (issuers.length > 0) findings.push(opens(`it is part of who is believed: issuer ${quoted(issuers)}`))
+  if (backends.length > 0)
+    findings.push(neutral(`it is part of where requests go: backend ${quoted(backends)}`))
+  if (steps) findings.push(neutral("routes use it"))
+  return findings.length > 0 ? findings : [neutral("it is read from elsewhere, or is another")]
+}
+
+function secretChange(name: string, { subscriptions }: PlanBody): Finding[] {
+  const keyed = Object.entries(subscriptions)
+    .filter(([, { key }]) => key === name)
+    .map(([subscription]) => subscription)
+    .sort()
+  return keyed.length === 0
+    ? [neutral("it is read from elsewhere")]
+    : [
+        breaking(
+          `it is the key of the subscription ${quoted(keyed)}: where it is another one, the old key is refused`,
+        ),
+      ]
+}
+
+function quoted(names: readonly string[]): string {
+  return listWords(names.map((name) => `\`${name}\``))
+}

@@ -1,0 +1,100 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Route } from "../../runtime/plan/resources.ts"
+import { ListComparison } from "./compare-lists.ts"
+import { joined } from "./finding.ts"
+import { gather, type Population, populationOf, type RouteDraft } from "./gather.ts"
+import { pairRoutes, type RoutePair } from "./pair-routes.ts"
+import { compareRouteFields, type FieldChange } from "./route-fields.ts"
+import { RouteTurnover } from "./route-turnover.ts"
+import { StepWords } from "./step-words.ts"
+import type { Told } from "./told.ts"
+
+const sections = ["inbound", "backend", "outbound", "onError"] as const
+/** As the language calls them. */
+const sectionWords = { inbound: "inbound", backend: "backend", outbound: "outbound", onError: "on-error" }
+
+const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
+  stripPrefix: "path of the backend",
+  timeoutMs: "timeout",
+}
+
+/** Routes that are there, that are gone, and what is different in those that stay. */
+export function compareRoutes(before: PlanBody, after: PlanBody): Told[] {
+  const words = { before: new StepWords(before), after: new StepWords(after) }
+  const { pairs, removed, added } = pairRoutes(before.routes, after.routes)
+  const turnover = new RouteTurnover(words.before, words.after)
+  const lists = new ListComparison(words.before, words.after)
+  const drafts = pairs.flatMap((pair) => [
+    ...fieldDrafts(pair, before, after, turnover),
+    ...stepDrafts(pair, lists),
+  ])
+  const population: Population[] = pairs.map(({ key, after: { api, version } }) => ({
+    api,
+    version,
+    route: key,
+  }))
+  return [
+    ...gather(drafts, population),
+    ...gather(turnover.removed(removed), populationOf(before.routes)),
+    ...gather(turnover.added(added), populationOf(after.routes)),
+  ]
+}
+
+function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): RouteDraft[] {
+  return sections.flatMap((section) =>
+    lists
+      .compare(sectionWords[section], before.sections[section], after.sections[section])
+      .map(({ kind, within, finding, path, action, before: old, after: next }) =>
+        draftOf(key, after, {
+          action,
+          subject: { kind, name: within },
+          path: `routes.${key}.${path}`,
+          before: old,
+          after: next,
+          ...finding,
+        }),
+      ),
+  )
+}
+
+function fieldDrafts(
+  pair: RoutePair,
+  before: PlanBody,
+  after: PlanBody,
+  turnover: RouteTurnover,
+): RouteDraft[] {
+  return compareRouteFields(pair.before, pair.after)
+    .filter((change) => !isGatewayTimeout(change, pair, before, after))
+    .map(({ field, before: old, after: next, findings }) => {
+      const moved = field === "path" && !findings.every(({ risk }) => risk === "neutral")
+      const heirs = moved ? turnover.heirOf(pair.before) : []
+      return draftOf(pair.key, pair.after, {
+        action: "changed",
+        subject:
+          field === "path"
+            ? { kind: "api", name: pair.after.api }
+            : { kind: "route", name: fieldNames[field] ?? field },
+        path: `routes.${pair.key}`,
+        before: old,
+        after: next,
+        ...joined([...findings, ...heirs]),
+      })
+    })
+}
+
+/** The gateway's own time limit is told once, as the gateway's. */
+function isGatewayTimeout(
+  { field }: FieldChange,
+  pair: RoutePair,
+  before: PlanBody,
+  after: PlanBody,
+): boolean {
+  const [old, next] = [before.gateway?.limits.timeoutMs, after.gateway?.limits.timeoutMs]
+  return (
+    field === "timeoutMs" && old !== next && pair.before.timeoutMs === old && pair.after.timeoutMs === next
+  )
+}
+
+function draftOf(route: string, { api, version }: Route, change: RouteDraft["change"]): RouteDraft {
+  return { route, api, version, change }
+}

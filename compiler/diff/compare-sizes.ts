@@ -1,0 +1,38 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { breaking } from "./finding.ts"
+import { type Told, tell } from "./told.ts"
+import { countWords } from "./words.ts"
+
+const counted: readonly { noun: string; count(body: PlanBody): number }[] = [
+  { noun: "API", count: ({ routes }) => new Set(Object.values(routes).map(({ api }) => api)).size },
+  { noun: "route", count: ({ routes }) => Object.keys(routes).length },
+  { noun: "subscription", count: ({ subscriptions }) => Object.keys(subscriptions).length },
+  { noun: "store", count: ({ authz }) => Object.keys(authz?.stores ?? {}).length },
+]
+
+/** Fewer than this are too few for a share of them to say anything. */
+const shareFrom = 4
+
+/** Says that a plan is empty or much smaller than the one before: the usual look of a file that was not generated to its end. */
+export function compareSizes(before: PlanBody, after: PlanBody): Told[] {
+  return counted.flatMap(({ noun, count }) => {
+    const [old, next] = [count(before), count(after)]
+    const empty = old > 0 && next === 0
+    if (!empty && (old < shareFrom || next * 2 >= old)) return []
+    const why = empty
+      ? `the plan has no ${noun} any more`
+      : `the plan loses more than half of its ${noun}s: check that nothing is missing in its text`
+    const change = tell(
+      {
+        action: "changed",
+        subject: { kind: "plan", name: `${noun}s` },
+        scope: { kind: "plan", name: "" },
+        path: "",
+        before: countWords(old, noun),
+        after: countWords(next, noun),
+      },
+      breaking(why),
+    )
+    return [{ ...change, danger: true }]
+  })
+}

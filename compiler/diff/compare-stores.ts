@@ -1,0 +1,55 @@
+import type { ModelPlan } from "../../runtime/plan/model.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { compareModels } from "./compare-models.ts"
+import { breaking, neutral } from "./finding.ts"
+import { dependants } from "./implied.ts"
+import { ownOf, pairsOf } from "./same.ts"
+import { type Told, tell } from "./told.ts"
+import { Uses } from "./uses.ts"
+
+/** Stores and their models. */
+export function compareStores(before: PlanBody, after: PlanBody): Told[] {
+  const stores = ({ authz }: PlanBody) => authz?.stores ?? {}
+  const uses = new Uses(after)
+  return pairsOf(stores(before), stores(after)).flatMap(({ key: name, old, next }) => {
+    const about = {
+      subject: { kind: "store", name },
+      scope: { kind: "store", name },
+      path: `authz.stores.${name}`,
+    } as const
+    if (old === undefined)
+      return [
+        tell({ ...about, action: "added", after: `store ${name}` }, neutral("it begins without tuples")),
+      ]
+    if (next === undefined)
+      return [
+        tell(
+          { ...about, action: "removed", before: `store ${name}` },
+          breaking("nobody can ask it any more; its tuples stay in the database"),
+        ),
+      ]
+    const [was, is] = [ownOf(before.models, old.model), ownOf(after.models, next.model)]
+    if (was === undefined || is === undefined) return []
+    const asks = askers(name, is, uses)
+    return compareModels({ store: name, path: `authz.stores.${name}`, routes: asks }, was, is)
+  })
+}
+
+/** Routes whose `require` depends on a relation, perhaps through others. */
+function askers(
+  store: string,
+  model: ModelPlan,
+  uses: Uses,
+): (type: string, relation?: string) => readonly string[] {
+  let users: ReturnType<typeof dependants> | undefined
+  return (type, relation) => {
+    users ??= dependants(model)
+    const asked = users.get(`${type}#${relation}`) ?? new Set()
+    return uses.routes((step) => {
+      if (step.kind !== "require" || step.store !== store) return false
+      const [first] = typeof step.object === "string" ? [step.object] : step.object.text
+      const objectType = typeof first === "string" ? first.split(":", 1)[0] : undefined
+      return asked.has(`${objectType}#${step.relation}`)
+    })
+  }
+}

@@ -1,0 +1,45 @@
+import { type Risk, risks } from "./change.ts"
+import { same } from "./same.ts"
+
+/** One reason why a difference matters, or does not. */
+export interface Finding {
+  readonly risk: Risk
+  readonly why: string
+}
+
+/** Shorthands, because rules are tables of these. */
+export const opens = (why: string): Finding => ({ risk: "opens", why })
+export const closes = (why: string): Finding => ({ risk: "closes", why })
+export const breaking = (why: string): Finding => ({ risk: "breaking", why })
+export const neutral = (why: string): Finding => ({ risk: "neutral", why })
+
+/** All reasons in one: the worst risk, reasons in order of risk, each once. */
+export function joined(findings: readonly Finding[]): Finding {
+  const ordered = risks.flatMap((risk) => findings.filter((finding) => finding.risk === risk))
+  const why = [...new Set(ordered.map((finding) => finding.why))].join("; ")
+  return { risk: ordered[0]?.risk ?? "neutral", why }
+}
+
+/** What a difference in each field means: a row for every field, so that a new one does not compile before somebody has said it. */
+export type FieldRules<Item> = {
+  readonly [Key in keyof Item]-?: (
+    before: Item[Key],
+    after: Item[Key],
+    items: { readonly before: Item; readonly after: Item },
+  ) => readonly Finding[] | Finding
+}
+
+/** Findings for the fields that differ; a field whose rule finds nothing is told all the same. */
+export function compareFields<Item extends object>(
+  rules: FieldRules<Item>,
+  before: Item,
+  after: Item,
+): Finding[] {
+  const findings: Finding[] = []
+  for (const key of Object.keys(rules) as (keyof Item & string)[]) {
+    if (same(before[key], after[key])) continue
+    const found = [rules[key](before[key], after[key], { before, after })].flat()
+    findings.push(...(found.length > 0 ? found : [neutral(`its ${key} is another`)]))
+  }
+  return findings
+}

@@ -1,0 +1,82 @@
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import type { Route } from "../../runtime/plan/resources.ts"
+import type { Change, Scope } from "./change.ts"
+import { byText } from "./same.ts"
+import type { Told } from "./told.ts"
+import { countWords, listWords } from "./words.ts"
+
+/** A change as found on one route. */
+export interface RouteDraft {
+  readonly api: string
+  readonly version: string | null
+  /** Key of the route after the change, of a removed one before it. */
+  readonly route: string
+  readonly change: Pick<Change, "risk" | "action" | "subject" | "path" | "before" | "after" | "why">
+}
+
+/** Which routes there are, so that "all" can be said. */
+export interface Population {
+  readonly api: string
+  readonly version: string | null
+  readonly route: string
+}
+
+/** What every route has in common is told once: as one change of an API, or of the gateway where it holds for several APIs. */
+export function gather(drafts: readonly RouteDraft[], population: readonly Population[]): Told[] {
+  const groups = new Map<string, RouteDraft[]>()
+  for (const draft of drafts) {
+    const { path: _, ...content } = draft.change
+    const key = canonicalJson(content)
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, [draft])
+    else known.push(draft)
+  }
+  return [...groups.values()].map((group) => {
+    const ordered = [...group].sort((a, b) => byText(a.route, b.route))
+    const [first] = ordered as [RouteDraft]
+    const routes = [...new Set(ordered.map(({ route }) => route))]
+    const apis = [...new Set(group.map(({ api }) => api))].sort()
+    return {
+      ...first.change,
+      danger: false,
+      scope: scopeOf(apis),
+      routes,
+      where: extentOf(group, routes, population),
+    }
+  })
+}
+
+function scopeOf(apis: readonly string[]): Scope {
+  const [only] = apis
+  return apis.length === 1 && only !== undefined ? { kind: "api", name: only } : { kind: "gateway", name: "" }
+}
+
+/** `all 10 routes of orders`, `all 5 routes of orders v1`, `2 of 10 routes of orders: GET /a and GET /b`, `GET /v1/orders`. */
+function extentOf(
+  group: readonly RouteDraft[],
+  routes: readonly string[],
+  population: readonly Population[],
+): string {
+  const apis = [...new Set(group.map(({ api }) => api))].sort()
+  const known = population.filter(({ api }) => apis.includes(api))
+  const [only] = routes
+  if (routes.length === 1 && known.length !== 1 && only !== undefined) return only
+  const names = listWords(apis)
+  if (routes.length === population.length && apis.length > 1)
+    return `all ${countWords(routes.length, "route")}`
+  if (routes.length === known.length) return `${every(routes.length)} of ${names}`
+  const versions = [...new Set(group.map(({ version }) => version))]
+  const inVersions = known.filter(({ version }) => versions.includes(version))
+  if (apis.length === 1 && routes.length === inVersions.length)
+    return `${every(routes.length)} of ${names} ${listWords(versions.map((version) => version ?? "without version"))}`
+  return `${routes.length} of ${countWords(known.length, "route")} of ${names}: ${listWords(routes, 3)}`
+}
+
+function every(count: number): string {
+  return count === 1 ? "the one route" : `all ${count} routes`
+}
+
+/** Routes of a plan as a population. */
+export function populationOf(routes: Readonly<Record<string, Route>>): Population[] {
+  return Object.entries(routes).map(([key, { api, version }]) => ({ api, version, route: key }))
+}

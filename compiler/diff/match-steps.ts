@@ -1,0 +1,136 @@
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { align } from "./align.ts"
+
+/** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
+export interface StepPair {
+  readonly before: number
+  readonly after: number
+  readonly stays: boolean
+}
+
+/** What became of a list of steps. Wrapped: a step that stands inside of a new `when` now; unwrapped: the other way. */
+export interface StepMatch {
+  readonly pairs: readonly StepPair[]
+  readonly removed: readonly number[]
+  readonly added: readonly number[]
+  readonly wrapped: readonly StepPair[]
+  readonly unwrapped: readonly StepPair[]
+}
+
+type Steps = PlanBody["steps"]
+
+/** Finds the steps of a list in the list after it: equal ones first, as many as possible in order, then those that most likely were the same statement. */
+export function matchSteps(
+  before: readonly StepId[],
+  after: readonly StepId[],
+  stepsBefore: Steps,
+  stepsAfter: Steps,
+): StepMatch {
+  const aligned = align(before, after)
+  const pairs: StepPair[] = aligned.map(([a, b]) => ({ before: a, after: b, stays: true }))
+  const removed = new Set(before.keys())
+  const added = new Set(after.keys())
+  for (const [a, b] of aligned) {
+    removed.delete(a)
+    added.delete(b)
+  }
+  const pair = (a: number, b: number) => {
+    removed.delete(a)
+    added.delete(b)
+    pairs.push({ before: a, after: b, stays: false })
+  }
+  for (const a of [...removed]) {
+    const b = [...added].find((at) => after[at] === before[a])
+    if (b !== undefined) pair(a, b)
+  }
+  const identitiesOf = (ids: readonly StepId[], steps: Steps) =>
+    ids.map((id) => (steps[id] === undefined ? [] : identities(steps[id])))
+  const [old, next] = [identitiesOf(before, stepsBefore), identitiesOf(after, stepsAfter)]
+  for (let level = 0; level < levelsMax; level += 1) {
+    for (const a of [...removed]) {
+      const identity = old[a]?.[level]
+      const b = identity === undefined ? undefined : [...added].find((at) => next[at]?.[level] === identity)
+      if (b !== undefined) pair(a, b)
+    }
+  }
+  const wrapped = takeContained(removed, before, added, after, stepsAfter)
+  const unwrapped = takeContained(added, after, removed, before, stepsBefore).map((each) => ({
+    ...each,
+    before: each.after,
+    after: each.before,
+  }))
+  return { pairs, removed: [...removed], added: [...added], wrapped, unwrapped }
+}
+
+/** Takes the steps of `from` that stand in a `when` of `into`, and each `when` that holds nothing else. */
+function takeContained(
+  from: Set<number>,
+  ids: readonly StepId[],
+  into: Set<number>,
+  whens: readonly StepId[],
+  steps: Steps,
+): StepPair[] {
+  const taken: StepPair[] = []
+  for (const at of [...into]) {
+    const step = steps[whens[at] ?? ""]
+    if (step?.kind !== "when") continue
+    const children = [...step.matched, ...step.otherwise]
+    const inside = [...from].filter((each) => children.includes(ids[each] ?? ""))
+    for (const each of inside) {
+      from.delete(each)
+      taken.push({ before: each, after: at, stays: false })
+    }
+    if (inside.length > 0 && children.every((child) => inside.some((each) => ids[each] === child)))
+      into.delete(at)
+  }
+  return taken
+}
+
+const levelsMax = 5
+
+/** What makes two steps the same statement, the surest first; steps are paired level by level. */
+function identities(step: Step): readonly string[] {
+  switch (step.kind) {
+    case "validate-jwt":
+    case "validate-key":
+    case "any-of":
+      return ["auth"]
+    case "rate-limit": {
+      const keys = canonicalJson(step.keys)
+      const scope = scopeOfCounter(step.counter)
+      return [
+        `limit ${scope} ${keys} ${step.periodSeconds}`,
+        `limit ${scope} ${keys}`,
+        `limit ${scope}`,
+        `limit ${keys}`,
+        "limit",
+      ]
+    }
+    case "require":
+      return [
+        `require ${canonicalJson([step.store, step.object, step.user])}`,
+        `require ${canonicalJson([step.store, step.relation])}`,
+        "require",
+      ]
+    case "set-header":
+      return [`header ${step.message} ${step.name} ${step.action}`, `header ${step.message} ${step.name}`]
+    case "set-query":
+      return [`query ${step.name} ${step.action}`, `query ${step.name}`]
+    case "set-body":
+      return [`body ${step.message}`]
+    case "respond":
+      return [`respond ${step.status}`, "respond"]
+    case "when":
+      return [`when ${step.test.text}`, `when ${step.matched.join()} else ${step.otherwise.join()}`]
+    default:
+      return [step.kind]
+  }
+}
+
+/** `api orders` of `api orders: jwt.sub else ip, 60s`: the block a limit was written in. */
+export function scopeOfCounter(counter: string): string {
+  const end = counter.lastIndexOf(": ")
+  return end < 0 ? counter : counter.slice(0, end)
+}

@@ -1,0 +1,88 @@
+import type { Route } from "../../runtime/plan/resources.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { parametersOf, shapeOf } from "./route-cover.ts"
+import { same } from "./same.ts"
+import { durationWords } from "./words.ts"
+
+type Fields = Omit<Route, "sections">
+
+/** A field of a route that is different, in words. */
+export interface FieldChange {
+  readonly field: keyof Fields
+  readonly before: string
+  readonly after: string
+  readonly findings: readonly Finding[]
+}
+
+const rules: FieldRules<Fields> = {
+  api: (_, after) => neutral(`it belongs to the API \`${after}\` now: subscriptions to that cover it`),
+  version: (_, after) =>
+    neutral(after === null ? "it belongs to no version now" : `it belongs to the version \`${after}\` now`),
+  operation: () => neutral("it is the same route by another name"),
+  method: (_, after) => breaking(`only ${after} is served now`),
+  path: () => breaking("callers have to use the new path; the old one is not served"),
+  stripPrefix: () => neutral("the backend is asked for another path"),
+  timeoutMs: (before, after) => {
+    if (after === null) return opens("nothing ends a slow exchange")
+    return before === null || after < before
+      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
+      : neutral(`an exchange may take ${durationWords(after)}`)
+  },
+}
+
+const words: { readonly [Key in keyof Fields]: (route: Fields) => string } = {
+  api: ({ api }) => `api ${api}`,
+  version: ({ version }) => (version === null ? "no version" : `version ${version}`),
+  operation: ({ operation }) => operation,
+  method: ({ method }) => method,
+  path: ({ path }) => path,
+  stripPrefix: ({ stripPrefix }) => `path ${stripPrefix === "" ? "/" : stripPrefix}`,
+  timeoutMs: ({ timeoutMs }) => `timeout ${durationWords(timeoutMs)}`,
+}
+
+/** The differences of two routes besides their steps. A path that moved with its API is told as the API's. */
+export function compareRouteFields(before: Route, after: Route): FieldChange[] {
+  const changes: FieldChange[] = []
+  const moved = !same(before.stripPrefix, after.stripPrefix) && tailOf(before) === tailOf(after)
+  for (const field of Object.keys(rules) as (keyof Fields)[]) {
+    if (same(before[field], after[field])) continue
+    if (field === "stripPrefix" && moved && before.path !== after.path) continue
+    // The operation is the route's path below its API: a new path tells it.
+    if (field === "operation" && before.path !== after.path) continue
+    if (field === "path" && shapeOf(before) === shapeOf(after)) changes.push(renamed(before, after))
+    else if (field === "path" && moved)
+      changes.push({
+        field,
+        before: words.stripPrefix(before),
+        after: words.stripPrefix(after),
+        findings: [rules.path(before.path, after.path, { before, after })].flat(),
+      })
+    else
+      changes.push({
+        field,
+        before: words[field](before),
+        after: words[field](after),
+        findings: fieldFindings(field, before, after),
+      })
+  }
+  return changes
+}
+
+function fieldFindings(field: keyof Fields, before: Route, after: Route): Finding[] {
+  return compareFields({ [field]: rules[field] } as unknown as FieldRules<Fields>, before, after)
+}
+
+function tailOf({ path, stripPrefix }: Route): string {
+  return path.slice(stripPrefix.length)
+}
+
+/** The same requests match; only what the segments are called is different. */
+function renamed(before: Route, after: Route): FieldChange {
+  const [old, next] = [parametersOf(before), parametersOf(after)]
+  const kept = next.filter((name) => old.includes(name))
+  const swapped = kept.some((name) => old.indexOf(name) !== next.indexOf(name))
+  const finding = swapped
+    ? breaking("the parameters have changed places: the same name is another part of the path")
+    : neutral("its parameters have other names; callers do not see them")
+  return { field: "path", before: before.path, after: after.path, findings: [finding] }
+}

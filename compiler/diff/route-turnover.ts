@@ -1,0 +1,129 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Route } from "../../runtime/plan/resources.ts"
+import type { Change } from "./change.ts"
+import { breaking, closes, type Finding, joined, neutral, opens } from "./finding.ts"
+import type { RouteDraft } from "./gather.ts"
+import { guardsOf, RouteCover } from "./route-cover.ts"
+import type { StepWords } from "./step-words.ts"
+import { listWords } from "./words.ts"
+
+/** Routes that come and go: who may call the new ones, and who answers the requests of the old ones. */
+export class RouteTurnover {
+  readonly #old: StepWords
+  readonly #next: StepWords
+  readonly #coverBefore: RouteCover
+  readonly #coverAfter: RouteCover
+
+  constructor(old: StepWords, next: StepWords) {
+    this.#old = old
+    this.#next = next
+    this.#coverBefore = new RouteCover(old.body.routes)
+    this.#coverAfter = new RouteCover(next.body.routes)
+  }
+
+  removed(keys: readonly string[]): RouteDraft[] {
+    const unitOf = unitsOf(keys, this.#old.body, this.#next.body)
+    return keys.flatMap((key) => {
+      const route = this.#old.body.routes[key]
+      if (route === undefined) return []
+      const heir = this.heirOf(route)
+      const finding = joined(heir.length > 0 ? heir : [breaking("these requests are not answered any more")])
+      return [draft("removed", key, route, unitOf(key, route), finding)]
+    })
+  }
+
+  added(keys: readonly string[]): RouteDraft[] {
+    const unitOf = unitsOf(keys, this.#next.body, this.#old.body)
+    return keys.flatMap((key) => {
+      const route = this.#next.body.routes[key]
+      if (route === undefined) return []
+      return [draft("added", key, route, unitOf(key, route), joined(this.#addition(route)))]
+    })
+  }
+
+  /** What becomes of the requests of a route that is gone, when a less specific one takes them. */
+  heirOf(route: Route): Finding[] {
+    const heir = this.#coverAfter.of(route)
+    if (heir === undefined) return []
+    const lost = lostGuards(guardsOf(route, this.#old), guardsOf(heir.route, this.#next))
+    return [
+      lost.length > 0
+        ? opens(`\`${heir.key}\` takes these requests, without ${lost}`)
+        : breaking(`\`${heir.key}\` takes these requests`),
+    ]
+  }
+
+  #addition(route: Route): Finding[] {
+    const callers = this.#callers(route)
+    const earlier = this.#coverBefore.of(route)
+    if (earlier === undefined) return [opens(callers)]
+    const [old, next] = [guardsOf(earlier.route, this.#old), guardsOf(route, this.#next)]
+    const lost = lostGuards(old, next)
+    const taken = `it takes these requests from \`${earlier.key}\``
+    if (lost !== "") return [opens(`${taken}, without ${lost}; ${callers}`)]
+    return [lostGuards(next, old) === "" ? neutral(taken) : closes(`${taken} and asks for more`)]
+  }
+
+  /** Who may call a new route. */
+  #callers({ sections }: Route): string {
+    const { steps } = this.#next.body
+    const found = sections.inbound.flatMap((id) => steps[id] ?? [])
+    const ways = found.flatMap((step) =>
+      step.kind === "any-of" ? step.steps.flatMap((id) => steps[id] ?? []) : [step],
+    )
+    const names = ways.flatMap((step) =>
+      step.kind === "validate-jwt"
+        ? [`a token of \`${step.issuer}\``]
+        : step.kind === "validate-key"
+          ? ["a subscription key"]
+          : [],
+    )
+    const asked = found.some(({ kind }) => kind === "require") ? ", as far as `require` lets them" : ""
+    const who =
+      names.length === 0
+        ? "anybody may call"
+        : `who has ${listWords(names).replace(" and ", " or ")} may call`
+    return `${who}${asked}`
+  }
+}
+
+interface Unit {
+  readonly subject: Change["subject"]
+  readonly words: string
+}
+
+/** What comes or goes as a whole: an API, a version of it, or single routes. */
+function unitsOf(
+  keys: readonly string[],
+  here: PlanBody,
+  there: PlanBody,
+): (key: string, route: Route) => Unit {
+  const moving = new Set(keys)
+  const staying = Object.entries(here.routes).filter(([key]) => !moving.has(key))
+  const known = [...staying.map(([, route]) => route), ...Object.values(there.routes)]
+  const apis = new Set(known.map(({ api }) => api))
+  const versions = new Set(known.map(({ api, version }) => JSON.stringify([api, version])))
+  return (key, { api, version }) => {
+    if (!apis.has(api)) return { subject: { kind: "api", name: api }, words: `api ${api}` }
+    if (version !== null && !versions.has(JSON.stringify([api, version])))
+      return { subject: { kind: "version", name: version }, words: `version ${version}` }
+    return { subject: { kind: "route", name: key }, words: key }
+  }
+}
+
+function draft(
+  action: "added" | "removed",
+  key: string,
+  route: Route,
+  { subject, words }: Unit,
+  finding: Finding,
+): RouteDraft {
+  const sides = action === "added" ? { before: undefined, after: words } : { before: words, after: undefined }
+  const change = { action, subject, path: `routes.${key}`, ...sides, ...finding }
+  return { route: key, api: route.api, version: route.version, change }
+}
+
+/** The guards of the first list that the second lacks, in words; empty when there are none. */
+function lostGuards(before: readonly string[], after: readonly string[]): string {
+  return listWords(before.filter((guard) => !after.includes(guard)).map((guard) => `\`${guard}\``))
+}

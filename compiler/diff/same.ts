@@ -1,0 +1,39 @@
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
+
+/** Whether two values are the same JSON. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b)
+}
+
+/** The keys of both tables, sorted, with what each table has there. */
+export function pairsOf<Item>(
+  before: Readonly<Record<string, Item>>,
+  after: Readonly<Record<string, Item>>,
+): { readonly key: string; readonly old: Item | undefined; readonly next: Item | undefined }[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return keys.map((key) => ({ key, old: ownOf(before, key), next: ownOf(after, key) }))
+}
+
+/** A table's own entry: `constructor` is a good name for a relation. */
+export function ownOf<Item>(table: Readonly<Record<string, Item>>, key: string): Item | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined
+}
+
+/** What a list lost and what it got, compared as JSON; the order means nothing. */
+export function listChanges<Item>(
+  before: readonly Item[],
+  after: readonly Item[],
+): { readonly removed: Item[]; readonly added: Item[] } {
+  const keysOf = (list: readonly Item[]) => new Set(list.map((item) => canonicalJson(item)))
+  const [old, next] = [keysOf(before), keysOf(after)]
+  return {
+    removed: before.filter((item) => !next.has(canonicalJson(item))),
+    added: after.filter((item) => !old.has(canonicalJson(item))),
+  }
+}
+
+/** By code units. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,97 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { ClaimRule, Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { ownOf } from "./same.ts"
+import { durationWords, limitKeyWords, textWords } from "./words.ts"
+
+type WordsOf = { readonly [Kind in StepKind]: (step: StepOf<Kind>, words: StepWords) => string }
+
+/** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
+export class StepWords {
+  readonly body: PlanBody
+  readonly severalStores: boolean
+  readonly #known = new Map<StepId, string>()
+
+  constructor(body: PlanBody) {
+    this.body = body
+    this.severalStores = Object.keys(body.authz?.stores ?? {}).length > 1
+  }
+
+  of(id: StepId): string {
+    let words = this.#known.get(id)
+    if (words === undefined) {
+      const step = this.body.steps[id]
+      words = step === undefined ? id : this.ofStep(step)
+      this.#known.set(id, words)
+    }
+    return words
+  }
+
+  ofStep(step: Step): string {
+    return (wordsOf[step.kind] as (step: Step, words: StepWords) => string)(step, this)
+  }
+
+  /** Steps of a block, in order. */
+  list(ids: readonly StepId[]): string {
+    return ids.map((id) => this.of(id)).join("; ")
+  }
+}
+
+const wordsOf: WordsOf = {
+  "validate-jwt": ({ issuer, header, claims, status }) =>
+    `auth jwt ${issuer}${block([
+      ...claims.map(claimWords),
+      ...(header === "authorization" ? [] : [`header "${header}"`]),
+      ...(status === 401 ? [] : [`status ${status}`]),
+    ])}`,
+  "validate-key": ({ header, query, status, forward }) =>
+    `auth subscription${block([
+      ...(header === "ocp-apim-subscription-key"
+        ? []
+        : [header === null ? "header none" : `header "${header}"`]),
+      ...(query === "subscription-key" ? [] : [query === null ? "query none" : `query "${query}"`]),
+      ...(forward ? ["forward"] : []),
+      ...(status === 401 ? [] : [`status ${status}`]),
+    ])}`,
+  "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
+  "rate-limit": ({ callsMax, periodSeconds, keys }) =>
+    `limit ${callsMax} per ${durationWords(periodSeconds * 1000)} by ${limitKeyWords(keys)}`,
+  require: ({ relation, object, user, store }, { severalStores }) =>
+    `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}`,
+  "set-header": ({ action, name, value }) =>
+    `header ${action} "${name}"${value === undefined ? "" : ` ${textWords(value)}`}`,
+  "set-query": ({ action, name, value }) =>
+    `query ${action} ${JSON.stringify(name)}${value === undefined ? "" : ` ${textWords(value)}`}`,
+  rewrite: ({ path }) => `rewrite ${textWords(path)}`,
+  "set-host": ({ host }) =>
+    typeof host === "object" && "preserve" in host
+      ? "forward-host preserve"
+      : `forward-host ${textWords(host)}`,
+  "set-body": ({ media, body }) => `body set ${media} ${textWords(body)}`,
+  respond: ({ status, body, headers }) =>
+    `respond ${status}${block([
+      ...(body === undefined ? [] : [`body ${body.media} ${textWords(body.text)}`]),
+      ...headers.map(({ name, value }) => `header "${name}" ${textWords(value)}`),
+    ])}`,
+  when: ({ test, matched, otherwise }, words) =>
+    `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
+  deprecation: ({ deprecated, sunset, closed }) =>
+    [
+      ...(deprecated ? ["deprecated"] : []),
+      ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
+    ].join("; "),
+  forward: ({ backend }, { body }) => {
+    const target = ownOf(body.backends, backend)?.targets[0]
+    return backend.startsWith("inline-") && target !== undefined
+      ? `backend ${textWords(target.url)}`
+      : `backend ${backend}`
+  },
+}
+
+function claimWords({ claim, test, values }: ClaimRule): string {
+  const words = { present: "", "has-any": " has any", "has-all": " has", "equals-any": " is" }[test]
+  return [`claim ${claim}${words}`, ...values.map((value) => JSON.stringify(value))].join(" ")
+}
+
+function block(statements: readonly string[]): string {
+  return statements.length === 0 ? "" : ` { ${statements.join("; ")} }`
+}

@@ -1,0 +1,35 @@
+import type { Change } from "./change.ts"
+import { type Finding, joined } from "./finding.ts"
+import { countWords, listWords } from "./words.ts"
+
+/** A change before it is known where it was written. */
+export type Told = Omit<Change, "origin">
+
+/** A change of something that is no step: of a declaration, a listener, a model. */
+export function tell(
+  about: Pick<Told, "action" | "subject" | "scope" | "path"> & {
+    readonly before?: string | undefined
+    readonly after?: string | undefined
+    readonly routes?: readonly string[]
+  },
+  findings: readonly Finding[] | Finding,
+): Told {
+  const { action, subject, scope, path, before, after, routes = [] } = about
+  return {
+    ...joined([findings].flat()),
+    danger: false,
+    action,
+    subject,
+    scope,
+    routes,
+    where: whereOf(routes),
+    path,
+    before,
+    after,
+  }
+}
+
+function whereOf(routes: readonly string[]): string {
+  if (routes.length <= 1) return routes[0] ?? ""
+  return `${countWords(routes.length, "route")}: ${listWords(routes, 3)}`
+}
