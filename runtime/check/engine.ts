@@ -21,7 +21,8 @@ export interface EngineOptions {
    * depend on is no error either way.
    */
   readonly partialConditions?: boolean | undefined
-  /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 20,000,000. */
+  /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 5,000,000, a second or
+   * two; more is `authorization_model_resolution_too_complex`, and so is memory bounded. */
   readonly stepsMax?: number | undefined
   /** After so many steps, plain reachability is no longer walked but searched from both ends: 256. */
   readonly walkSteps?: number | undefined
@@ -69,7 +70,7 @@ export class Engine {
     this.#settings = {
       depthMax: options.depthMax ?? 25,
       partialConditions: options.partialConditions ?? false,
-      stepsMax: options.stepsMax ?? 20_000_000,
+      stepsMax: options.stepsMax ?? 5_000_000,
       walkSteps: options.walkSteps ?? 256,
       stepsPerLook: options.stepsPerLook ?? 128,
       deadlineMs: options.deadlineMs ?? 3_000,
@@ -88,7 +89,11 @@ export class Engine {
    */
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
     const store = this.#stores.get(storeId)
-    if (store?.isCurrent !== true || request.consistency === "higher-consistency")
+    if (
+      store?.isCurrent !== true ||
+      request.consistency === "higher-consistency" ||
+      (request.atLeast ?? 0) > store.graph.revision
+    )
       return this.#checkLater(storeId, model, request)
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
@@ -150,7 +155,13 @@ export class Engine {
   async #checkLater(storeId: string, model: LoadedModel, request: CheckRequest): Promise<CheckAnswer> {
     const store = this.#storeOf(storeId)
     await this.#reach(() => store.load())
-    if (request.consistency === "higher-consistency") await this.#reach(() => store.refresh())
+    const atLeast = request.atLeast ?? 0
+    if (request.consistency === "higher-consistency" || atLeast > store.graph.revision) {
+      const revision = await this.#reach(() => store.refresh())
+      // Not taken on trust: waiting for a revision that will never be would be for ever.
+      if (atLeast > revision)
+        throw new CheckError("validation_error", `the store has no revision ${atLeast}, it is at ${revision}`)
+    }
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
@@ -190,9 +201,9 @@ export class Engine {
     )
   }
 
-  async #reach(ask: () => Promise<unknown>): Promise<void> {
+  async #reach<Result>(ask: () => Promise<Result>): Promise<Result> {
     try {
-      await ask()
+      return await ask()
     } catch (error) {
       if (error instanceof CheckError) throw error
       throw new CheckError(

@@ -11,6 +11,8 @@ export const suspended = -2
 /** No value has been handed to the top frame yet. */
 const start = -3
 
+const framesKept = 1_024
+
 /** Discovery number that no open node has: the value depends on nothing still open. */
 const free = 0x7fff_ffff
 
@@ -55,6 +57,8 @@ export class Machine {
     this.tooDeep = false
     this.#limits = limits
     this.#memo.clear()
+    // One deep question should not keep its stack for ever.
+    if (this.#frames.length > framesKept) this.#frames.length = framesKept
     this.#searches.begin(question, limits.walkSteps, limits.depthMax)
     this.#top = -1
     this.#discovered = 0

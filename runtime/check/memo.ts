@@ -19,7 +19,7 @@ export class Memo {
 
   clear(): void {
     if (this.#nodes.size > 0) this.#nodes.clear()
-    this.#tentative.length = 0
+    if (this.#tentative.length > 0) this.#tentative.length = 0
   }
 
   /** A truth value, `memoOpen`, `memoTentative`, or -1 for a node that must be evaluated. */

@@ -68,6 +68,8 @@ export interface CheckRequest {
   readonly context?: Readonly<Record<string, unknown>> | undefined
   /** `higher-consistency` asks the database for the revision first and catches up to it. */
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
+  /** A revision (the token of a write) at or after which the answer must be true. */
+  readonly atLeast?: number | undefined
   /** Also return the evaluated tree. */
   readonly explain?: boolean | undefined
 }

@@ -89,7 +89,7 @@ export class Question {
 
   /** Starts the same question over. The work done so far still counts. */
   again(): void {
-    this.problems.length = 0
+    if (this.problems.length > 0) this.problems.length = 0
     if (this.misses.size > 0) this.misses.clear()
     this.problem = -1
     this.#tooDeep = -1

@@ -132,6 +132,21 @@ condition small(x: int) {
     expect(answer).toEqual({ allowed: true, revision: 1 })
   })
 
+  test("is brought up to the revision a question asks for, if there is one", async () => {
+    const source = new MemorySource()
+    const engine = engineOver(source)
+    await engine.warm("store")
+    source.write(tupleOf("doc:1 owner user:ann"))
+    expect(await ask(engine, "doc:1 viewer user:ann", { atLeast: 1 })).toEqual({ allowed: true, revision: 1 })
+    expect(ask(engine, "doc:1 viewer user:ann", { atLeast: 1 })).toEqual({ allowed: true, revision: 1 })
+    const error = await failure(() => ask(engine, "doc:1 viewer user:ann", { atLeast: 7 }))
+    expect([error.code, error.message]).toEqual([
+      "validation_error",
+      "the store has no revision 7, it is at 1",
+    ])
+    expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
+  })
+
   test("is loaded anew when the feed does not reach back far enough", async () => {
     const source = new MemorySource()
     const engine = engineOver(source)
