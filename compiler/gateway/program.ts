@@ -18,6 +18,9 @@ export interface Declaration {
   used: boolean
 }
 
+/** Looking for the nearest name takes as long as there are names: with thousands of mistakes the first hints have to do. */
+const hintsMax = 100
+
 /** Kinds whose declarations stand in the file itself and are found by name from anywhere. */
 const fileKinds: readonly DeclarationKind[] = [
   "value",
@@ -40,6 +43,7 @@ export class Program {
   readonly #uncertain = new Set<DeclarationKind>()
   readonly #ghosts = new Set<string>()
   readonly #misnamed = new Set<DeclarationKind>()
+  #hintsLeft = hintsMax
 
   constructor(root: BoundBlock, report: Report) {
     this.root = root
@@ -83,6 +87,13 @@ export class Program {
     return undefined
   }
 
+  /** ` did you mean …?`, as long as there are hints left. */
+  hint(name: string, candidates: readonly string[]): string {
+    if (this.#hintsLeft <= 0) return ""
+    this.#hintsLeft -= 1
+    return didYouMean(name, candidates)
+  }
+
   /** Whether a name of this kind was not found anywhere: then what is not used may be what was meant. */
   isMisnamed(kind: DeclarationKind): boolean {
     return this.#misnamed.has(kind)
@@ -95,7 +106,7 @@ export class Program {
       .map((kind) => this.#table(kind).get(word.text))
       .find((each) => each !== undefined)
     const what = listed(kinds.map(nounOf), "or")
-    const hint = didYouMean(
+    const hint = this.hint(
       word.text,
       candidates.map((each) => each.name),
     )

@@ -61,12 +61,22 @@ export function routesOf(program: Program, report: Report): RouteSource[] {
   return routes
 }
 
+function reportTooMany(count: number, span: Span | undefined, report: Report): void {
+  report.add("SP3016", span, `there are ${count} routes, ${routesMax} are possible`, {
+    help: "Let a route with a parameter or tail serve several paths.",
+  })
+}
+
 function routesOfApi(api: Declaration, report: Report): RouteSource[] {
   const { block } = api.bound
   if (block === undefined) return []
   const prefix = apiPath(block, report)
   const common = operationsIn(block)
   const versions = versionsOf(block, report)
+  if (versions.length * common.length > 10 * routesMax) {
+    reportTooMany(versions.length * common.length, api.span, report)
+    return []
+  }
   const routes =
     versions.length === 0
       ? common.map((operation) => makeRoute(api, undefined, operation, prefix))

@@ -34,3 +34,39 @@ test("many routes with many steps together have a bound", () => {
     "SP3016",
   ])
 })
+
+test("values and policies that double each other end early", () => {
+  const chain = (from: (n: number) => string, count: number) =>
+    Array.from({ length: count }, (_, n) => from(n)).join("\n")
+  const api = 'api a { path "/a"; auth none; GET "/" { respond 200 { header "X" v0 } } }\n'
+  const doubling = `${chain((n) => `value v${n} = "\${v${n + 1}}\${v${n + 1}}"`, 60)}\nvalue v60 = `
+  expect(codes(`${head}${api}${doubling}"x"\n`)).toContain("SP3016")
+  expect(codes(`${head}${api}${doubling}env(X)\n`)).toContain("SP3016")
+  expect(
+    codes(`${head}${api}${chain((n) => `value v${n} = "\${v${n + 1}}"`, 900)}\nvalue v900 = "x"\n`),
+  ).toContain("SP3016")
+  expect(codes(`${head}${chain((n) => `value v${n} = "x"`, 1001)}\n`)).toContain("SP3016")
+  const policies = chain(
+    (n) => `policy p${n} { use q${n + 1} r${n + 1} }\npolicy q${n} { use p${n} }\npolicy r${n} { use p${n} }`,
+    40,
+  )
+  const using = 'api a { path "/a"; auth none; use p0; GET "/" { respond 200 } }'
+  expect(
+    codes(`${head}${using}\n${policies}\npolicy p40 { }\npolicy q40 { use p40 }\npolicy r40 { use p40 }\n`),
+  ).toContain("SP3016")
+})
+
+test("thousands of mistakes are found in reasonable time", () => {
+  const names = Array.from({ length: 3000 }, (_, n) => `backend b${n} { url "http://127.0.0.1:1" }\n`).join(
+    "",
+  )
+  const operations = Array.from({ length: 3000 }, (_, n) => `  GET "/${n}" { backend c${n} }\n`).join("")
+  const found = codes(`${head}${names}api a {\n  path "/a"\n  auth none\n${operations}}\n`)
+  expect(found.filter((code) => code === "SP2012")).toHaveLength(3000)
+})
+
+test("versions times operations have a bound", () => {
+  const versions = Array.from({ length: 2000 }, (_, n) => `version v${n}`).join("\n")
+  const operations = Array.from({ length: 2000 }, (_, n) => `GET "/${n}" { respond 200 }`).join("\n")
+  expect(codes(`${head}api a {\npath "/a"\nauth none\n${versions}\n${operations}\n}\n`)).toEqual(["SP3016"])
+})

@@ -55,7 +55,8 @@ export class Expressions {
     let checked = this.#checked.get(key)
     if (checked === undefined) {
       checked = checkExpression(source, place.environment, expected)
-      this.#checked.set(key, checked)
+      // Findings name all that was possible: thousands of them are not kept.
+      if (checked.ok) this.#checked.set(key, checked)
     }
     return checked
   }
@@ -115,7 +116,7 @@ export class Expressions {
       : finding.kind === "syntax" || finding.kind === "limit"
         ? "SP5002"
         : "SP5001"
-    const hint = finding.name === undefined ? "" : didYouMean(finding.name, finding.candidates ?? [])
+    const hint = finding.name === undefined ? "" : this.#program.hint(finding.name, finding.candidates ?? [])
     this.#report.add(code, span, `${finding.message}${hint}`)
   }
 

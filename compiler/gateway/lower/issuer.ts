@@ -36,6 +36,10 @@ export function claimsOfIssuer({ bound }: Declaration): Claims {
 export function lowerIssuer(declaration: Declaration, values: Values, report: Report): Issuer | undefined {
   const { bound } = declaration
   const { block } = bound
+  for (const { statement } of statementOf(block, "claims")?.block?.statements ?? []) {
+    const { text, span } = statement.keyword
+    if (text === "__proto__") report.add("SP2013", span, "no claim can be called `__proto__`")
+  }
   if (bound.broken || block === undefined) return undefined
   const source = lowerSource(bound, values, report)
   const audiences = lowerAudiences(bound, values, report)

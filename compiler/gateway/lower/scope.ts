@@ -5,6 +5,9 @@ import { cuttable } from "../bind/names.ts"
 import type { Program } from "../program.ts"
 import type { Scope } from "../routes.ts"
 
+/** Uses of policies in one block, with those inside of policies: two policies that each use two others double with each step. */
+const usesMax = 1000
+
 /** A statement that holds for a route, wherever it was written. */
 export interface Item {
   readonly bound: Bound
@@ -24,11 +27,29 @@ export class Scopes {
   readonly #program: Program
   readonly #report: Report
   readonly #without = new Map<Word, boolean>()
+  readonly #products = new Map<string, Item[]>()
+  #uses = 0
 
   constructor(program: Program, report: Report) {
     this.#program = program
     this.#report = report
-    for (const policy of program.all("policy")) this.#own(policy.bound.block, "", 0, [policy.name])
+    for (const policy of program.all("policy")) {
+      this.#uses = 0
+      this.#own(policy.bound.block, "", 0, [policy.name])
+    }
+    for (const { name, bound } of program.all("product")) {
+      const items = statementsOf(bound.block, "limit").map((each) => ({
+        bound: each,
+        scope: `product ${name}`,
+        depth: 1,
+        via: [],
+        product: name,
+      }))
+      const apis = new Set(
+        statementsOf(bound.block, "apis").flatMap((each) => each.args.words("api").map((word) => word.text)),
+      )
+      for (const api of apis) this.#products.set(api, [...(this.#products.get(api) ?? []), ...items])
+    }
   }
 
   /** Outer items and the scope's own. */
@@ -37,22 +58,13 @@ export class Scopes {
     for (const statement of statementsOf(scope.block, "without")) {
       for (const word of statement.args.words("name")) kept = this.#cut(kept, word)
     }
+    this.#uses = 0
     return [...kept, ...this.#own(scope.block, scope.label, depth, [])]
   }
 
   /** Limits of products the API is in. */
-  productItems(api: string): Item[] {
-    return this.#program.all("product").flatMap(({ name, bound }) => {
-      const apis = statementsOf(bound.block, "apis").flatMap((each) => each.args.words("api"))
-      if (!apis.some((word) => word.text === api)) return []
-      return statementsOf(bound.block, "limit").map((each) => ({
-        bound: each,
-        scope: `product ${name}`,
-        depth: 1,
-        via: [],
-        product: name,
-      }))
-    })
+  productItems(api: string): readonly Item[] {
+    return this.#products.get(api) ?? []
   }
 
   /** To be called when all routes were seen: a `without` that never cut anything is a mistake. */
@@ -101,6 +113,16 @@ export class Scopes {
       return []
     }
     used.add(policy.name)
+    this.#uses += 1
+    if (this.#uses > usesMax) {
+      if (this.#uses === usesMax + 1)
+        this.#report.add(
+          "SP3016",
+          word.span,
+          `policies that use policies are used more than ${usesMax} times in one block`,
+        )
+      return []
+    }
     return this.#own(policy.bound.block, `${scope} policy ${policy.name}`, depth, [...via, policy.name])
   }
 }

@@ -5,12 +5,19 @@ import type { Span } from "../../core/source.ts"
 import type { Text, Word } from "../ast.ts"
 import type { Declaration, Program } from "../program.ts"
 
-/** What a named value is: known now, known when the plan is loaded, or not understood (reported). */
+/**
+ * What a named value is: known now, known when the plan is loaded, or not understood (reported). `size` of a text counts all it is made of:
+ * values that double each other would grow beyond any memory.
+ */
 export type ValueState =
   | { readonly constant: string }
   | { readonly from: Reference }
-  | { readonly text: LoadText }
+  | { readonly text: LoadText; readonly size: number }
   | "broken"
+
+const valuesMax = 1000
+const chainMax = 100
+const sizeMax = 65_536
 
 type LoadPart = string | { value: string }
 
@@ -26,13 +33,24 @@ export class Values {
   constructor(program: Program, report: Report) {
     this.#program = program
     this.#report = report
-    for (const each of program.all("value")) this.state(each)
+    const tooMany = program.all("value")[valuesMax]
+    if (tooMany !== undefined) {
+      report.add(
+        "SP3016",
+        tooMany.span,
+        `there are ${program.all("value").length} named values, ${valuesMax} are possible`,
+      )
+    }
+    for (const each of program.all("value").slice(0, valuesMax)) this.state(each)
     for (const each of program.all("secret")) if (!each.bound.broken) this.#checkSecret(each)
   }
 
   /** Names that are variables of expressions. */
   names(): string[] {
-    return this.#program.all("value").map((each) => each.name)
+    return this.#program
+      .all("value")
+      .slice(0, valuesMax)
+      .map((each) => each.name)
   }
 
   state(declaration: Declaration): ValueState {
@@ -40,6 +58,10 @@ export class Values {
     if (known !== undefined) return known
     if (this.#underWay.includes(declaration.name)) {
       this.#reportCycle(declaration)
+      return "broken"
+    }
+    if (this.#underWay.length >= chainMax) {
+      this.#report.add("SP3016", declaration.span, `more than ${chainMax} values are made of one another`)
       return "broken"
     }
     this.#underWay.push(declaration.name)
@@ -133,7 +155,25 @@ export class Values {
     const argument = bound.args.text("text")
     const text = argument === undefined ? undefined : this.loadText(argument)
     if (text === undefined) return "broken"
-    return typeof text === "string" ? { constant: text } : { text }
+    const size = this.#sizeOf(text)
+    if (size > sizeMax) {
+      this.#report.add(
+        "SP3016",
+        bound.statement.keyword.span,
+        `the value would have ${size} characters or parts, ${sizeMax} are possible`,
+      )
+      return "broken"
+    }
+    return typeof text === "string" ? { constant: text } : { text, size }
+  }
+
+  #sizeOf(text: LoadText): number {
+    if (typeof text === "string") return text.length
+    return text.text.reduce((size, part) => {
+      if (typeof part === "string") return size + part.length
+      const state = this.#states.get(part.value)
+      return size + (state !== undefined && state !== "broken" && "size" in state ? state.size : 1)
+    }, 0)
   }
 
   #expressionPart(source: string, span: Span): LoadPart | undefined {
