@@ -8,6 +8,7 @@ import { error, NaiveEvaluator, no, type Truth, yes } from "../naive/evaluator.t
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomTuple, randomWorld } from "../naive/worlds.ts"
 import { MemorySource } from "./memory-source.ts"
+import { storedTuples } from "./stored-tuples.ts"
 
 /** Raise for a long run: `SALLYPORT_TEST_QUERIES=5000000`; a failure prints its seed, `SALLYPORT_TEST_SEED` starts there. */
 const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000)
@@ -92,19 +93,6 @@ async function prepare(
         object: random.pick(world.objects),
       })
   }
-}
-
-function storedTuples(source: MemorySource): TupleKey[] {
-  return [...source.rows.values()].map(
-    ([object, relation, subject, subjectRelation, condition, context]) => ({
-      object,
-      relation,
-      user: subjectRelation === "" ? subject : `${subject}#${subjectRelation}`,
-      ...(condition === ""
-        ? {}
-        : { condition: { name: condition, ...(context === "" ? {} : { context: JSON.parse(context) }) } }),
-    }),
-  )
 }
 
 function randomContextual(random: Random, world: RandomWorld, model: LoadedModel): TupleKey[] {
