@@ -7,11 +7,10 @@ import { isOverloaded } from "./backends.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import { headerNameOf, nominated } from "./header-names.ts"
 import type { LiveExchange } from "./live-exchange.ts"
+import type { Patience } from "./patience.ts"
 import { asAnswer, endUnread, sendAnswer, unreadBody, writeHead } from "./reply.ts"
 import { BodyFailure, RequestBody } from "./request-body.ts"
 
-/** A client that takes nothing for this long while we hold bytes for it is not reading. */
-const stallMs = 30_000
 /** What is left of an answer whose body a policy replaced: up to this it is read to keep the connection. */
 const discardBytesMax = 64 * 1024
 
@@ -26,6 +25,7 @@ export class Forwarding implements Timed {
   readonly #exchange: LiveExchange
   readonly #backend: Backend
   readonly #deadlines: Deadlines
+  readonly #patience: Patience
   readonly #fail: Fail
   #target: Target | undefined
   #abort: ((error: Error) => void) | undefined
@@ -45,10 +45,16 @@ export class Forwarding implements Timed {
   #length = -1
   #received = 0
 
-  constructor(exchange: LiveExchange, backend: Backend, deadlines: Deadlines, fail: Fail) {
+  constructor(
+    exchange: LiveExchange,
+    backend: Backend,
+    waiting: { readonly deadlines: Deadlines; readonly patience: Patience },
+    fail: Fail,
+  ) {
     this.#exchange = exchange
     this.#backend = backend
-    this.#deadlines = deadlines
+    this.#deadlines = waiting.deadlines
+    this.#patience = waiting.patience
     this.#fail = fail
   }
 
@@ -132,7 +138,8 @@ export class Forwarding implements Timed {
       return null
     }
     if (typeof body === "number") headers.push("content-length", String(body))
-    this.#body = new RequestBody(exchange.request, exchange.generation.bodyBytesMax, this.#deadlines, () => {
+    const waiting = { deadlines: this.#deadlines, patience: this.#patience }
+    this.#body = new RequestBody(exchange.request, exchange.generation.bodyBytesMax, waiting, () => {
       if (!exchange.continued) exchange.reply.writeContinue()
       exchange.continued = true
     })
@@ -193,7 +200,7 @@ export class Forwarding implements Timed {
       return true
     }
     if (reply.write(chunk)) return true
-    this.#stall ??= this.#deadlines.set(this, stallMs)
+    this.#stall ??= this.#deadlines.set(this, this.#patience.readerMs)
     reply.once("drain", this.#onDrain)
     return false
   }

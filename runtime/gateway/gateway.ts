@@ -13,6 +13,7 @@ import { FileWatch } from "./file-watch.ts"
 import { Listener } from "./listener.ts"
 import { LoadError } from "./load-error.ts"
 import type { Observer } from "./observer.ts"
+import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
 import type { KeyEntry } from "./resources.ts"
@@ -33,6 +34,8 @@ export interface GatewayOptions {
   readonly onReload?: (error: LoadError | undefined) => void
   /** The wall clock in milliseconds, for sunsets. */
   readonly now?: () => number
+  /** How long slow clients are waited for; what is not said is the default. */
+  readonly patience?: Partial<Patience>
   /** How often files are looked at; default 2000. */
   readonly filesEveryMs?: number
 }
@@ -101,7 +104,12 @@ class RunningGateway implements Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options
-    this.#context = { deadlines: new Deadlines(), observer: options.observer, newId: randomUUID }
+    this.#context = {
+      deadlines: new Deadlines(),
+      patience: { ...defaultPatience, ...options.patience },
+      observer: options.observer,
+      newId: randomUUID,
+    }
     this.#watch = new FileWatch(() => this.#reload(), options.filesEveryMs)
   }
 
@@ -204,8 +212,14 @@ class RunningGateway implements Gateway {
     for (const address of plan.plan.gateway?.listen ?? []) {
       if (this.#listeners.some((listener) => sameAddress(listener.address, address))) continue
       try {
-        const bytesMax = headerBytesMaxOf(plan)
-        opened.push(await Listener.open(address, bytesMax, this.#handle, this.#context.newId))
+        const { newId, patience } = this.#context
+        const settings = {
+          headerBytesMax: headerBytesMaxOf(plan),
+          headMs: patience.headMs,
+          handle: this.#handle,
+          newId,
+        }
+        opened.push(await Listener.open(address, settings))
       } catch (error) {
         for (const listener of opened) await listener.close(0)
         throw listenError(plan, address, error as NodeJS.ErrnoException)

@@ -8,10 +8,15 @@ import { problemBody, problemMedia, problemStatus } from "./problem.ts"
 /** What happens to a request: `target` is the request target as sent. */
 export type Handle = (request: IncomingMessage, reply: ServerResponse, target: string) => void
 
-/** The head of a request must be there within this: slow heads are the cheapest attack there is. */
-const headMs = 10_000
+/** What a listener needs besides its address. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */
+export interface ListenerSettings {
+  readonly headerBytesMax: number
+  readonly headMs: number
+  readonly handle: Handle
+  readonly newId: () => string
+}
+
 const keepAliveMs = 75_000
-const sweepMs = 2_000
 const framesMax = 65_536
 
 /**
@@ -29,12 +34,8 @@ export class Listener {
   }
 
   /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
-  static async open(
-    address: Address,
-    headerBytesMax: number,
-    handle: Handle,
-    newId: () => string,
-  ): Promise<Listener> {
+  static async open(address: Address, settings: ListenerSettings): Promise<Listener> {
+    const { headerBytesMax, headMs, handle, newId } = settings
     const instance = fastify({
       logger: false,
       return503OnClosing: false,
@@ -48,7 +49,8 @@ export class Listener {
       http: {
         maxHeaderSize: headerBytesMax,
         headersTimeout: headMs,
-        connectionsCheckingInterval: sweepMs,
+        // How late Node may notice.
+        connectionsCheckingInterval: Math.min(2_000, headMs),
         insecureHTTPParser: false,
         // RFC 9112 §3.2: the check is ours, with our body.
         requireHostHeader: false,

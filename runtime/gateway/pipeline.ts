@@ -10,17 +10,19 @@ import type { Generation } from "./generation.ts"
 import { takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
+import type { Patience } from "./patience.ts"
 import { problemBody, problemStatus } from "./problem.ts"
 import { asAnswer, problemLines, sendAnswer } from "./reply.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
   readonly deadlines: Deadlines
+  readonly patience: Patience
   readonly observer: Observer
   readonly newId: () => string
 }
 
-/** `waitsForContinue`: the client holds its body back until it is told to send it. */
+/** Serves one request. `target` is the request target as sent. */
 export function serve(
   context: PipelineContext,
   generation: Generation,
@@ -108,9 +110,7 @@ class Passage implements Timed {
       this.#fail(problem("internal-error", { cause: "the route neither answers nor forwards" }))
       return
     }
-    this.#forwarding = new Forwarding(this.#exchange, backend, this.#context.deadlines, (_, found) =>
-      this.#fail(found),
-    )
+    this.#forwarding = new Forwarding(this.#exchange, backend, this.#context, (_, found) => this.#fail(found))
     this.#forwarding.start()
   }
 

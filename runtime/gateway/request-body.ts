@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
+import type { Patience } from "./patience.ts"
 
 /** Why a body ended before its end. */
 export class BodyFailure extends Error {
@@ -13,10 +14,6 @@ export class BodyFailure extends Error {
   }
 }
 
-/** A sender slower than this for a whole window is holding a connection rather than sending. */
-const windowMs = 10_000
-const windowBytesMin = 1024
-
 /**
  * The client's body on its way to the backend: counted before it is passed on, so that the backend never sees more than the limit; slowed
  * down to the backend's pace; given up when the client sends next to nothing. Nothing is read before the backend's connection takes it.
@@ -25,6 +22,7 @@ export class RequestBody extends Readable implements Timed {
   readonly #request: IncomingMessage
   readonly #bytesMax: number
   readonly #deadlines: Deadlines
+  readonly #patience: Patience
   readonly #begin: () => void
   #received = 0
   #receivedBefore = 0
@@ -33,11 +31,17 @@ export class RequestBody extends Readable implements Timed {
   #deadline: Deadline | undefined
 
   /** `begin` is called when the first byte is wanted: the moment for `100 Continue`. */
-  constructor(request: IncomingMessage, bytesMax: number, deadlines: Deadlines, begin: () => void) {
+  constructor(
+    request: IncomingMessage,
+    bytesMax: number,
+    waiting: { readonly deadlines: Deadlines; readonly patience: Patience },
+    begin: () => void,
+  ) {
     super({ highWaterMark: 64 * 1024 })
     this.#request = request
     this.#bytesMax = bytesMax
-    this.#deadlines = deadlines
+    this.#deadlines = waiting.deadlines
+    this.#patience = waiting.patience
     this.#begin = begin
   }
 
@@ -56,7 +60,7 @@ export class RequestBody extends Readable implements Timed {
     this.#request.once("end", this.#onEnd)
     this.#request.once("close", this.#onClose)
     this.#request.once("error", this.#onClose)
-    this.#deadline = this.#deadlines.set(this, windowMs)
+    this.#deadline = this.#deadlines.set(this, this.#patience.bodyWindowMs)
     this.#begin()
   }
 
@@ -71,12 +75,12 @@ export class RequestBody extends Readable implements Timed {
 
   expired(): void {
     const received = this.#received - this.#receivedBefore
-    if (!this.#held && received < windowBytesMin) {
+    if (!this.#held && received < this.#patience.bodyBytesMin) {
       this.destroy(new BodyFailure("too-slow"))
       return
     }
     this.#receivedBefore = this.#received
-    this.#deadline = this.#deadlines.set(this, windowMs)
+    this.#deadline = this.#deadlines.set(this, this.#patience.bodyWindowMs)
   }
 
   readonly #onData = (chunk: Buffer): void => {

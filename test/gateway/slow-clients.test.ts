@@ -1,0 +1,135 @@
+import { connect } from "node:net"
+import { setTimeout as pause } from "node:timers/promises"
+import { afterEach, expect, test } from "vitest"
+import { type Answering, type Running, startGateway, startUpstream, until } from "./harness.ts"
+
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+const patience = { headMs: 300, bodyWindowMs: 200, bodyBytesMin: 100, readerMs: 300 }
+
+async function start(answer?: Answering): Promise<Running> {
+  const upstream = await startUpstream(answer)
+  const running = await startGateway(
+    { backends: { main: upstream.url }, routes: [{ method: "*", path: "/{rest*}", timeoutMs: null }] },
+    { patience },
+  )
+  closers.push(
+    () => running.close(),
+    () => upstream.close(),
+  )
+  return running
+}
+
+/** Sends a piece every 40 ms; resolves with what came back when the gateway closes. */
+function trickle(port: number, first: string, piece: string, pieces: number): Promise<string> {
+  return new Promise((resolve) => {
+    let received = ""
+    const socket = connect(port, "127.0.0.1")
+    socket.on("data", (chunk) => {
+      received += chunk.toString()
+    })
+    socket.on("error", () => undefined)
+    socket.write(first)
+    let sent = 0
+    const timer = setInterval(() => {
+      sent += 1
+      if (sent <= pieces) socket.write(piece)
+    }, 40)
+    socket.on("close", () => {
+      clearInterval(timer)
+      resolve(received)
+    })
+  })
+}
+
+test("a head that trickles in is cut off with 408", async () => {
+  const { port } = await start()
+  expect(await trickle(port, "GET /a HTTP/1.1\r\nHost: gw\r\n", "X-A: 1\r\n", 100)).toMatch(
+    /^HTTP\/1\.1 408 .*urn:sallyport:problem:request-timeout/s,
+  )
+})
+
+test("a connection that sends nothing is closed", async () => {
+  const { port } = await start()
+  await trickle(port, "", "", 0)
+})
+
+test("a body that trickles in is cut off with 408, and the backend is let go", async () => {
+  let aborted = false
+  const { port, log } = await start((request) => {
+    request.on("aborted", () => {
+      aborted = true
+    })
+    request.on("error", () => undefined)
+    request.resume()
+  })
+  const received = await trickle(
+    port,
+    "POST /a HTTP/1.1\r\nHost: gw\r\nContent-Length: 10000\r\n\r\n",
+    "x",
+    100,
+  )
+  expect(received).toMatch(/^HTTP\/1\.1 408 /)
+  await until(() => aborted && log.length === 1)
+  expect(log[0]).toMatchObject({ status: 408, problem: "request-timeout" })
+})
+
+test("a slow but steady body arrives", async () => {
+  const { port } = await start()
+  const received = await trickle(
+    port,
+    "POST /a HTTP/1.1\r\nHost: gw\r\nConnection: close\r\nContent-Length: 600\r\n\r\n",
+    "x".repeat(50),
+    12,
+  )
+  expect(received).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test("a body that the backend does not take is waited for", async () => {
+  const { port } = await start((request, response) => {
+    request.pause()
+    request.on("end", () => response.end("late"))
+    setTimeout(() => request.resume(), 800)
+  })
+  const answer = await fetch(`http://127.0.0.1:${port}/a`, { method: "POST", body: Buffer.alloc(8_000_000) })
+  expect(await answer.text()).toBe("late")
+})
+
+test("a reader that takes nothing is cut off, and the backend is let go", async () => {
+  let closed = false
+  const { port } = await start((_request, response) => {
+    response.on("close", () => {
+      closed = true
+    })
+    const more = () => {
+      while (!closed && response.write(Buffer.alloc(256 * 1024)));
+      if (!closed) response.once("drain", more)
+    }
+    more()
+  })
+  const socket = connect(port, "127.0.0.1")
+  socket.on("error", () => undefined)
+  socket.pause()
+  socket.write("GET /a HTTP/1.1\r\nHost: gw\r\n\r\n")
+  await until(() => closed, 5_000)
+  socket.destroy()
+})
+
+test("slow clients take nothing from others", async () => {
+  const { port, url } = await start()
+  const sockets = Array.from({ length: 200 }, () => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("error", () => undefined)
+    socket.resume()
+    socket.write("POST /a HTTP/1.1\r\nHost: gw\r\nContent-Length: 100\r\n\r\n")
+    return socket
+  })
+  await pause(50)
+  for (let round = 0; round < 20; round += 1) expect((await fetch(`${url}/a`)).status).toBe(200)
+  await until(() => sockets.every((socket) => socket.closed), 5_000)
+  for (const socket of sockets) socket.destroy()
+})
