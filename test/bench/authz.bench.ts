@@ -194,6 +194,9 @@ class Series {
   print(what: string): void {
     const value = round(median(this.#ratios))
     row({ what, value, unit: "×", spread: spread(this.#ratios), bar: "≥ 0.5", ok: value >= 0.5 })
+    // The load generator takes more than the server: the ratio of CPU times is what a machine of its own would show.
+    const byCpu = this.#cpu.map((own, at) => (this.#baseCpu[at] ?? 0) / own)
+    row({ what: "  the same by CPU time", value: round(median(byCpu)), unit: "×", spread: spread(byCpu) })
     row({ what: "  checks", value: Math.round(median(this.#rates)), unit: "/s", spread: spread(this.#rates) })
     row({
       what: "  CPU a check (bare)",
