@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, pairsOf } from "./same.ts"
+import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
 import { backendWords, durationWords, issuerWords, listWords, referenceWords, textWords } from "./words.ts"
@@ -62,7 +62,7 @@ function declarations<Item>(
           neutral("nothing uses it any more"),
         ),
       ]
-    if (old === undefined || next === undefined) return []
+    if (old === undefined || next === undefined || same(old, next)) return []
     const [was, is] = [table.words(name, old), table.words(name, next)]
     const findings = table.changed(old, next, name)
     if (findings.length === 0 && was === is) return []
