@@ -17,7 +17,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { freePort } from "../gateway/harness.ts"
-import { planOf } from "../gateway/plan-builder.ts"
+import { planOf, type RouteDraft } from "../gateway/plan-builder.ts"
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 3)
@@ -85,7 +85,6 @@ async function gateway({ port, backendPort, folder }: Settings): Promise<void> {
 }
 
 function everythingOn(backendPort: number): Omit<Parameters<typeof planOf>[0], "port"> {
-  const claim = (text: string) => ({ expression: { lang: "cel", text, type: "string" } }) as const
   return {
     stores: ["acme"],
     secrets: { key: { env: "KEY", default: "secret-key" } },
@@ -101,53 +100,54 @@ function everythingOn(backendPort: number): Omit<Parameters<typeof planOf>[0], "
       },
     },
     backends: { main: `http://127.0.0.1:${backendPort}` },
-    routes: [
+    routes: [route()],
+  }
+}
+
+function route(): RouteDraft {
+  const claim = (text: string) => ({ expression: { lang: "cel", text, type: "string" } }) as const
+  return {
+    path: "/v1/orders/{id}",
+    stripPrefix: "/v1/orders",
+    inbound: [
       {
-        path: "/v1/orders/{id}",
-        stripPrefix: "/v1/orders",
-        inbound: [
-          {
-            kind: "validate-jwt",
-            issuer: "acme",
-            header: "authorization",
-            status: 401,
-            claims: [{ claim: "scope", test: "has-any", values: ["orders.read"] }],
-          },
-          {
-            kind: "validate-key",
-            api: "main",
-            header: "ocp-apim-subscription-key",
-            query: "subscription-key",
-            status: 401,
-            forward: false,
-          },
-          {
-            kind: "rate-limit",
-            counter: "main",
-            callsMax: 1_000_000_000,
-            periodSeconds: 60,
-            keys: [{ by: "subscription" }, { by: "ip" }],
-          },
-          {
-            kind: "require",
-            store: "acme",
-            relation: "viewer",
-            object: { text: ["order:", claim("path.id")] },
-            user: { text: ["user:", claim("jwt.sub")] },
-          },
-          {
-            kind: "set-header",
-            message: "request",
-            action: "set",
-            name: "x-user-id",
-            value: { text: [claim("jwt.sub")] },
-          },
-        ],
-        outbound: [
-          { kind: "set-header", message: "response", action: "set", name: "x-gateway", value: "edge" },
-        ],
+        kind: "validate-jwt",
+        issuer: "acme",
+        header: "authorization",
+        status: 401,
+        claims: [{ claim: "scope", test: "has-any", values: ["orders.read"] }],
+      },
+      {
+        kind: "validate-key",
+        api: "main",
+        header: "ocp-apim-subscription-key",
+        query: "subscription-key",
+        status: 401,
+        forward: false,
+      },
+      {
+        kind: "rate-limit",
+        counter: "main",
+        callsMax: 1_000_000_000,
+        periodSeconds: 60,
+        keys: [{ by: "subscription" }, { by: "ip" }],
+      },
+      {
+        kind: "require",
+        store: "acme",
+        relation: "viewer",
+        object: { text: ["order:", claim("path.id")] },
+        user: { text: ["user:", claim("jwt.sub")] },
+      },
+      {
+        kind: "set-header",
+        message: "request",
+        action: "set",
+        name: "x-user-id",
+        value: { text: [claim("jwt.sub")] },
       },
     ],
+    outbound: [{ kind: "set-header", message: "response", action: "set", name: "x-gateway", value: "edge" }],
   }
 }
 

@@ -37,47 +37,64 @@ const layouts: Record<string, RouteDraft[]> = {
   ],
 }
 
+const seams = [
+  "",
+  ".",
+  "..",
+  "...",
+  ";",
+  ";x=1",
+  "%3b",
+  "%2f",
+  "%5c",
+  "\\",
+  "/",
+  "//",
+  "/./",
+  "/../v1/",
+  "~",
+  "%20",
+  "%09",
+  "%00",
+  "%0a",
+  "%ff",
+  "%c0%ae",
+  "%252e",
+  "%252f",
+  "%253b",
+  "%2e",
+  "%2e%2e",
+  ".;",
+  "..;",
+  "%23",
+  "%3f",
+  "?",
+  "#",
+  "*",
+  "&",
+  "%26",
+  ",",
+  "%u002e",
+]
+
+const odds = [
+  "/V1/SECURE/x",
+  "/v1/\u017fecure/x",
+  "/v1/%c5%bfecure/x",
+  "/v1/%EF%BD%93ecure/x",
+  "/v1/secure.",
+  "/v1/secure/",
+  "/v1/secure/.",
+  "/v1/./secure",
+  "http://gw/v1/secure/x",
+  "http://gw/v1/./secure/x",
+  "/v1/secure2/x",
+  "/v1/SECURE2/x",
+]
+
 /** Every byte in several encodings, at every seam of the protected path, and the classics. */
 function forms(): string[] {
-  const pieces = [
-    "",
-    ".",
-    "..",
-    "...",
-    ";",
-    ";x=1",
-    "%3b",
-    "%2f",
-    "%5c",
-    "\\",
-    "/",
-    "//",
-    "/./",
-    "/../v1/",
-    "~",
-    "%20",
-    "%09",
-    "%00",
-    "%0a",
-    "%ff",
-    "%c0%ae",
-    "%252e",
-    "%252f",
-    "%253b",
-    "%2e",
-    "%2e%2e",
-    ".;",
-    "..;",
-    "%23",
-    "%3f",
-    "?",
-    "#",
-    "*",
-    "&",
-    "%26",
-    ",",
-    "%u002e",
-  ]
+  const pieces = [...seams]
   for (let code = 0x21; code < 0x100; code += 7) {
     const hex = code.toString(16).padStart(2, "0")
     pieces.push(`%${hex}`, `%25${hex}`, String.fromCharCode(code))
@@ -109,21 +126,7 @@ function forms(): string[] {
     ])
       found.add(`${`/v1/secure`.slice(0, at) + form + `/v1/secure`.slice(at + 1)}/x`)
   }
-  for (const odd of [
-    "/V1/SECURE/x",
-    "/v1/\u017fecure/x",
-    "/v1/%c5%bfecure/x",
-    "/v1/%EF%BD%93ecure/x",
-    "/v1/secure.",
-    "/v1/secure/",
-    "/v1/secure/.",
-    "/v1/./secure",
-    "http://gw/v1/secure/x",
-    "http://gw/v1/./secure/x",
-    "/v1/secure2/x",
-    "/v1/SECURE2/x",
-  ])
-    found.add(odd)
+  for (const odd of odds) found.add(odd)
   return [...found].filter((path) => !/[ \r\n\0]/.test(path))
 }
 

@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, test } from "vitest"
+import { CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
+import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
+import { until } from "./harness.ts"
+import { cel, closeAll, issuers, jwt, key, keyDraft, parts, start, tokenOf, verifier } from "./one-route.ts"
+import type { StepDraft } from "./plan-builder.ts"
+
+afterEach(closeAll)
+
+describe("validate-jwt", () => {
+  const rows: [string, string, number, string | undefined][] = [
+    ["no token", "", 401, "Bearer"],
+    ["a good token", tokenOf({ sub: "ann", scope: "write read" }), 200, undefined],
+    [
+      "a token without the scope",
+      tokenOf({ sub: "ann", scope: "readable" }),
+      403,
+      'Bearer error="insufficient_scope", scope="read"',
+    ],
+    [
+      "rubbish",
+      "Authorization: Bearer x\r\n",
+      401,
+      `Bearer error="invalid_token", error_description="the token is 'not' one"`,
+    ],
+    ["another scheme", "Authorization: Basic eDp5\r\n", 401, "Bearer"],
+    ["a lower-case scheme", tokenOf({ scope: "read" }).replace("Bearer", "bearer"), 200, undefined],
+    [
+      "two blanks",
+      "Authorization: Bearer  x\r\n",
+      401,
+      `Bearer error="invalid_token", error_description="the header is not of the form 'Bearer token'"`,
+    ],
+    [
+      "a tab",
+      "Authorization: Bearer\tx\r\n",
+      401,
+      `Bearer error="invalid_token", error_description="the header is not of the form 'Bearer token'"`,
+    ],
+  ]
+  test.each(rows)("%s", async (_name, headers, status, challenge) => {
+    const { get, upstream } = await start({ inbound: [jwt] }, { issuers }, verifier)
+    const answer = await get("/a/7", headers)
+    expect(answer.status).toBe(status)
+    if (challenge !== undefined)
+      expect(answer.headers.get("www-authenticate")?.replaceAll("`", "'")).toBe(challenge)
+    expect(upstream.requests.length).toBe(status === 200 ? 1 : 0)
+  })
+
+  test("keys that are not to be had: 503 with Retry-After", async () => {
+    const { get } = await start({ inbound: [jwt] }, { issuers }, verifier)
+    const answer = await get("/a/7", "Authorization: Bearer away\r\n")
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get("retry-after")).toBe("7")
+  })
+})
+
+describe("any-of", () => {
+  const both: StepDraft = { kind: "any-of", steps: [jwt, key] }
+  const rows: [string, string, string, number][] = [
+    ["neither", "/a/7", "", 401],
+    ["the token", "/a/7", tokenOf({ scope: "read" }), 200],
+    ["the key", "/a/7", "X-Key: right\r\n", 200],
+    ["the key in the query", "/a/7?key=right", "", 200],
+    ["a bad token and a good key", "/a/7", `${tokenOf({ scope: "none" })}X-Key: right\r\n`, 200],
+    ["a bad token", "/a/7", tokenOf({ scope: "none" }), 403],
+    ["a bad key", "/a/7", "X-Key: wrong\r\n", 401],
+    ["a key of another product", "/a/7", "X-Key: elsewhere\r\n", 401],
+    ["keys away and a good key", "/a/7", "Authorization: Bearer away\r\nX-Key: right\r\n", 200],
+    ["keys away", "/a/7", "Authorization: Bearer away\r\n", 503],
+    [
+      "a good token beside a key that is not looked at",
+      "/a/7?key=x&b=1",
+      `${tokenOf({ scope: "read" })}X-Key: x\r\n`,
+      200,
+    ],
+  ]
+  test.each(rows)("%s", async (_name, path, headers, status) => {
+    const { get, upstream } = await start({ inbound: [both] }, keyDraft, verifier)
+    expect((await get(path, headers)).status).toBe(status)
+    for (const seen of upstream.requests) {
+      expect(seen.headers["x-key"]).toBeUndefined()
+      expect(seen.url).not.toContain("key=")
+    }
+  })
+})
+
+test("rate-limit: N calls pass, the next is 429 with what is left; keys are apart; callers without any key share one", async () => {
+  const limit: StepDraft = {
+    kind: "rate-limit",
+    counter: "c",
+    callsMax: 2,
+    periodSeconds: 60,
+    keys: [{ by: "claim", claim: "sub" }, { by: "ip" }],
+  }
+  const { get } = await start({ inbound: [{ kind: "any-of", steps: [jwt, key] }, limit] }, keyDraft, verifier)
+  const ann = tokenOf({ sub: "ann", scope: "read" })
+  for (const remaining of [1, 0]) {
+    const passed = await get("/a/7", ann)
+    expect(passed.status).toBe(200)
+    expect(passed.headers.get("ratelimit")).toMatch(new RegExp(`^"60s";r=${remaining};t=\\d+$`))
+  }
+  const refused = await get("/a/7", ann)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
+  expect(refused.headers.get("ratelimit-policy")).toBe('"60s";q=2;w=60')
+  expect((await get("/a/7", tokenOf({ sub: "bob", scope: "read" }))).status).toBe(200)
+  for (const status of [200, 200, 429]) expect((await get("/a/7", "X-Key: right\r\n")).status).toBe(status)
+})
+
+describe("require", () => {
+  const require_: StepDraft = {
+    kind: "require",
+    store: "acme",
+    relation: "viewer",
+    object: { text: ["order:", ...parts(cel("path.id"))] },
+    user: { text: ["user:", ...parts(cel("jwt.sub"))] },
+  }
+  const asked: CheckRequest[] = []
+  const options: Partial<GatewayOptions> = {
+    ...verifier,
+    authorizerOf: () => ({
+      check(_store, request) {
+        asked.push(request)
+        if (request.object === "order:away")
+          throw new CheckError("unavailable", "the database at 10.0.0.1 is away")
+        if (request.object === "order:odd") return Promise.reject(new CheckError("validation_error", "odd"))
+        if (request.object === "order:bug") return Promise.reject(new TypeError("boom"))
+        const answer = { allowed: request.user === "user:ann" && request.object === "order:1", revision: 42 }
+        return request.object === "order:1" ? Promise.resolve(answer) : answer
+      },
+    }),
+  }
+  const rows: [string, string, number, number][] = [
+    ["/a/1", "ann", 200, 1],
+    ["/a/1", "bob", 403, 1],
+    ["/a/2", "ann", 403, 1],
+    ["/a/away", "ann", 503, 1],
+    ["/a/odd", "ann", 400, 1],
+    ["/a/bug", "ann", 503, 1],
+    ["/a/a:b", "ann", 400, 0],
+    ["/a/*", "ann", 400, 0],
+    ["/a/a%23b", "ann", 400, 0],
+    ["/a/a%20b", "ann", 400, 0],
+    ["/a/1", "ann#viewer", 400, 0],
+    ["/a/1", "*", 400, 0],
+    ["/a/1", "a b", 400, 0],
+    ["/a/1", "a\u00a0b", 400, 0],
+    ["/a/1", "a\u2028b", 400, 0],
+    ["/a/1", "team:x", 400, 0],
+    ["/a/1", "", 400, 0],
+  ]
+  test.each(rows)("%s as %j → %i", async (path, sub, status, questions) => {
+    asked.length = 0
+    const { get, running, upstream } = await start(
+      { inbound: [jwt, require_] },
+      { issuers, stores: ["acme"] },
+      options,
+    )
+    const answer = await get(path, tokenOf({ sub, scope: "read" }))
+    expect(answer.status).toBe(status)
+    expect(asked.length).toBe(questions)
+    expect(upstream.requests.length).toBe(status === 200 ? 1 : 0)
+    expect(answer.body).not.toMatch(/10\.0\.0\.1|boom/)
+    await until(() => running.log.length === 1)
+    if (status === 403)
+      expect(running.log[0]?.decision).toEqual({
+        store: "acme",
+        user: `user:${sub}`,
+        relation: "viewer",
+        object: `order:${path.slice(3)}`,
+        allowed: false,
+        revision: 42,
+      })
+    expect(running.log[0]?.id).toBe(answer.headers.get("x-request-id"))
+  })
+})
