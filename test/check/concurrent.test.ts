@@ -88,7 +88,7 @@ async function runWorld(seed: number): Promise<number> {
     })()
     judged.push(asked)
     if (random.chance(50)) {
-      const tuple = randomTuple(random, world.model, world.objects, ["user:0", "user:1", "robot:0"])
+      const tuple = randomTuple(random, world.model, world.objects)
       if (tuple !== undefined) commit(random.chance(40) ? "delete" : "write", tuple)
     }
     if (random.chance(40)) await turn()

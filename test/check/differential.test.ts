@@ -76,12 +76,11 @@ async function prepare(
   const early = shuffled.filter(() => random.chance(60))
   if (early.length > 0) source.write(...early)
   await ask(engine, model, { user: "user:0", relation: "a", object: world.objects[0] ?? "" })
-  const people = ["user:0", "user:1", "robot:0"]
   for (const tuple of shuffled.filter((candidate) => !early.includes(candidate))) {
     const changes = source.write(tuple)
     if (random.chance(70)) engine.applied("store", changes)
     if (random.chance(30)) {
-      const other = randomTuple(random, world.model, world.objects, people)
+      const other = randomTuple(random, world.model, world.objects)
       if (other !== undefined)
         engine.applied("store", random.chance(40) ? source.delete(other) : source.write(other))
     }
@@ -100,7 +99,7 @@ function randomContextual(random: Random, world: RandomWorld, model: LoadedModel
   for (let at = random.chance(40) ? random.below(6) : 0; at > 0; at--) {
     const tuple = random.chance(30)
       ? random.pick(world.tuples.length > 0 ? world.tuples : [undefined])
-      : randomTuple(random, world.model, world.objects, ["user:0", "user:1", "robot:0"])
+      : randomTuple(random, world.model, world.objects)
     if (tuple !== undefined && validateTuple(model, tuple) === undefined)
       found.set(`${tuple.object}#${tuple.relation}@${tuple.user}`, tuple)
   }

@@ -69,8 +69,53 @@ condition both(x: int, z: string, a: bool) {
 }
 `
 
+const rings = `
+type user
+type node
+  relations
+    define next: [node]
+    define side: [node]
+    define alt: [node]
+    define other: [node]
+    define x: [user] or s from side or x from next
+    define t: x from next
+    define z: [user] or z from other
+    define s: t and z
+    define y: x from alt or x from other or z from alt
+    define both: x and y
+`
+
 /** Faults other engines were seen with, and shapes their advisories name; plus what the wire contract promises. */
 const rows: Row[] = [
+  {
+    name: "what was false inside a ring counts anew when the ring turns out true",
+    model: rings,
+    tuples: [
+      "node:0 next node:1",
+      "node:1 next node:2",
+      "node:2 next node:1",
+      "node:1 next node:3",
+      "node:3 x user:ann",
+      "node:0 alt node:2",
+    ],
+    ask: { "node:0 both user:ann": true, "node:0 both user:bob": false },
+  },
+  {
+    name: "and also when what it was part of ended false for another reason",
+    model: rings,
+    tuples: [
+      "node:0 side node:1",
+      "node:1 next node:2",
+      "node:2 next node:0",
+      "node:1 next node:3",
+      "node:3 x user:ann",
+      "node:1 other node:9",
+      "node:0 next node:4",
+      "node:4 x user:ann",
+      "node:0 alt node:2",
+    ],
+    ask: { "node:0 both user:ann": true, "node:1 s user:ann": false },
+  },
   {
     name: "a userset is in itself, under any name",
     model: groups,

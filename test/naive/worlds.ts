@@ -61,6 +61,8 @@ export function randomWorld(random: Random): RandomWorld {
     conditions: random.pick([0, 0, 15, 40]),
     usersets: random.pick([15, 40, 80]),
   }
+  // Few people in many usersets make long ways and cycles between them.
+  const people = random.pick([10, 25, 60])
   const model: AuthorizationModel = {
     schema_version: "1.1",
     type_definitions: [
@@ -71,7 +73,6 @@ export function randomWorld(random: Random): RandomWorld {
   }
   const idsMax = random.pick([1, 2, 3, 4])
   const objects = hostTypes.flatMap((type) => Array.from({ length: idsMax }, (_, id) => `${type}:${id}`))
-  const people = subjectTypes.flatMap((type) => [`${type}:0`, `${type}:1`])
   const tuples = randomTuples(random, model, objects, people, 6 + random.below(22 * idsMax))
   const users = [
     "user:0",
@@ -152,7 +153,7 @@ function randomTuples(
   random: Random,
   model: AuthorizationModel,
   objects: readonly string[],
-  people: readonly string[],
+  people: number,
   count: number,
 ): TupleKey[] {
   const tuples = new Map<string, TupleKey>()
@@ -163,18 +164,20 @@ function randomTuples(
   return [...tuples.values()]
 }
 
-/** Mostly one that the model allows; sometimes one written under another model. */
+const persons = subjectTypes.flatMap((type) => [`${type}:0`, `${type}:1`])
+
+/** Mostly one that the model allows, in `people` of 100 cases of a person; sometimes one written under another model. */
 export function randomTuple(
   random: Random,
   model: AuthorizationModel,
   objects: readonly string[],
-  people: readonly string[],
+  people = 40,
 ): TupleKey | undefined {
   const object = random.pick(objects)
   const relation = random.chance(25) ? "parent" : random.pick(relationNames)
   if (random.chance(8)) {
     const user = random.pick([
-      ...people,
+      ...persons,
       "user:*",
       random.pick(objects),
       `${random.pick(objects)}#${random.pick(relationNames)}`,
@@ -184,8 +187,15 @@ export function randomTuple(
   const definition = model.type_definitions.find(({ type }) => type === object.split(":")[0])
   const restrictions = definition?.metadata?.relations?.[relation]?.directly_related_user_types ?? []
   if (restrictions.length === 0) return undefined
-  const { type, relation: userRelation, wildcard, condition } = random.pick(restrictions)
-  const candidates = [...objects, ...people].filter((candidate) => candidate.startsWith(`${type}:`))
+  const personal = random.chance(people)
+  const preferred = restrictions.filter((restriction) => subjectTypes.includes(restriction.type) === personal)
+  const {
+    type,
+    relation: userRelation,
+    wildcard,
+    condition,
+  } = random.pick(preferred.length > 0 ? preferred : restrictions)
+  const candidates = [...objects, ...persons].filter((candidate) => candidate.startsWith(`${type}:`))
   const single = random.pick(candidates)
   const user =
     wildcard !== undefined ? `${type}:*` : userRelation === undefined ? single : `${single}#${userRelation}`
