@@ -70,6 +70,8 @@ export interface Change {
   readonly after: string | undefined
   /** What it means and for whom, the worst first; several reasons are separated by `; `. */
   readonly why: string
+  /** The same reasons one by one, each with its own risk. */
+  readonly reasons: readonly { readonly risk: Risk; readonly why: string }[]
   /** `file:line` of what is there after the change, where known. */
   readonly origin: string | undefined
 }

@@ -76,14 +76,22 @@ function sides(
 ): Told[] {
   if (before === null && after === null) return []
   const side = (after ?? before) as Gateway | Authz
-  const words = `${kind} { ${side.listen.map((address) => `listen ${addressWords(address)}`).join("; ")} }`
+  const listen = side.listen.map((address) => `listen ${addressWords(address)}`).join("; ")
+  const words = listen === "" ? kind : `${kind} { ${listen} }`
   const about = {
     subject: { kind, name: "name" in side ? side.name : "" },
     scope: { kind, name: "" },
     path: kind,
   } as const
   if (before !== null)
-    return [tell({ ...about, action: "removed", before: words }, breaking("nobody listens there any more"))]
+    return [
+      tell(
+        { ...about, action: "removed", before: words },
+        side.listen.length > 0
+          ? breaking("nobody listens there any more")
+          : neutral("nothing asks it any more"),
+      ),
+    ]
   const reach = kind === "gateway" ? publicListener : engineListener
   return [
     tell(
@@ -121,7 +129,9 @@ function listenerChanges(
     ...removed.map((address) =>
       tell(
         { ...about(address), action: "removed", before: `listen ${addressWords(address)}` },
-        breaking("who calls this address gets no answer"),
+        after.some((other) => takesOver(other, address))
+          ? neutral("another listener takes its calls")
+          : breaking("who calls this address gets no answer"),
       ),
     ),
     ...added.map((address) =>
@@ -152,6 +162,11 @@ function engineListener(address: Address): Finding {
   return isLoopback(address.host)
     ? neutral("the engine is reached there from this machine only")
     : opens("who reaches this address can ask the engine, and write to it; it asks nobody who they are")
+}
+
+/** `0.0.0.0` listens on every IPv4 address, `::` on every address. */
+function takesOver(wide: Address, { host, port }: Address): boolean {
+  return wide.port === port && (wide.host === "::" || (wide.host === "0.0.0.0" && !host.includes(":")))
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,6 @@
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { SubjectKind } from "./change.ts"
-import { type Finding, joined, neutral } from "./finding.ts"
+import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
@@ -14,7 +14,7 @@ export interface StepDraft {
   readonly kind: SubjectKind
   readonly before: string | undefined
   readonly after: string | undefined
-  readonly finding: Finding
+  readonly verdict: Verdict
   /** `inbound`, `outbound, when (response.status == 404)`. */
   readonly within: string
   /** `inbound.3.matched.0`: in the list after, of a removed step in the list before. */
@@ -84,7 +84,7 @@ export class ListComparison {
       kind: kindOf(step),
       before: this.#old.ofStep(step),
       after: undefined,
-      finding: joined(effectsOfRemoving(step, this.#old.body.steps)),
+      verdict: joined(effectsOfRemoving(step, this.#old.body.steps)),
       within,
       path: `${path}.${at}`,
     }
@@ -96,32 +96,35 @@ export class ListComparison {
       kind: kindOf(step),
       before: undefined,
       after: this.#next.ofStep(step),
-      finding: joined(effectsOfAdding(step, this.#next.body.steps)),
+      verdict: joined(effectsOfAdding(step, this.#next.body.steps)),
       within,
       path: `${path}.${at}`,
     }
   }
 
   #wrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const { risk, why } = joined(effectsOfRemoving(old, this.#old.body.steps))
-    return this.#changed(place, old, next, at, {
+    const findings = effectsOfRemoving(old, this.#old.body.steps).map(({ risk, why }) => ({
       risk,
       why: `only under a condition now; without it, ${why}`,
-    })
+    }))
+    return this.#changed(place, old, next, at, joined(findings))
   }
 
   #unwrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const { risk, why } = joined(effectsOfAdding(next, this.#next.body.steps))
-    return this.#changed(place, old, next, at, { risk, why: `not only under a condition any more: ${why}` })
+    const findings = effectsOfAdding(next, this.#next.body.steps).map(({ risk, why }) => ({
+      risk,
+      why: `not only under a condition any more: ${why}`,
+    }))
+    return this.#changed(place, old, next, at, joined(findings))
   }
 
-  #changed({ within, path }: Place, old: Step, next: Step, at: number, finding: Finding): StepDraft {
+  #changed({ within, path }: Place, old: Step, next: Step, at: number, verdict: Verdict): StepDraft {
     return {
       action: "changed",
       kind: kindOf(next),
       before: this.#old.ofStep(old),
       after: this.#next.ofStep(next),
-      finding,
+      verdict,
       within,
       path: `${path}.${at}`,
     }
@@ -138,15 +141,13 @@ export class ListComparison {
     const old = this.#old.body.steps[before[pair.before] ?? ""] as Step
     const next = this.#next.body.steps[after[pair.after] ?? ""] as Step
     const passed = this.#passed(after, pairs, pair)
-    const order =
-      passed.length > 0
-        ? joined(passed.map(({ finding }) => finding))
-        : neutral("it has another place among equal steps")
+    const passing = passed.map(({ finding }) => finding)
     if (before[pair.before] === after[pair.after]) {
       const words = this.#next.ofStep(next)
       const others = listWords(passed.map(({ id }) => `\`${this.#next.of(id)}\``)) || "others"
       const wasFirst = passed[0]?.wasBehind !== true
-      const draft = this.#changed(place, old, next, pair.after, order)
+      const findings = passing.length > 0 ? passing : [neutral("it has another place among equal steps")]
+      const draft = this.#changed(place, old, next, pair.after, joined(findings))
       return [
         {
           ...draft,
@@ -155,11 +156,11 @@ export class ListComparison {
         },
       ]
     }
-    const worse = order.risk === "neutral" ? [] : [order]
+    const worse = passing.filter(({ risk }) => risk !== "neutral")
     if (old.kind === "when" && next.kind === "when" && old.test.text === next.test.text)
       return [
         ...this.#branches(place, pair.after, old, next),
-        ...worse.map((finding) => this.#changed(place, old, next, pair.after, finding)),
+        ...(worse.length === 0 ? [] : [this.#changed(place, old, next, pair.after, joined(worse))]),
       ]
     const found = compareSteps(old, next, this.#old.body, this.#next.body)
     return [this.#changed(place, old, next, pair.after, joined([...found, ...worse]))]
@@ -183,7 +184,7 @@ export class ListComparison {
     ]
     if (drafts.length > 0) return drafts
     const why = `the test has the type \`${next.test.type}\`, not \`${old.test.type}\``
-    return [this.#changed({ within, path }, old, next, at, { risk: "neutral", why })]
+    return [this.#changed({ within, path }, old, next, at, joined([neutral(why)]))]
   }
 
   /** The steps a pair passed on its way, and what that means. */

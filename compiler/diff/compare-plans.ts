@@ -66,7 +66,8 @@ function unnamed(before: PlanBody, after: PlanBody): Told {
 function originOf({ action, path }: Told, origins: Readonly<Record<string, string>>): string | undefined {
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
-  const block = path.startsWith("gateway.") ? "gateway" : path.startsWith("authz.") ? "authz" : ""
+  // A field of a block is told by the place of the block.
+  const block = /^(gateway|authz|(?:issuers|backends)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 

@@ -4,7 +4,16 @@ import { breaking, closes, compareFields, type FieldRules, type Finding, neutral
 import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
-import { backendWords, durationWords, issuerWords, listWords, referenceWords, textWords } from "./words.ts"
+import {
+  backendStatements,
+  backendWords,
+  durationWords,
+  issuerStatements,
+  issuerWords,
+  listWords,
+  referenceWords,
+  textWords,
+} from "./words.ts"
 
 /** Issuers, backends, named values and secrets: what the gateway relies on from outside. Added and removed ones are only as good as their use. */
 export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
@@ -12,31 +21,40 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
   return [
     ...declarations("issuer", before.issuers, after.issuers, {
       words: (name, issuer) => `issuer ${name} ${issuerWords(issuer)}`,
-      changed: (old, next) => compareFields(issuerRules, old, next),
+      fields: fieldsOf(issuerRules, issuerStatements),
       routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuer === name),
     }),
     ...declarations("backend", declared(before.backends), declared(after.backends), {
       words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
-      changed: (old, next) => compareFields(backendRules, old, next),
+      fields: fieldsOf(backendRules, backendStatements),
       routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
     }),
     ...declarations("value", before.values, after.values, {
       words: (name, value) =>
         `value ${name} = ${"from" in value ? referenceWords(value.from) : textWords(value.text)}`,
-      changed: (_, __, name) => valueChange(name, uses),
+      changed: (name) => valueChange(name, uses),
       routes: () => [],
     }),
     ...declarations("secret", before.secrets, after.secrets, {
       words: (name, reference) => `secret ${name} = ${referenceWords(reference)}`,
-      changed: (_, __, name) => secretChange(name, after),
+      changed: (name) => secretChange(name, after),
       routes: () => [],
     }),
   ]
 }
 
+interface FieldDifference {
+  readonly field: string
+  readonly before: string
+  readonly after: string
+  readonly findings: readonly Finding[]
+}
+
 interface Table<Item> {
   words(name: string, item: Item): string
-  changed(before: Item, after: Item, name: string): readonly Finding[]
+  /** Either what is different statement by statement, or what it means that the whole is another. */
+  readonly fields?: (before: Item, after: Item) => readonly FieldDifference[]
+  readonly changed?: (name: string) => readonly Finding[]
   routes(name: string): readonly string[]
 }
 
@@ -63,13 +81,31 @@ function declarations<Item>(
         ),
       ]
     if (old === undefined || next === undefined || same(old, next)) return []
-    const [was, is] = [table.words(name, old), table.words(name, next)]
-    const findings = table.changed(old, next, name)
-    if (findings.length === 0 && was === is) return []
-    return [
-      tell({ ...about, action: "changed", before: was, after: is, routes: table.routes(name) }, findings),
-    ]
+    const routes = table.routes(name)
+    if (table.fields !== undefined)
+      return table
+        .fields(old, next)
+        .map(({ field, findings, ...sides }) =>
+          tell({ ...about, action: "changed", path: `${about.path}.${field}`, ...sides, routes }, findings),
+        )
+    const sides = { before: table.words(name, old), after: table.words(name, next) }
+    return [tell({ ...about, action: "changed", ...sides, routes }, table.changed?.(name) ?? [])]
   })
+}
+
+function fieldsOf<Item extends object>(
+  rules: FieldRules<Item>,
+  statements: { readonly [Key in keyof Item]-?: (item: Item) => string },
+): (before: Item, after: Item) => FieldDifference[] {
+  return (before, after) =>
+    (Object.keys(rules) as (keyof Item & string)[])
+      .filter((field) => !same(before[field], after[field]))
+      .map((field) => ({
+        field,
+        before: statements[field](before),
+        after: statements[field](after),
+        findings: compareFields({ [field]: rules[field] } as unknown as FieldRules<Item>, before, after),
+      }))
 }
 
 /** Backends written as URLs are named by these: routes that go to another one tell it. */

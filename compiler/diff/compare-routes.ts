@@ -4,10 +4,12 @@ import { ListComparison } from "./compare-lists.ts"
 import { joined } from "./finding.ts"
 import { gather, type Population, populationOf, type RouteDraft } from "./gather.ts"
 import { pairRoutes, type RoutePair } from "./pair-routes.ts"
+import { shapeOf } from "./route-cover.ts"
 import { compareRouteFields, type FieldChange } from "./route-fields.ts"
 import { RouteTurnover } from "./route-turnover.ts"
 import { StepWords } from "./step-words.ts"
 import type { Told } from "./told.ts"
+import { countWords, listWords, routeWords } from "./words.ts"
 
 const sections = ["inbound", "backend", "outbound", "onError"] as const
 /** As the language calls them. */
@@ -35,23 +37,38 @@ export function compareRoutes(before: PlanBody, after: PlanBody): Told[] {
   }))
   return [
     ...gather(drafts, population),
-    ...gather(turnover.removed(removed), populationOf(before.routes)),
-    ...gather(turnover.added(added), populationOf(after.routes)),
+    ...gather(turnover.removed(removed), populationOf(before.routes)).map(withRoutes),
+    ...gather(turnover.added(added), populationOf(after.routes)).map(withRoutes),
   ]
+}
+
+/** Single routes that come or go are named by what they are. */
+function withRoutes(told: Told): Told {
+  if (told.subject.kind !== "route") return told
+  const words = listWords(told.routes.map(routeWords), 6)
+  return {
+    ...told,
+    subject: {
+      kind: "route",
+      name: told.routes.length === 1 ? words : countWords(told.routes.length, "route"),
+    },
+    where: "",
+    ...(told.action === "added" ? { after: words } : { before: words }),
+  }
 }
 
 function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): RouteDraft[] {
   return sections.flatMap((section) =>
     lists
       .compare(sectionWords[section], before.sections[section], after.sections[section])
-      .map(({ kind, within, finding, path, action, before: old, after: next }) =>
+      .map(({ kind, within, verdict, path, action, before: old, after: next }) =>
         draftOf(key, after, {
           action,
           subject: { kind, name: within },
           path: `routes.${key}.${path}`,
           before: old,
           after: next,
-          ...finding,
+          ...verdict,
         }),
       ),
   )
@@ -66,7 +83,7 @@ function fieldDrafts(
   return compareRouteFields(pair.before, pair.after)
     .filter((change) => !isGatewayTimeout(change, pair, before, after))
     .map(({ field, before: old, after: next, findings }) => {
-      const moved = field === "path" && !findings.every(({ risk }) => risk === "neutral")
+      const moved = field === "path" && shapeOf(pair.before) !== shapeOf(pair.after)
       const heirs = moved ? turnover.heirOf(pair.before) : []
       return draftOf(pair.key, pair.after, {
         action: "changed",

@@ -1,4 +1,4 @@
-import { type Risk, risks } from "./change.ts"
+import { type Change, type Risk, risks } from "./change.ts"
 import { same } from "./same.ts"
 
 /** One reason why a difference matters, or does not. */
@@ -13,11 +13,18 @@ export const closes = (why: string): Finding => ({ risk: "closes", why })
 export const breaking = (why: string): Finding => ({ risk: "breaking", why })
 export const neutral = (why: string): Finding => ({ risk: "neutral", why })
 
+/** What all reasons together come to. */
+export type Verdict = Pick<Change, "risk" | "why" | "reasons">
+
 /** All reasons in one: the worst risk, reasons in order of risk, each once. */
-export function joined(findings: readonly Finding[]): Finding {
+export function joined(findings: readonly Finding[]): Verdict {
   const ordered = risks.flatMap((risk) => findings.filter((finding) => finding.risk === risk))
-  const why = [...new Set(ordered.map((finding) => finding.why))].join("; ")
-  return { risk: ordered[0]?.risk ?? "neutral", why }
+  const reasons = ordered.filter(({ why }, at) => ordered.findIndex((each) => each.why === why) === at)
+  return {
+    risk: reasons[0]?.risk ?? "neutral",
+    why: reasons.map(({ why }) => why).join("; "),
+    reasons: reasons.map(({ risk, why }) => ({ risk, why })),
+  }
 }
 
 /** What a difference in each field means: a row for every field, so that a new one does not compile before somebody has said it. */

@@ -3,7 +3,7 @@ import type { Route } from "../../runtime/plan/resources.ts"
 import type { Change, Scope } from "./change.ts"
 import { byText } from "./same.ts"
 import type { Told } from "./told.ts"
-import { countWords, listWords } from "./words.ts"
+import { countWords, listWords, routeWords } from "./words.ts"
 
 /** A change as found on one route. */
 export interface RouteDraft {
@@ -11,7 +11,10 @@ export interface RouteDraft {
   readonly version: string | null
   /** Key of the route after the change, of a removed one before it. */
   readonly route: string
-  readonly change: Pick<Change, "risk" | "action" | "subject" | "path" | "before" | "after" | "why">
+  readonly change: Pick<
+    Change,
+    "risk" | "action" | "subject" | "path" | "before" | "after" | "why" | "reasons"
+  >
 }
 
 /** Which routes there are, so that "all" can be said. */
@@ -60,20 +63,16 @@ function extentOf(
   const apis = [...new Set(group.map(({ api }) => api))].sort()
   const known = population.filter(({ api }) => apis.includes(api))
   const [only] = routes
-  if (routes.length === 1 && known.length !== 1 && only !== undefined) return only
+  if (routes.length === 1 && only !== undefined) return routeWords(only)
   const names = listWords(apis)
   if (routes.length === population.length && apis.length > 1)
     return `all ${countWords(routes.length, "route")}`
-  if (routes.length === known.length) return `${every(routes.length)} of ${names}`
+  if (routes.length === known.length) return `all ${routes.length} routes of ${names}`
   const versions = [...new Set(group.map(({ version }) => version))]
   const inVersions = known.filter(({ version }) => versions.includes(version))
   if (apis.length === 1 && routes.length === inVersions.length)
-    return `${every(routes.length)} of ${names} ${listWords(versions.map((version) => version ?? "without version"))}`
-  return `${routes.length} of ${countWords(known.length, "route")} of ${names}: ${listWords(routes, 3)}`
-}
-
-function every(count: number): string {
-  return count === 1 ? "the one route" : `all ${count} routes`
+    return `all ${routes.length} routes of ${names} ${listWords(versions.map((version) => version ?? "without version"))}`
+  return `${routes.length} of ${countWords(known.length, "route")} of ${names}: ${listWords(routes.map(routeWords), 3)}`
 }
 
 /** Routes of a plan as a population. */

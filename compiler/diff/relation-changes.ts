@@ -61,8 +61,7 @@ function rewriteChanges(before: Userset, after: Userset): Finding[] {
   if (same(old, next)) return []
   if ("difference" in old && "difference" in next) {
     const base = rewriteChanges(old.difference.base, next.difference.base)
-    const subtracted = rewriteChanges(old.difference.subtract, next.difference.subtract)
-    return [...base, ...subtracted.map(turned)]
+    return [...base, ...takenAway(old.difference.subtract, next.difference.subtract)]
   }
   if ("difference" in next && same(next.difference.base, old))
     return [closes(`who is \`${words(next.difference.subtract)}\` does not have it any more`)]
@@ -113,10 +112,23 @@ function intersectionChanges(old: Userset, next: Userset): Finding[] {
 }
 
 /** Who is taken away more has it less. */
-function turned({ risk, why }: Finding): Finding {
-  const words = `in what is taken away: ${why}`
-  if (risk === "opens") return closes(words)
-  return risk === "closes" ? opens(words) : { risk, why: words }
+function takenAway(old: Userset, next: Userset): Finding[] {
+  if (same(old, next)) return []
+  if (
+    operator(old) !== "intersection" &&
+    operator(next) !== "intersection" &&
+    operator(old) !== "difference"
+  ) {
+    const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
+    return [
+      ...added.map((part) => closes(`who is \`${words(part)}\` does not have it any more`)),
+      ...removed.map((part) => opens(`who is \`${words(part)}\` may have it too`)),
+    ]
+  }
+  return rewriteChanges(old, next).map(({ risk, why }) => {
+    const turned = risk === "opens" ? "closes" : risk === "closes" ? "opens" : risk
+    return { risk: turned, why: `in what is taken away: ${why}` }
+  })
 }
 
 function words(part: Userset): string {

@@ -1,11 +1,11 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Change } from "./change.ts"
-import { breaking, closes, type Finding, joined, neutral, opens } from "./finding.ts"
+import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "./finding.ts"
 import type { RouteDraft } from "./gather.ts"
 import { guardsOf, RouteCover } from "./route-cover.ts"
 import type { StepWords } from "./step-words.ts"
-import { listWords } from "./words.ts"
+import { listWords, routeWords } from "./words.ts"
 
 /** Routes that come and go: who may call the new ones, and who answers the requests of the old ones. */
 export class RouteTurnover {
@@ -13,6 +13,7 @@ export class RouteTurnover {
   readonly #next: StepWords
   readonly #coverBefore: RouteCover
   readonly #coverAfter: RouteCover
+  #methodsAfter: ReadonlyMap<string, string[]> | undefined
 
   constructor(old: StepWords, next: StepWords) {
     this.#old = old
@@ -27,8 +28,8 @@ export class RouteTurnover {
       const route = this.#old.body.routes[key]
       if (route === undefined) return []
       const heir = this.heirOf(route)
-      const finding = joined(heir.length > 0 ? heir : [breaking("these requests are not answered any more")])
-      return [draft("removed", key, route, unitOf(key, route), finding)]
+      const verdict = joined(heir.length > 0 ? heir : [breaking(this.#end(route))])
+      return [draft("removed", key, route, unitOf(route), verdict)]
     })
   }
 
@@ -37,7 +38,7 @@ export class RouteTurnover {
     return keys.flatMap((key) => {
       const route = this.#next.body.routes[key]
       if (route === undefined) return []
-      return [draft("added", key, route, unitOf(key, route), joined(this.#addition(route)))]
+      return [draft("added", key, route, unitOf(route), joined(this.#addition(route)))]
     })
   }
 
@@ -48,9 +49,29 @@ export class RouteTurnover {
     const lost = lostGuards(guardsOf(route, this.#old), guardsOf(heir.route, this.#next))
     return [
       lost.length > 0
-        ? opens(`\`${heir.key}\` takes these requests, without ${lost}`)
-        : breaking(`\`${heir.key}\` takes these requests`),
+        ? opens(`\`${routeWords(heir.key)}\` takes these requests, without ${lost}`)
+        : breaking(`\`${routeWords(heir.key)}\` takes these requests`),
     ]
+  }
+
+  /** Other methods of the same path may be served. */
+  #end({ path }: Route): string {
+    const served = this.#methods().get(path) ?? []
+    return served.length === 0
+      ? "these requests are not answered any more"
+      : `of this path only ${listWords(served.sort())} is served`
+  }
+
+  #methods(): ReadonlyMap<string, string[]> {
+    if (this.#methodsAfter !== undefined) return this.#methodsAfter
+    const methods = new Map<string, string[]>()
+    for (const { path, method } of Object.values(this.#next.body.routes)) {
+      const known = methods.get(path)
+      if (known === undefined) methods.set(path, [method])
+      else known.push(method)
+    }
+    this.#methodsAfter = methods
+    return methods
   }
 
   #addition(route: Route): Finding[] {
@@ -59,7 +80,7 @@ export class RouteTurnover {
     if (earlier === undefined) return [opens(callers)]
     const [old, next] = [guardsOf(earlier.route, this.#old), guardsOf(route, this.#next)]
     const lost = lostGuards(old, next)
-    const taken = `it takes these requests from \`${earlier.key}\``
+    const taken = `it takes these requests from \`${routeWords(earlier.key)}\``
     if (lost !== "") return [opens(`${taken}, without ${lost}; ${callers}`)]
     return [lostGuards(next, old) === "" ? neutral(taken) : closes(`${taken} and asks for more`)]
   }
@@ -92,22 +113,18 @@ interface Unit {
   readonly words: string
 }
 
-/** What comes or goes as a whole: an API, a version of it, or single routes. */
-function unitsOf(
-  keys: readonly string[],
-  here: PlanBody,
-  there: PlanBody,
-): (key: string, route: Route) => Unit {
+/** What comes or goes as a whole: an API, a version of it, or single routes, which get their words when it is known how many they are. */
+function unitsOf(keys: readonly string[], here: PlanBody, there: PlanBody): (route: Route) => Unit {
   const moving = new Set(keys)
   const staying = Object.entries(here.routes).filter(([key]) => !moving.has(key))
   const known = [...staying.map(([, route]) => route), ...Object.values(there.routes)]
   const apis = new Set(known.map(({ api }) => api))
   const versions = new Set(known.map(({ api, version }) => JSON.stringify([api, version])))
-  return (key, { api, version }) => {
+  return ({ api, version }) => {
     if (!apis.has(api)) return { subject: { kind: "api", name: api }, words: `api ${api}` }
     if (version !== null && !versions.has(JSON.stringify([api, version])))
       return { subject: { kind: "version", name: version }, words: `version ${version}` }
-    return { subject: { kind: "route", name: key }, words: key }
+    return { subject: { kind: "route", name: "" }, words: "" }
   }
 }
 
@@ -116,10 +133,10 @@ function draft(
   key: string,
   route: Route,
   { subject, words }: Unit,
-  finding: Finding,
+  verdict: Verdict,
 ): RouteDraft {
   const sides = action === "added" ? { before: undefined, after: words } : { before: words, after: undefined }
-  const change = { action, subject, path: `routes.${key}`, ...sides, ...finding }
+  const change = { action, subject, path: `routes.${key}`, ...sides, ...verdict }
   return { route: key, api: route.api, version: route.version, change }
 }
 

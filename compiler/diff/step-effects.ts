@@ -18,7 +18,9 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
       `more than ${callsMax} calls in ${durationWords(periodSeconds * 1000)} by ${limitKeyWords(keys)} are refused with 429`,
     ),
   require: ({ relation }) =>
-    closes(`who is not \`${relation}\` is refused with 403, and so is everybody while nobody can tell`),
+    closes(
+      `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
+    ),
   "set-header": (step) => headerAdded(step),
   "set-query": ({ name, action, value }) =>
     action === "remove"

@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { ClaimRule, Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Text } from "../../runtime/plan/text.ts"
 import { ownOf } from "./same.ts"
 import { durationWords, limitKeyWords, textWords } from "./words.ts"
 
@@ -66,10 +67,10 @@ const wordsOf: WordsOf = {
     typeof host === "object" && "preserve" in host
       ? "forward-host preserve"
       : `forward-host ${textWords(host)}`,
-  "set-body": ({ media, body }) => `body set ${media} ${textWords(body)}`,
+  "set-body": ({ media, body }) => `body set ${media} ${contentWords(body)}`,
   respond: ({ status, body, headers }) =>
     `respond ${status}${block([
-      ...(body === undefined ? [] : [`body ${body.media} ${textWords(body.text)}`]),
+      ...(body === undefined ? [] : [`body ${body.media} ${contentWords(body.text)}`]),
       ...headers.map(({ name, value }) => `header "${name}" ${textWords(value)}`),
     ])}`,
   when: ({ test, matched, otherwise }, words) =>
@@ -85,6 +86,14 @@ const wordsOf: WordsOf = {
       ? `backend ${textWords(target.url)}`
       : `backend ${backend}`
   },
+}
+
+/** `(CEL)` where an expression is the whole content. */
+function contentWords(text: Text): string {
+  const [only, ...more] = typeof text === "string" ? [text] : text.text
+  return typeof only === "object" && "expression" in only && more.length === 0
+    ? `(${only.expression.text})`
+    : textWords(text)
 }
 
 function claimWords({ claim, test, values }: ClaimRule): string {

@@ -1,6 +1,6 @@
 import type { Change } from "./change.ts"
 import { type Finding, joined } from "./finding.ts"
-import { countWords, listWords } from "./words.ts"
+import { countWords, listWords, routeWords } from "./words.ts"
 
 /** A change before it is known where it was written. */
 export type Told = Omit<Change, "origin">
@@ -30,6 +30,6 @@ export function tell(
 }
 
 function whereOf(routes: readonly string[]): string {
-  if (routes.length <= 1) return routes[0] ?? ""
-  return `${countWords(routes.length, "route")}: ${listWords(routes, 3)}`
+  if (routes.length <= 1) return routeWords(routes[0] ?? "")
+  return `${countWords(routes.length, "route")}: ${listWords(routes.map(routeWords), 3)}`
 }

@@ -62,41 +62,55 @@ export function limitKeyWords(keys: readonly LimitKey[]): string {
   return keys.map((key) => (key.by === "claim" ? `jwt.${key.claim}` : key.by)).join(" else ")
 }
 
-/** A backend's block in one line. */
-export function backendWords({ targets, connectMs, totalMs, tls }: Backend): string {
-  const [only] = targets
-  const statements =
-    targets.length === 1 && only?.weight === 1
-      ? [`url ${textWords(only.url)}`]
-      : targets.map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
-  if (connectMs !== 2000 || totalMs !== null)
-    statements.push(
-      `timeout connect ${durationWords(connectMs)}${totalMs === null ? "" : ` total ${durationWords(totalMs)}`}`,
-    )
-  if (tls.ca !== undefined) statements.push(`tls { ca ${referenceWords(tls.ca)} }`)
-  if (tls.insecure) statements.push("tls { insecure }")
-  return `{ ${statements.join("; ")} }`
+/** The statements of a backend, by field of the plan. */
+export const backendStatements: { readonly [Key in keyof Required<Backend>]: (backend: Backend) => string } =
+  {
+    targets: ({ targets }) => {
+      const [only] = targets
+      if (targets.length === 1 && only?.weight === 1) return `url ${textWords(only.url)}`
+      return targets
+        .map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
+        .join("; ")
+    },
+    connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
+    totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
+    tls: ({ tls: { ca, insecure } }) => {
+      if (insecure) return "tls { insecure }"
+      return ca === undefined ? "tls { }" : `tls { ca ${referenceWords(ca)} }`
+    },
+  }
+
+/** A backend's block in one line, without what it leaves to defaults. */
+export function backendWords(backend: Backend): string {
+  const { connectMs, totalMs, tls } = backend
+  return `{ ${[
+    backendStatements.targets(backend),
+    ...(connectMs === 2000 ? [] : [backendStatements.connectMs(backend)]),
+    ...(totalMs === null ? [] : [backendStatements.totalMs(backend)]),
+    ...(tls.insecure || tls.ca !== undefined ? [backendStatements.tls(backend)] : []),
+  ].join("; ")} }`
 }
 
-/** An issuer's block in one line. */
-export function issuerWords({ source, audiences, clockSkewSeconds, algorithms, claims }: Issuer): string {
-  const statements =
+/** The statements of an issuer, by field of the plan. */
+export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issuer: Issuer) => string } = {
+  source: ({ source }) =>
     "discovery" in source
-      ? [`discovery ${textWords(source.discovery)}`]
-      : [`keys ${referenceWords(source.keys)}`, `issuer ${textWords(source.issuer)}`]
-  statements.push(
+      ? `discovery ${textWords(source.discovery)}`
+      : `keys ${referenceWords(source.keys)}; issuer ${textWords(source.issuer)}`,
+  audiences: ({ audiences }) =>
     audiences === null ? "any-audience" : `audience ${audiences.map(textWords).join(" ")}`,
-    `clock-skew ${clockSkewSeconds}s`,
-    `algorithms ${algorithms.join(" ")}`,
-  )
-  if (claims !== null)
-    statements.push(
-      `claims { ${Object.entries(claims)
-        .sort()
-        .map(([name, type]) => `${name} ${type}`)
-        .join("; ")} }`,
-    )
-  return `{ ${statements.join("; ")} }`
+  clockSkewSeconds: ({ clockSkewSeconds }) => `clock-skew ${clockSkewSeconds}s`,
+  algorithms: ({ algorithms }) => `algorithms ${algorithms.join(" ")}`,
+  claims: ({ claims }) => {
+    if (claims === null) return "any claims"
+    const listed = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1))
+    return `claims { ${listed.map(([name, type]) => `${name} ${type}`).join("; ")} }`
+  },
+}
+
+/** An issuer's block in one line: whom it trusts, and for what. */
+export function issuerWords(issuer: Issuer): string {
+  return `{ ${issuerStatements.source(issuer)}; ${issuerStatements.audiences(issuer)} }`
 }
 
 /** `a`, `a and b`, `a, b and c`, or the first of them and how many more there are. */
@@ -110,4 +124,9 @@ export function listWords(items: readonly string[], shownMax = 4): string {
 /** `1 route`, `10 routes`, `3 APIs`. */
 export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`
+}
+
+/** A route's key as the language writes it: `ANY /items/{rest*}`. */
+export function routeWords(key: string): string {
+  return key.replace(/^\* /, "ANY ")
 }

@@ -5,6 +5,7 @@ import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
 import { statementOf } from "./bind/bound.ts"
+import { modelInOrder } from "./lower/model-order.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
 import type { Program } from "./program.ts"
 
@@ -25,5 +26,6 @@ export function compileModels(program: Program, project: Project, report: Report
 function compileFile(file: SourceFile, report: Report): StoreModel | undefined {
   const compiled = compileModel(file, report)
   if (compiled === undefined) return undefined
-  return new StoreModel(digestOf(compiled.model), lowerModel(compiled.model), compiled)
+  const model = modelInOrder(compiled.model)
+  return new StoreModel(digestOf(model), lowerModel(model), compiled)
 }

@@ -1,5 +1,5 @@
 import pc from "picocolors"
-import { type Change, type Risk, risks } from "../diff/change.ts"
+import { type Change, type Risk, risks, type SubjectKind } from "../diff/change.ts"
 import { visible } from "./width.ts"
 
 type Paint = ReturnType<typeof pc.createColors>
@@ -56,6 +56,7 @@ export function changesJson(changes: readonly Change[]): string {
     before: change.before ?? null,
     after: change.after ?? null,
     why: change.why,
+    reasons: change.reasons,
     origin: change.origin ?? null,
   }))
   return `${JSON.stringify(documents, null, 2)}\n`
@@ -71,7 +72,8 @@ function changeLines(change: Change, paint: Paint): string[] {
   const [first, ...more] = wordsOf(change)
   const lines = [`  ${sign} ${risk}  ${visible(first ?? "")}`]
   for (const words of more) lines.push(`${" ".repeat(indent.length - 2)}→ ${visible(words)}`)
-  lines.push(`${indent}${visible(change.why)}`)
+  for (const { risk, why } of change.reasons)
+    lines.push(indent + visible(risk === change.risk ? why : `${risk}: ${why}`))
   const place = placeOf(change)
   if (place !== "") lines.push(indent + paint.dim(visible(place)))
   return lines
@@ -91,10 +93,15 @@ function wordsOf({ before, after, subject }: Change): string[] {
 /** Which routes, which section of them, and where it is written. */
 function placeOf({ where, subject, origin, after, before }: Change): string {
   const parts = where === "" || where === after || where === before ? [] : [where]
-  if (subject.kind === "step") parts.push(subject.name)
-  else if (subject.name.includes(", ") && where !== "") parts.push(subject.name)
+  // Guards stand in `inbound` unless they are inside of something.
+  if (subject.kind === "step" || (isGuard(subject.kind) && subject.name !== "inbound"))
+    parts.push(subject.name)
   if (origin !== undefined) parts.push(origin)
   return parts.join(" · ")
+}
+
+function isGuard(kind: SubjectKind): boolean {
+  return kind === "auth" || kind === "limit" || kind === "require"
 }
 
 function signOf({ action }: Change, paint: Paint): string {
