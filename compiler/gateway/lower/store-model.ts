@@ -9,12 +9,21 @@ export class StoreModel {
   readonly plan: ModelPlan
   readonly source: CompiledModel
   readonly #types: ReadonlyMap<string, TypeDefinition>
+  readonly #reached = new Map<string, boolean>()
 
   constructor(digest: string, plan: ModelPlan, source: CompiledModel) {
     this.digest = digest
     this.plan = plan
     this.source = source
     this.#types = new Map(plan.model.type_definitions.map((each) => [each.type, each]))
+  }
+
+  hasType(type: string): boolean {
+    return this.#types.has(type)
+  }
+
+  hasRelation(type: string, relation: string): boolean {
+    return Object.hasOwn(this.#types.get(type)?.relations ?? {}, relation)
   }
 
   typeNames(): string[] {
@@ -32,7 +41,13 @@ export class StoreModel {
     subjectType: string,
     subjectRelation: string | undefined,
   ): boolean {
-    return canReach(this.plan, type, relation, subjectType, subjectRelation)
+    const key = `${type}#${relation}@${subjectType}#${subjectRelation ?? ""}`
+    let reached = this.#reached.get(key)
+    if (reached === undefined) {
+      reached = canReach(this.plan, type, relation, subjectType, subjectRelation)
+      this.#reached.set(key, reached)
+    }
+    return reached
   }
 }
 

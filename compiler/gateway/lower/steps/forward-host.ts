@@ -1,5 +1,5 @@
+import { shown } from "../../../core/shown.ts"
 import { headSpan } from "../../bind/bound.ts"
-import { shown } from "../../bind/names.ts"
 import type { LowerStep } from "../step.ts"
 
 /** Characters of `uri-host [":" port]` (RFC 9110 §7.2). */

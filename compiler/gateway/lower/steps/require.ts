@@ -1,9 +1,8 @@
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
-import { didYouMean } from "../../../core/nearest.ts"
+import { shown } from "../../../core/shown.ts"
 import type { Span } from "../../../core/source.ts"
 import type { Text, Word } from "../../ast.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
-import { shown } from "../../bind/names.ts"
 import { listed } from "../../schema/slots.ts"
 import { providers } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
@@ -17,7 +16,7 @@ interface Subject {
 
 /** `require RELATION of "type:…" for "type:…" in STORE`, checked against the store's model. */
 export function lowerRequire(bound: Bound, context: StepContext): Lowered | undefined {
-  const { report, texts, place, steps } = context
+  const { texts, place, steps } = context
   const relation = bound.args.word("relation")
   const objectAt = bound.args.text("object")
   const userAt = bound.args.text("user")
@@ -35,7 +34,7 @@ export function lowerRequire(bound: Bound, context: StepContext): Lowered | unde
   const model = context.models.get(store)
   if (
     model !== undefined &&
-    !fitsModel(model, { relation, object: objectIs, user: userIs, objectAt, userAt }, report)
+    !fitsModel(model, { relation, object: objectIs, user: userIs, objectAt, userAt }, context)
   )
     return undefined
   return steps.add(
@@ -129,46 +128,56 @@ interface Question {
   readonly userAt: Text | Word
 }
 
-function fitsModel(model: StoreModel, question: Question, report: StepContext["report"]): boolean {
-  const { relation, object, user, objectAt, userAt } = question
-  const types = model.typeNames()
+function fitsModel(model: StoreModel, question: Question, context: StepContext): boolean {
+  const { relation, object, user, userAt } = question
+  const userset = user.relation === "*" ? undefined : user.relation
   const known = [
-    [object, objectAt],
-    [user, userAt],
-  ] as const
-  let fits = true
-  for (const [{ type }, argument] of known) {
-    if (types.includes(type)) continue
-    fits = false
-    report.add("SP5011", argument.span, `the model has no type \`${type}\`${didYouMean(type, types)}`, {
-      related: [{ span: model.source.file.span(0, 0), message: "the model" }],
-    })
-  }
-  const relations = model.relationNames(object.type)
-  const typeAt = model.source.types.get(object.type)?.span
-  const related = typeAt === undefined ? [] : [{ span: typeAt, message: `the type \`${object.type}\`` }]
-  if (types.includes(object.type) && !relations.includes(relation.text)) {
-    fits = false
-    const detail = `\`${object.type}\` has no relation \`${shown(relation.text)}\`${didYouMean(relation.text, relations)}`
-    report.add("SP5012", relation.span, detail, { related })
-  }
-  const { relation: userset } = user
-  if (
-    userset !== undefined &&
-    userset !== "*" &&
-    types.includes(user.type) &&
-    !model.relationNames(user.type).includes(userset)
-  ) {
-    fits = false
-    const detail = `\`${user.type}\` has no relation \`${userset}\`${didYouMean(userset, model.relationNames(user.type))}`
-    report.add("SP5012", userAt.span, detail)
-  }
-  if (!fits || model.canReach(object.type, relation.text, user.type, userset)) return fits
+    hasType(model, object.type, question.objectAt.span, context),
+    hasType(model, user.type, userAt.span, context),
+  ]
+  if (known[0] === true) known.push(hasRelation(model, object.type, relation.text, relation.span, context))
+  if (known[1] === true && userset !== undefined)
+    known.push(hasRelation(model, user.type, userset, userAt.span, context))
+  if (known.includes(false)) return false
+  if (model.canReach(object.type, relation.text, user.type, user.relation)) return true
   const subject =
-    userset === undefined ? user.type : userset === "*" ? `${user.type}:*` : `${user.type}#${userset}`
-  const relationAt = model.source.types.get(object.type)?.relations.get(relation.text)
-  report.add("SP5013", userAt.span, `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``, {
-    related: relationAt === undefined ? related : [{ span: relationAt, message: "the relation" }],
+    user.relation === undefined
+      ? user.type
+      : user.relation === "*"
+        ? `${user.type}:*`
+        : `${user.type}#${userset}`
+  const at = model.source.types.get(object.type)?.relations.get(relation.text)
+  context.report.add(
+    "SP5013",
+    userAt.span,
+    `no \`${subject}\` can be \`${relation.text}\` of \`${object.type}\``,
+    {
+      related: at === undefined ? [] : [{ span: at, message: "the relation" }],
+    },
+  )
+  return false
+}
+
+function hasType(model: StoreModel, type: string, span: Span, { report, program }: StepContext): boolean {
+  if (model.hasType(type)) return true
+  report.add("SP5011", span, `the model has no type \`${type}\`${program.hint(type, model.typeNames())}`, {
+    related: [{ span: model.source.file.span(0, 0), message: "the model" }],
+  })
+  return false
+}
+
+function hasRelation(
+  model: StoreModel,
+  type: string,
+  relation: string,
+  span: Span,
+  { report, program }: StepContext,
+): boolean {
+  if (model.hasRelation(type, relation)) return true
+  const at = model.source.types.get(type)?.span
+  const hint = program.hint(relation, model.relationNames(type))
+  report.add("SP5012", span, `\`${type}\` has no relation \`${shown(relation)}\`${hint}`, {
+    related: at === undefined ? [] : [{ span: at, message: `the type \`${type}\`` }],
   })
   return false
 }

@@ -1,7 +1,7 @@
 import type { Report } from "../../../core/diagnostic.ts"
+import { shown } from "../../../core/shown.ts"
 import type { Span } from "../../../core/source.ts"
 import { headSpan } from "../../bind/bound.ts"
-import { shown } from "../../bind/names.ts"
 import type { LowerStep } from "../step.ts"
 
 /** Characters that are in no canonical path, raw: RFC 3986 §3.3 and `;` and `\\`, which servers read in different ways. */
