@@ -12,6 +12,9 @@ import { promisify } from "node:util"
 import proxy from "@fastify/http-proxy"
 import { fastify } from "fastify"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { Engine } from "../../runtime/check/engine.ts"
+import { loadModel } from "../../runtime/check/loaded-model.ts"
+import type { TupleSource } from "../../runtime/check/ports.ts"
 import { createGateway } from "../../runtime/gateway/gateway.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
@@ -61,17 +64,15 @@ async function bare({ port, backendPort }: Settings): Promise<void> {
 
 async function gateway({ port, backendPort, folder }: Settings): Promise<void> {
   let logged = 0
-  const tuples = new Set(["order:7#viewer@user:ann"])
+  const plan = planOf({ port, ...everythingOn(backendPort) })
+  const engine = new Engine(oneTuple)
+  const [model] = Object.values(plan.plan.models).map(loadModel)
+  if (model === undefined) throw new Error("the plan has no model")
   const running = createGateway({
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizerOf: () => ({
-      check: (_store, { user, relation, object }) => ({
-        allowed: tuples.has(`${object}#${relation}@${user}`),
-        revision: 1,
-      }),
-    }),
+    authorizerOf: () => ({ check: (store, request) => engine.check(store, model, request) }),
     observer: {
       finished: () => {
         logged += 1
@@ -81,7 +82,18 @@ async function gateway({ port, backendPort, folder }: Settings): Promise<void> {
     folder,
   })
   process.on("beforeExit", () => console.error(logged))
-  await running.apply(planOf({ port, ...everythingOn(backendPort) }))
+  await running.apply(plan)
+}
+
+/** A store of one tuple, held in memory: the engine's own cost and no database's. */
+const oneTuple: TupleSource = {
+  revision: async () => 1,
+  load: async (_storeId, onBatch) => {
+    onBatch([["order:7", "viewer", "user:ann", "", "", ""]])
+    return 1
+  },
+  pages: async (_storeId, keys) => ({ revision: 1, pages: keys.map(() => []) }),
+  changes: async () => [],
 }
 
 function everythingOn(backendPort: number): Omit<Parameters<typeof planOf>[0], "port"> {
