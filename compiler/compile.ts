@@ -31,7 +31,7 @@ export function compile(files: Files, entry: string): Compiled {
   const report = new Report()
   const project = new Project(files, report)
   const documents = loadDocuments(project, entry, report)
-  const program = new Program(bind(documents, report), report)
+  const program = new Program(bind(documents, report), project.complete, report)
   checkNames(program, report)
   checkNetworks(program, report)
   const models = compileModels(program, project, report)

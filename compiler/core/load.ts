@@ -3,6 +3,7 @@ import { decode } from "./decode.ts"
 import type { Report } from "./diagnostic.ts"
 import type { Files, ReadFailure } from "./files.ts"
 import { didYouMean } from "./nearest.ts"
+import { shown } from "./shown.ts"
 import { SourceFile, type Span } from "./source.ts"
 
 /** What a project may have. Bytes are those on disk. */
@@ -35,7 +36,8 @@ const failureCodes: Readonly<Record<ReadFailure, Code>> = {
  * resolvePath("teams/a.conf", "../models/acme.fga") // "models/acme.fga"
  */
 export function resolvePath(from: string, path: string): string | undefined {
-  if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path)) return undefined
+  if (path.startsWith("/") || path.startsWith("\\") || /^[A-Za-z]:/.test(path) || isUrl(path))
+    return undefined
   const segments = from.split("/").slice(0, -1)
   for (const segment of path.split("/")) {
     if (segment === "" || segment === ".") continue
@@ -43,6 +45,11 @@ export function resolvePath(from: string, path: string): string | undefined {
     else if (segments.pop() === undefined) return undefined
   }
   return segments.join("/")
+}
+
+/** `file:///…`, `https://…`: no name of a file people use, and reading from elsewhere is nothing a compiler does. */
+function isUrl(path: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(path)
 }
 
 type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
@@ -57,6 +64,7 @@ export class Project {
   readonly #budgets: Budgets
   readonly #read = new Map<string, Outcome>()
   #bytes = 0
+  #complete = true
 
   constructor(files: Files, report: Report, limits: Budgets = budgets) {
     this.#files = files
@@ -69,6 +77,11 @@ export class Project {
     return [...this.#read.keys()].sort()
   }
 
+  /** False once something was asked for that could not be read: what seems to be missing may be in there. */
+  get complete(): boolean {
+    return this.#complete
+  }
+
   /** The file at a path relative to the project's root. `at` is the place that names it, undefined for the command line. */
   read(path: string, at: Span | undefined): SourceFile | undefined {
     let outcome = this.#read.get(path)
@@ -77,8 +90,9 @@ export class Project {
       this.#read.set(path, outcome)
     }
     if ("file" in outcome) return outcome.file
+    this.#complete = false
     const near = outcome.code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
-    this.#report.add(outcome.code, at, `\`${path}\` ${outcome.detail}${near}`)
+    this.#report.add(outcome.code, at, `\`${shown(path)}\` ${outcome.detail}${near}`)
     return undefined
   }
 
@@ -93,15 +107,21 @@ export class Project {
     const resolved = this.resolve(pattern, at)
     if (resolved === undefined) return []
     const { paths, problem } = this.#files.glob(resolved)
-    if (problem !== undefined) this.#report.add("SP0004", at, problem)
-    else if (paths.length === 0) this.#report.add("SP0012", at, `\`${pattern}\` matches nothing`)
+    if (problem !== undefined) {
+      this.#complete = false
+      this.#report.add("SP0004", at, problem)
+    } else if (paths.length === 0) this.#report.add("SP0012", at, `\`${shown(pattern)}\` matches nothing`)
     return paths
   }
 
   /** The path, from the project's root, that the text at `at` names; undefined, and a finding, when it leads out. */
   resolve(path: string, at: Span): string | undefined {
     const resolved = resolvePath(at.file.path, path)
-    if (resolved === undefined) this.#report.add("SP0002", at, `\`${path}\` leads out of the project`)
+    if (resolved === undefined) {
+      this.#complete = false
+      const why = isUrl(path) ? "is a URL: only files of the project are read" : "leads out of the project"
+      this.#report.add("SP0002", at, `\`${shown(path)}\` ${why}`)
+    }
     return resolved
   }
 

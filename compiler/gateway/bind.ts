@@ -1,10 +1,10 @@
-import type { Report } from "../core/diagnostic.ts"
+import { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
 import type { Argument, Block, Document, Statement } from "./ast.ts"
 import { Args, type Bound, type BoundBlock, type Filled, headSpan } from "./bind/bound.ts"
 import { laterArgument, reportKeyword } from "./bind/keyword.ts"
 import { type Failure, type Matched, matchArguments } from "./bind/match.ts"
-import { shown } from "./bind/names.ts"
 import { readArgument } from "./bind/read.ts"
 import { syntaxOf } from "./bind/syntax.ts"
 import type { BlockName } from "./schema/block-name.ts"
@@ -63,13 +63,10 @@ function bindStatement(row: Row, statement: Statement, report: Report): Bound {
     if (!statement.broken) reportArguments(row, statement, matched.failure, report)
     broken = true
   }
-  const filled: Filled[] = []
-  for (const [slot, argument] of matched.slots) {
-    const value = readArgument(slot, argument, report)
-    if (value === undefined) broken = true
-    else filled.push({ slot, argument, value })
-  }
-  if (exceeds(matched, report)) broken = true
+  // What a broken line seems to say follows from its mistake; only what can be read of it, a name above all, is kept.
+  const filled = readArguments(matched, statement.broken ? new Report() : report)
+  if (filled.length < matched.slots.length) broken = true
+  if (!statement.broken && exceeds(matched, report)) broken = true
   const form = matched.form
   const block = bindBlock(row, form.block, statement, matched.failure !== undefined, report)
   if (form.blockRequired === true && statement.block === undefined) {
@@ -79,6 +76,16 @@ function bindStatement(row: Row, statement: Statement, report: Report): Bound {
   }
   const otherwise = bindOtherwise(row, form.block, statement, report)
   return { row, form, statement, args: new Args(filled), block, otherwise, broken }
+}
+
+/** The arguments that mean something in their slots; what does not is reported. */
+function readArguments({ slots }: Matched, report: Report): Filled[] {
+  const filled: Filled[] = []
+  for (const [slot, argument] of slots) {
+    const value = readArgument(slot, argument, report)
+    if (value !== undefined) filled.push({ slot, argument, value })
+  }
+  return filled
 }
 
 /** Reports arguments beyond what their slot takes. */
@@ -131,6 +138,7 @@ function bindElse(name: BlockName, block: Block, report: Report): BoundBlock {
   return bindStatements(name, block.statements, undefined, report)
 }
 
+/** Reports arguments that have no form of the row. */
 function reportArguments(
   row: Row,
   statement: Statement,
@@ -161,11 +169,12 @@ function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report
   const first = new Map<string, Bound>()
   for (const each of bound) {
     const { text, span } = each.statement.keyword
+    if (each.statement.broken) continue
     const earlier = first.get(text)
     if (earlier === undefined) first.set(text, each)
     else if (each.row.several === undefined || name === "claims") {
       const where = name === "file" ? "is declared twice" : `is there twice in ${blocks[name].title}`
-      report.add("SP2008", span, `\`${text}\` ${where}`, {
+      report.add("SP2008", span, `\`${shown(text)}\` ${where}`, {
         related: [{ span: earlier.statement.keyword.span, message: "the first" }],
       })
     }

@@ -1,9 +1,9 @@
 import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Word } from "./ast.ts"
 import { type Bound, type BoundBlock, statementOf } from "./bind/bound.ts"
-import { shown } from "./bind/names.ts"
 import type { DeclarationKind } from "./schema/row.ts"
 import { article, listed } from "./schema/slots.ts"
 
@@ -45,8 +45,10 @@ export class Program {
   readonly #misnamed = new Set<DeclarationKind>()
   #hintsLeft = hintsMax
 
-  constructor(root: BoundBlock, report: Report) {
-    this.root = root
+  /** `complete`: all files were read. What is not found otherwise may be in one that was not. */
+  constructor(root: BoundBlock, complete: boolean, report: Report) {
+    this.root = complete ? root : { ...root, damaged: true }
+    if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")
     this.authz = statementOf(root, "authz")
     for (const kind of fileKinds) this.#tables.set(kind, new Map())

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net"
 import type { Report } from "../../core/diagnostic.ts"
+import { shown } from "../../core/shown.ts"
 import type { Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 
@@ -11,7 +12,7 @@ export function readAddress(
 ): { host: string; port: number } | undefined {
   const help = "Write address and port, e.g. `127.0.0.1:8000`, `[::1]:8000`, `0.0.0.0:8000`."
   const fail = (why: string): undefined => {
-    report.add("SP2024", word.span, `\`${word.text}\` ${why}`, { help })
+    report.add("SP2024", word.span, `\`${shown(word.text)}\` ${why}`, { help })
   }
   const found = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,6})$/.exec(word.text)
   if (found === null) {
@@ -38,7 +39,7 @@ export function readAddress(
 export function readNetwork(word: Word, _slot: Slot, report: Report): string | undefined {
   const help = "Write a network such as `10.0.0.0/8` or `fd00::/8`, or one address."
   const fail = (why: string, better = help): undefined => {
-    report.add("SP2025", word.span, `\`${word.text}\` ${why}`, { help: better })
+    report.add("SP2025", word.span, `\`${shown(word.text)}\` ${why}`, { help: better })
   }
   const [address, prefixText, ...more] = word.text.split("/")
   const bytes = bytesOf(address as string)

@@ -1,10 +1,10 @@
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
 import type { Argument, Statement } from "../ast.ts"
 import type { BlockName } from "../schema/block-name.ts"
 import { blocks, laterWords } from "../schema/blocks.ts"
 import { listed } from "../schema/slots.ts"
-import { shown } from "./names.ts"
 
 /** Reports a keyword its block does not have: known elsewhere, known to a later version, or not known. */
 export function reportKeyword(

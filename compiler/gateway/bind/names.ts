@@ -2,6 +2,7 @@ import { contextNames } from "../../../runtime/expression/request-context.ts"
 import type { LimitKey } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
 import type { Text, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { expectedOf } from "../schema/slots.ts"
@@ -134,11 +135,4 @@ export function readQueryName(text: Text, slot: Slot, report: Report): string | 
     help: "Use at most 128 characters without control characters.",
   })
   return undefined
-}
-
-/** User text in a finding: on one line, not longer than a line. */
-export function shown(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line.
-  const line = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, "\u{fffd}")
-  return line.length > 60 ? `${line.slice(0, 60)}…` : line
 }

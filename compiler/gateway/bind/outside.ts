@@ -1,9 +1,10 @@
 import type { Reference } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
 import type { Call, Text, Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
-import { readConstant, shown } from "./names.ts"
+import { readConstant } from "./names.ts"
 
 /** `env(NAME)`, `env(NAME, "default")` or `file("path")`. */
 export function readOutside(call: Call, slot: Slot, report: Report): Reference | undefined {

@@ -1,7 +1,8 @@
 import type { Report } from "../../core/diagnostic.ts"
+import { shown } from "../../core/shown.ts"
 import type { Text } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
-import { readConstant, shown } from "./names.ts"
+import { readConstant } from "./names.ts"
 
 /** One segment of a route: text, `{name}` or a last `{name*}`. */
 export interface Segment {

@@ -1,4 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
+import { shown } from "../../core/shown.ts"
 import type { Word } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 
@@ -25,19 +26,21 @@ export function readDuration(word: Word, slot: Slot, report: Report): number | u
   const help = `Write a whole number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`, e.g. ${/^\d+$/.test(word.text) && word.text.length < 9 ? `\`${word.text}s\`` : "`30s`"}.`
   if (found === null) {
     const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a duration"
-    report.add("SP2020", word.span, `\`${word.text}\` ${why}`, { help })
+    report.add("SP2020", word.span, `\`${shown(word.text)}\` ${why}`, { help })
     return undefined
   }
   const value = Number(found[1]) * (durationUnits[found[2] as string] as number)
   if (slot.wholeSeconds === true && value % 1000 !== 0) {
-    report.add("SP2020", word.span, `\`${word.text}\` is not in whole seconds`, {
+    report.add("SP2020", word.span, `\`${shown(word.text)}\` is not in whole seconds`, {
       help: "Use whole seconds, e.g. `1s`.",
     })
     return undefined
   }
   if (inRange(value, slot)) return value
   const range = `between ${durationText(slot.min ?? 0)} and ${durationText(slot.max ?? 86_400_000)}`
-  report.add("SP2020", word.span, `\`${word.text}\` is out of range`, { help: `Use a duration ${range}.` })
+  report.add("SP2020", word.span, `\`${shown(word.text)}\` is out of range`, {
+    help: `Use a duration ${range}.`,
+  })
   return undefined
 }
 
@@ -52,13 +55,13 @@ export function readSize(word: Word, slot: Slot, report: Report): number | undef
   if (found === null) {
     const why = /^\d+$/.test(word.text) ? "has no unit" : "is not a size"
     const help = "Write a whole number with `B`, `KB`, `MB` or `GB`, e.g. `10MB`."
-    report.add("SP2021", word.span, `\`${word.text}\` ${why}`, { help })
+    report.add("SP2021", word.span, `\`${shown(word.text)}\` ${why}`, { help })
     return undefined
   }
   const value = Number(found[1]) * (sizeUnits[found[2] as string] as number)
   if (inRange(value, slot)) return value
   const help = `Use a size between ${sizeText(slot.min ?? 0)} and ${sizeText(slot.max ?? 0)}.`
-  report.add("SP2021", word.span, `\`${word.text}\` is out of range`, { help })
+  report.add("SP2021", word.span, `\`${shown(word.text)}\` is out of range`, { help })
   return undefined
 }
 
@@ -66,13 +69,15 @@ export function readSize(word: Word, slot: Slot, report: Report): number | undef
 export function readCount(word: Word, slot: Slot, report: Report): number | undefined {
   const range = `between ${slot.min ?? 0} and ${slot.max ?? Number.MAX_SAFE_INTEGER}`
   if (!/^\d{1,15}$/.test(word.text)) {
-    report.add("SP2022", word.span, `\`${word.text}\` is not a whole number`, {
+    report.add("SP2022", word.span, `\`${shown(word.text)}\` is not a whole number`, {
       help: `Write a whole number ${range}.`,
     })
     return undefined
   }
   if (inRange(Number(word.text), slot)) return Number(word.text)
-  report.add("SP2022", word.span, `\`${word.text}\` is out of range`, { help: `Use a number ${range}.` })
+  report.add("SP2022", word.span, `\`${shown(word.text)}\` is out of range`, {
+    help: `Use a number ${range}.`,
+  })
   return undefined
 }
 
@@ -80,7 +85,9 @@ export function readCount(word: Word, slot: Slot, report: Report): number | unde
 export function readStatus(word: Word, slot: Slot, report: Report): number | undefined {
   if (/^\d{3}$/.test(word.text) && inRange(Number(word.text), slot)) return Number(word.text)
   const help = `Use a status between ${slot.min ?? 200} and ${slot.max ?? 599}.`
-  report.add("SP2029", word.span, `\`${word.text}\` is not a status that can be answered here`, { help })
+  report.add("SP2029", word.span, `\`${shown(word.text)}\` is not a status that can be answered here`, {
+    help,
+  })
   return undefined
 }
 
@@ -89,12 +96,12 @@ export function readDate(word: Word, _slot: Slot, report: Report): string | unde
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word.text)
   const help = "Write a day as `YYYY-MM-DD`, e.g. `2026-06-30`."
   if (found === null) {
-    report.add("SP2023", word.span, `\`${word.text}\` is not a date`, { help })
+    report.add("SP2023", word.span, `\`${shown(word.text)}\` is not a date`, { help })
     return undefined
   }
   const day = new Date(`${word.text}T00:00:00Z`)
   if (!Number.isNaN(day.getTime()) && day.toISOString().startsWith(word.text)) return word.text
-  report.add("SP2023", word.span, `there is no day \`${word.text}\``, { help })
+  report.add("SP2023", word.span, `there is no day \`${shown(word.text)}\``, { help })
   return undefined
 }
 

@@ -1,7 +1,8 @@
 import type { Report } from "../../core/diagnostic.ts"
+import { shown } from "../../core/shown.ts"
 import type { Argument, Cel, TextPart, Word } from "../ast.ts"
 import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
-import { cuttable, shown } from "../bind/names.ts"
+import { cuttable } from "../bind/names.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
 
@@ -32,7 +33,7 @@ function walk(block: BoundBlock | undefined, program: Program, report: Report): 
 }
 
 function checkArguments(bound: Bound, program: Program, report: Report): void {
-  for (const filled of bound.args.filled) checkArgument(filled, program, report)
+  if (!bound.statement.broken) for (const filled of bound.args.filled) checkArgument(filled, program, report)
   // Slots of a broken statement are not all filled; what it names is in use all the same.
   if (bound.broken) for (const argument of bound.statement.args) markWords(argument, program)
 }
