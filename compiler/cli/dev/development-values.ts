@@ -6,9 +6,14 @@ export interface DevelopmentValue {
   readonly value: string
 }
 
+/** The value that stands in for a variable: `ACME_CI_KEY` is `dev-acme-ci-key`. */
+export function standInFor(name: string): string {
+  return `dev-${name.toLowerCase().replaceAll("_", "-")}`
+}
+
 /**
- * Values for the secrets of a plan whose variable is not set: `ACME_CI_KEY` is `dev-acme-ci-key`. A new user has no secrets
- * yet, and a value that everybody can guess is better than one that looks like a secret.
+ * Values for the secrets of a plan whose variable is not set. A new user has no secrets yet, and a value that everybody can
+ * guess is better than one that looks like a secret.
  */
 export function developmentValues(
   plan: PlanBody,
@@ -19,8 +24,5 @@ export function developmentValues(
       ? [reference.env]
       : [],
   )
-  return [...new Set(names)].sort().map((name) => ({
-    name,
-    value: `dev-${name.toLowerCase().replaceAll("_", "-")}`,
-  }))
+  return [...new Set(names)].sort().map((name) => ({ name, value: standInFor(name) }))
 }

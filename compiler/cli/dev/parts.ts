@@ -19,8 +19,9 @@ import {
 import { rethrowForPeople, startRuntime } from "../start.ts"
 import { demandFree, type Wanted } from "./addresses.ts"
 import type { Closers } from "./closers.ts"
+import { standInFor } from "./development-values.ts"
 import { humanLine } from "./human-log.ts"
-import { leaveTrace } from "./trace.ts"
+import { leaveTrace, traceOfDev } from "./trace.ts"
 
 /** What `dev` runs beside the compiler. */
 export interface DevParts {
@@ -29,8 +30,10 @@ export interface DevParts {
   readonly token: string
   readonly identityUrl: string
   readonly backendUrls: readonly [string, string]
-  /** What `env()` of plans reads. A value may be added until a plan is applied. */
-  readonly env: Record<string, string | undefined>
+  /** What `env()` of plans reads. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Adds a value for a variable that is not set, for plans applied from now on. */
+  standIn(name: string, value: string): void
 }
 
 /** Requests under way have this long when we end: Ctrl-C is to be done in two seconds. */
@@ -51,15 +54,23 @@ export async function startParts(
   await leaveToken(io, token)
   await demandFree(wantedAddresses(args, listen, plan))
   const identityUrl = `http://${shownAddress(args.identity)}`
-  const env = { AUTH_URL: identityUrl, ...io.env }
+  const standIns = new Set(traceOfDev(io)?.standIns)
+  const env: Record<string, string | undefined> = { AUTH_URL: identityUrl, ...io.env }
+  for (const name of standIns) env[name] ??= standInFor(name)
   const starting = startRuntime(runtimeSettings(io, args, { listen, token }, env))
   closers.add(async () => (await starting).close())
   const beside = startBeside(io, args, closers)
   // The first to fail is told; what else fails then is a consequence.
   const [runtime, backendUrls] = await Promise.all([starting, beside])
   const controlUrl = runtime.controlUrl ?? `http://${shownAddress(listen)}`
-  leaveTrace(io, { control: controlUrl, identity: identityUrl })
-  return { runtime, controlUrl, token, identityUrl, backendUrls, env }
+  const leave = () => leaveTrace(io, { control: controlUrl, identity: identityUrl, standIns: [...standIns] })
+  leave()
+  const standIn = (name: string, value: string) => {
+    env[name] = value
+    standIns.add(name)
+    leave()
+  }
+  return { runtime, controlUrl, token, identityUrl, backendUrls, env, standIn }
 }
 
 function wantedAddresses(

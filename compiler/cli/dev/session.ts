@@ -97,9 +97,9 @@ export class Session {
     }
   }
 
-  #addDevelopmentValues({ env }: DevParts, { plan }: Plan): void {
+  #addDevelopmentValues({ env, standIn }: DevParts, { plan }: Plan): void {
     for (const { name, value } of developmentValues(plan, env)) {
-      env[name] = value
+      standIn(name, value)
       this.#io.out(`${name} is not set; for development it is \`${value}\`.\n`)
     }
   }

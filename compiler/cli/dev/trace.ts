@@ -8,6 +8,8 @@ export interface Trace {
   readonly control: string
   /** URL of the development identity provider. */
   readonly identity: string
+  /** Variables that got a value for development: the plan that is stored needs them before any text is compiled. */
+  readonly standIns: readonly string[]
 }
 
 const traceFile = ".sallyport/dev.json"
@@ -20,8 +22,11 @@ export function leaveTrace(io: Io, trace: Trace): void {
 /** The addresses of the last `dev` in this folder; undefined where there was none. A damaged file is as good as none. */
 export function traceOfDev(io: Io): Trace | undefined {
   try {
-    const { control, identity } = JSON.parse(readFileSync(join(io.cwd, traceFile), "utf8")) as Partial<Trace>
-    return typeof control === "string" && typeof identity === "string" ? { control, identity } : undefined
+    const trace = JSON.parse(readFileSync(join(io.cwd, traceFile), "utf8")) as Partial<Trace>
+    const { control, identity, standIns = [] } = trace
+    if (typeof control !== "string" || typeof identity !== "string" || !Array.isArray(standIns))
+      return undefined
+    return { control, identity, standIns: standIns.filter((name) => typeof name === "string") }
   } catch {
     return undefined
   }

@@ -1,0 +1,242 @@
+import { execFile } from "node:child_process"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { createDatabase } from "../postgres.ts"
+import { projectRoot } from "../structure/tree.ts"
+import { postgresMissing } from "../support/postgres-binaries.ts"
+import { freePorts, type SallyportProcess, start } from "./sallyport-process.ts"
+
+/** A folder with the example on ports of its own, and the command where npx finds it. */
+interface Example {
+  readonly folder: string
+  readonly env: Readonly<Record<string, string>>
+  readonly argv: readonly string[]
+  readonly ports: readonly number[]
+}
+
+async function example(): Promise<Example> {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-dev-"))
+  const ports = await freePorts(6)
+  const [gateway, authz, identity, control, first, second] = ports
+  cpSync(`${projectRoot}models`, join(folder, "models"), { recursive: true })
+  const text = readFileSync(`${projectRoot}gateway.conf`, "utf8")
+    .replaceAll("127.0.0.1:8000", `127.0.0.1:${gateway}`)
+    .replaceAll("127.0.0.1:8080", `127.0.0.1:${authz}`)
+    .replaceAll(":9001", `:${first}`)
+    .replaceAll(":9002", `:${second}`)
+  writeFileSync(join(folder, "gateway.conf"), text)
+  mkdirSync(join(folder, "node_modules/.bin"), { recursive: true })
+  symlinkSync(`${projectRoot}compiler/cli/sallyport.mjs`, join(folder, "node_modules/.bin/sallyport"))
+  return {
+    folder,
+    ports,
+    // The token of whoever runs these tests is not theirs to use.
+    env: {
+      SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${control}`,
+      SALLYPORT_CONTROL_TOKEN: "",
+      SALLYPORT_DATABASE_URL: "",
+    },
+    argv: [
+      "dev",
+      "--identity",
+      `127.0.0.1:${identity}`,
+      "--backends",
+      `127.0.0.1:${first},127.0.0.1:${second}`,
+    ],
+  }
+}
+
+/** A line in bash, as somebody pastes it in another terminal of the folder. */
+function bash(folder: string, line: string): Promise<{ code: number; out: string }> {
+  const { SALLYPORT_CONTROL_URL: _, ...env } = process.env
+  return new Promise((resolve) => {
+    execFile("bash", ["-c", line], { cwd: folder, env: { ...env, NO_COLOR: "1" } }, (error, out) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, out }),
+    )
+  })
+}
+
+/** What each line that is printed must lead to, by the words above it. */
+const expected: Readonly<Record<string, RegExp>> = {
+  "a token, as Keycloak is asked for one": /"access_token":"ey.*"token_type":"Bearer"/,
+  "the first door, without a token: 401": /^HTTP\/1\.1 401 .*www-authenticate: Bearer/is,
+  "as ann, who owns the order: 200": /^HTTP\/1\.1 200 .*deprecation: .*"item":"lantern".*"x-user-id":"ann"/s,
+  "as bob, who is nobody to it: the second door says 403": /^HTTP\/1\.1 403 /,
+  "why? ask the engine": /^denied: user:bob does not have viewer on order:1\nno .*order:1#viewer/s,
+  "as carol, who sees it through a team of a team: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v1"/s,
+  "the second version, another backend: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v2"/s,
+  "by a subscription's key: 200": /^HTTP\/1\.1 200 .*"sku":"lantern"/s,
+  "too often: 429 from the 20th call in a minute on": /^(200 )+(429 )+\n$/,
+  "what services ask, by OpenFGA's API": /"allowed":true/,
+  "is the engine well?": /SERVING/,
+  "what would another text change? (exit code 2: something) Nothing is applied":
+    /limit 20 per 2m|GET \/catalog\/items/,
+}
+
+describe("dev, from the first start on", () => {
+  let place: Example
+  let dev: SallyportProcess
+  const path = (name: string) => join(place.folder, name)
+  const gateway = (target: string) => fetch(`http://127.0.0.1:${place.ports[0]}${target}`)
+
+  beforeAll(async () => {
+    place = await example()
+    dev = start(place.folder, place.env, ...place.argv)
+    await dev.printed(/old plan serves on\.\n$/)
+  }, 60_000)
+
+  afterAll(async () => {
+    await dev.stop("SIGKILL")
+    rmSync(place.folder, { recursive: true, force: true })
+  })
+
+  test("says what runs where, which tuples it wrote and which secret it made up", () => {
+    const { out, err } = dev.output
+    expect(err).toBe("")
+    for (const port of place.ports) expect(out).toContain(`http://127.0.0.1:${port}`)
+    expect(out).toContain("ACME_CI_KEY is not set; for development it is `dev-acme-ci-key`.")
+    expect(out).toContain("5 sample tuples of models/acme.tuples.json were written to store acme.")
+    expect(statSync(path(".sallyport/control.token")).mode & 0o777).toBe(0o600)
+    expect(statSync(path(".sallyport")).mode & 0o777).toBe(0o700)
+  })
+
+  test("every line it prints works when pasted", async () => {
+    const lines = [...dev.output.out.matchAll(/\n {2}# (.*)\n {2}(.*)\n/g)].map(([, text, line]) => [
+      text,
+      line,
+    ])
+    expect(lines.map(([text]) => text)).toEqual(Object.keys(expected))
+    for (const [text, line] of lines) {
+      const { out } = await bash(place.folder, line as string)
+      expect(out, line).toMatch(expected[text as string] as RegExp)
+    }
+  }, 60_000)
+
+  test("applies what is saved; a mistake is shown and changes nothing; its correction is applied", async () => {
+    const status = path("models/teams/status.conf")
+    const moved = (to: string) => readFileSync(status, "utf8").replace(/path +"[^"]*"/, `path "${to}"`)
+    writeFileSync(status, moved("/state"))
+    await dev.printed(/saved:\n(.|\n)*state(.|\n)*applied as serial 2\./)
+    expect((await gateway("/state")).status).toBe(200)
+    expect((await gateway("/status")).status).toBe(404)
+
+    const text = readFileSync(path("gateway.conf"), "utf8")
+    writeFileSync(path("gateway.conf"), text.replace("acme_ci { product partner", "acme_ci { product partnr"))
+    await dev.printed(/saved with 1 error; serial 2 serves on\./)
+    expect(dev.output.err).toMatch(/error SP2012 .*`partnr`.*did you mean `partner`/s)
+    expect((await gateway("/state")).status).toBe(200)
+
+    writeFileSync(path("gateway.conf"), text)
+    await dev.printed(/saved; it means the same, serial 2 serves on\./)
+    // As editors do that write a new file and move it into place.
+    writeFileSync(path("models/teams/status.new"), moved("/states"))
+    renameSync(path("models/teams/status.new"), status)
+    await dev.printed(/applied as serial 3\./)
+    expect((await gateway("/states")).status).toBe(200)
+  }, 30_000)
+
+  test("a new file that an include matches is seen, and so is one that is gone", async () => {
+    writeFileSync(
+      path("models/teams/more.conf"),
+      'api more { path "/more"; auth none; GET "/" { respond 204 } }\n',
+    )
+    await dev.printed(/more(.|\n)*applied as serial 4\./)
+    expect((await gateway("/more")).status).toBe(204)
+    rmSync(path("models/teams/more.conf"))
+    await dev.printed(/applied as serial 5\./)
+    expect((await gateway("/more")).status).toBe(404)
+  }, 30_000)
+
+  test("a second one in this folder is told who is there", async () => {
+    const second = start(place.folder, place.env, ...place.argv)
+    expect(await second.exited).toBe(1)
+    expect(second.output.err).toMatch(
+      new RegExp(`^error: \`sallyport dev\` runs in this folder already: process ${dev.child.pid}\nhelp: `),
+    )
+  }, 20_000)
+
+  test("Ctrl-C ends it, even with a stream open; the next start goes on where it was", async () => {
+    const { out: token } = await bash(place.folder, "npx sallyport token --sub ann")
+    const stream = await fetch(`http://127.0.0.1:${place.ports[0]}/v2/orders/1/stream`, {
+      headers: { authorization: `Bearer ${token.trim()}` },
+    })
+    expect(stream.headers.get("content-type")).toContain("text/event-stream")
+    expect(await dev.stop("SIGINT")).toBe(0)
+    await stream.text().catch(() => undefined)
+    expect(dev.output.out).toMatch(/ending …\n$/)
+
+    dev = start(place.folder, place.env, ...place.argv, "--verbose")
+    await dev.printed(/Sallyport runs \(serial 5, /)
+    expect(dev.output.out).not.toContain("sample tuples")
+    expect((await gateway("/states")).status).toBe(200)
+    await dev.stop("SIGINT")
+    expect(dev.output.err).toMatch(/^GET \/states 200 [\d.]+ ms$/m)
+  }, 60_000)
+})
+
+describe("dev, when it cannot start", () => {
+  test("all ports in use are named at once, with who has them", async () => {
+    const place = await example()
+    const server = createServer().listen(place.ports[2], "127.0.0.1")
+    const other = createServer().listen(place.ports[0], "127.0.0.1")
+    const dev = start(place.folder, place.env, ...place.argv)
+    expect(await dev.exited).toBe(1)
+    server.close()
+    other.close()
+    rmSync(place.folder, { recursive: true, force: true })
+    expect(dev.output.err).toContain("error: cannot listen on 2 addresses:")
+    const who = process.platform === "linux" ? ` by process ${process.pid} \\(.*\\)` : ""
+    expect(dev.output.err).toMatch(
+      new RegExp(
+        `127\\.0\\.0\\.1:${place.ports[0]} for the gateway is in use${who}; change it in gateway\\.conf`,
+      ),
+    )
+    expect(dev.output.err).toMatch(
+      new RegExp(`127\\.0\\.0\\.1:${place.ports[2]} for the identity provider is in use${who}; `),
+    )
+  }, 20_000)
+
+  test("a folder that cannot be written", async () => {
+    const place = await example()
+    // Root may write everywhere; a file where the folder should be stops root too.
+    writeFileSync(join(place.folder, ".sallyport"), "")
+    const dev = start(place.folder, place.env, ...place.argv)
+    expect(await dev.exited).toBe(1)
+    rmSync(place.folder, { recursive: true, force: true })
+    expect(dev.output.err).toMatch(/^error: the folder .*\.sallyport cannot be written \(E\w+\)\nhelp: /)
+  }, 20_000)
+
+  test("a gateway.conf with errors: they are shown, and mending them is enough", async () => {
+    const place = await example()
+    // On a server where there is one: the other tests have seen the embedded database.
+    const database = postgresMissing === undefined ? await createDatabase() : undefined
+    const path = join(place.folder, "gateway.conf")
+    const text = readFileSync(path, "utf8")
+    writeFileSync(path, text.replace("auth  jwt acme {", "auth  jwt acne {"))
+    const dev = start(
+      place.folder,
+      { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
+      ...place.argv,
+    )
+    await dev.printed(/gateway\.conf has errors, shown above/)
+    expect(dev.output.err).toMatch(/error SP2012 .*`acne`/s)
+    writeFileSync(path, text)
+    await dev.printed(/applied as serial 1\./)
+    expect(await dev.stop("SIGINT")).toBe(0)
+    await database?.drop()
+    rmSync(place.folder, { recursive: true, force: true })
+  }, 60_000)
+})
