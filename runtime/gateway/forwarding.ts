@@ -253,8 +253,7 @@ export class Forwarding implements Timed {
     for (let at = 0; at < raw.length; at += 2) {
       const { lower, hopInAnswer } = headerNameOf((raw[at] as Buffer).toString("latin1"))
       if (hopInAnswer) {
-        if (lower === "connection")
-          named = [...(named ?? []), ...nominated((raw[at + 1] as Buffer).toString("latin1"))]
+        if (lower === "connection") named = nominatedBy(named, (raw[at + 1] as Buffer).toString("latin1"))
         continue
       }
       const value = (raw[at + 1] as Buffer).toString("latin1")
@@ -323,6 +322,12 @@ export class Forwarding implements Timed {
     this.#deadlines.cancel(this.#stall)
     this.#exchange.bytesReceived = this.#body?.received ?? 0
   }
+}
+
+/** `keep-alive` and `close` are by far the most common and name no field that is kept. */
+function nominatedBy(before: string[] | undefined, connection: string): string[] | undefined {
+  if (connection === "keep-alive" || connection === "close") return before
+  return [...(before ?? []), ...nominated(connection)]
 }
 
 const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
