@@ -34,7 +34,7 @@ export interface EngineOptions {
   readonly pollMs?: number | undefined
   /** Longest time without a confirmed contact with the source before checks fail with `unavailable`: no bound. */
   readonly maxStalenessMs?: number | undefined
-  /** Graphs kept in memory; the one used longest ago gives way: 1,000. */
+  /** Graphs kept in memory; one that was not used for long gives way: 1,000. */
   readonly storesMax?: number | undefined
   /** Holds pages on demand instead of whole stores, at most about so many per store. */
   readonly paged?: { readonly pagesMax: number } | undefined
@@ -48,6 +48,7 @@ interface Settings extends RunSettings {
 }
 
 const idleEvaluationsMax = 16
+const failuresMax = 3
 
 /**
  * Answers checks over graphs held in memory, one per store, loaded at the first question and kept up to date. One engine serves all
@@ -95,6 +96,7 @@ export class Engine {
       (request.atLeast ?? 0) > store.graph.revision
     )
       return this.#checkLater(storeId, model, request)
+    store.used = true
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
   }
@@ -163,17 +165,14 @@ export class Engine {
         throw new CheckError("validation_error", `the store has no revision ${atLeast}, it is at ${revision}`)
     }
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
+    store.used = true
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
   }
 
   #storeOf(storeId: string): StoreGraph {
     const known = this.#stores.get(storeId)
-    if (known !== undefined) {
-      this.#stores.delete(storeId)
-      this.#stores.set(storeId, known)
-      return known
-    }
+    if (known !== undefined) return known
     const made: StoreGraph = new StoreGraph({
       source: this.#source,
       storeId,
@@ -184,11 +183,20 @@ export class Engine {
       onQueued: () => this.#queue.flushSoon(made),
       onChanged: () => this.#queue.changed(made),
     })
+    if (this.#stores.size >= this.#settings.storesMax) this.#makeRoom()
     this.#stores.set(storeId, made)
-    const oldest = this.#stores.keys().next()
-    if (this.#stores.size > this.#settings.storesMax && !oldest.done) this.#stores.delete(oldest.value)
     this.#schedulePoll()
     return made
+  }
+
+  /** Gives up a graph: the first in line that was not used since it last stood in front. */
+  #makeRoom(): void {
+    for (const [storeId, store] of this.#stores) {
+      this.#stores.delete(storeId)
+      if (!store.used) return
+      store.used = false
+      this.#stores.set(storeId, store)
+    }
   }
 
   /** Fails closed when the source has been silent for too long. */
@@ -224,11 +232,23 @@ export class Engine {
     this.#poll.unref()
   }
 
-  /** Store after store, so that a thousand stores do not put a thousand questions at once. A store that can't be asked grows stale. */
+  /**
+   * Store after store, so that a thousand stores do not put a thousand questions at once. A store that can't be asked grows stale; after some
+   * in a row it is the source that is away, and the round ends: each of its answers may take a second not to come.
+   */
   async #pollAll(): Promise<void> {
-    for (const store of [...this.#stores.values()]) {
+    let failures = 0
+    for (const [storeId, store] of [...this.#stores]) {
       if (this.#closed) return
-      if (store.ready) await store.refresh().catch(() => undefined)
+      if (!store.ready) continue
+      try {
+        await store.refresh()
+        failures = 0
+      } catch {
+        if (++failures >= failuresMax) break
+        // To the end of the line, so that the next round begins with others.
+        if (this.#stores.delete(storeId)) this.#stores.set(storeId, store)
+      }
     }
     this.#poll = undefined
     if (this.#stores.size > 0) this.#schedulePoll()

@@ -30,6 +30,8 @@ export class StoreGraph {
   /** When the source last confirmed what we have: the time the question was put, not answered. */
   contactMs = Number.NEGATIVE_INFINITY
   ready = false
+  /** Was asked since the engine last looked for a store to give up. */
+  used = false
   /** Changes accepted but not applied, whole revisions following the graph's. */
   #queue: TupleChange[] = []
   #queued = 0

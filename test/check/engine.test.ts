@@ -164,7 +164,11 @@ condition small(x: int) {
     await engine.warm("a")
     await engine.warm("b")
     await engine.warm("c")
+    // Nobody was asked since it came: the first goes.
     expect([engine.revision("a"), engine.revision("b"), engine.revision("c")]).toEqual([undefined, 0, 0])
+    expect(engine.check("b", model, request("doc:1 viewer user:ann"))).toMatchObject({ allowed: false })
+    await engine.warm("d")
+    expect([engine.revision("b"), engine.revision("c"), engine.revision("d")]).toEqual([0, undefined, 0])
     engine.dropped("b")
     expect(engine.revision("b")).toBeUndefined()
   })

@@ -77,12 +77,16 @@ type node
     define side: [node]
     define alt: [node]
     define other: [node]
-    define x: [user] or s from side or x from next
+    define x: [user, user with open] or s from side or x from next
     define t: x from next
     define z: [user] or z from other
     define s: t and z
     define y: x from alt or x from other or z from alt
-    define both: x and y
+    define me: [node]
+    define both: x from me and y from me
+condition open(x: int) {
+  x < 10
+}
 `
 
 /** Faults other engines were seen with, and shapes their advisories name; plus what the wire contract promises. */
@@ -91,6 +95,7 @@ const rows: Row[] = [
     name: "what was false inside a ring counts anew when the ring turns out true",
     model: rings,
     tuples: [
+      "node:0 me node:0",
       "node:0 next node:1",
       "node:1 next node:2",
       "node:2 next node:1",
@@ -101,9 +106,30 @@ const rows: Row[] = [
     ask: { "node:0 both user:ann": true, "node:0 both user:bob": false },
   },
   {
+    name: "and so does what was an error inside a ring",
+    model: rings,
+    tuples: [
+      "node:0 me node:0",
+      "node:0 next node:1",
+      "node:1 next node:2",
+      "node:2 next node:1",
+      "node:1 next node:3",
+      "node:3 x user:ann",
+      "node:0 alt node:2",
+      "node:2 x user:ann if open",
+      "node:2 x user:bob if open",
+    ],
+    ask: {
+      "node:0 both user:ann": true,
+      "node:0 both user:bob":
+        "validation_error: tuple 'node:2#x@user:bob' is missing context parameters '[x]'",
+    },
+  },
+  {
     name: "and also when what it was part of ended false for another reason",
     model: rings,
     tuples: [
+      "node:0 me node:0",
       "node:0 side node:1",
       "node:1 next node:2",
       "node:2 next node:0",
