@@ -3,7 +3,6 @@ import { startIdentityProvider } from "../../../runtime/dev/identity-provider.ts
 import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/main.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import { createLog } from "../../../runtime/telemetry/log.ts"
 import type { DevArgs } from "../args/dev.ts"
 import { type HostPort, shownAddress } from "../host-port.ts"
 import type { Io } from "../io.ts"
@@ -57,7 +56,7 @@ export async function startParts(
   const standIns = new Set(traceOfDev(io)?.standIns)
   const env: Record<string, string | undefined> = { AUTH_URL: identityUrl, ...io.env }
   for (const name of standIns) env[name] ??= standInFor(name)
-  const starting = startRuntime(runtimeSettings(io, args, { listen, token }, env))
+  const starting = startRuntime(await runtimeSettings(io, args, { listen, token }, env))
   closers.add(async () => (await starting).close())
   const beside = startBeside(io, args, closers)
   // The first to fail is told; what else fails then is a consequence.
@@ -109,12 +108,13 @@ async function startBeside(io: Io, args: DevArgs, closers: Closers): Promise<rea
   }
 }
 
-function runtimeSettings(
+async function runtimeSettings(
   io: Io,
   { verbose }: DevArgs,
   control: NonNullable<RuntimeSettings["control"]>,
   env: RuntimeSettings["env"],
-): RuntimeSettings {
+): Promise<RuntimeSettings> {
+  const { createLog } = await import("../../../runtime/telemetry/log.ts")
   const stream = { write: (line: string) => io.err(humanLine(line)) }
   return {
     database: databaseOf(io),
