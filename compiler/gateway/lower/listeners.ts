@@ -3,7 +3,7 @@ import type { Address } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
-import { type Bound, type BoundBlock, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { defaultTimeoutMs } from "./defaults.ts"
 import type { StoreModels } from "./store-model.ts"
@@ -95,8 +95,16 @@ function addresses(listeners: readonly Listener[]): Address[] {
 }
 
 function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
+  const statements = statementsOf(block, "trust")
+  const none = statements.find(({ args }) => args.get("network") === undefined)
+  const other = statements.find((each) => each !== none)
+  if (none !== undefined && other !== undefined) {
+    report.add("SP2017", headSpan(none.statement), "with `trust none` no proxy is believed", {
+      related: [{ span: headSpan(other.statement), message: "the other `trust`" }],
+    })
+  }
   const networks = new Map<string, Span>()
-  for (const { argument, value } of statementsOf(block, "trust").flatMap(({ args }) => args.all("network"))) {
+  for (const { argument, value } of statements.flatMap(({ args }) => args.all("network"))) {
     const earlier = networks.get(value as string)
     if (earlier !== undefined) {
       report.add("SP2016", argument.span, `the network \`${value}\` is there twice`, {
