@@ -20,8 +20,11 @@ export class MigrationError extends Error {
   override readonly name = "MigrationError"
 }
 
-/** A runner that shows no life for this long has died; it renews the lock with every file. */
-const lockSeconds = 60
+/**
+ * A runner that shows no life for this long has died. It renews the lock before and after every file, and while a file is being applied the
+ * lock's row is locked, so nobody waits longer than this for a runner that died, and none is taken for dead over a long file.
+ */
+const lockSeconds = 15
 const pollMs = 200
 const lockNotAvailable = "55P03"
 /** SQLSTATEs of two processes creating the same thing at the same moment. */
@@ -41,13 +44,13 @@ const createLock = {
 const takeLock = {
   name: "take-migration-lock",
   text: `insert into sallyport.migration_lock as held (id, holder, expires_at)
-    values (1, $1, now() + $2::integer * interval '1 second')
+    values (1, $1, clock_timestamp() + $2::integer * interval '1 second')
     on conflict (id) do update set holder = excluded.holder, expires_at = excluded.expires_at
-    where held.expires_at < now() returning holder`,
+    where held.expires_at < clock_timestamp() returning holder`,
 }
 const renewLock = {
   name: "renew-migration-lock",
-  text: `update sallyport.migration_lock set expires_at = now() + $2::integer * interval '1 second'
+  text: `update sallyport.migration_lock set expires_at = clock_timestamp() + $2::integer * interval '1 second'
     where id = 1 and holder = $1 returning holder`,
 }
 const freeLock = {
@@ -106,7 +109,7 @@ async function lock(database: Database, holder: string, options: MigrateOptions)
     if (rows.length > 0) return
     if (Date.now() > endMs)
       throw new MigrationError(
-        "another migration is running and does not end; if it died, its lock expires a minute after its last step",
+        "another migration is running and does not end; if it died, its lock expires 15 seconds after its last step",
       )
     if (!told) options.onProgress?.("another migration is running; waiting for it")
     await sleep(pollMs)
@@ -135,6 +138,7 @@ async function apply(database: Database, migration: Migration, holder: string): 
       if (held.length === 0) throw new MigrationError("the migration lock was lost; run the migration again")
       await transaction.script(migration.sql)
       await transaction.query(recordApplied, [migration.name, migration.checksum])
+      await transaction.query(renewLock, [holder, lockSeconds])
     }, unbounded)
   } catch (error) {
     if (sqlStateOf(error) === lockNotAvailable)

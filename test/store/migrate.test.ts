@@ -105,6 +105,25 @@ describePostgres("migrate", () => {
     expect(await migrate(database, { migrations: [one, two] })).toEqual(["002_b.sql"])
   })
 
+  test("killed half-way: nothing of the file is there, and the next run goes on at once", async () => {
+    await fresh()
+    const slow = migration("002_b.sql", `${two.sql}; select pg_sleep(30)`, two.sql)
+    const running = migrate(database, { migrations: [one, slow] })
+    running.catch(() => undefined)
+    const kill =
+      "select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(30)%' and pid <> pg_backend_pid()"
+    const other = openPostgres(created.url)
+    try {
+      let killed: readonly unknown[] = []
+      while (killed.length === 0) killed = await other.query({ name: "", text: kill })
+    } finally {
+      await other.close()
+    }
+    await expect(running).rejects.toMatchObject({ name: "SourceUnavailable" })
+    expect(await schemaState(database, [one, two])).toMatchObject({ state: "older" })
+    expect(await migrate(database, { migrations: [one, two] })).toEqual(["002_b.sql"])
+  })
+
   test("a table somebody holds: refused after two seconds, nothing changed", async () => {
     await fresh()
     await migrate(database, { migrations: [one] })
