@@ -2,11 +2,12 @@ import { type CompiledCondition, compileCondition } from "../expression/conditio
 import type { Condition } from "../plan/authorization-model.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
+import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
 import type { Graph } from "./graph.ts"
 import { Program } from "./program.ts"
 
-/** Programs are made per kind of subject asked about; more kinds than this at once are not kept. */
-const programsMax = 2_000
+/** Programs are made per kind of subject asked about, and hold a part per relation: this many parts of one model are kept. */
+const partsMax = 200_000
 
 /** A model ready for questions: conditions compiled, relation plans seen by each kind of subject. Made by `loadModel`, immutable to its users. */
 export class LoadedModel {
@@ -18,6 +19,8 @@ export class LoadedModel {
   readonly types: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** Per relation: the restrictions as `user`, `user:*`, `group#member`, each with the conditions it admits (`""` is none). */
   readonly restrictions: readonly ReadonlyMap<string, ReadonlySet<string>>[]
+  /** Relations that stand behind a `from` on their type: only plain objects may be related by them. */
+  readonly tuplesets: ReadonlySet<number>
   readonly #programs = new Map<string, Program>()
   readonly #slots = new WeakMap<Graph, Int32Array>()
 
@@ -39,6 +42,7 @@ export class LoadedModel {
       row.set(kind, (row.get(kind) ?? new Set()).add(condition < 0 ? "" : (names[condition] ?? "")))
     }
     this.restrictions = restrictions
+    this.tuplesets = new Set(plan.relations.relations.flatMap(({ plan: node }) => tuplesetsOf(node, slots)))
   }
 
   relationIndex(type: string, relation: string): number {
@@ -49,7 +53,8 @@ export class LoadedModel {
   program(kind: string): Program {
     const known = this.#programs.get(kind)
     if (known !== undefined) return known
-    if (this.#programs.size >= programsMax) this.#programs.clear()
+    const { length } = this.plan.relations.relations
+    if ((this.#programs.size + 1) * length > partsMax) this.#programs.clear()
     const made = new Program(this.plan.relations, kind, this.conditions)
     this.#programs.set(kind, made)
     return made
@@ -68,6 +73,20 @@ export class LoadedModel {
     this.#slots.set(graph, made)
     return made
   }
+}
+
+function tuplesetsOf(root: RelationNode, slots: RelationPlans["slots"]): number[] {
+  const found: number[] = []
+  const nodes = [root]
+  for (const node of nodes) {
+    if ("all" in node) nodes.push(...node.all)
+    else if ("but" in node) nodes.push(...node.but)
+    else {
+      for (const [slot] of node.any.from ?? []) found.push(slots[slot]?.[0] ?? -1)
+      nodes.push(...(node.any.branches ?? []))
+    }
+  }
+  return found
 }
 
 /** `user` → [user, ""], `user:*` → [user, "*"], `group#member` → [group, member]. */

@@ -97,7 +97,16 @@ function shapeProblem(model: LoadedModel, tuple: TupleKey): string | undefined {
   const relation = readRelation(model, tuple.object, tuple.relation)
   if (typeof relation === "string") return relation
   if (model.restrictions[relation]?.has(subject.kind)) return undefined
+  return restrictionProblem(model, tuple, subject, relation)
+}
+
+function restrictionProblem(model: LoadedModel, tuple: TupleKey, subject: Subject, relation: number): string {
   const target = `${splitObject(tuple.object)?.type}#${tuple.relation}`
+  if (model.tuplesets.has(relation)) {
+    if (subject.relation !== "") return `unexpected user '${tuple.user}' with tupleset relation '${target}'`
+    if (subject.kind !== subject.type)
+      return `unexpected wildcard relationship with tupleset relation '${target}'`
+  }
   if (subject.relation !== "") return `'${subject.kind}' is not an allowed type restriction for '${target}'`
   return subject.kind.endsWith(":*")
     ? `the typed wildcard '${subject.kind}' is not an allowed type restriction for '${target}'`

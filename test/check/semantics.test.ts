@@ -285,6 +285,24 @@ const rows: Row[] = [
     },
   },
   {
+    name: "only plain objects stand behind from",
+    model: groups,
+    contextual: ["doc:1 parent doc:*"],
+    ask: {
+      "doc:1 viewer user:ann":
+        "invalid_tuple: Invalid tuple 'doc:1#parent@doc:*'. Reason: unexpected wildcard relationship with tupleset relation 'doc#parent'",
+    },
+  },
+  {
+    name: "and no usersets",
+    model: groups,
+    contextual: ["doc:1 parent doc:2#viewer"],
+    ask: {
+      "doc:1 viewer user:ann":
+        "invalid_tuple: Invalid tuple 'doc:1#parent@doc:2#viewer'. Reason: unexpected user 'doc:2#viewer' with tupleset relation 'doc#parent'",
+    },
+  },
+  {
     name: "a contextual tuple needs its condition",
     model: conditioned,
     contextual: ["doc:1 viewer user:ann"],
