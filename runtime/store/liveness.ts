@@ -1,8 +1,13 @@
 import { SourceUnavailable } from "../check/ports.ts"
 
+/**
+ * Opens a connection of its own, asks for something trivial and leaves; rejects when that does not work. `onSign` is called for each sign of life on
+ * the way: over a long line the whole takes several round trips. Without a probe a slow database is never called mute.
+ */
+export type Probe = (signal: AbortSignal, onSign: () => void) => Promise<void>
+
 export interface LivenessOptions {
-  /** Opens a connection of its own, asks for something trivial and leaves; rejects when that does not work. Without it a slow database is never called mute. */
-  readonly probe?: ((signal: AbortSignal) => Promise<void>) | undefined
+  readonly probe?: Probe | undefined
   /** Called once when the database is found dead or mute: break off everything. */
   readonly onDown: (reason: SourceUnavailable) => void
   /** A statement may take this long while the database is alive. */
@@ -17,7 +22,7 @@ interface Operation {
 
 /** A statement without an answer for this long makes us ask whether anybody is there at all. */
 const suspectMs = 250
-/** No answer to the probe, nor to anything else, for this long: nobody is. */
+/** No sign of life on the probe, nor anywhere else, for this long: nobody is. */
 const probeMs = 450
 const tickMs = 50
 const retryMs = 250
@@ -124,7 +129,10 @@ export class Liveness {
     const controller = new AbortController()
     this.#probing = controller
     this.#probeStartedMs = performance.now()
-    probe(controller.signal).then(
+    const onSign = () => {
+      if (this.#probing === controller) this.#probeStartedMs = performance.now()
+    }
+    probe(controller.signal, onSign).then(
       () => {
         if (this.#probing !== controller) return
         this.#probing = undefined
@@ -154,13 +162,22 @@ export class Liveness {
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => {
       this.#probe()
-      const started = this.#probing
-      // While down no statement runs, so nothing ticks: the attempt has its own bound.
-      setTimeout(() => {
-        if (started !== undefined && this.#probing === started && this.#down !== undefined)
-          this.#fail(this.#down)
-      }, probeMs).unref()
+      this.#boundAttempt(this.#probing)
     }, retryMs)
+    this.#retry.unref()
+  }
+
+  /** While down no statement runs, so nothing ticks: the attempt has its own bound. */
+  #boundAttempt(attempt: AbortController | undefined): void {
+    const leftMs = this.#probeStartedMs + probeMs - performance.now()
+    this.#retry = setTimeout(
+      () => {
+        if (attempt === undefined || this.#probing !== attempt || this.#down === undefined) return
+        if (performance.now() - this.#probeStartedMs < probeMs) this.#boundAttempt(attempt)
+        else this.#fail(this.#down)
+      },
+      Math.max(leftMs, 1),
+    )
     this.#retry.unref()
   }
 

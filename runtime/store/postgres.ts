@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream"
 import { Client, type ClientConfig } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "./database.ts"
@@ -36,15 +37,16 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     connectionsMax: options.connectionsMax ?? 10,
     statementMs,
     connectMs: statementMs,
-    probe: (signal) => probe(connection, signal),
+    probe: (signal, onSign) => probe(connection, signal, onSign),
     onFault: options.onFault,
   })
 }
 
 /** A fresh connection, because the question is whether the server is there, not whether one of its connections is. */
-async function probe(connection: ClientConfig, signal: AbortSignal): Promise<void> {
+async function probe(connection: ClientConfig, signal: AbortSignal, onSign: () => void): Promise<void> {
   const client = new Client(connection)
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  stream.on("data", onSign)
   client.on("error", () => undefined)
   const abort = () => stream.destroy()
   signal.addEventListener("abort", abort)
@@ -67,7 +69,9 @@ function isAnswer(error: unknown): boolean {
 }
 
 function checkedUrl(url: string): string {
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url.replace(/^postgres(ql)?:/, "http:")))
+  // `user@/database?host=/folder` names a socket and no host, which no URL parser takes.
+  const http = url.replace(/^postgres(ql)?:/, "http:").replace("@/", "@host/")
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(http))
     throw new SourceUnavailable(
       "the database URL can't be read: it must look like postgres://user:password@host:5432/database",
     )

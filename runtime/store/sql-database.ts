@@ -3,7 +3,7 @@ import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database, Queryable, SqlRow, Statement, Transaction, TransactionOptions } from "./database.ts"
 import { faultOf, isOrderingFault } from "./fault.ts"
-import { Liveness } from "./liveness.ts"
+import { Liveness, type Probe } from "./liveness.ts"
 
 export interface SqlDatabaseOptions {
   readonly kind: Database["kind"]
@@ -13,7 +13,7 @@ export interface SqlDatabaseOptions {
   /** Bound of getting a connection. */
   readonly connectMs: number
   /** See `LivenessOptions.probe`. */
-  readonly probe?: ((signal: AbortSignal) => Promise<void>) | undefined
+  readonly probe?: Probe | undefined
   /** Called after the last connection is gone. */
   readonly onClose?: (() => Promise<void>) | undefined
   /** Told of faults between statements (a lost idle connection), for the log. */

@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
@@ -79,6 +81,42 @@ describePostgres("a database that is away", () => {
     await open()
     const nap = { name: "nap", text: "select 1 from pg_sleep(1.5)" }
     expect((await ask(database, [nap])).outcomes).toMatchObject([{ status: "fulfilled" }])
+  })
+
+  test("a long line is not taken for a mute server", async () => {
+    // 300 ms there and back: a connection takes longer than a whole second.
+    const proxy = createServer((client) => {
+      const upstream = connect(server.port, "127.0.0.1")
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        from.on("data", (chunk) => setTimeout(() => to.write(chunk), 150))
+        from.on("error", () => to.destroy())
+        from.on("close", () => to.destroy())
+      }
+    }).listen(0, "127.0.0.1")
+    await once(proxy, "listening")
+    const far = openPostgres(
+      `postgres://postgres@127.0.0.1:${(proxy.address() as AddressInfo).port}/postgres`,
+    )
+    const nap = { name: "nap", text: "select 1 from pg_sleep(1.5)" }
+    try {
+      expect((await ask(far, [one, nap, one])).outcomes.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "fulfilled",
+        "fulfilled",
+      ])
+    } finally {
+      await far.close()
+      proxy.close()
+    }
+  })
+
+  test("by its Unix socket", async () => {
+    const local = openPostgres(server.socketUrl("postgres"))
+    expect(await local.query(one)).toEqual([[1]])
+    await local.close()
   })
 
   test("a server that is full is not taken for a mute one", async () => {
