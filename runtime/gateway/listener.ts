@@ -63,6 +63,8 @@ export class Listener {
       ;(raw.socket as Tagged)[latest] = reply.raw
       handle(raw, reply.raw, (raw as IncomingMessage & { originalUrl: string }).originalUrl)
     })
+    // The hook answers; the route spares Fastify the way to its 404. Methods Fastify does not know go that way all the same.
+    instance.all("/", () => undefined)
     instance.setNotFoundHandler(() => undefined)
     const { server } = instance
     // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
