@@ -33,6 +33,11 @@ export class AuthzApi {
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }
 
+  /** A new plan was activated: what stores are and which models they have may be different from this moment on. */
+  planChanged(): void {
+    this.stores.forgetAll()
+  }
+
   /** The id of the model a request means: the one it names, else the one in force. @throws ApiError when there is none. */
   modelId(store: StoreRecord, named: string): string {
     if (named !== "") return named

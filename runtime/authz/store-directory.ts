@@ -22,6 +22,8 @@ export class StoreDirectory {
   readonly #database: Database
   readonly #maxStalenessMs: () => number | null
   readonly #entries = new Map<string, Entry>()
+  /** Raised by every change of ours: an answer that was asked for before it is not kept. */
+  #changes = 0
 
   constructor(database: Database, maxStalenessMs: () => number | null) {
     this.#database = database
@@ -45,8 +47,15 @@ export class StoreDirectory {
 
   /** After a change of this process. */
   forget(store: { readonly id: string; readonly declaredName: string | null }): void {
+    this.#changes += 1
     this.#entries.delete(store.id)
     if (store.declaredName !== null) this.#entries.delete(store.declaredName)
+  }
+
+  /** After a new plan. */
+  forgetAll(): void {
+    this.#changes += 1
+    this.#entries.clear()
   }
 
   #refresh(idOrName: string, entry: Entry): void {
@@ -59,7 +68,9 @@ export class StoreDirectory {
 
   async #ask(idOrName: string): Promise<StoreRecord> {
     const askedMs = performance.now()
+    const changes = this.#changes
     const store = await findStore(this.#database, idOrName)
+    if (changes !== this.#changes) return this.#ask(idOrName)
     this.#entries.delete(idOrName)
     if (store === undefined) throw storeNotFound()
     const oldest = this.#entries.keys().next()

@@ -52,6 +52,7 @@ export class EngineListeners {
   }
 
   #activate(wanted: ReadonlyMap<string, Address>, opened: ReadonlyMap<string, AuthzListeners>): void {
+    this.#api.planChanged()
     for (const [key, listeners] of this.#open) {
       if (wanted.has(key)) continue
       this.#open.delete(key)

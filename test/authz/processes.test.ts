@@ -3,12 +3,15 @@ import { expect, test } from "vitest"
 import { AuthzApi } from "../../runtime/authz/api.ts"
 import { startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
+import { digestOf } from "../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
+import { declareStores } from "../../runtime/store/plans.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
-import { type Called, documentModel, type Served, serve } from "./harness.ts"
+import { type Called, documentModel, modelPlanOf, type Served, serve } from "./harness.ts"
 
 const ann = { user: "user:ann", relation: "owner", object: "document:1" }
 
@@ -51,6 +54,40 @@ describePostgres("processes on one database", () => {
     } finally {
       await Promise.all([one, two].map(({ listeners }) => listeners.close()))
       await Promise.all(databases.map((database) => database.close()))
+      await created.drop()
+    }
+  })
+
+  test("a new plan's model counts from its activation on", async () => {
+    const created = await createDatabase()
+    const database = openPostgres(created.url)
+    await migrate(database)
+    const engine = new Engine(createTupleSource(database))
+    const api = new AuthzApi({ database, engine })
+    const { addresses, close } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
+    const declare = async (type: string) => {
+      const plan = modelPlanOf({ schema_version: "1.1", type_definitions: [{ type: "user" }, { type }] })
+      const models = { [digestOf(plan.model)]: plan }
+      const stores = { acme: { model: digestOf(plan.model) } }
+      await declareStores(database, { authz: { stores }, models } as unknown as PlanBody)
+      api.planChanged()
+    }
+    const message = async () => {
+      const response = await fetch(`http://127.0.0.1:${addresses[0]?.port}/stores/acme/check`, {
+        method: "POST",
+        body: JSON.stringify({ tuple_key: { user: "user:a", relation: "r", object: "b:1" } }),
+      })
+      return ((await response.json()) as { message: string }).message
+    }
+    try {
+      await declare("a")
+      expect(await message()).toBe("type 'b' not found")
+      await declare("b")
+      expect(await message()).toBe("relation 'b#r' not found")
+    } finally {
+      await close()
+      engine.close()
+      await database.close()
       await created.drop()
     }
   })
