@@ -5,7 +5,7 @@ import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
 import { bind } from "./gateway/bind.ts"
-import { checkNames } from "./gateway/check/names.ts"
+import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
 import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
@@ -36,6 +36,7 @@ export function compile(files: Files, entry: string): Compiled {
   checkNetworks(program, report)
   const models = compileModels(program, project, report)
   const lowered = lower(program, models, report)
+  checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   return { plan, diagnostics: report.sorted(), sources: project.paths }
 }

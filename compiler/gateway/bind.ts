@@ -59,14 +59,14 @@ function bindStatements(
 function bindStatement(row: Row, statement: Statement, report: Report): Bound {
   const matched = matchArguments(row, statement.args)
   let broken = statement.broken
-  if (matched.failure !== undefined) {
-    if (!statement.broken) reportArguments(row, statement, matched.failure, report)
-    broken = true
-  }
   // What a broken line seems to say follows from its mistake; only what can be read of it, a name above all, is kept.
   const filled = readArguments(matched, statement.broken ? new Report() : report)
-  if (filled.length < matched.slots.length) broken = true
+  const misread = filled.length < matched.slots.length
+  // After an argument that means nothing in its place the rest is off too: `limit per 1m` lacks a number, not a `per`.
+  if (matched.failure !== undefined && !broken && !misread)
+    reportArguments(row, statement, matched.failure, report)
   if (!statement.broken && exceeds(matched, report)) broken = true
+  if (matched.failure !== undefined || misread) broken = true
   const form = matched.form
   const block = bindBlock(row, form.block, statement, matched.failure !== undefined, report)
   if (form.blockRequired === true && statement.block === undefined) {

@@ -36,6 +36,8 @@ const fileKinds: readonly DeclarationKind[] = [
 /** All declarations of all files, by kind and name. */
 export class Program {
   readonly root: BoundBlock
+  /** Something somewhere was not understood: what seems missing or unused may not be. */
+  readonly damaged: boolean
   readonly gateway: Bound | undefined
   readonly authz: Bound | undefined
   readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
@@ -48,6 +50,7 @@ export class Program {
   /** `complete`: all files were read. What is not found otherwise may be in one that was not. */
   constructor(root: BoundBlock, complete: boolean, report: Report) {
     this.root = complete ? root : { ...root, damaged: true }
+    this.damaged = isDamaged(this.root)
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")
     this.authz = statementOf(root, "authz")
@@ -57,6 +60,7 @@ export class Program {
     this.#declareAll(root, fileKinds, report)
     // A second `authz` is an error of its own; its stores are still declared.
     for (const authz of root.statements) {
+      if (authz.row.keyword === "authz" && authz.block?.damaged === true) this.#uncertain.add("store")
       if (authz.row.keyword === "authz" && authz.block !== undefined)
         this.#declareAll(authz.block, ["store"], report)
     }
@@ -96,13 +100,18 @@ export class Program {
     return didYouMean(name, candidates)
   }
 
+  /** Notes that a name that may be of this kind was not found. */
+  misname(kind: DeclarationKind): void {
+    this.#misnamed.add(kind)
+  }
+
   /** Whether a name of this kind was not found anywhere: then what is not used may be what was meant. */
   isMisnamed(kind: DeclarationKind): boolean {
     return this.#misnamed.has(kind)
   }
 
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
-    for (const kind of kinds) this.#misnamed.add(kind)
+    for (const kind of kinds) this.misname(kind)
     const candidates = kinds.flatMap((kind) => this.all(kind))
     const other = [...this.#tables.keys()]
       .map((kind) => this.#table(kind).get(word.text))
@@ -142,6 +151,7 @@ export class Program {
       if (kind !== undefined) this.#declare(kind, bound, report)
     }
     for (const statement of block.unknown) {
+      this.#ghosts.add(statement.keyword.text)
       for (const argument of statement.args) if (argument.kind === "word") this.#ghosts.add(argument.text)
     }
   }
@@ -168,4 +178,9 @@ export class Program {
 export function nounOf(kind: DeclarationKind): string {
   if (kind === "value") return "named value"
   return kind === "api" ? "API" : kind
+}
+
+function isDamaged(block: BoundBlock | undefined): boolean {
+  if (block === undefined) return false
+  return block.damaged || block.statements.some((each) => isDamaged(each.block) || isDamaged(each.otherwise))
 }

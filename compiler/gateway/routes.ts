@@ -181,6 +181,8 @@ function shapeOf(operation: Bound): string {
 
 function reportAmbiguous(routes: readonly RouteSource[], report: Report): void {
   const first = new Map<string, RouteSource>()
+  // Two operations of an API meet in each of its versions, but are one mistake.
+  const told = new Set<string>()
   for (const route of routes) {
     if (!route.placed) continue
     const key = shape(route.method, route.path)
@@ -189,6 +191,9 @@ function reportAmbiguous(routes: readonly RouteSource[], report: Report): void {
       first.set(key, route)
       continue
     }
+    const pair = [route, earlier].map(({ span }) => `${span.file.path}:${span.start}`).join()
+    if (told.has(pair)) continue
+    told.add(pair)
     const same = earlier.key === route.key
     const detail = same
       ? `\`${route.key}\` is there already`

@@ -51,3 +51,27 @@ test("whatever the text, there are findings or a plan, and findings have places"
     { numRuns: 150 },
   )
 })
+
+/** A word with one letter gone and another one more. */
+function misspelt(word: string): string {
+  return `${word.slice(0, 1)}${word.slice(2)}q`
+}
+
+test("one misspelt or missing word is one finding", () => {
+  const text = sampleDeclarations.join("\n")
+  const counts: number[] = []
+  for (const found of text.matchAll(/[A-Za-z0-9_.:/-]+/g)) {
+    for (const word of ["", misspelt(found[0])]) {
+      const broken = text.slice(0, found.index) + word + text.slice(found.index + found[0].length)
+      const files = new MemoryFiles([
+        ["gateway.conf", broken],
+        ["acme.fga", sampleModel],
+      ])
+      counts.push(compile(files, "gateway.conf").diagnostics.length)
+    }
+  }
+  // A misspelt declaration is missed in every place that uses it; those are as many mistakes for whoever wrote them.
+  const several = counts.filter((count) => count > 1)
+  expect(several.length / counts.length).toBeLessThan(0.03)
+  expect(counts.filter((count) => count === 1).length / counts.length).toBeGreaterThan(0.8)
+})

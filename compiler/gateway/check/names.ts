@@ -5,14 +5,21 @@ import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
+import { soleName } from "../sole-name.ts"
 
 const textKinds: readonly SlotKind[] = ["text", "load-text", "url"]
+/** Texts made of named values only. */
+const loadKinds: readonly SlotKind[] = ["load-text", "url", "data"]
 
-/** Resolves every name in every statement, also of statements nothing uses, and warns about declarations nothing names. */
+/** Resolves every name in every statement, also of statements nothing uses. */
 export function checkNames(program: Program, report: Report): void {
-  const damaged = walk(program.root, program, report)
-  // What was not understood may be what uses them.
-  if (damaged) return
+  walk(program.root, program, report)
+}
+
+/** Warns about declarations nothing names; to be called when all expressions have been looked at. */
+export function checkUnused(program: Program, report: Report): void {
+  // What was not understood, or is not found under its name, may be what uses them.
+  if (program.damaged) return
   for (const kind of ["value", "secret", "issuer", "backend", "policy"] as const) {
     for (const each of program.all(kind)) {
       if (!each.used && !program.isMisnamed(kind))
@@ -21,15 +28,12 @@ export function checkNames(program: Program, report: Report): void {
   }
 }
 
-/** True when something in the block or below was not understood. */
-function walk(block: BoundBlock | undefined, program: Program, report: Report): boolean {
-  let damaged = block?.damaged ?? false
+function walk(block: BoundBlock | undefined, program: Program, report: Report): void {
   for (const bound of block?.statements ?? []) {
     checkArguments(bound, program, report)
-    if (walk(bound.block, program, report)) damaged = true
-    if (walk(bound.otherwise, program, report)) damaged = true
+    walk(bound.block, program, report)
+    walk(bound.otherwise, program, report)
   }
-  return damaged
 }
 
 function checkArguments(bound: Bound, program: Program, report: Report): void {
@@ -45,7 +49,10 @@ function checkArgument({ slot, argument }: Filled, program: Program, report: Rep
     else if (slot.kind === "scope" && !cuttable.includes(argument.text))
       program.resolve(argument, ["policy"], report)
   } else if (argument.kind === "text") {
-    for (const part of argument.parts) markExpression(part, program)
+    for (const part of argument.parts) {
+      if (loadKinds.includes(slot.kind)) checkValue(part, program, report)
+      markExpression(part, program)
+    }
   } else if (argument.kind === "cel") markExpression(argument, program)
 }
 
@@ -56,6 +63,13 @@ function checkWord(word: Word, program: Program, report: Report): void {
     report.add("SP2004", word.span, `\`${shown(word.text)}\` is text without quotes`, {
       help: `Write \`"${shown(word.text)}"\`.`,
     })
+}
+
+/** In text that has no request to read, a lone name is that of a value. */
+function checkValue(part: TextPart, program: Program, report: Report): void {
+  const name = part.kind === "cel" ? soleName(part.source) : undefined
+  if (name !== undefined)
+    program.resolve({ kind: "word", text: name, span: part.span }, ["value", "secret"], report)
 }
 
 /** Counts named values an expression seems to use; whether it may is checked where the expression is. */

@@ -129,7 +129,9 @@ export class Expressions {
         return { code: "SP5008", detail: `\`${name}\` is a secret` }
       }
       if (this.#program.excused(["value", "secret"], name)) return "excused"
-      return unknownHere(name, place)
+      const known = unknownHere(name, place)
+      if (known === undefined) for (const each of ["value", "secret"] as const) this.#program.misname(each)
+      return known
     }
     if (kind !== "unknown-field") return undefined
     const object = /([A-Za-z_]\w*)\s*(?:\.|\[\s*["'])\s*$/.exec(

@@ -40,7 +40,8 @@ export function lowerSubscriptions(
       continue
     values.needSecret(key.text)
     subscriptions[declared.name] = { scope: scope.plan, key: key.text }
-    if (!scope.apis.some((api) => keyed.has(api))) {
+    const excused = program.damaged || program.isMisnamed("api")
+    if (!excused && !scope.apis.some((api) => keyed.has(api))) {
       report.add(
         "SP3018",
         declared.span,

@@ -69,6 +69,8 @@ export class Scopes {
 
   /** To be called when all routes were seen: a `without` that never cut anything is a mistake. */
   reportIdle(): void {
+    // What was not understood may be what it cuts.
+    if (this.#program.damaged) return
     for (const [word, cut] of this.#without) {
       const policy = this.#program.find("policy", word.text)
       if (cut || (policy === undefined && !cuttable.includes(word.text))) continue

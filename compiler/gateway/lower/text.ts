@@ -3,11 +3,12 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Cel, Text, Word } from "../ast.ts"
 import type { Program } from "../program.ts"
+import { soleName } from "../sole-name.ts"
 import type { Expressions } from "./expression.ts"
 import { checkJson } from "./json.ts"
 import { placeIn } from "./literal.ts"
 import type { Place } from "./place.ts"
-import { soleName, type Values } from "./values.ts"
+import type { Values } from "./values.ts"
 
 /** What the place of a text allows. */
 export interface TextUse {

@@ -4,6 +4,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Text, Word } from "../ast.ts"
 import type { Declaration, Program } from "../program.ts"
+import { soleName } from "../sole-name.ts"
 
 /**
  * What a named value is: known now, known when the plan is loaded, or not understood (reported). `size` of a text counts all it is made of:
@@ -178,17 +179,9 @@ export class Values {
 
   #expressionPart(source: string, span: Span): LoadPart | undefined {
     const name = soleName(source)
-    if (
-      name !== undefined &&
-      (this.#program.find("value", name) !== undefined || this.#program.excused(["value"], name))
-    ) {
-      return this.#part(name, span)
-    }
-    const detail =
-      name === undefined
-        ? "the expression reads a request, but there is none yet"
-        : `no named value is called \`${name}\``
-    this.#report.add(name === undefined ? "SP2031" : "SP2012", span, detail)
+    // An unknown name was reported where all names are checked.
+    if (name !== undefined) return this.#part(name, span)
+    this.#report.add("SP2031", span, "the expression reads a request, but there is none yet")
     return undefined
   }
 
@@ -231,9 +224,4 @@ export class Values {
       `the value is made of itself: ${circle.map((name) => `\`${name}\``).join(" → ")}`,
     )
   }
-}
-
-/** The name in `${name}`, if there is nothing else. */
-export function soleName(source: string): string | undefined {
-  return /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(source)?.[1]
 }
