@@ -119,8 +119,8 @@ class Specializer {
     this.#kind = kind
     this.#own = own
     this.#conditions = conditions
-    const column = plans.subjects.indexOf(kind)
-    // A kind no restriction names can still arrive by way of its own relation, or of a wildcard of its type.
+    const column = own < 0 ? plans.subjects.indexOf(kind) : -1
+    // The table has no column for usersets, and none for a type that only its wildcard stands for.
     const computed = column < 0 ? relationsReaching(plans, kind) : undefined
     this.#reaching = (relation) =>
       computed === undefined

@@ -73,11 +73,12 @@ function collectTables(model: AuthorizationModel): Tables {
   relations.sort((a, b) => compare(a.type, b.type) || compare(a.relation, b.relation))
   const all = relations.flatMap((row) => row.restrictions)
   const subjects = sortedSet(all.map(subjectOf))
+  const subjectIndex = new Map(subjects.map((subject, index) => [subject, index]))
   const conditions = sortedSet(all.flatMap(({ condition }) => (condition === undefined ? [] : [condition])))
   const slots = relations.flatMap((row, relation) => {
     const own = row.restrictions.map((reference) => ({
       relation,
-      subject: subjects.indexOf(subjectOf(reference)),
+      subject: subjectIndex.get(subjectOf(reference)) ?? -1,
       condition: reference.condition === undefined ? -1 : conditions.indexOf(reference.condition),
     }))
     own.sort((a, b) => a.subject - b.subject || a.condition - b.condition)

@@ -7,55 +7,19 @@ import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
  * also has its own relation on itself.
  */
 export function relationsReaching(plans: RelationPlans, subject: string): Uint8Array {
-  const admits = plans.subjects.map((kind) => kind === subject || kind === `${subject}:*`)
-  const own = plans.relations.findIndex(({ type, relation }) => `${type}#${relation}` === subject)
-  const targets = targetsOfSubjects(plans)
-  const reaching = new Uint8Array(plans.relations.length)
-  if (own >= 0) reaching[own] = 1
-
-  const slotReaches = (slot: number): boolean => {
-    const kind = plans.slots[slot]?.[1] ?? -1
-    return admits[kind] === true || reaching[targets[kind] ?? -1] === 1
-  }
-  const holds = (node: RelationNode): boolean => {
-    if ("all" in node) return node.all.every(holds)
-    if ("but" in node) return holds(node.but[0])
-    const { same = [], direct = [], from = [], refs = [], branches = [] } = node.any
-    return (
-      direct.some(slotReaches) ||
-      same.includes(own) ||
-      refs.some((relation) => reaching[relation] === 1) ||
-      from.some(([, relation]) => reaching[relation] === 1) ||
-      branches.some(holds)
-    )
-  }
-  // Monotone, so it ends after at most as many rounds as there are relations; three or four in real models.
-  for (let changed = true; changed; ) {
-    changed = false
-    plans.relations.forEach(({ plan }, index) => {
-      if (reaching[index] === 1 || !holds(plan)) return
-      reaching[index] = 1
-      changed = true
-    })
-  }
-  return reaching
+  return Uint8Array.from(new Reach(plans, [subject]).solve(), (bits) => (bits[0] as number) & 1)
 }
 
-/** For each subject of the table that is a userset, the index of its relation. */
-function targetsOfSubjects(plans: RelationPlans): (number | undefined)[] {
-  const indexOf = new Map(plans.relations.map(({ type, relation }, index) => [`${type}#${relation}`, index]))
-  return plans.subjects.map((subject) => indexOf.get(subject))
-}
-
-/** The column `reach` of every relation, for the subjects of the plan's table. */
+/** The column `reach` of every relation: for the subjects of the plan's table that are no usersets. */
 export function reachOfAll(plans: RelationPlans): number[][] {
-  const reach: number[][] = plans.relations.map(() => [])
-  plans.subjects.forEach((subject, kind) => {
-    relationsReaching(plans, subject).forEach((can, relation) => {
-      if (can === 1) reach[relation]?.push(kind)
-    })
-  })
-  return reach
+  const kinds = plans.subjects.flatMap((subject, index) =>
+    subject.includes("#") ? [] : [{ subject, index }],
+  )
+  const sets = new Reach(
+    plans,
+    kinds.map(({ subject }) => subject),
+  ).solve()
+  return sets.map((bits) => kinds.filter((_, at) => has(bits, at)).map(({ index }) => index))
 }
 
 /**
@@ -72,13 +36,133 @@ export function canReach(
   const plans = model.relations
   const index = plans.relations.findIndex((row) => row.type === type && row.relation === relation)
   if (index < 0) return false
-  const subject =
-    subjectRelation === undefined
-      ? subjectType
-      : subjectRelation === "*"
-        ? `${subjectType}:*`
-        : `${subjectType}#${subjectRelation}`
-  const kind = plans.subjects.indexOf(subject)
+  if (subjectRelation !== undefined && subjectRelation !== "*")
+    return relationsReaching(plans, `${subjectType}#${subjectRelation}`)[index] === 1
+  const kind = plans.subjects.indexOf(subjectRelation === undefined ? subjectType : `${subjectType}:*`)
   if (kind >= 0) return plans.relations[index]?.reach.includes(kind) === true
-  return relationsReaching(plans, subject)[index] === 1
+  // Nobody of this type is named in a restriction, but its wildcard may be.
+  return subjectRelation === undefined && relationsReaching(plans, subjectType)[index] === 1
+}
+
+/** A set of kinds of subjects, by their number. */
+type Bits = Uint32Array
+
+function has(bits: Bits, at: number): boolean {
+  return (((bits[at >> 5] as number) >>> (at & 31)) & 1) === 1
+}
+
+function add(bits: Bits, at: number): void {
+  bits[at >> 5] = (bits[at >> 5] as number) | (1 << (at & 31))
+}
+
+function addAll(into: Bits, from: Bits | undefined): void {
+  if (from === undefined) return
+  for (let at = 0; at < into.length; at++) into[at] = (into[at] as number) | (from[at] as number)
+}
+
+/** The least fixed point over all relations, for many kinds of subjects at once: what has changed is carried to what depends on it. */
+class Reach {
+  readonly #plans: RelationPlans
+  readonly #words: number
+  /** Per subject of the table: the kinds a tuple of it serves, and the relation it stands for when it is a userset. */
+  readonly #admitted: readonly Bits[]
+  readonly #targets: readonly (number | undefined)[]
+  /** Per relation: itself, when it is one of the kinds. */
+  readonly #own = new Map<number, Bits>()
+  readonly #reached: Bits[]
+
+  constructor(plans: RelationPlans, kinds: readonly string[]) {
+    this.#plans = plans
+    this.#words = (kinds.length + 31) >> 5
+    const numbers = new Map(kinds.map((kind, at) => [kind, at]))
+    this.#admitted = plans.subjects.map((subject) => {
+      const bits = this.#empty()
+      for (const kind of [subject, subject.endsWith(":*") ? subject.slice(0, -2) : subject]) {
+        const at = numbers.get(kind)
+        if (at !== undefined) add(bits, at)
+      }
+      return bits
+    })
+    const relations = new Map(
+      plans.relations.map(({ type, relation }, index) => [`${type}#${relation}`, index]),
+    )
+    this.#targets = plans.subjects.map((subject) => relations.get(subject))
+    for (const [name, index] of relations) {
+      const at = numbers.get(name)
+      if (at === undefined) continue
+      const bits = this.#empty()
+      add(bits, at)
+      this.#own.set(index, bits)
+    }
+    this.#reached = plans.relations.map(() => this.#empty())
+  }
+
+  solve(): readonly Bits[] {
+    const dependents = this.#dependents()
+    const waiting = this.#plans.relations.map((_, index) => index)
+    const queued = new Uint8Array(waiting.length).fill(1)
+    for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+      queued[index] = 0
+      const bits = this.#node(this.#plans.relations[index]?.plan ?? { any: {} })
+      addAll(bits, this.#own.get(index))
+      const before = this.#reached[index] as Bits
+      if (bits.every((word, at) => word === before[at])) continue
+      this.#reached[index] = bits
+      for (const dependent of dependents[index] ?? []) {
+        if (queued[dependent] === 1) continue
+        queued[dependent] = 1
+        waiting.push(dependent)
+      }
+    }
+    return this.#reached
+  }
+
+  #empty(): Bits {
+    return new Uint32Array(this.#words)
+  }
+
+  #node(node: RelationNode): Bits {
+    if ("but" in node) return this.#node(node.but[0])
+    if ("all" in node) {
+      const bits = this.#empty().fill(0xffff_ffff)
+      for (const child of node.all) {
+        const other = this.#node(child)
+        for (let at = 0; at < bits.length; at++) bits[at] = (bits[at] as number) & (other[at] as number)
+      }
+      return bits
+    }
+    const bits = this.#empty()
+    const { same = [], direct = [], from = [], refs = [], branches = [] } = node.any
+    for (const relation of same) addAll(bits, this.#own.get(relation))
+    for (const slot of direct) {
+      const subject = this.#plans.slots[slot]?.[1] ?? -1
+      addAll(bits, this.#admitted[subject])
+      addAll(bits, this.#reached[this.#targets[subject] ?? -1])
+    }
+    for (const [, relation] of from) addAll(bits, this.#reached[relation])
+    for (const relation of refs) addAll(bits, this.#reached[relation])
+    for (const branch of branches) addAll(bits, this.#node(branch))
+    return bits
+  }
+
+  /** Per relation, those whose plans read it. */
+  #dependents(): number[][] {
+    const dependents: number[][] = this.#plans.relations.map(() => [])
+    this.#plans.relations.forEach(({ plan }, index) => {
+      const nodes = [plan]
+      for (const node of nodes) {
+        if ("but" in node) nodes.push(node.but[0])
+        else if ("all" in node) nodes.push(...node.all)
+        else {
+          const { direct = [], from = [], refs = [], branches = [] } = node.any
+          nodes.push(...branches)
+          for (const slot of direct)
+            dependents[this.#targets[this.#plans.slots[slot]?.[1] ?? -1] ?? -1]?.push(index)
+          for (const [, relation] of from) dependents[relation]?.push(index)
+          for (const relation of refs) dependents[relation]?.push(index)
+        }
+      }
+    })
+    return dependents
+  }
 }

@@ -42,7 +42,8 @@ const relationNode: z.ZodType<RelationNode> = z.lazy(() =>
 /**
  * The relation plans of a model. Tables refer to each other by index:
  * `subjects` are the kinds on the left of restrictions (`user`, `user:*`, `group#member`), `conditions` the names used there,
- * a slot is `[relation, subject, condition or -1]`: the tuples of one restriction. `reach` lists the subjects that can have the relation at all.
+ * a slot is `[relation, subject, condition or -1]`: the tuples of one restriction. `reach` lists the subjects, other than usersets, that can have the
+ * relation at all.
  */
 export const relationPlans = z
   .strictObject({
