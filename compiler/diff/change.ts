@@ -54,7 +54,7 @@ export interface Scope {
 export interface Change {
   /** The worst of what it does. */
   readonly risk: Risk
-  /** The plan as a whole is suspicious: it is empty, or much smaller than the one before. */
+  /** The plan as a whole is suspicious: it is empty, or much smaller or larger than the one before. */
   readonly danger: boolean
   readonly action: "added" | "removed" | "changed"
   readonly subject: { readonly kind: SubjectKind; readonly name: string }

@@ -1,6 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Address } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { holds } from "./networks.ts"
 import { listChanges, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { addressWords, durationWords, sizeWords } from "./words.ts"
@@ -181,15 +182,19 @@ function trustChanges(before: readonly string[], after: readonly string[]): Told
     ...removed.map((network) =>
       tell(
         { ...about(network), action: "removed", before: `trust ${network}` },
-        closes(
-          "what callers from there say in X-Forwarded-For is not believed; their own address is counted",
-        ),
+        after.some((wide) => holds(wide, network))
+          ? neutral("a wider network holds it still")
+          : closes(
+              "what callers from there say in X-Forwarded-For is not believed; their own address is counted",
+            ),
       ),
     ),
     ...added.map((network) =>
       tell(
         { ...about(network), action: "added", after: `trust ${network}` },
-        opens("callers from there choose, by X-Forwarded-For, which address limits count and logs name"),
+        before.some((wide) => holds(wide, network))
+          ? neutral("a wider network held it already")
+          : opens("callers from there choose, by X-Forwarded-For, which address limits count and logs name"),
       ),
     ),
   ]

@@ -24,11 +24,16 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
       fields: fieldsOf(issuerRules, issuerStatements),
       routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuer === name),
     }),
-    ...declarations("backend", declared(before.backends), declared(after.backends), {
-      words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
-      fields: fieldsOf(backendRules, backendStatements),
-      routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
-    }),
+    ...declarations(
+      "backend",
+      declared(before.backends, after.backends),
+      declared(after.backends, before.backends),
+      {
+        words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
+        fields: fieldsOf(backendRules, backendStatements),
+        routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
+      },
+    ),
     ...declarations("value", before.values, after.values, {
       words: (name, value) =>
         `value ${name} = ${"from" in value ? referenceWords(value.from) : textWords(value.text)}`,
@@ -108,9 +113,11 @@ function fieldsOf<Item extends object>(
       }))
 }
 
-/** Backends written as URLs are named by these: routes that go to another one tell it. */
-function declared(backends: PlanBody["backends"]): PlanBody["backends"] {
-  return Object.fromEntries(Object.entries(backends).filter(([name]) => !name.startsWith("inline-")))
+/** A backend written as a URL is named by it: that one comes and another goes is told by the routes that go there. */
+function declared(backends: PlanBody["backends"], others: PlanBody["backends"]): PlanBody["backends"] {
+  return Object.fromEntries(
+    Object.entries(backends).filter(([name]) => !name.startsWith("inline-") || Object.hasOwn(others, name)),
+  )
 }
 
 const issuerRules: FieldRules<Issuer> = {

@@ -12,16 +12,17 @@ const counted: readonly { noun: string; count(body: PlanBody): number }[] = [
 
 /** Fewer than this are too few for a share of them to say anything. */
 const shareFrom = 4
+const growthFrom = 10
 
-/** Says that a plan is empty or much smaller than the one before: the usual look of a file that was not generated to its end. */
+/**
+ * Says that a plan is empty, much smaller or much larger than the one before: the usual look of text that was not generated to its end, or
+ * generated twice. Such plans have taken down large networks while each single line of theirs looked right.
+ */
 export function compareSizes(before: PlanBody, after: PlanBody): Told[] {
   return counted.flatMap(({ noun, count }) => {
     const [old, next] = [count(before), count(after)]
-    const empty = old > 0 && next === 0
-    if (!empty && (old < shareFrom || next * 2 >= old)) return []
-    const why = empty
-      ? `the plan has no ${noun} any more`
-      : `the plan loses more than half of its ${noun}s: check that nothing is missing in its text`
+    const why = suspicion(noun, old, next)
+    if (why === undefined) return []
     const change = tell(
       {
         action: "changed",
@@ -35,4 +36,13 @@ export function compareSizes(before: PlanBody, after: PlanBody): Told[] {
     )
     return [{ ...change, danger: true }]
   })
+}
+
+function suspicion(noun: string, old: number, next: number): string | undefined {
+  if (old > 0 && next === 0) return `the plan has no ${noun} any more`
+  if (old >= shareFrom && next * 2 < old)
+    return `the plan loses more than half of its ${noun}s: check that nothing is missing in its text`
+  if (old >= growthFrom && next >= old * 2)
+    return `the plan has twice as many ${noun}s or more: check that nothing is in its text twice`
+  return undefined
 }
