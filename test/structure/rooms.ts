@@ -228,6 +228,7 @@ export const rooms: readonly Room[] = [
       "glob",
       "load",
       "nearest",
+      "shown",
       "source",
     ],
     may: [],
