@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import type { TupleRow } from "../../runtime/check/ports.ts"
+import type { Database } from "../../runtime/store/database.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
 import { createStore } from "../../runtime/store/stores.ts"
@@ -12,6 +13,32 @@ import { describePostgres } from "../postgres.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 
 const rowOf = (at: number): TupleRow => [`d:${at}`, "r", "u:1", "", "", ""]
+
+/** The feed is gapless and has all that was acknowledged; retold from the start it gives the stored tuples. */
+async function expectConsistent(
+  database: Database,
+  id: string,
+  acknowledged: ReadonlyMap<number, readonly string[]>,
+): Promise<void> {
+  const source = createTupleSource(database)
+  const changes = await source.changes(id, 0, 10_000)
+  const revision = await source.revision(id)
+  expect([...new Set(changes.map((change) => change.revision))]).toEqual(
+    Array.from({ length: revision }, (_, at) => at + 1),
+  )
+  const feed = new Set(changes.map((each) => `${each.revision} ${each.operation} ${tupleIdentity(each.row)}`))
+  for (const [at, told] of acknowledged) for (const each of told) expect(feed).toContain(`${at} ${each}`)
+  const retold = new Set<string>()
+  for (const { operation, row } of changes) {
+    if (operation === "write") retold.add(tupleIdentity(row))
+    else retold.delete(tupleIdentity(row))
+  }
+  const stored = new Set<string>()
+  await source.load(id, (rows) => {
+    for (const row of rows) stored.add(tupleIdentity(row))
+  })
+  expect(stored).toEqual(retold)
+}
 
 describePostgres("a server that crashes under writers", () => {
   test("what was acknowledged is there, the feed has no gap, and it retells the tuples", async () => {
@@ -53,26 +80,7 @@ describePostgres("a server that crashes under writers", () => {
       await workers
       expect(failed).toBeGreaterThan(0)
 
-      const source = createTupleSource(database)
-      const changes = await source.changes(id, 0, 10_000)
-      const revision = await source.revision(id)
-      expect([...new Set(changes.map((change) => change.revision))]).toEqual(
-        Array.from({ length: revision }, (_, at) => at + 1),
-      )
-      const feed = new Set(
-        changes.map((each) => `${each.revision} ${each.operation} ${tupleIdentity(each.row)}`),
-      )
-      for (const [at, told] of acknowledged) for (const each of told) expect(feed).toContain(`${at} ${each}`)
-      const retold = new Set<string>()
-      for (const { operation, row } of changes) {
-        if (operation === "write") retold.add(tupleIdentity(row))
-        else retold.delete(tupleIdentity(row))
-      }
-      const stored = new Set<string>()
-      await source.load(id, (rows) => {
-        for (const row of rows) stored.add(tupleIdentity(row))
-      })
-      expect(stored).toEqual(retold)
+      await expectConsistent(database, id, acknowledged)
     } finally {
       await database.close()
       await server.stop()
