@@ -194,9 +194,9 @@ export class StoreGraph {
       // Newer than the pages by an own write meanwhile: they may lack it.
       if (this.graph.revision !== pages.revision) continue
       keys.forEach((key, at) => {
+        // Evaluations under way may go on: what they have read stays where it lies, and what they missed they will ask for.
         this.graph.install(key, pages.pages[at] ?? [])
       })
-      this.#options.onChanged()
       this.contactMs = Math.max(this.contactMs, asked)
       return
     }
