@@ -32,6 +32,6 @@ export const rollback: Work<RollbackArgs> = async (args, io) => {
       author: await authorOf(io),
     }),
   )
-  io.out(`Applied as serial ${record.serial}.\n`)
+  io.out(`\nApplied as serial ${record.serial}.\n`)
   return exitCode.ok
 }
