@@ -292,8 +292,13 @@ export class Forwarding implements Timed {
 
   #end(): void {
     const unread = unreadBody(this.#exchange)
-    if (unread === "none" || this.#body !== undefined) this.#exchange.reply.end()
-    else endUnread(this.#exchange, undefined, unread)
+    if (unread === "none") {
+      this.#exchange.reply.end()
+      return
+    }
+    // The backend answered without reading all; the rest is for nobody.
+    this.#body?.destroy()
+    endUnread(this.#exchange, undefined, unread)
   }
 
   /** Answers with something else than the backend did; what is left of its answer is read away or cut off. */

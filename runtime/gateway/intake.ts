@@ -72,7 +72,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
         : contentLength,
     sentLength: contentLength,
     expectsContinue: fields.expectsContinue,
-    wantsWebSocket: fields.upgrade === "websocket" && fields.nominated.includes("upgrade"),
+    wantsWebSocket: fields.nominated.includes("upgrade") && namesWebSocket(fields.upgrade),
   }
 }
 
@@ -227,6 +227,10 @@ function addForwarding(headers: string[], fields: Fields, hop: Hop): void {
   const host = (hop.trusted ? lastWord(fields.forwardedHost) : undefined) ?? hop.authority
   if (host !== "") headers.push("x-forwarded-host", host)
   headers.push("via", fields.via === undefined ? `1.1 ${hop.via}` : `${fields.via}, 1.1 ${hop.via}`)
+}
+
+function namesWebSocket(upgrade: string | undefined): boolean {
+  return upgrade?.split(",").some((protocol) => protocol.trim() === "websocket") === true
 }
 
 function joined(before: string | undefined, value: string): string {

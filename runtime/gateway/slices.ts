@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 
-/** Work in slices: requests are served between them. */
+/** Work in slices: requests are served between them. Short ones: what was allocated in a slice is collected in the same turn, which takes longer. */
 export class Slices {
   readonly #sliceMs: number
   #since = performance.now()
 
-  constructor(sliceMs = 8) {
+  constructor(sliceMs = 4) {
     this.#sliceMs = sliceMs
   }
 

@@ -182,6 +182,25 @@ test("an answer that comes while a body is still sent reaches the client that is
   expect(answer).toBe(413)
 })
 
+test("a backend's answer that overtakes the body reaches the client that is still sending", async () => {
+  for (const length of [0, 5]) {
+    const { running } = await start((_request, response) => {
+      response.writeHead(413, { "content-length": length })
+      response.end("x".repeat(length))
+    })
+    const answer = await new Promise<number>((resolve, reject) => {
+      const request = httpRequest(`${running.url}/a`, { method: "POST" }, (response) => {
+        response.resume()
+        response.on("end", () => resolve(response.statusCode ?? 0))
+      })
+      request.on("error", reject)
+      for (let sent = 0; sent < 8; sent += 1) request.write(Buffer.alloc(64 * 1024))
+      setTimeout(() => request.end(Buffer.alloc(64 * 1024)), 50)
+    })
+    expect(answer).toBe(413)
+  }
+})
+
 test("100 Continue goes out after the door has opened, not before", async () => {
   const { running, upstream } = await start(undefined, {
     inbound: [
