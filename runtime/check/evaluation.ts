@@ -43,6 +43,7 @@ export class Evaluation {
   #slow: Generator<void, number> | undefined
   #usedSlowPath = false
   #started = false
+  #allowed = false
 
   begin(parts: QuestionParts, limits: EvaluationOptions, explain: boolean): void {
     this.#parts = parts
@@ -75,10 +76,18 @@ export class Evaluation {
     }
   }
 
-  /** The evaluated tree of a question begun with `explain`, once it is decided. */
+  /** The evaluated tree of a question begun with `explain`, once it is decided. Of the slow path it says only that it was taken. */
   get explanation(): ExplainNode | undefined {
+    if (!this.#explain) return undefined
     const { tree } = this.#trace
-    return this.#explain && !this.#usedSlowPath ? tree : undefined
+    if (!this.#usedSlowPath) return tree
+    const { object, relation, model } = this.#parts
+    return {
+      label: `${this.question.nameOf(object)}#${model.plan.relations.relations[relation]?.relation}`,
+      result: this.#allowed ? "true" : "false",
+      reason:
+        "decided for a whole cycle at once: tuples and exclusions depend on each other; what they leave undecided is denied",
+    }
   }
 
   #runMachine(): number {
@@ -119,7 +128,8 @@ export class Evaluation {
       const problem = this.question.problems[this.question.problem]
       throw new CheckError(problem?.code ?? "validation_error", problem?.message ?? "the check has no answer")
     }
-    return value === isTrue ? allow : deny
+    this.#allowed = value === isTrue
+    return this.#allowed ? allow : deny
   }
 
   #tooComplex(): CheckError {

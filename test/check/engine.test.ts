@@ -103,13 +103,14 @@ condition small(x: int) {
       "doc:1 viewer user:ann if small",
       'doc:1 viewer user:ann if small {"x":50}',
       "doc:1 viewer user:ann",
+      "doc:1 viewer user:ann if never",
     ]) {
       // No delete before it: the key is the same.
       engine.applied("store", source.write(tupleOf(text)))
       const answer = await ask(engine, "doc:1 viewer user:ann", { context }, conditional)
       results.push(answer.allowed)
     }
-    expect(results).toEqual([false, true, false, true])
+    expect(results).toEqual([false, true, false, true, false])
   })
 
   test("follows other processes' writes by polling", async () => {

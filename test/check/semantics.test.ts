@@ -448,3 +448,23 @@ test("explain writes down what was evaluated, with the tuples that counted", asy
   ])
   engine.close()
 })
+
+test("explain says so when a cycle through an exclusion was decided as a whole", async () => {
+  const model = modelOf(`
+type user
+type node
+  relations
+    define next: [node]
+    define beaten: [user] or winner from next
+    define winner: [user] but not beaten
+`)
+  const source = new MemorySource()
+  source.write(...["node:1 next node:1", "node:1 winner user:ann"].map(tupleOf))
+  const engine = new Engine(source, { pollMs: 0 })
+  const request = { user: "user:ann", relation: "winner", object: "node:1", explain: true }
+  const { allowed, explanation } = await engine.check("store", model, request)
+  expect(allowed).toBe(false)
+  expect(explanation).toMatchObject({ label: "node:1#winner", result: "false" })
+  expect(explanation?.reason).toContain("a whole cycle")
+  engine.close()
+})
