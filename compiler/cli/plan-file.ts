@@ -1,9 +1,11 @@
-import { readFileSync } from "node:fs"
+import { closeSync, openSync, readSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
 import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 import { decode } from "../core/decode.ts"
+import { shown } from "../core/shown.ts"
 import { CliError } from "./command.ts"
+import { duplicateKey } from "./duplicate-key.ts"
 import type { Io } from "./io.ts"
 
 /** A plan out of a file; `base` is undefined when the file is not sealed, null when nothing was running when it was. */
@@ -18,7 +20,13 @@ const problemsShownMax = 10
 
 /** Reads a plan, sealed or not, and judges it completely. What is wrong with it is a `CliError` with the places in the JSON. */
 export function readPlanFile(io: Io, path: string): PlanFile {
-  const json = parse(path, readText(io, path))
+  const text = readText(io, path)
+  const json = parse(path, text)
+  const twice = duplicateKey(text)
+  if (twice !== undefined)
+    throw notAPlan(path, [
+      { path: "", message: `line ${twice.line} gives the key \`${shown(twice.key)}\` twice in one object` },
+    ])
   if (typeof json === "object" && json !== null && "sealed" in json) {
     const read = readSealedPlan(json)
     if ("problems" in read) throw notAPlan(path, read.problems)
@@ -32,7 +40,7 @@ export function readPlanFile(io: Io, path: string): PlanFile {
 function readText(io: Io, path: string): string {
   let bytes: Uint8Array
   try {
-    bytes = readFileSync(resolve(io.cwd, path))
+    bytes = readBounded(resolve(io.cwd, path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === "ENOENT")
@@ -45,6 +53,24 @@ function readText(io: Io, path: string): string {
   const decoded = decode(bytes)
   if (decoded.text === undefined) throw new CliError(`${path} is not a plan: the file ${decoded.detail}`)
   return decoded.text
+}
+
+/** At most one byte more than a plan can have: a device has no end, and a pipe (`<(…)`) no size to ask for. */
+function readBounded(path: string): Buffer {
+  const descriptor = openSync(path, "r")
+  try {
+    const chunks: Buffer[] = []
+    for (let left = bytesMax + 1; left > 0; ) {
+      const chunk = Buffer.allocUnsafe(Math.min(left, 1024 * 1024))
+      const length = readSync(descriptor, chunk)
+      if (length === 0) break
+      chunks.push(chunk.subarray(0, length))
+      left -= length
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function parse(path: string, text: string): unknown {
@@ -61,7 +87,7 @@ function parse(path: string, text: string): unknown {
 function notAPlan(path: string, problems: readonly PlanProblem[]): CliError {
   const shown = problems
     .slice(0, problemsShownMax)
-    .map(({ path: at, message }) => `\n  ${at === "" ? "" : `${at}: `}${message}`)
+    .map(({ path: at, message }) => `\n  ${at === "" ? "the file" : at}: ${message}`)
   const more = problems.length > problemsShownMax ? `\n  and ${problems.length - problemsShownMax} more` : ""
   return new CliError(
     `${path} is not a plan that can be used:${shown.join("")}${more}`,

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import { resolve } from "node:path"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Compiled } from "../compile.ts"
@@ -11,7 +12,10 @@ import { withProgress } from "./progress.ts"
 
 /** The project's files on disk. */
 export function filesOf(io: Io, { folder }: ProjectArgs): Files {
-  return new DiskFiles(resolve(io.cwd, folder))
+  const root = resolve(io.cwd, folder)
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CliError(`there is no folder ${folder}`, "Check the path.")
+  return new DiskFiles(root)
 }
 
 /** Compiles a project. The compiler is loaded here, by the commands that need it only. */

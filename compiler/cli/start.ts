@@ -11,7 +11,7 @@ export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> 
 }
 
 /** Errors whose message is a sentence for whoever started the process. */
-const forPeople = ["StartError", "DevError", "MigrationError", "SourceUnavailable"]
+const forPeople = ["StartError", "DevError", "MigrationError"]
 
 /**
  * Passes an error on; those that a person can mend as a `CliError`. By name, because importing the classes would load what
@@ -20,6 +20,12 @@ const forPeople = ["StartError", "DevError", "MigrationError", "SourceUnavailabl
 export function rethrowForPeople(error: unknown): never {
   if (error instanceof Error && forPeople.includes(error.name)) {
     throw new CliError(error.message, (error as { help?: string }).help)
+  }
+  if (error instanceof Error && error.name === "SourceUnavailable") {
+    throw new CliError(
+      `the database does not answer: ${error.message}`,
+      "Check that it runs and lets you in, and what SALLYPORT_DATABASE_URL says.",
+    )
   }
   throw error
 }

@@ -52,6 +52,12 @@ function isUrl(path: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(path)
 }
 
+/** Of a file that is named by the command line and by no file. */
+function entryHelp(code: Code): { help: string } | object {
+  const help = "Run the command in the project's folder, or name the project's first file with `--config`."
+  return code === "SP0001" || code === "SP0002" || code === "SP0003" ? { help } : {}
+}
+
 type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
 
 /**
@@ -92,7 +98,12 @@ export class Project {
     if ("file" in outcome) return outcome.file
     this.#complete = false
     const near = outcome.code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
-    this.#report.add(outcome.code, at, `\`${shown(path)}\` ${outcome.detail}${near}`)
+    this.#report.add(
+      outcome.code,
+      at,
+      `\`${shown(path)}\` ${outcome.detail}${near}`,
+      at === undefined ? entryHelp(outcome.code) : {},
+    )
     return undefined
   }
 

@@ -1,6 +1,6 @@
-import { z } from "zod"
 import { digestOf, stepIdOf } from "./canonical.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
+import { cut, problemsOf } from "./problems.ts"
 import type { Step } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
@@ -17,6 +17,8 @@ export type SealedRead = { readonly sealed: SealedPlan } | { readonly problems: 
 /** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */
 const depthMax = 200
 const problemsMax = 50
+/** `when` and `any-of` inside of each other. Whoever provides a step walks the steps inside of it. */
+const stepDepthMax = 200
 
 /**
  * Validates a plan completely: format, every key, digest, and that every name and step it refers to is in it.
@@ -33,7 +35,8 @@ export function readPlan(json: unknown): PlanRead {
 
 /** The same for a sealed plan (`sallyport plan --out`). */
 export function readSealedPlan(json: unknown): SealedRead {
-  if (depth(json) > depthMax) return { problems: [{ path: "", message: `nested deeper than ${depthMax}` }] }
+  const shape = shapeProblem(json)
+  if (shape !== undefined) return { problems: [shape] }
   const early = isRecord(json) ? precheck(json["plan"], "plan") : undefined
   if (early !== undefined) return { problems: [early] }
   const parsed = sealedPlan.safeParse(json)
@@ -43,7 +46,8 @@ export function readSealedPlan(json: unknown): SealedRead {
 }
 
 function precheck(json: unknown, at = ""): PlanProblem | undefined {
-  if (depth(json) > depthMax) return { path: at, message: `nested deeper than ${depthMax}` }
+  const shape = at === "" ? shapeProblem(json) : undefined
+  if (shape !== undefined) return shape
   if (!isRecord(json)) return { path: at, message: "is not a plan: a JSON object is expected" }
   if (json["format"] === planFormat) return undefined
   const path = at === "" ? "format" : `${at}.format`
@@ -52,7 +56,7 @@ function precheck(json: unknown, at = ""): PlanProblem | undefined {
     message:
       json["format"] === undefined
         ? "has no `format`: this is not a plan"
-        : `plan format ${JSON.stringify(json["format"])} is not known here; this version reads format ${planFormat}. Make the plan again with the version that serves it`,
+        : `plan format ${cut(JSON.stringify(json["format"]))} is not known here; this version reads format ${planFormat}. Make the plan again with the version that serves it`,
   }
 }
 
@@ -75,7 +79,9 @@ function integrity(read: Plan): PlanProblem[] {
 class Integrity {
   readonly #plan: PlanBody
   readonly #problems: PlanProblem[]
-  readonly #used = new Set<string>()
+  /** How deep the steps a route uses reach: 1 for one without others inside. */
+  readonly #depths = new Map<string, number>()
+  #tooDeep = false
 
   constructor(body: PlanBody, problems: PlanProblem[]) {
     this.#plan = body
@@ -86,13 +92,13 @@ class Integrity {
     const { routes, steps, products, subscriptions, authz } = this.#plan
     for (const [key, route] of Object.entries(routes)) {
       if (key !== `${route.method} ${route.path}`)
-        this.#add(`routes[${quote(key)}]`, `its key must be \`${route.method} ${route.path}\``)
+        this.#add(`routes[${quote(key)}]`, `its key must be \`${cut(`${route.method} ${route.path}`)}\``)
       for (const section of ["inbound", "backend", "outbound", "onError"] as const) {
         this.#steps(route.sections[section], `routes[${quote(key)}].sections.${section}`, [])
       }
     }
     for (const [id, step] of Object.entries(steps)) {
-      if (!this.#used.has(id)) this.#add(`steps.${id}`, "no route uses this step")
+      if (!this.#tooDeep && !this.#depths.has(id)) this.#add(`steps.${id}`, "no route uses this step")
       // Compiled steps are carried over by id: an id that is not its content's would run another step than the plan says.
       if (stepIdOf(step) !== id)
         this.#add(`steps.${id}`, `the id does not fit the content, which has \`${stepIdOf(step)}\``)
@@ -113,23 +119,49 @@ class Integrity {
     this.#names(this.#plan, "")
   }
 
-  #steps(ids: readonly string[], path: string, above: readonly string[]): void {
+  /** Checks a list of steps and what is inside of them; answers how deep they reach. */
+  #steps(ids: readonly string[], path: string, above: readonly string[]): number {
+    let deepest = 0
     ids.forEach((id, index) => {
       const step = this.#plan.steps[id]
-      if (step === undefined) this.#add(`${path}[${index}]`, `there is no step \`${id}\``)
-      else if (above.includes(id)) this.#add(`${path}[${index}]`, `step \`${id}\` contains itself`)
-      else if (!this.#used.has(id)) this.#step(step, id, `steps.${id}`, [...above, id])
+      const at = `${path}[${index}]`
+      if (step === undefined) this.#add(at, `there is no step \`${id}\``)
+      else if (above.includes(id)) this.#add(at, `step \`${id}\` contains itself`)
+      else {
+        const depth = this.#depths.get(id) ?? this.#step(step, id, above)
+        if (above.length + depth > stepDepthMax) this.#reportDepth(at)
+        deepest = Math.max(deepest, depth)
+      }
     })
+    return deepest
   }
 
-  #step(step: Step, id: string, path: string, above: readonly string[]): void {
-    this.#used.add(id)
-    if (step.kind === "when") {
-      this.#steps(step.matched, `${path}.matched`, above)
-      this.#steps(step.otherwise, `${path}.otherwise`, above)
-    } else if (step.kind === "any-of") this.#steps(step.steps, `${path}.steps`, above)
-    else if (step.kind === "validate-jwt")
-      this.#has(this.#plan.issuers, step.issuer, `${path}.issuer`, "issuer")
+  #step(step: Step, id: string, above: readonly string[]): number {
+    // What is deeper is refused, so nothing in it is looked at: the walk must not go as deep as a hostile plan.
+    if (above.length >= stepDepthMax) return 1
+    const path = `steps.${id}`
+    const inside = [...above, id]
+    const depth =
+      step.kind === "when"
+        ? Math.max(
+            this.#steps(step.matched, `${path}.matched`, inside),
+            this.#steps(step.otherwise, `${path}.otherwise`, inside),
+          )
+        : step.kind === "any-of"
+          ? this.#steps(step.steps, `${path}.steps`, inside)
+          : 0
+    this.#depths.set(id, depth + 1)
+    this.#refers(step, path)
+    return depth + 1
+  }
+
+  #reportDepth(at: string): void {
+    if (!this.#tooDeep) this.#add(at, `steps are inside of each other, more than ${stepDepthMax} deep`)
+    this.#tooDeep = true
+  }
+
+  #refers(step: Step, path: string): void {
+    if (step.kind === "validate-jwt") this.#has(this.#plan.issuers, step.issuer, `${path}.issuer`, "issuer")
     else if (step.kind === "forward")
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require")
@@ -158,7 +190,7 @@ class Integrity {
   }
 
   #has(table: Record<string, unknown>, key: string, path: string, what: string): void {
-    if (!Object.hasOwn(table, key)) this.#add(path, `there is no ${what} \`${key}\``)
+    if (!Object.hasOwn(table, key)) this.#add(path, `there is no ${what} \`${cut(key)}\``)
   }
 
   #add(path: string, message: string): void {
@@ -166,29 +198,41 @@ class Integrity {
   }
 }
 
-function problemsOf(error: z.ZodError): PlanProblem[] {
-  return error.issues
-    .slice(0, problemsMax)
-    .map((issue) => ({ path: z.core.toDotPath(issue.path), message: issue.message }))
-}
-
 function quote(key: string): string {
-  return JSON.stringify(key)
+  return JSON.stringify(cut(key, 120))
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Nesting depth of JSON, counted with an own stack: the value may be hostile. */
-function depth(json: unknown): number {
-  let deepest = 0
-  const stack: [unknown, number][] = [[json, 1]]
+/** A value of the JSON, with the way to it. */
+interface Place {
+  readonly value: unknown
+  readonly key: string | number
+  readonly level: number
+  readonly above: Place | undefined
+}
+
+/**
+ * What no schema can be asked to judge: JSON that is too deep for it, and keys that it would leave out without a word.
+ * With an own stack, because the value may be hostile.
+ */
+function shapeProblem(json: unknown): PlanProblem | undefined {
+  const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const [node, level] = top
-    if (level > deepest) deepest = level
-    if (level > depthMax || node === null || typeof node !== "object") continue
-    for (const item of Object.values(node)) stack.push([item, level + 1])
+    const { value, level } = top
+    if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax}` }
+    if (value === null || typeof value !== "object") continue
+    if (Object.hasOwn(value, "__proto__")) return { path: pathOf(top), message: 'unknown key "__proto__"' }
+    for (const [key, item] of Object.entries(value))
+      stack.push({ value: item, key, level: level + 1, above: top })
   }
-  return deepest
+  return undefined
+}
+
+function pathOf(place: Place): string {
+  const keys: (string | number)[] = []
+  for (let at: Place | undefined = place; at?.above !== undefined; at = at.above) keys.unshift(at.key)
+  return keys.join(".")
 }

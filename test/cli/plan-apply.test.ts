@@ -222,6 +222,16 @@ describe("plan files that cannot be used", () => {
       JSON.stringify(sealed()).replace('"callsMax":10', '"callsMax":11'),
       /plan\.digest: the digest does not fit the content/,
     ],
+    [
+      "a key that stands twice",
+      `{"sealed":1,\n"a\\"}":[{"x":"y"},{"x":1}],"sealed":${JSON.stringify("x".repeat(100))}}`,
+      /the file: line 2 gives the key `sealed` twice in one object/,
+    ],
+    [
+      "a key that is longer than a page",
+      JSON.stringify({ ...sealed(), ["k".repeat(100_000)]: 1 }),
+      /^error: .{1,100}\n {2}the file: unknown key "k{60}…"\nhelp: .*\n$/,
+    ],
     ["deep", `{"sealed":1,"plan":${"[".repeat(5_000)}${"]".repeat(5_000)}}`, /nested deeper/],
   ]
 

@@ -226,6 +226,63 @@ describe("reading a plan", () => {
     expect(problemsOf(json).join("\n")).toMatch(message)
   })
 
+  it.each<[string, Json, RegExp]>([
+    ["what is not there", { format: 1 }, /^digest: is missing \(expected string\)$/],
+    ["a key nobody knows", { ...planOf(), ["k".repeat(1e5)]: 1 }, /^: unknown key "k{60}…"$/],
+    [
+      "a value of another type, in a union",
+      planOf((plan) => use(plan, { kind: "set-query", name: "x", value: { text: [{ value: 5 }] } })),
+      /^plan\.steps\.[0-9a-f]{16}\.value\.text\[0\]\.value: expected string, found number$/,
+    ],
+    [
+      "a name that is long",
+      planOf((plan) => {
+        plan["products"] = { partner: { apis: ["a".repeat(128)] } }
+      }),
+      /no route belongs to an API `a{60,128}…?`$/,
+    ],
+    [
+      "a reserved name",
+      JSON.parse(
+        JSON.stringify(planOf()).replace('"values":{}', '"values":{"__proto__":{"text":"x"}}'),
+      ) as Json,
+      /^plan\.values: unknown key "__proto__"$/,
+    ],
+  ])("says briefly, for people: %s", (_, json, message) => {
+    const found = problemsOf(json)
+    expect(found.find((problem) => message.test(problem))).toBeDefined()
+    for (const problem of found) expect(problem).not.toMatch(/undefined|Invalid|.{600}/)
+  })
+
+  it("refuses steps that are inside of each other without end, in whatever order they are come by", () => {
+    const chain = (length: number) => {
+      const steps: Json[] = [forward]
+      for (let at = 1; at < length; at++) {
+        const test = { lang: "cel", text: "true", type: "bool" }
+        steps.push({ kind: "when", test, matched: [stepIdOf(steps.at(-1) as never)], otherwise: [] })
+      }
+      return steps
+    }
+    const read = (length: number, inOrder: boolean) => {
+      const steps = chain(length)
+      const json = planOf((plan) => {
+        use(plan, ...steps)
+        const route = (plan["routes"] as Json)["GET /orders"] as { sections: { backend: string[] } }
+        const ids = steps.map((each) => stepIdOf(each as never))
+        route.sections.backend = inOrder ? ids : ids.slice(-1)
+      })
+      return problemsOf(json)
+    }
+    for (const inOrder of [true, false]) {
+      expect(read(200, inOrder)).toEqual([])
+      for (const length of [201, 900]) {
+        const [problem, ...more] = read(length, inOrder)
+        expect(problem).toMatch(/steps are inside of each other, more than 200 deep/)
+        expect(more).toEqual([])
+      }
+    }
+  })
+
   it("names every problem of a run", () => {
     const problems = problemsOf(
       planOf((plan) => {

@@ -21,8 +21,11 @@ export const configOption = [
 /** Reads `--config PATH`: the folder of the path is the project. */
 export function readProject(options: Options): ProjectArgs {
   const config = options["config"] ?? "gateway.conf"
-  if (typeof config !== "string" || config === "" || config.endsWith("/"))
-    throw new CliError("--config names a file")
+  if (typeof config !== "string" || /^$|(?:^|\/)\.{0,2}$/.test(config))
+    throw new CliError(
+      "--config names a file, the first of a project",
+      "For example: --config services/gateway.conf",
+    )
   const cut = config.lastIndexOf("/") + 1
   return { folder: config.slice(0, cut) || ".", entry: config.slice(cut) }
 }
