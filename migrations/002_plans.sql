@@ -13,6 +13,7 @@ create table sallyport.plans (
 create table sallyport.processes (
   id            text collate "C" primary key,               -- ULID, new at every start
   role          text not null,                              -- e.g. gateway,authz,control
+  version       text not null default '',                   -- of the program
   host          text not null default '',
   pid           integer not null default 0,
   active_serial bigint,                                     -- null: none yet

@@ -36,7 +36,8 @@ export class Heartbeat {
     const { serial, error } = state()
     reportProcess(database, {
       id: this.#id,
-      role: `${roles.join(",")} ${version}`,
+      role: roles.join(","),
+      version,
       activeSerial: serial,
       lastError: error ?? "",
     }).catch(() => undefined)
@@ -47,20 +48,17 @@ export class Heartbeat {
     const records = await listProcesses(this.#settings.database)
     return records
       .filter(({ silentSeconds }) => silentSeconds <= silentSecondsMax)
-      .map(({ id, role, activeSerial, lastError, host, pid, startedAt, heartbeatAt }) => {
-        const [roles = "", version = ""] = role.split(" ")
-        return {
-          id,
-          host,
-          pid,
-          roles: roles.split(","),
-          version,
-          startedAt: startedAt.toISOString(),
-          seenAt: heartbeatAt.toISOString(),
-          serial: activeSerial,
-          error: lastError || null,
-        }
-      })
+      .map(({ id, role, version, activeSerial, lastError, host, pid, startedAt, heartbeatAt }) => ({
+        id,
+        host,
+        pid,
+        roles: role.split(","),
+        version,
+        startedAt: startedAt.toISOString(),
+        seenAt: heartbeatAt.toISOString(),
+        serial: activeSerial,
+        error: lastError || null,
+      }))
   }
 
   async stop(): Promise<void> {

@@ -7,6 +7,8 @@ export interface ProcessReport {
   readonly id: string
   /** e.g. `gateway,authz,control`. */
   readonly role: string
+  /** Of the program. */
+  readonly version: string
   /** Null: it serves no plan yet. */
   readonly activeSerial: number | null
   /** Why it does not serve the newest plan; empty when it does. */
@@ -26,6 +28,7 @@ export interface ProcessRecord extends ProcessReport {
 type ProcessRow = [
   id: string,
   role: string,
+  version: string,
   activeSerial: number | null,
   lastError: string,
   host: string,
@@ -37,9 +40,9 @@ type ProcessRow = [
 
 const upsert: Statement = {
   name: "process-report",
-  text: `insert into sallyport.processes (id, role, host, pid, active_serial, last_error)
-    values ($1, $2, $3, $4, $5, $6)
-    on conflict (id) do update set role = excluded.role, active_serial = excluded.active_serial,
+  text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error)
+    values ($1, $2, $3, $4, $5, $6, $7)
+    on conflict (id) do update set role = excluded.role, version = excluded.version, active_serial = excluded.active_serial,
       last_error = excluded.last_error, heartbeat_at = now()`,
 }
 /** A process that ended without a word is forgotten after an hour. */
@@ -50,14 +53,22 @@ const forgetSilent: Statement = {
 const remove: Statement = { name: "process-remove", text: "delete from sallyport.processes where id = $1" }
 const list: Statement = {
   name: "process-list",
-  text: `select id, role, active_serial, last_error, host, pid, started_at, heartbeat_at,
+  text: `select id, role, version, active_serial, last_error, host, pid, started_at, heartbeat_at,
     extract(epoch from now() - heartbeat_at)::double precision from sallyport.processes order by id`,
 }
 
 /** The heartbeat; call it every few seconds. */
 export async function reportProcess(database: Queryable, report: ProcessReport): Promise<void> {
-  const { id, role, activeSerial, lastError } = report
-  await database.query(upsert, [id, role, hostname(), process.pid, activeSerial, lastError.slice(0, 4096)])
+  const { id, role, version, activeSerial, lastError } = report
+  await database.query(upsert, [
+    id,
+    role,
+    version,
+    hostname(),
+    process.pid,
+    activeSerial,
+    lastError.slice(0, 4096),
+  ])
   await database.query(forgetSilent)
 }
 
@@ -70,9 +81,10 @@ export async function removeProcess(database: Queryable, id: string): Promise<vo
 export async function listProcesses(database: Queryable): Promise<readonly ProcessRecord[]> {
   const rows = await database.query<ProcessRow>(list)
   return rows.map(
-    ([id, role, activeSerial, lastError, host, pid, startedAt, heartbeatAt, silentSeconds]) => ({
+    ([id, role, version, activeSerial, lastError, host, pid, startedAt, heartbeatAt, silentSeconds]) => ({
       id,
       role,
+      version,
       activeSerial,
       lastError,
       host,

@@ -31,10 +31,14 @@ export function planOf(
 gateway test { listen 127.0.0.1:${ports.gateway} }
 authz { listen 127.0.0.1:${ports.authz}; max-staleness 1s; store acme { model "acme.fga" } }
 api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "${greeting}" } } }
+secret ann_key = env(ANN_KEY)
+secret bob_key = env(BOB_KEY)
+subscription ann { api order; key ann_key }
+subscription bob { api order; key bob_key }
 api order {
   path "/order"
-  auth none
-  GET "/{id}/{who}" { require viewer of "order:\${path.id}" for "user:\${path.who}"; respond 200 { body text "seen" } }
+  auth subscription
+  GET "/{id}" { require viewer of "order:\${path.id}" for "user:\${subscription.name}"; respond 200 { body text "seen" } }
 }
 ${more}`
   const model = `model\n  schema 1.1\ntype user\ntype order\n  relations\n    ${relations}\n`
@@ -61,7 +65,7 @@ export async function start(
     database: { url },
     roles,
     control: { listen: { host: "127.0.0.1", port: ports.control }, token },
-    env: {},
+    env: { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob") },
     cwd: process.cwd(),
     version: "0.0.0",
     log: createLog({ stream: { write: (line) => void lines.push(line) } }),
@@ -89,9 +93,15 @@ export async function control(
   return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : { text } }
 }
 
-/** Asks the gateway. */
-export async function call(ports: Ports, path: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`)
+/** The subscription key of `ann` or `bob`. */
+function keyOf(name: string): string {
+  return `key-of-${name}`
+}
+
+/** Asks the gateway, with the key of `who` if one is named: the body of a 200, else the status. */
+export async function call(ports: Ports, path: string, who?: "ann" | "bob"): Promise<string> {
+  const headers = who === undefined ? {} : { "ocp-apim-subscription-key": keyOf(who) }
+  const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, { headers })
   const text = await response.text()
   return response.status === 200 ? text : String(response.status)
 }

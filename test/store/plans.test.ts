@@ -116,10 +116,22 @@ describeDatabases("plans", (database) => {
   })
 
   test("processes report, are listed and say goodbye", async () => {
-    await reportProcess(database(), { id: "p1", role: "gateway", activeSerial: null, lastError: "" })
-    await reportProcess(database(), { id: "p1", role: "gateway", activeSerial: 4, lastError: "no" })
+    await reportProcess(database(), {
+      id: "p1",
+      role: "gateway",
+      version: "1.2.3",
+      activeSerial: null,
+      lastError: "",
+    })
+    await reportProcess(database(), {
+      id: "p1",
+      role: "gateway",
+      version: "1.2.3",
+      activeSerial: 4,
+      lastError: "no",
+    })
     expect(await listProcesses(database())).toMatchObject([
-      { id: "p1", role: "gateway", activeSerial: 4, lastError: "no", pid: process.pid },
+      { id: "p1", role: "gateway", version: "1.2.3", activeSerial: 4, lastError: "no", pid: process.pid },
     ])
     await removeProcess(database(), "p1")
     expect(await listProcesses(database())).toEqual([])
