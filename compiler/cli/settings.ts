@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
@@ -68,7 +67,8 @@ export async function controlTokenOf(io: Io): Promise<ControlToken> {
     throw unusable(error, "read")
   })
   if (found.trim() !== "") return { token: longEnough(found.trim(), tokenFile), made: false }
-  const token = randomBytes(32).toString("base64url")
+  const { newControlToken } = await import("../../runtime/control/token.ts")
+  const token = newControlToken()
   await leaveToken(io, token)
   return { token, made: true }
 }

@@ -178,7 +178,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/control",
-    doors: ["api"],
+    doors: ["api", "token"],
     may: ["runtime/plan", "runtime/check", "runtime/store", "runtime/telemetry", "runtime/gateway"],
     packages: ["fastify", "zod", "@fastify/http-proxy", "undici"],
     builtins: "any",
