@@ -134,4 +134,10 @@ export const routes = area({
     help: "Put `ip` last, or leave out what follows it.",
     why: "A limit counts by the first key the caller has. An address is always there, so nothing behind `ip` is ever looked at.",
   },
+  SP3023: {
+    severity: "warning",
+    title: "Everybody is trusted",
+    help: "Name the networks of the proxies in front.",
+    why: "Whoever is trusted may say by X-Forwarded-For which address a request comes from: limits by address and logs are then what callers make of them.",
+  },
 })
