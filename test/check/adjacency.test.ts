@@ -17,6 +17,7 @@ describe("adjacency", () => {
     const random = new Random(7)
     const adjacency = new Adjacency()
     const model = new Map<string, Set<number>>()
+    let wrong = 0
     for (let round = 0; round < 200_000; round++) {
       const id = random.below(40)
       const slot = random.below(12)
@@ -25,21 +26,20 @@ describe("adjacency", () => {
       const set = model.get(key) ?? new Set<number>()
       model.set(key, set)
       if (random.below(100) < 52) {
-        expect(adjacency.insert(id, slot, other)).toBe(!set.has(other))
+        if (adjacency.insert(id, slot, other) === set.has(other)) wrong++
         set.add(other)
-      } else {
-        expect(adjacency.remove(id, slot, other)).toBe(set.delete(other))
-      }
+      } else if (adjacency.remove(id, slot, other) !== set.delete(other)) wrong++
     }
+    expect(wrong).toBe(0)
     for (const [key, set] of model) {
       const [id = 0, slot = 0] = key.split("/").map(Number)
       const sorted = [...set].sort((a, b) => a - b)
       expect(ids(adjacency, id, slot)).toEqual(sorted)
       const value = adjacency.find(id, slot)
-      for (let other = 0; other < 400; other++) {
-        if (value !== none) expect(adjacency.has(value, other)).toBe(set.has(other))
-      }
+      for (let other = 0; other < 400; other++)
+        if (value !== none && adjacency.has(value, other) !== set.has(other)) wrong++
     }
+    expect(wrong).toBe(0)
   })
 
   test("lists beyond a chunk's classes grow and shrink back", () => {
@@ -74,13 +74,8 @@ describe("names", () => {
     const texts = Array.from({ length: 120_000 }, (_, at) =>
       at % 10 === 0 ? `résumé:${at}` : at % 10 === 1 ? `doc:${"x".repeat(at % 500)}${at}` : `user:${at}`,
     )
-    texts.forEach((text, at) => {
-      expect(names.intern(text)).toBe(at)
-    })
-    texts.forEach((text, at) => {
-      expect(names.find(text)).toBe(at)
-      expect(names.text(at)).toBe(text)
-    })
+    expect(texts.filter((text, at) => names.intern(text) !== at)).toEqual([])
+    expect(texts.filter((text, at) => names.find(text) !== at || names.text(at) !== text)).toEqual([])
     expect(names.intern("user:2")).toBe(2)
     for (const unknown of ["user:", "user:20000000", "résumé:1", "resume:0", ""])
       expect(names.find(unknown)).toBe(-1)
