@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
-import { type Problem, problem } from "../policies/answer.ts"
+import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
 import { problemBody, problemMedia, problemStatus } from "./problem.ts"
 
 /** What happens to a request: `target` is the request target as sent. */
@@ -128,25 +128,33 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void 
     return
   }
   const answer = (socket as Tagged)[latest]
-  if (answer !== undefined && !answer.writableFinished) {
-    // Bytes after `Connection: close` are no request and take nothing from the one before them.
-    if (error.code === "HPE_CLOSED_CONNECTION") return
-    // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
-    if (answer.headersSent) {
-      answer.end()
-      socket.destroySoon()
-      return
-    }
+  const found = refusalOf(error)
+  if (answer === undefined || answer.writableFinished) {
+    answerRaw(socket, found, id)
+    return
   }
-  const found =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? problem("header-too-large")
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? problem("request-timeout")
-        : error.code === "HPE_CHUNK_EXTENSIONS_OVERFLOW"
-          ? problem("body-too-large")
-          : problem("invalid-request")
-  answerRaw(socket, found, id)
+  // Bytes after `Connection: close` are no request and take nothing from the one before them.
+  if (error.code === "HPE_CLOSED_CONNECTION") return
+  if (answer.req.complete) {
+    // The requests before the rubbish are whole: they get their answers first.
+    answer.once("close", () => {
+      if (socket.writable) answerRaw(socket, found, id)
+    })
+  } else if (answer.headersSent) {
+    // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
+    answer.end()
+    socket.destroySoon()
+  } else answerRaw(socket, found, id)
+}
+
+const refusals: Readonly<Record<string, ProblemName>> = {
+  HPE_HEADER_OVERFLOW: "header-too-large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "body-too-large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request-timeout",
+}
+
+function refusalOf({ code, message }: NodeJS.ErrnoException): Problem {
+  return problem(refusals[code ?? ""] ?? "invalid-request", { cause: message })
 }
 
 function answerRaw(socket: Socket, found: Problem, id: string): void {

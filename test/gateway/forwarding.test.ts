@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { type Running, startGateway, startUpstream, type Upstream } from "./harness.ts"
+import { type Running, startGateway, startUpstream, type Upstream, until } from "./harness.ts"
 
 let upstream: Upstream
 let running: Running
@@ -35,4 +35,65 @@ test("an unknown path is 404 as a problem", async () => {
   expect(answer.status).toBe(404)
   expect(answer.headers.get("content-type")).toBe("application/problem+json")
   expect(await answer.json()).toMatchObject({ type: "urn:sallyport:problem:not-found", status: 404 })
+})
+
+test("what a trusted proxy says is believed and passed on, rebuilt", async () => {
+  const trusting = await startGateway({
+    trust: ["127.0.0.1", "10.0.0.0/8"],
+    backends: { main: upstream.url },
+    routes: [{ path: "/a" }],
+  })
+  const answer = await fetch(`${trusting.url}/a`, {
+    headers: {
+      "x-forwarded-for": "6.6.6.6, 9.9.9.9, 10.1.1.1",
+      "x-forwarded-proto": "http, https",
+      "x-forwarded-host": "api.example",
+      "x-request-id": "from-the-edge.1",
+      forwarded: "for=6.6.6.6",
+      "x-real-ip": "6.6.6.6",
+      via: "1.1 edge",
+    },
+  })
+  const { headers } = (await answer.json()) as { headers: Record<string, string> }
+  expect(headers).toMatchObject({
+    "x-forwarded-for": "6.6.6.6, 9.9.9.9, 10.1.1.1, 127.0.0.1",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "api.example",
+    "x-request-id": "from-the-edge.1",
+    via: "1.1 edge, 1.1 test",
+  })
+  expect(headers["forwarded"]).toBeUndefined()
+  expect(headers["x-real-ip"]).toBeUndefined()
+  expect(answer.headers.get("x-request-id")).toBe("from-the-edge.1")
+  await until(() => trusting.log.length === 1)
+  expect(trusting.log[0]).toMatchObject({
+    id: "from-the-edge.1",
+    ip: "9.9.9.9",
+    route: "GET /a",
+    status: 200,
+    aborted: false,
+  })
+  await trusting.close()
+})
+
+test("the paths of a backend and of its requests are joined", async () => {
+  const rows: [base: string, strip: string, path: string, seen: string][] = [
+    ["", "", "/a/x", "/a/x"],
+    ["/", "/a", "/a/x", "/x"],
+    ["", "/a", "/a", "/"],
+    ["", "/a", "/a/", "/"],
+    ["/base", "/a", "/a/x/", "/base/x/"],
+    ["/base/", "/a", "/a", "/base"],
+    ["/base", "/a/", "/a/x?q=1", "/base/x?q=1"],
+    ["", "/a", "/a?q=%20", "/?q=%20"],
+  ]
+  for (const [base, stripPrefix, path, seen] of rows) {
+    const one = await startGateway({
+      backends: { main: upstream.url + base },
+      routes: [{ path: "/a/{rest*}", stripPrefix }],
+    })
+    const { url } = (await (await fetch(one.url + path)).json()) as { url: string }
+    expect(url, `${base} ${stripPrefix} ${path}`).toBe(seen)
+    await one.close()
+  }
 })

@@ -152,8 +152,16 @@ export interface RawAnswer {
   readonly closed: boolean
 }
 
-/** Sends bytes as they are and reads until the gateway closes or is silent for `quietMs`. */
-export function sendRaw(port: number, bytes: string | Buffer, quietMs = 250): Promise<RawAnswer> {
+/**
+ * Sends bytes as they are and reads until the gateway closes or is silent for `quietMs`; after a whole answer `settleMs` are enough to see
+ * that nothing follows it.
+ */
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  quietMs = 250,
+  settleMs = Math.min(quietMs, 15),
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     const socket = connect(port, "127.0.0.1")
@@ -165,7 +173,8 @@ export function sendRaw(port: number, bytes: string | Buffer, quietMs = 250): Pr
     }
     const wait = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => done(false), chunks.length === 0 ? Math.max(quietMs, 3_000) : quietMs)
+      const silence = chunks.length === 0 ? Math.max(quietMs, 3_000) : isWhole(chunks) ? settleMs : quietMs
+      timer = setTimeout(() => done(false), silence)
     }
     socket.on("data", (chunk) => {
       chunks.push(chunk)
@@ -176,6 +185,12 @@ export function sendRaw(port: number, bytes: string | Buffer, quietMs = 250): Pr
     socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes)
     wait()
   })
+}
+
+function isWhole(chunks: readonly Buffer[]): boolean {
+  const { status, headers, body } = parseAnswer(Buffer.concat(chunks).toString("latin1"), false)
+  const length = headers.get("content-length")
+  return status !== 0 && length !== undefined && body.length >= Number(length)
 }
 
 function parseAnswer(text: string, closed: boolean): RawAnswer {

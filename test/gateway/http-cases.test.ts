@@ -71,7 +71,7 @@ for (const file of readdirSync(folder)) {
   const cases = JSON.parse(readFileSync(new URL(file, folder), "utf8")) as HttpCase[]
   describe(file, () => {
     test.each(cases)("$name", async (row) => {
-      const answer = await sendRaw(running.port, row.send, 60)
+      const answer = await sendRaw(running.port, row.send, 60, row.hits === 2 ? 250 : undefined)
       expect(row.status, answer.text).toContain(answer.status)
       if (row.hits !== null) expect(upstream.requests.length).toBe(row.hits)
       checkAnswer(answer, row)
