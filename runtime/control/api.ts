@@ -42,7 +42,9 @@ export type PlanAnswer = z.infer<typeof planAnswer>
 export const applyAnswer = z.strictObject({ applied: z.boolean(), record: planRecord })
 export type ApplyAnswer = z.infer<typeof applyAnswer>
 
+/** Answer of `GET /v1/plans`, newest first. */
 export const historyAnswer = z.strictObject({ plans: z.array(planRecord) })
+export type HistoryAnswer = z.infer<typeof historyAnswer>
 
 /** One process of the fleet as it last said itself. `serial` is the plan it serves, null when it serves none; `error` what kept it from a newer one. */
 export const processStatus = z.strictObject({

@@ -1,4 +1,4 @@
-import type { PlanRecord } from "../../../runtime/control/api.ts"
+import type { HistoryAnswer } from "../../../runtime/control/api.ts"
 import type { HistoryArgs } from "../args/history.ts"
 import { exitCode, type Work } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
@@ -6,9 +6,7 @@ import { historyText } from "../views/history.ts"
 
 export const history: Work<HistoryArgs> = async (args, io) => {
   const remote = await connect(io)
-  const { plans } = expectOk<{ plans: PlanRecord[] }>(
-    await remote.request("GET", `/v1/plans?limit=${args.limit}`),
-  )
+  const { plans } = expectOk<HistoryAnswer>(await remote.request("GET", `/v1/plans?limit=${args.limit}`))
   io.out(args.format === "json" ? `${JSON.stringify(plans, null, 2)}\n` : historyText(plans))
   return exitCode.ok
 }
