@@ -65,7 +65,10 @@ const jwtRules: FieldRules<Jwt> = {
 }
 
 const keyRules: FieldRules<Key> = {
-  api: (before, after) => breaking(`keys for \`${after}\` count, not those for \`${before}\``),
+  api: (before, after) => [
+    opens(`a key for \`${after}\` is enough now`),
+    breaking(`a key for \`${before}\` is not enough any more`),
+  ],
   header: (before, after) => place("header", before, after),
   query: (before, after) => place("query parameter", before, after),
   status: (before, after) => breaking(`who has no valid key is answered ${after}, not ${before}`),

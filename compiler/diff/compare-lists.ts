@@ -4,7 +4,7 @@ import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
-import { orderChange } from "./step-order.ts"
+import { answersBefore, orderChange } from "./step-order.ts"
 import type { StepWords } from "./step-words.ts"
 import { listWords } from "./words.ts"
 
@@ -65,7 +65,7 @@ export class ListComparison {
     }
     for (const at of match.added) {
       const step = nextAt(at)
-      if (step !== undefined) drafts.push(this.#added(place, step, at))
+      if (step !== undefined) drafts.push(this.#added(place, step, at, after))
     }
     for (const each of match.wrapped) {
       const [old, next] = [oldAt(each.before), nextAt(each.after)]
@@ -90,13 +90,16 @@ export class ListComparison {
     }
   }
 
-  #added({ within, path }: Place, step: Step, at: number): StepDraft {
+  #added({ within, path }: Place, step: Step, at: number, after: readonly StepId[]): StepDraft {
+    const { steps } = this.#next.body
+    const behind = after.slice(at + 1).flatMap((id) => steps[id] ?? [])
+    const early = answersBefore(step, behind, (each) => this.#next.ofStep(each), steps)
     return {
       action: "added",
       kind: kindOf(step),
       before: undefined,
       after: this.#next.ofStep(step),
-      verdict: joined(effectsOfAdding(step, this.#next.body.steps)),
+      verdict: joined([...effectsOfAdding(step, steps), ...early]),
       within,
       path: `${path}.${at}`,
     }

@@ -1,3 +1,4 @@
+import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
 import { breaking, type Finding, neutral, opens } from "./finding.ts"
@@ -16,6 +17,7 @@ export interface ModelPlace {
 
 /** What becomes of the answers of a store when its model changes. Never empty for different models: what decides the same is told as that. */
 export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): Told[] {
+  if (same(before, after)) return []
   const told = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
       compareTypes(place, key, old, next),
@@ -33,6 +35,7 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
       ),
     )
   }
+  told.push(...compiledOtherwise(place, after))
   if (told.length === 0 && !same(before, after))
     told.push(
       tell(
@@ -47,7 +50,23 @@ export function compareModels(place: ModelPlace, before: ModelPlan, after: Model
   return told
 }
 
-function aboutModel({ store, path }: ModelPlace, action: Told["action"]) {
+/** The relation plans decide, not the model's text: a plan in which they do not belong together was compiled by another version, or changed by hand. */
+export function compiledOtherwise(
+  place: Pick<ModelPlace, "store" | "path">,
+  { model, relations }: ModelPlan,
+): Told[] {
+  if (same(lowerModel(model).relations, relations)) return []
+  return [
+    tell(
+      aboutModel(place, "changed"),
+      opens(
+        "it decides otherwise than this version would compile it from its text: make the plan again and compare",
+      ),
+    ),
+  ]
+}
+
+function aboutModel({ store, path }: Pick<ModelPlace, "store" | "path">, action: Told["action"]) {
   return {
     action,
     subject: { kind: "model", name: store },

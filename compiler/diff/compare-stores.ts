@@ -1,6 +1,6 @@
 import type { ModelPlan } from "../../runtime/plan/model.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { compareModels } from "./compare-models.ts"
+import { compareModels, compiledOtherwise } from "./compare-models.ts"
 import { breaking, neutral } from "./finding.ts"
 import { dependants } from "./implied.ts"
 import { ownOf, pairsOf } from "./same.ts"
@@ -17,8 +17,10 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
       scope: { kind: "store", name },
       path: `authz.stores.${name}`,
     } as const
+    const is = next === undefined ? undefined : ownOf(after.models, next.model)
     if (old === undefined)
       return [
+        ...(is === undefined ? [] : compiledOtherwise({ store: name, path: about.path }, is)),
         tell({ ...about, action: "added", after: `store ${name}` }, neutral("it begins without tuples")),
       ]
     if (next === undefined)
@@ -28,7 +30,7 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
           breaking("nobody can ask it any more; its tuples stay in the database"),
         ),
       ]
-    const [was, is] = [ownOf(before.models, old.model), ownOf(after.models, next.model)]
+    const was = ownOf(before.models, old.model)
     if (was === undefined || is === undefined) return []
     const asks = askers(name, is, uses)
     return compareModels({ store: name, path: `authz.stores.${name}`, routes: asks }, was, is)

@@ -84,6 +84,7 @@ function unionChanges(old: Userset, next: Userset): Finding[] {
     )
       return rewriteChanges(gone, come)
     if ("difference" in come && same(come.difference.base, gone)) return rewriteChanges(gone, come)
+    if (sharesDemand(gone, come)) return intersectionChanges(gone, come)
     if ("difference" in gone && same(gone.difference.base, come)) return rewriteChanges(gone, come)
   }
   // A direct part that comes or goes is told by its restrictions.
@@ -93,6 +94,12 @@ function unionChanges(old: Userset, next: Userset): Finding[] {
       .filter((part) => !isDirect(part))
       .map((part) => closes(`who is only \`${words(part)}\` does not have it any more`)),
   ]
+}
+
+/** Whether one of two parts demands what the other does, and more. */
+function sharesDemand(old: Userset, next: Userset): boolean {
+  const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
+  return removed.length === 0 || added.length === 0
 }
 
 function intersectionChanges(old: Userset, next: Userset): Finding[] {

@@ -66,9 +66,10 @@ const headerRules: FieldRules<Fields<"set-header">> = {
   message: (_, after) => neutral(`it is about the ${after} now`),
   name: (_, after) => neutral(`it is about \`${after}\` now`),
   action: (before, after, items) => headerAction(before, after, items.after),
-  value: (_, after, { before }) => [
+  value: (old, next, { before }) => [
     neutral(before.message === "request" ? "the backend gets another value" : "callers get another value"),
-    ...secretsIn(after),
+    ...(before.message === "request" ? callersDecide(old, next) : []),
+    ...secretsIn(next),
   ],
 }
 
@@ -96,7 +97,11 @@ const queryRules: FieldRules<Fields<"set-query">> = {
     neutral(
       `the backend gets ${after === "remove" ? "no" : "its own"} query parameter \`${items.after.name}\``,
     ),
-  value: (_, after) => [neutral("the backend gets another value"), ...secretsIn(after)],
+  value: (before, after) => [
+    neutral("the backend gets another value"),
+    ...callersDecide(before, after),
+    ...secretsIn(after),
+  ],
 }
 
 const hostRules: FieldRules<Fields<"set-host">> = {
@@ -136,9 +141,12 @@ const rulesOf = {
   "set-host": hostRules,
   "set-body": bodyRules,
   respond: respondRules,
-  rewrite: { path: () => neutral("the backend is asked for another path") } satisfies FieldRules<
-    Fields<"rewrite">
-  >,
+  rewrite: {
+    path: (before: Text, after: Text) => [
+      neutral("the backend is asked for another path"),
+      ...callersDecide(before, after),
+    ],
+  } satisfies FieldRules<Fields<"rewrite">>,
   forward: {
     backend: (before: string, after: string) =>
       neutral(
@@ -147,6 +155,19 @@ const rulesOf = {
           : `requests go to \`${after}\`, not to \`${before}\``,
       ),
   } satisfies FieldRules<Fields<"forward">>,
+}
+
+/** What was fixed, or said by a token, may be said by whoever calls now. */
+function callersDecide(before: Text | undefined, after: Text | undefined): Finding[] {
+  return !fromCaller(before) && fromCaller(after) ? [opens("callers decide what it says")] : []
+}
+
+function fromCaller(text: Text | undefined): boolean {
+  if (text === undefined || typeof text === "string") return false
+  return text.text.some(
+    (part) =>
+      typeof part === "object" && "expression" in part && /\b(request|query)\b/.test(part.expression.text),
+  )
 }
 
 /** What kind of test it is nobody can tell in general: where something inside refuses or guards, it may not do so any more. */

@@ -31,6 +31,17 @@ export function orderChange(
   return neutral("their order makes no difference")
 }
 
+/** A step that may answer without those behind it: the guards there are not asked then. */
+export function answersBefore(
+  step: Step,
+  behind: readonly Step[],
+  wordsOf: (step: Step) => string,
+  steps: Steps,
+): Finding[] {
+  const guards = answers(step, steps) ? behind.filter((each) => isGuard(each, steps)) : []
+  return guards.map((guard) => opens(`it can answer before \`${wordsOf(guard)}\` is asked`))
+}
+
 /** A limit before `auth` also counts those whom `auth` refuses. */
 function guardOrder(first: Step, second: Step): Finding {
   if (first.kind === "rate-limit" && isAuth(second))

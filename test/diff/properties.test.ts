@@ -87,7 +87,7 @@ describe("a plan compared with itself", () => {
 describe("a plan with an edit", () => {
   // More of both for a longer look: SEED=5 RUNS=5000.
   const seed = Number(process.env["SEED"] ?? 20261121)
-  const runs = Number(process.env["RUNS"] ?? 500)
+  const runs = Number(process.env["RUNS"] ?? 300)
 
   test(`is never silent (${runs} edits)`, { timeout: 120_000 }, () => {
     const random = randomOf(seed)

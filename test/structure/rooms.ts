@@ -258,7 +258,7 @@ export const rooms: readonly Room[] = [
     packages: ["chevrotain"],
     builtins: ["node:net"],
   },
-  { path: "compiler/diff", doors: ["change", "compare-plans"], may: ["runtime/plan"] },
+  { path: "compiler/diff", doors: ["change", "compare-plans"], may: ["runtime/plan", "runtime/model"] },
   {
     path: "compiler/render",
     doors: ["changes", "diagnostics", "explain"],
