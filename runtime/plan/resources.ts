@@ -97,7 +97,6 @@ export const sections = z.strictObject({
   outbound: z.array(stepId).max(1000),
   onError: z.array(stepId).max(1000),
 })
-export type Sections = z.infer<typeof sections>
 
 /**
  * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`,
