@@ -11,6 +11,6 @@ export async function confirm(io: Io, question: string, yes: boolean): Promise<v
       exitCode.refused,
     )
   }
-  const answer = await io.ask(`${question} Only \`yes\` is accepted: `)
+  const answer = await io.ask(`\n${question} Only \`yes\` is accepted: `)
   if (answer.trim() !== "yes") throw new CliError("not applied", undefined, exitCode.refused)
 }

@@ -10,8 +10,13 @@ import { startRuntime } from "../start.ts"
 /** Serves until it is asked to end; then what is under way is finished. */
 export const serve: Work<ServeArgs> = async (args, io) => {
   const stopped = io.untilStopped()
-  const runtime = await startRuntime(await settingsOf(args, io))
+  const settings = await settingsOf(args, io)
+  const runtime = await startRuntime(settings)
+  const { log, roles } = settings
+  log.info({ version, roles, ...runtime.addresses(), control: runtime.controlUrl }, "started")
+  for (const reason of await runtime.notReady()) log.warn(`not ready: ${reason}`)
   await stopped
+  log.info("ending: requests under way are finished, new ones are not taken")
   await runtime.close()
   return exitCode.ok
 }
