@@ -46,6 +46,8 @@ export function buildServer(api: AuthzApi): FastifyInstance {
     requestIdHeader: false,
     routerOptions: { maxParamLength: 256 },
     exposeHeadRoutes: false,
+    // Paths that fastify cannot decode never reach its error handler.
+    frameworkErrors: (error, _request, reply) => fail(api, reply, clientFault(error)),
     serverFactory: (handler) => checkFirst(api, handler as RequestListener),
   })
   app.removeAllContentTypeParsers()

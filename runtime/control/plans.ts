@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify"
 import type { z } from "zod"
 import type { Plan } from "../plan/plan.ts"
+import { problemsOf } from "../plan/problems.ts"
 import { readPlan } from "../plan/read.ts"
 import { type Author, applyRequest, rollbackRequest } from "./api.ts"
 import type { ControlPorts } from "./ports.ts"
@@ -82,11 +83,11 @@ function bodyOf<Shape extends z.ZodType>(
 ): z.infer<Shape> | undefined {
   const read = shape.safeParse(body)
   if (read.success) return read.data
-  const issue = read.error.issues[0]
+  const [problem] = problemsOf(read.error)
   sendProblem(
     reply,
     "bad-request",
-    `${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is not understood"}`,
+    `${problem?.path || "the body"}: ${problem?.message ?? "is not understood"}`,
   )
   return undefined
 }

@@ -29,7 +29,14 @@ const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
  * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
  */
 export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
-  const app = Fastify({ bodyLimit: bodyBytesMax, requestTimeout: 60_000, forceCloseConnections: true })
+  const app = Fastify({
+    bodyLimit: bodyBytesMax,
+    requestTimeout: 60_000,
+    forceCloseConnections: true,
+    // Paths that fastify cannot decode never reach its error handler.
+    frameworkErrors: (_error, _request, reply) =>
+      void sendProblem(reply, "bad-request", "the path of the request is malformed"),
+  })
   guard(app, settings.token)
   answerFailures(app, settings.log)
   addHealthRoutes(app, ports)

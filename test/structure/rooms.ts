@@ -52,6 +52,7 @@ export const rooms: readonly Room[] = [
       "json-schema",
       "model",
       "plan",
+      "problems",
       "read",
       "relation-plan",
       "resources",
