@@ -1,7 +1,8 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
-import { breaking, type Finding, neutral, opens } from "./finding.ts"
+import type { Dependants } from "./dependants.ts"
+import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { conditionWords, type Relation, relationWords } from "./model-words.ts"
 import { relationChanges } from "./relation-changes.ts"
 import { listChanges, pairsOf, same } from "./same.ts"
@@ -12,7 +13,9 @@ import { listWords } from "./words.ts"
 export interface ModelPlace {
   readonly store: string
   readonly path: string
-  routes(type: string, relation?: string): readonly string[]
+  routes(type: string, relation: string): readonly string[]
+  /** Of the model after the change. */
+  readonly dependants: Dependants
 }
 
 /** What becomes of the answers of a store when its model changes. Never empty for different models: what decides the same is told as that. */
@@ -144,7 +147,20 @@ function compareRelations(
   }
   const findings = relationChanges(`${type}#${name}`, old, next)
   if (findings.length === 0) return []
+  findings.push(...turnedAround(findings, place.dependants.of(`${type}#${name}`).against))
   return [tell({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
+}
+
+/** Who loses what another relation takes away gains that relation, and the other way round. */
+function turnedAround(findings: readonly Finding[], against: ReadonlySet<string>): Finding[] {
+  if (against.size === 0) return []
+  const names = listWords([...against].sort().map((name) => `\`${name}\``))
+  const loses = findings.some(({ risk }) => risk === "closes" || risk === "breaking")
+  const gains = findings.some(({ risk }) => risk === "opens")
+  return [
+    ...(loses ? [opens(`it is taken away in ${names}: who loses it may have that`)] : []),
+    ...(gains ? [closes(`it is taken away in ${names}: who gets it may lose that`)] : []),
+  ]
 }
 
 function compareConditions(

@@ -1,8 +1,7 @@
-import type { ModelPlan } from "../../runtime/plan/model.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { compareModels, compiledOtherwise } from "./compare-models.ts"
+import { Dependants } from "./dependants.ts"
 import { breaking, neutral } from "./finding.ts"
-import { dependants } from "./implied.ts"
 import { ownOf, pairsOf } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
@@ -32,26 +31,26 @@ export function compareStores(before: PlanBody, after: PlanBody): Told[] {
       ]
     const was = ownOf(before.models, old.model)
     if (was === undefined || is === undefined) return []
-    const asks = askers(name, is, uses)
-    return compareModels({ store: name, path: `authz.stores.${name}`, routes: asks }, was, is)
+    const dependants = new Dependants(is)
+    const routes = askers(name, dependants, uses)
+    return compareModels({ store: name, path: about.path, routes, dependants }, was, is)
   })
 }
 
 /** Routes whose `require` depends on a relation, perhaps through others. */
 function askers(
   store: string,
-  model: ModelPlan,
+  dependants: Dependants,
   uses: Uses,
-): (type: string, relation?: string) => readonly string[] {
-  let users: ReturnType<typeof dependants> | undefined
+): (type: string, relation: string) => readonly string[] {
   return (type, relation) => {
-    users ??= dependants(model)
-    const asked = users.get(`${type}#${relation}`) ?? new Set()
+    const { along, against } = dependants.of(`${type}#${relation}`)
     return uses.routes((step) => {
       if (step.kind !== "require" || step.store !== store) return false
       const [first] = typeof step.object === "string" ? [step.object] : step.object.text
       const objectType = typeof first === "string" ? first.split(":", 1)[0] : undefined
-      return asked.has(`${objectType}#${step.relation}`)
+      const asked = `${objectType}#${step.relation}`
+      return asked === `${type}#${relation}` || along.has(asked) || against.has(asked)
     })
   }
 }

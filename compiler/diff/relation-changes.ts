@@ -7,21 +7,25 @@ import { listWords } from "./words.ts"
 
 /** What becomes of the answers about a relation, and of its tuples. Nothing where only the order of parts is another. */
 export function relationChanges(name: string, before: Relation, after: Relation): Finding[] {
-  return [...directChanges(name, before, after), ...rewriteChanges(before.rewrite, after.rewrite)]
+  return [...directChanges(name, before, after), ...new RewriteComparison(before, after).findings()]
 }
 
 /** Tuples are stored under any model; those that fit no restriction of the one that is asked are passed over. */
 function directChanges(name: string, before: Relation, after: Relation): Finding[] {
-  const { removed, added } = listChanges(taken(before), taken(after))
+  const [was, is] = [sidesOf(before.rewrite), sidesOf(after.rewrite)]
+  if (!was.along && !was.against) return []
+  const taken = is.along || is.against ? after.direct : []
+  const { removed, added } = listChanges(before.direct, taken)
   const findings: Finding[] = []
-  if (removed.length > 0)
-    findings.push(
-      breaking(
-        `stored tuples of the shape ${listWords(removed.map((each) => `\`${shape(name, each)}\``))} will be ignored`,
-      ),
-    )
+  if (removed.length > 0) {
+    const shapes = listWords(removed.map((each) => `\`${shape(name, each)}\``))
+    findings.push(breaking(`stored tuples of the shape ${shapes} will be ignored`))
+    if (was.against) findings.push(opens("who was excluded by them may have it"))
+  }
   for (const each of added) {
     const condition = each.condition === undefined ? "" : `, where \`${each.condition}\` holds`
+    if (is.against) findings.push(closes(`it can be taken away from \`${subjectWords(each)}\`${condition}`))
+    if (!is.along) continue
     findings.push(
       each.wildcard === undefined
         ? opens(`it can be given to \`${subjectWords(each)}\`${condition}`)
@@ -31,18 +35,17 @@ function directChanges(name: string, before: Relation, after: Relation): Finding
   return findings
 }
 
-/** Restrictions count only where the relation takes subjects directly. */
-function taken({ rewrite, direct }: Relation): readonly RelationReference[] {
-  return takesDirectly(rewrite) ? direct : []
-}
-
-function takesDirectly(rewrite: Userset): boolean {
-  if ("this" in rewrite) return true
-  if ("union" in rewrite) return rewrite.union.child.some(takesDirectly)
-  if ("intersection" in rewrite) return rewrite.intersection.child.some(takesDirectly)
-  if ("difference" in rewrite)
-    return takesDirectly(rewrite.difference.base) || takesDirectly(rewrite.difference.subtract)
-  return false
+/** Where a rewrite takes subjects directly: in what gives, in what is taken away. */
+function sidesOf(rewrite: Userset): { readonly along: boolean; readonly against: boolean } {
+  if ("this" in rewrite) return { along: true, against: false }
+  if ("difference" in rewrite) {
+    const [base, subtract] = [sidesOf(rewrite.difference.base), sidesOf(rewrite.difference.subtract)]
+    return { along: base.along || subtract.against, against: base.against || subtract.along }
+  }
+  const parts =
+    "union" in rewrite ? rewrite.union.child : "intersection" in rewrite ? rewrite.intersection.child : []
+  const sides = parts.map(sidesOf)
+  return { along: sides.some(({ along }) => along), against: sides.some(({ against }) => against) }
 }
 
 /** `user:* viewer order:…`, in the order tuples are written. */
@@ -55,95 +58,95 @@ function shape(name: string, reference: RelationReference): string {
   return `${user} ${relation} ${type}:…${condition}`
 }
 
-/** Another way to have it opens, another demand closes; what is neither is called opening: somebody has to look. */
-function rewriteChanges(before: Userset, after: Userset): Finding[] {
-  const [old, next] = [inOrder(before), inOrder(after)]
-  if (same(old, next)) return []
-  if ("difference" in old && "difference" in next) {
-    const base = rewriteChanges(old.difference.base, next.difference.base)
-    return [...base, ...takenAway(old.difference.subtract, next.difference.subtract)]
-  }
-  if ("difference" in next && same(next.difference.base, old))
-    return [closes(`who is \`${words(next.difference.subtract)}\` does not have it any more`)]
-  if ("difference" in old && same(old.difference.base, next))
-    return [opens(`who is \`${words(old.difference.subtract)}\` has it too`)]
-  if ("intersection" in old || "intersection" in next) return intersectionChanges(old, next)
-  return unionChanges(old, next)
-}
+/** Another way to have it opens, another demand closes; where both may be, both are said. */
+class RewriteComparison {
+  readonly #before: Relation
+  readonly #after: Relation
 
-function unionChanges(old: Userset, next: Userset): Finding[] {
-  const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
-  const [gone] = removed
-  const [come] = added
-  if (removed.length === 1 && added.length === 1 && gone !== undefined && come !== undefined) {
-    if (
-      isDirect(gone) === isDirect(come) &&
-      hasOperator(gone) &&
-      hasOperator(come) &&
-      operator(gone) !== "union"
-    )
-      return rewriteChanges(gone, come)
-    if ("difference" in come && same(come.difference.base, gone)) return rewriteChanges(gone, come)
-    if (sharesDemand(gone, come)) return intersectionChanges(gone, come)
-    if ("difference" in gone && same(gone.difference.base, come)) return rewriteChanges(gone, come)
+  constructor(before: Relation, after: Relation) {
+    this.#before = before
+    this.#after = after
   }
-  // A direct part that comes or goes is told by its restrictions.
-  return [
-    ...added.filter((part) => !isDirect(part)).map((part) => opens(`who is \`${words(part)}\` has it too`)),
-    ...removed
-      .filter((part) => !isDirect(part))
-      .map((part) => closes(`who is only \`${words(part)}\` does not have it any more`)),
-  ]
+
+  findings(): Finding[] {
+    return this.#compare(this.#before.rewrite, this.#after.rewrite)
+  }
+
+  #compare(before: Userset, after: Userset): Finding[] {
+    const [old, next] = [inOrder(before), inOrder(after)]
+    if (same(old, next)) return []
+    if ("difference" in old && "difference" in next) {
+      const base = this.#compare(old.difference.base, next.difference.base)
+      return [...base, ...this.#takenAway(old.difference.subtract, next.difference.subtract)]
+    }
+    if ("difference" in next && same(next.difference.base, old))
+      return [closes(`who is ${this.#new([next.difference.subtract])} does not have it any more`)]
+    if ("difference" in old && same(old.difference.base, next))
+      return [opens(`who is ${this.#old([old.difference.subtract])} has it too`)]
+    if ("intersection" in old || "intersection" in next) return this.#intersection(old, next)
+    return this.#union(old, next)
+  }
+
+  #union(old: Userset, next: Userset): Finding[] {
+    const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
+    const [gone] = removed
+    const [come] = added
+    if (removed.length === 1 && added.length === 1 && gone !== undefined && come !== undefined) {
+      if (hasOperator(gone) && hasOperator(come)) return this.#compare(gone, come)
+      if ("difference" in come && same(come.difference.base, gone)) return this.#compare(gone, come)
+      if ("difference" in gone && same(gone.difference.base, come)) return this.#compare(gone, come)
+      if (sharesDemand(gone, come)) return this.#intersection(gone, come)
+    }
+    return [
+      ...added.map((part) => opens(`who is ${this.#new([part])} has it too`)),
+      ...removed.map((part) => closes(`who is only ${this.#old([part])} does not have it any more`)),
+    ]
+  }
+
+  #intersection(old: Userset, next: Userset): Finding[] {
+    const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
+    if (removed.length === 0) return [closes(`it demands ${this.#new(added)} too`)]
+    if (added.length === 0) return [opens(`it does not demand ${this.#old(removed)} any more`)]
+    const [gone] = removed
+    const [come] = added
+    const pair = removed.length === 1 && added.length === 1 && gone !== undefined && come !== undefined
+    if (pair && !("intersection" in gone) && !("intersection" in come)) return this.#compare(gone, come)
+    return [
+      opens(`it does not demand ${this.#old(removed)} any more`),
+      closes(`it demands ${this.#new(added)} now`),
+    ]
+  }
+
+  /** Who is taken away more has it less. */
+  #takenAway(old: Userset, next: Userset): Finding[] {
+    if (same(old, next)) return []
+    const plain = [operator(old), operator(next)].every((kind) => kind === undefined || kind === "union")
+    if (plain) {
+      const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
+      return [
+        ...added.map((part) => closes(`who is ${this.#new([part])} does not have it any more`)),
+        ...removed.map((part) => opens(`who is ${this.#old([part])} may have it too`)),
+      ]
+    }
+    return this.#compare(old, next).map(({ risk, why }) => {
+      const turned = risk === "opens" ? "closes" : risk === "closes" ? "opens" : risk
+      return { risk: turned, why: `in what is taken away: ${why}` }
+    })
+  }
+
+  #old(parts: readonly Userset[]): string {
+    return listWords(parts.map((part) => `\`${rewriteWords(part, this.#before.direct)}\``))
+  }
+
+  #new(parts: readonly Userset[]): string {
+    return listWords(parts.map((part) => `\`${rewriteWords(part, this.#after.direct)}\``))
+  }
 }
 
 /** Whether one of two parts demands what the other does, and more. */
 function sharesDemand(old: Userset, next: Userset): boolean {
   const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
   return removed.length === 0 || added.length === 0
-}
-
-function intersectionChanges(old: Userset, next: Userset): Finding[] {
-  const { removed, added } = listChanges(partsOf(old, "intersection"), partsOf(next, "intersection"))
-  const list = (parts: readonly Userset[]) => listWords(parts.map((part) => `\`${words(part)}\``))
-  if (removed.length === 0) return [closes(`it demands ${list(added)} too`)]
-  if (added.length === 0) return [opens(`it does not demand ${list(removed)} any more`)]
-  const [gone] = removed
-  const [come] = added
-  if (removed.length === 1 && added.length === 1 && gone !== undefined && come !== undefined) {
-    if (!("intersection" in gone) && !("intersection" in come)) {
-      const inside = rewriteChanges(gone, come)
-      if (inside.length > 0) return inside
-    }
-  }
-  return [opens(`it demands ${list(added)}, and not ${list(removed)} any more`)]
-}
-
-/** Who is taken away more has it less. */
-function takenAway(old: Userset, next: Userset): Finding[] {
-  if (same(old, next)) return []
-  if (
-    operator(old) !== "intersection" &&
-    operator(next) !== "intersection" &&
-    operator(old) !== "difference"
-  ) {
-    const { removed, added } = listChanges(partsOf(old, "union"), partsOf(next, "union"))
-    return [
-      ...added.map((part) => closes(`who is \`${words(part)}\` does not have it any more`)),
-      ...removed.map((part) => opens(`who is \`${words(part)}\` may have it too`)),
-    ]
-  }
-  return rewriteChanges(old, next).map(({ risk, why }) => {
-    const turned = risk === "opens" ? "closes" : risk === "closes" ? "opens" : risk
-    return { risk: turned, why: `in what is taken away: ${why}` }
-  })
-}
-
-function words(part: Userset): string {
-  return rewriteWords(part, [])
-}
-
-function isDirect(part: Userset): boolean {
-  return "this" in part
 }
 
 function hasOperator(part: Userset): boolean {

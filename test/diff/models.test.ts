@@ -1,0 +1,91 @@
+import { expect, test } from "vitest"
+import { comparePlans } from "../../compiler/diff/compare-plans.ts"
+import { changesText } from "../../compiler/render/changes.ts"
+import { lowerModel } from "../../runtime/model/lower.ts"
+import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import { digestOf } from "../../runtime/plan/canonical.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
+import { Random } from "../naive/random.ts"
+import { judgeWith, type RandomWorld, randomWorld } from "../naive/worlds.ts"
+
+const worlds = Number(process.env["RUNS"] ?? 150)
+const seed = Number(process.env["SEED"] ?? 20261121)
+
+function planWith(model: AuthorizationModel): PlanBody {
+  const digest = digestOf(model)
+  return {
+    gateway: null,
+    authz: { listen: [], public: false, maxStalenessMs: null, stores: { s: { model: digest } } },
+    values: {},
+    secrets: {},
+    issuers: {},
+    backends: {},
+    products: {},
+    subscriptions: {},
+    routes: {},
+    steps: {},
+    models: { [digest]: lowerModel(model) },
+  }
+}
+
+/** The model with one relation, or its restrictions, of another random model. */
+function withAnother(
+  model: AuthorizationModel,
+  other: AuthorizationModel,
+  random: Random,
+): AuthorizationModel {
+  const next = structuredClone(model)
+  const hosts = next.type_definitions.filter(({ relations }) => relations !== undefined)
+  const type = random.pick(hosts)
+  const relation = random.pick(["a", "b", "c", "d"])
+  const donor = other.type_definitions.find((each) => each.type === type.type)
+  const from = random.pick(["a", "b", "c", "d"])
+  if (random.chance(60) && donor?.relations?.[from] !== undefined && type.relations !== undefined)
+    type.relations[relation] = donor.relations[from]
+  else {
+    const listed = type.metadata?.relations?.[relation]
+    if (listed !== undefined)
+      listed.directly_related_user_types = random.chance(50)
+        ? (donor?.metadata?.relations?.[from]?.directly_related_user_types ?? [])
+        : (listed.directly_related_user_types ?? []).filter(() => random.chance(60))
+  }
+  return next
+}
+
+/** Everything the world says yes to. */
+function grants({ tuples, objects, users }: RandomWorld, model: AuthorizationModel): Set<string> {
+  const judge = judgeWith({ x: 1, p: true, q: true }, true)
+  const found = new Set<string>()
+  for (const user of users)
+    for (const [node, value] of new NaiveEvaluator(model, tuples, objects, user, judge).solve())
+      if (value === yes && node !== user) found.add(`${user} ${node}`)
+  return found
+}
+
+test(`a change of a model that gives somebody something says it opens, one that takes it away says so (${worlds} worlds)`, {
+  timeout: 300_000,
+}, () => {
+  let gained = 0
+  let lost = 0
+  for (let at = 0; at < worlds; at += 1) {
+    const random = new Random(seed + at)
+    const world = randomWorld(random)
+    const after = withAnother(world.model, randomWorld(random).model, random)
+    const [old, next] = [grants(world, world.model), grants(world, after)]
+    const changes = comparePlans(planWith(world.model), planWith(after))
+    const reasons = changes.flatMap((change) => change.reasons)
+    const risks = new Set(reasons.map(({ risk }) => risk))
+    const show = () =>
+      `seed ${seed + at}: ${[...next].filter((each) => !old.has(each))} came, ${[...old].filter((each) => !next.has(each))} went\n${changesText(changes, { colour: false })}`
+    if ([...next].some((each) => !old.has(each))) {
+      gained += 1
+      expect(risks.has("opens"), show()).toBe(true)
+    }
+    if ([...old].some((each) => !next.has(each))) {
+      lost += 1
+      expect(risks.has("closes") || risks.has("breaking"), show()).toBe(true)
+    }
+  }
+  expect(Math.min(gained, lost)).toBeGreaterThan(worlds / 20)
+})
