@@ -1,20 +1,30 @@
-import { rmSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { expect, test } from "vitest"
 import { commands } from "../../compiler/cli/commands.ts"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
+import { projectRoot } from "../structure/tree.ts"
 import { bash, example, usualPorts } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
 import { start } from "./sallyport-process.ts"
 
-test("has every command and every keyword in its tables", () => {
+// Methods are told by one of them.
+const keywords = Object.values(blocks)
+  .flatMap(({ rows }) => rows.map(({ keyword }) => keyword))
+  .filter((keyword) => keyword !== keyword.toUpperCase())
+
+test("README has every command and every keyword in its tables", () => {
   for (const { line } of commands) expect(readme).toContain(`\`sallyport ${line.name}`)
-  // Methods are told by one of them.
-  const keywords = Object.values(blocks).flatMap(({ rows }) => rows.map(({ keyword }) => keyword))
-  for (const keyword of keywords.filter((word) => word !== word.toUpperCase()))
-    expect(readme).toContain(keyword)
+  for (const keyword of keywords) expect(readme).toMatch(new RegExp(`\\b${keyword}\\b`))
 })
 
-test("its tour prints what it shows", async () => {
+test("the example has every keyword, some of them in comments", () => {
+  const files = ["gateway.conf", "models/teams/status.conf"].map((path) =>
+    readFileSync(projectRoot + path, "utf8"),
+  )
+  for (const keyword of keywords) expect(files.join()).toMatch(new RegExp(`(^|[\\s\`{;])${keyword}\\b`, "m"))
+})
+
+test("README's tour prints what it shows", async () => {
   const place = await example()
   const dev = start(place.folder, place.env, ...place.argv)
   await dev.printed(/old plan serves on\.\n$/)
