@@ -26,7 +26,7 @@ export class Closure {
   /** Level of a node, -1 when it was not found (yet). */
   level(object: number, relation: number): number {
     const at = this.#found.find(object, relation)
-    return at < 0 ? -1 : (this.#found.state[at] as number)
+    return at < 0 ? -1 : this.#found.state(at)
   }
 
   /** Nothing more can be found by growing. */
@@ -104,8 +104,7 @@ export class Closure {
   ): void {
     this.#question.steps++
     if (this.#found.find(object, relation) >= 0) return
-    const at = this.#found.add(object, relation)
-    this.#found.state[at] = this.#level
+    this.#found.add(object, relation, this.#level, 0)
     this.#frontier.push(object, relation)
     onNode(object, relation, this.#level)
   }

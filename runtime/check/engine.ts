@@ -28,6 +28,8 @@ export interface EngineOptions {
   readonly walkSteps?: number | undefined
   /** Steps between two looks at the clock: 128. */
   readonly stepsPerLook?: number | undefined
+  /** Steps that checks under way over several turns may have taken together; beyond, the largest fails with `resource_exhausted`: 20,000,000. */
+  readonly stepsTogetherMax?: number | undefined
   /** A check that is not decided after this time fails with `deadline_exceeded`: 3,000. */
   readonly deadlineMs?: number | undefined
   /** How often the source is asked for other processes' changes: 500; 0 is never. */
@@ -72,6 +74,7 @@ export class Engine {
       depthMax: options.depthMax ?? 25,
       partialConditions: options.partialConditions ?? false,
       stepsMax: options.stepsMax ?? 5_000_000,
+      stepsTogetherMax: options.stepsTogetherMax ?? 20_000_000,
       walkSteps: options.walkSteps ?? 256,
       stepsPerLook: options.stepsPerLook ?? 128,
       deadlineMs: options.deadlineMs ?? 3_000,
@@ -151,6 +154,7 @@ export class Engine {
   }
 
   #release(evaluation: Evaluation): void {
+    evaluation.release()
     if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
   }
 

@@ -1,7 +1,8 @@
 import { fixpoint } from "./fixpoint.ts"
-import { Machine, type MachineLimits, suspended } from "./machine.ts"
+import { Machine, suspended } from "./machine.ts"
 import { CheckError, type ExplainNode, type PageKey } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
+import type { MachineLimits } from "./searches.ts"
 import { Trace } from "./trace.ts"
 
 export interface EvaluationOptions extends MachineLimits {
@@ -18,6 +19,9 @@ export type Progress =
   | { readonly kind: "answer"; readonly allowed: boolean }
   | { readonly kind: "miss"; readonly keys: readonly PageKey[] }
   | { readonly kind: "suspended" }
+
+/** Tables of smaller questions are kept for the next. */
+const stepsKept = 10_000
 
 const allow: Progress = { kind: "answer", allowed: true }
 const deny: Progress = { kind: "answer", allowed: false }
@@ -61,6 +65,15 @@ export class Evaluation {
     this.#started = false
     if (this.#explain) this.#trace.begin()
     this.#machine.begin(this.question, this.#limits, this.#explain ? this.#trace : undefined)
+  }
+
+  /** Gives up the memory a large question took, once its answer and explanation have been read. */
+  release(): void {
+    if (this.question.steps < stepsKept) return
+    this.#slow = undefined
+    this.#trace.begin()
+    this.question.again()
+    this.#machine.release()
   }
 
   /** Works until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */

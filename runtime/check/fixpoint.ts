@@ -82,10 +82,10 @@ class Collector {
   #number(object: number, relation: number, hops: number, dependent: number): number {
     const known = this.#numbers.find(object, relation)
     let number: number
-    if (known >= 0) number = this.#numbers.state[known] as number
+    if (known >= 0) number = this.#numbers.state(known)
     else {
       number = this.nodes.length
-      this.#numbers.state[this.#numbers.add(object, relation)] = number
+      this.#numbers.add(object, relation, number, 0)
       this.nodes.push({ object, relation, depth: -1, formula: undefined, dependents: [] })
     }
     const node = this.nodes[number] as Node

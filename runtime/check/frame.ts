@@ -58,6 +58,12 @@ export class Frame {
     this.traced = false
   }
 
+  release(): void {
+    this.list = this.#single
+    this.search = undefined
+    this.running = undefined
+  }
+
   /** Takes over a list; one of a single id is copied, because its array is a scratch of the question. */
   walk(list: Int32Array, from: number, to: number): void {
     if (to - from === 1) {

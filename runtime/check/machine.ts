@@ -2,7 +2,7 @@ import { Frame } from "./frame.ts"
 import { Memo, memoOpen, memoTentative } from "./memo.ts"
 import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
-import { Searches } from "./searches.ts"
+import { type MachineLimits, Searches } from "./searches.ts"
 import type { Trace } from "./trace.ts"
 
 /** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
@@ -15,13 +15,6 @@ const framesKept = 1_024
 
 /** Discovery number that no open node has: the value depends on nothing still open. */
 const free = 0x7fff_ffff
-
-export interface MachineLimits {
-  /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
-  readonly depthMax: number
-  /** After so many steps, or at a list an eighth as long, plain reachability is no longer walked but searched from both ends. */
-  readonly walkSteps: number
-}
 
 /**
  * The evaluator: a depth-first walk with a stack of its own over (object, relation) nodes.
@@ -59,11 +52,17 @@ export class Machine {
     this.#memo.clear()
     // One deep question should not keep its stack for ever.
     if (this.#frames.length > framesKept) this.#frames.length = framesKept
-    this.#searches.begin(question, limits.walkSteps, limits.depthMax)
+    this.#searches.begin(question, limits)
     this.#top = -1
     this.#discovered = 0
     this.#handed = start
     this.#low = free
+  }
+
+  /** Lets go of what a large question took. */
+  release(): void {
+    this.begin(this.question, this.#limits, undefined)
+    for (const frame of this.#frames) frame.release()
   }
 
   /** The question's own node: a truth value at once, or `suspended`: then call `run`. */
@@ -167,14 +166,12 @@ export class Machine {
   }
 
   #leaf(object: number, relation: number, value: number): number {
-    this.trace?.leaf(object, relation, value, this.question)
-    return value
+    return this.trace?.leaf(object, relation, value, this.question) ?? value
   }
 
   #beyond(): number {
-    const { question } = this
     this.tooDeep = true
-    question.problem = question.tooDeepProblem()
+    this.question.problem = this.question.tooDeepProblem()
     return isError
   }
 

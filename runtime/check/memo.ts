@@ -26,8 +26,8 @@ export class Memo {
   read(object: number, relation: number): number {
     const at = this.#nodes.find(object, relation)
     if (at < 0) return -1
-    const state = this.#nodes.state[at] as number
-    this.extra = this.#nodes.extra[at] as number
+    const state = this.#nodes.state(at)
+    this.extra = this.#nodes.extra(at)
     return state === memoForgotten ? -1 : state
   }
 
@@ -83,9 +83,8 @@ export class Memo {
   }
 
   #write(object: number, relation: number, state: number, extra: number): void {
-    const known = this.#nodes.find(object, relation)
-    const at = known >= 0 ? known : this.#nodes.add(object, relation)
-    this.#nodes.state[at] = state
-    this.#nodes.extra[at] = extra
+    const at = this.#nodes.find(object, relation)
+    if (at >= 0) this.#nodes.set(at, state, extra)
+    else this.#nodes.add(object, relation, state, extra)
   }
 }

@@ -1,89 +1,148 @@
-/**
- * A hash table from pairs of integers (object, relation) to two integers, emptied in no time: entries carry the generation they
- * belong to. Positions stay valid until the next `add`.
- */
-export class NodeTable {
-  #mask = 63
-  #keys = new Int32Array(128)
-  #generations = new Int32Array(64)
-  #generation = 1
-  size = 0
-  state = new Int32Array(64)
-  extra = new Int32Array(64)
+/** Beyond this many pairs the table is split, so that no rehash moves more than some thousands of them and holds the event loop. */
+const splitAt = 16_384
+const segmentBits = 6
+const slotBits = 24
+const slotMask = (1 << slotBits) - 1
 
-  /** Position of the pair, -1 when it is not there. */
-  find(object: number, relation: number): number {
-    for (let at = this.#start(object, relation); ; at = (at + 1) & this.#mask) {
-      if (this.#generations[at] !== this.#generation) return -1
-      if (this.#keys[2 * at] === object && this.#keys[2 * at + 1] === relation) return at
-    }
+/** Open addressing; entries carry the generation they belong to, so that emptying takes no time. */
+class Segment {
+  size = 0
+  mask: number
+  keys: Int32Array
+  generations: Int32Array
+  /** Pairs of state and extra. */
+  values: Int32Array
+
+  constructor(capacity: number) {
+    this.mask = capacity - 1
+    this.keys = new Int32Array(2 * capacity)
+    this.generations = new Int32Array(capacity)
+    this.values = new Int32Array(2 * capacity)
   }
 
-  /** Adds a pair that is not there, with state and extra 0; returns its position. */
-  add(object: number, relation: number): number {
-    if (4 * this.size >= 3 * (this.#mask + 1)) this.#grow()
-    const at = this.#place(object, relation)
-    this.state[at] = 0
-    this.extra[at] = 0
+  place(object: number, relation: number, hash: number, generation: number): number {
+    let at = hash & this.mask
+    while (this.generations[at] === generation) at = (at + 1) & this.mask
+    this.generations[at] = generation
+    this.keys[2 * at] = object
+    this.keys[2 * at + 1] = relation
     this.size++
     return at
   }
+}
+
+/**
+ * A hash table from pairs of integers (object, relation) to two integers, a state and an extra.
+ * A position that `find` or `add` gave is valid until the next `add`.
+ */
+export class NodeTable {
+  #segments: Segment[] = [new Segment(64)]
+  #generation = 1
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Position of the pair, -1 when it is not there. */
+  find(object: number, relation: number): number {
+    const hash = hashOf(object, relation)
+    const index = this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)
+    const { keys, generations, mask } = this.#segments[index] as Segment
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      if (generations[at] !== this.#generation) return -1
+      if (keys[2 * at] === object && keys[2 * at + 1] === relation) return (index << slotBits) | at
+    }
+  }
+
+  /** Adds a pair that is not there; returns its position. */
+  add(object: number, relation: number, state: number, extra: number): number {
+    if (this.#size === splitAt && this.#segments.length === 1) this.#split()
+    this.#size++
+    return this.#insert(object, relation, state, extra)
+  }
+
+  state(at: number): number {
+    return (this.#segments[at >> slotBits] as Segment).values[2 * (at & slotMask)] as number
+  }
+
+  extra(at: number): number {
+    return (this.#segments[at >> slotBits] as Segment).values[2 * (at & slotMask) + 1] as number
+  }
+
+  set(at: number, state: number, extra: number): void {
+    const { values } = this.#segments[at >> slotBits] as Segment
+    values[2 * (at & slotMask)] = state
+    values[2 * (at & slotMask) + 1] = extra
+  }
 
   each(visit: (object: number, relation: number) => void): void {
-    for (let at = 0; at <= this.#mask; at++)
-      if (this.#generations[at] === this.#generation)
-        visit(this.#keys[2 * at] as number, this.#keys[2 * at + 1] as number)
+    for (const { keys, generations, mask } of this.#segments)
+      for (let at = 0; at <= mask; at++)
+        if (generations[at] === this.#generation) visit(keys[2 * at] as number, keys[2 * at + 1] as number)
   }
 
+  /** Empties the table. One that has grown large gives its memory back. */
   clear(): void {
-    this.size = 0
-    if (this.#mask + 1 > 65_536) {
-      // One large question should not keep its memory for ever.
-      this.#allocate(64)
+    this.#size = 0
+    const [only] = this.#segments
+    if (this.#segments.length > 1 || only === undefined || this.#generation === 0x7fff_ffff) {
+      this.#segments = [new Segment(64)]
+      this.#generation = 1
       return
     }
-    if (++this.#generation < 0x7fff_ffff) return
-    this.#generations.fill(0)
-    this.#generation = 1
+    only.size = 0
+    this.#generation++
   }
 
-  #place(object: number, relation: number): number {
-    let at = this.#start(object, relation)
-    while (this.#generations[at] === this.#generation) at = (at + 1) & this.#mask
-    this.#generations[at] = this.#generation
-    this.#keys[2 * at] = object
-    this.#keys[2 * at + 1] = relation
-    return at
+  #insert(object: number, relation: number, state: number, extra: number): number {
+    const hash = hashOf(object, relation)
+    const index = this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)
+    let segment = this.#segments[index] as Segment
+    if (4 * segment.size >= 3 * (segment.mask + 1)) segment = this.#grow(index)
+    const at = segment.place(object, relation, hash, this.#generation)
+    segment.values[2 * at] = state
+    segment.values[2 * at + 1] = extra
+    return (index << slotBits) | at
   }
 
-  /** Mixes all bits down: ids differ in few of them, and a mask that drops the high ones fills one corner of the table. */
-  #start(object: number, relation: number): number {
-    let hash = Math.imul(object, 0x9e37_79b1) ^ Math.imul(relation + 1, 0x85eb_ca6b)
-    hash ^= hash >>> 16
-    hash = Math.imul(hash, 0x7feb_352d)
-    return (hash ^ (hash >>> 15)) & this.#mask
+  #grow(index: number): Segment {
+    const old = this.#segments[index] as Segment
+    const grown = new Segment(2 * (old.mask + 1))
+    this.#segments[index] = grown
+    this.#copy(old, grown)
+    return grown
   }
 
-  #allocate(capacity: number): void {
-    this.#mask = capacity - 1
-    this.#keys = new Int32Array(2 * capacity)
-    this.#generations = new Int32Array(capacity)
-    this.#generation = 1
-    this.state = new Int32Array(capacity)
-    this.extra = new Int32Array(capacity)
-  }
-
-  #grow(): void {
-    const { state, extra } = this
-    const keys = this.#keys
-    const generations = this.#generations
-    const generation = this.#generation
-    this.#allocate(2 * (this.#mask + 1))
-    for (let old = 0; old < generations.length; old++) {
-      if (generations[old] !== generation) continue
-      const at = this.#place(keys[2 * old] as number, keys[2 * old + 1] as number)
-      this.state[at] = state[old] as number
-      this.extra[at] = extra[old] as number
+  #copy(old: Segment, into: Segment | undefined): void {
+    for (let slot = 0; slot <= old.mask; slot++) {
+      if (old.generations[slot] !== this.#generation) continue
+      const object = old.keys[2 * slot] as number
+      const relation = old.keys[2 * slot + 1] as number
+      const state = old.values[2 * slot] as number
+      const extra = old.values[2 * slot + 1] as number
+      if (into === undefined) this.#insert(object, relation, state, extra)
+      else {
+        const at = into.place(object, relation, hashOf(object, relation), this.#generation)
+        into.values[2 * at] = state
+        into.values[2 * at + 1] = extra
+      }
     }
   }
+
+  #split(): void {
+    const old = this.#segments[0] as Segment
+    this.#segments = Array.from({ length: 1 << segmentBits }, () => new Segment(512))
+    this.#copy(old, undefined)
+  }
+}
+
+/** Mixes all bits down: ids differ in few of them, and a mask that drops the high ones fills one corner of the table. */
+function hashOf(object: number, relation: number): number {
+  let hash = Math.imul(object, 0x9e37_79b1) ^ Math.imul(relation + 1, 0x85eb_ca6b)
+  hash ^= hash >>> 16
+  hash = Math.imul(hash, 0x7feb_352d)
+  hash ^= hash >>> 15
+  hash = Math.imul(hash, 0x846c_a68b)
+  return hash ^ (hash >>> 16)
 }

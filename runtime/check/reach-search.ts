@@ -86,7 +86,7 @@ export class ReachSearch {
   /** A node new to the closure: seen from the other side? */
   #meet(object: number, relation: number, level: number): void {
     const at = this.seen.find(object, relation)
-    if (at >= 0) this.#join((this.seen.state[at] as number) + level)
+    if (at >= 0) this.#join(this.seen.state(at) + level)
   }
 
   #join(hops: number): void {
@@ -96,8 +96,7 @@ export class ReachSearch {
 
   #see(object: number, relation: number): void {
     if (this.seen.find(object, relation) >= 0) return
-    const at = this.seen.add(object, relation)
-    this.seen.state[at] = this.#depth
+    this.seen.add(object, relation, this.#depth, 0)
     const level = this.#start.closure.level(object, relation)
     if (level >= 0) this.#join(this.#depth + level)
     this.#frontier.push(object, relation)

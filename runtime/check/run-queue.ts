@@ -11,6 +11,8 @@ const changesWaitMs = 100
 
 export interface RunSettings extends EvaluationOptions {
   readonly deadlineMs: number
+  /** What suspended evaluations hold grows with their steps: this bounds the memory of all together. */
+  readonly stepsTogetherMax: number
   readonly now: () => number
   readonly paged: { readonly pagesMax: number } | undefined
 }
@@ -108,9 +110,35 @@ export class RunQueue {
     const own = this.#byStore.get(running.store) ?? new Set()
     this.#byStore.set(running.store, own.add(running))
     this.#waiting.push(running)
+    this.#keepInBounds()
     if (this.#ticking) return
     this.#ticking = true
     setImmediate(() => this.#tick())
+  }
+
+  /** The largest gives way, so that many small ones are not refused for its sake. */
+  #keepInBounds(): void {
+    let together = 0
+    let largest: Running | undefined
+    for (const running of this.#waiting) {
+      const { steps } = running.evaluation.question
+      together += steps
+      if (largest === undefined || steps > largest.evaluation.question.steps) largest = running
+    }
+    if (together <= this.#settings.stepsTogetherMax || largest === undefined) return
+    this.#waiting.splice(this.#waiting.indexOf(largest), 1)
+    this.#leave(largest)
+    largest.reject(new CheckError("resource_exhausted", "too many large checks are under way at once"))
+  }
+
+  /** The store no longer has to wait for this one. */
+  #leave(running: Running): void {
+    const { store } = running
+    const own = this.#byStore.get(store)
+    own?.delete(running)
+    if (own?.size !== 0) return
+    this.#byStore.delete(store)
+    if (this.#flushes.has(store)) this.#flush(store)
   }
 
   /** One slice of the evaluation that has waited longest. */
@@ -118,14 +146,8 @@ export class RunQueue {
     this.#ticking = false
     const running = this.#waiting.shift()
     if (running === undefined) return
-    const { store } = running
-    const own = this.#byStore.get(store)
-    own?.delete(running)
     this.#step(running)
-    if (own?.size === 0) {
-      this.#byStore.delete(store)
-      if (this.#flushes.has(store)) this.#flush(store)
-    }
+    if (!this.#waiting.includes(running)) this.#leave(running)
     if (this.#waiting.length === 0 || this.#ticking) return
     this.#ticking = true
     setImmediate(() => this.#tick())

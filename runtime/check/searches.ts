@@ -3,6 +3,13 @@ import type { AnyPart, Hop } from "./program.ts"
 import { isTrue, type Question } from "./question.ts"
 import { ReachSearch } from "./reach-search.ts"
 
+export interface MachineLimits {
+  /** Hops (usersets and `from`) from the question's object; a node beyond is an error. */
+  readonly depthMax: number
+  /** After so many steps, or at a list an eighth as long, plain reachability is no longer walked but searched from both ends. */
+  readonly walkSteps: number
+}
+
 /** How to go through a list of objects that are asked about one relation. */
 export type Manner = "walk" | "test" | "search"
 
@@ -13,10 +20,10 @@ export class Searches {
   #depthMax = 0
   readonly #closures = new Map<number, Closure>()
 
-  begin(question: Question, walkSteps: number, depthMax: number): void {
+  begin(question: Question, limits: MachineLimits): void {
     this.#question = question
-    this.#walkSteps = walkSteps
-    this.#depthMax = depthMax
+    this.#walkSteps = limits.walkSteps
+    this.#depthMax = limits.depthMax
     if (this.#closures.size > 0) this.#closures.clear()
   }
 

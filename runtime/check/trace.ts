@@ -45,7 +45,7 @@ export class Trace {
   }
 
   /** A node decided at once: by direct tuples, because it is the subject itself, or because nothing leads from the subject's kind to it. */
-  leaf(object: number, relation: number, value: number, question: Question): void {
+  leaf(object: number, relation: number, value: number, question: Question): number {
     const node = this.#start(labelOf(object, relation, question))
     const part = question.program.parts[relation]
     if (relation === question.program.own && object === question.subject)
@@ -53,6 +53,7 @@ export class Trace {
     else if (part === undefined) node.reason = `no ${question.program.kind} can have this relation`
     else if (part.op === "any") this.#describe(node, object, part, question)
     this.close(value, question)
+    return value
   }
 
   leafPart(object: number, part: AnyPart, value: number, question: Question): void {

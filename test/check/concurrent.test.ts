@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
-import { loadModel } from "../../runtime/check/loaded-model.ts"
+import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
-import { error, NaiveEvaluator, type Truth, yes } from "../naive/evaluator.ts"
+import { error, NaiveEvaluator, no, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
-import { judgeWith, randomContext, randomTuple, randomWorld } from "../naive/worlds.ts"
+import { judgeWith, type RandomWorld, randomContext, randomTuple, randomWorld } from "../naive/worlds.ts"
 import { MemorySource } from "./memory-source.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
@@ -27,75 +27,75 @@ const ways: { name: string; options: EngineOptions; suspends: boolean }[] = [
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** Questions and writes at the same time; returns how many answers were judged. */
-async function runWorld(seed: number): Promise<number> {
-  const random = new Random(seed)
-  const world = randomWorld(random)
-  const model = loadModel(lowerModel(world.model))
-  const source = new MemorySource()
-  const way = ways[seed % ways.length] as (typeof ways)[number]
-  let clock = 0
-  const now = way.suspends ? { now: () => (clock += 3) } : {}
-  const engine = new Engine(source, { pollMs: 0, deadlineMs: 1e12, ...way.options, ...now })
-  const history: TupleKey[][] = [[]]
-  const commit = (operation: "write" | "delete", tuple: TupleKey) => {
-    const changes = source[operation](tuple)
-    history.push(storedTuples(source))
+/** One world being asked and written to. */
+class Scene {
+  readonly #random: Random
+  readonly #world: RandomWorld
+  readonly #source = new MemorySource()
+  readonly #engine: Engine
+  readonly #name: string
+  readonly #model: LoadedModel
+  /** The tuples at each revision. */
+  readonly #history: TupleKey[][] = [[]]
+
+  constructor(seed: number) {
+    const way = ways[seed % ways.length] as (typeof ways)[number]
+    this.#name = `seed ${seed} (${way.name})`
+    this.#random = new Random(seed)
+    this.#world = randomWorld(this.#random)
+    this.#model = loadModel(lowerModel(this.#world.model))
+    let clock = 0
+    const now = way.suspends ? { now: () => (clock += 3) } : {}
+    this.#engine = new Engine(this.#source, { pollMs: 0, deadlineMs: 1e12, ...way.options, ...now })
+    for (const tuple of this.#world.tuples) this.#commit("write", tuple)
+  }
+
+  #commit(operation: "write" | "delete", tuple: TupleKey): void {
+    const changes = this.#source[operation](tuple)
+    this.#history.push(storedTuples(this.#source))
     // Sometimes the write of another process: then the feed brings it.
-    if (random.chance(80)) engine.applied("store", changes)
+    if (this.#random.chance(80)) this.#engine.applied("store", changes)
   }
-  for (const tuple of world.tuples) commit("write", tuple)
-  const judged: Promise<void>[] = []
-  for (let at = 0; at < 24; at++) {
-    const floor = engine.revision("store") ?? 0
-    const user = random.pick(world.users)
-    const object = random.pick(world.objects)
-    const relation = random.pick(["a", "b", "c", "d"])
-    const context = randomContext(random)
-    const consistency = random.chance(20) ? ("higher-consistency" as const) : undefined
-    const asked = (async () => {
-      try {
-        const answer = await engine.check("store", model, { user, relation, object, context, consistency })
-        expect(answer.revision).toBeGreaterThanOrEqual(floor)
-        const tuples = history[answer.revision] ?? []
-        const values = new NaiveEvaluator(
-          world.model,
-          tuples,
-          world.objects,
-          user,
-          judgeWith(context, false),
-        ).solve()
-        const expected = values.get(`${object}#${relation}`) as Truth
-        expect([`seed ${seed} (${way.name}), ${user} ${relation} ${object}`, expected]).toEqual([
-          `seed ${seed} (${way.name}), ${user} ${relation} ${object}`,
-          answer.allowed ? yes : 0,
-        ])
-      } catch (fault) {
-        // At which revision it failed is not known: at one of them the outcome is an error.
-        if (!(fault instanceof CheckError) || fault.code !== "validation_error") throw fault
-        const couldFail = history.slice(floor).some((tuples) => {
-          const naive = new NaiveEvaluator(
-            world.model,
-            tuples,
-            world.objects,
-            user,
-            judgeWith(context, false),
-          )
-          return naive.solve().get(`${object}#${relation}`) === error
-        })
-        expect(couldFail).toBe(true)
+
+  /** Questions and writes at the same time; returns how many answers were judged. */
+  async play(): Promise<number> {
+    const judged: Promise<void>[] = []
+    for (let at = 0; at < 24; at++) {
+      judged.push(this.#ask())
+      if (this.#random.chance(50)) {
+        const tuple = randomTuple(this.#random, this.#world.model, this.#world.objects)
+        if (tuple !== undefined) this.#commit(this.#random.chance(40) ? "delete" : "write", tuple)
       }
-    })()
-    judged.push(asked)
-    if (random.chance(50)) {
-      const tuple = randomTuple(random, world.model, world.objects)
-      if (tuple !== undefined) commit(random.chance(40) ? "delete" : "write", tuple)
+      if (this.#random.chance(40)) await turn()
     }
-    if (random.chance(40)) await turn()
+    await Promise.all(judged)
+    this.#engine.close()
+    return judged.length
   }
-  await Promise.all(judged)
-  engine.close()
-  return judged.length
+
+  async #ask(): Promise<void> {
+    const floor = this.#engine.revision("store") ?? 0
+    const user = this.#random.pick(this.#world.users)
+    const object = this.#random.pick(this.#world.objects)
+    const relation = this.#random.pick(["a", "b", "c", "d"])
+    const context = randomContext(this.#random)
+    const consistency = this.#random.chance(20) ? ("higher-consistency" as const) : undefined
+    const valueIn = (tuples: readonly TupleKey[]) =>
+      new NaiveEvaluator(this.#world.model, tuples, this.#world.objects, user, judgeWith(context, false))
+        .solve()
+        .get(`${object}#${relation}`)
+    try {
+      const request = { user, relation, object, context, consistency }
+      const { allowed, revision } = await this.#engine.check("store", this.#model, request)
+      expect(revision).toBeGreaterThanOrEqual(floor)
+      const question = `${this.#name}: ${user} ${relation} ${object}`
+      expect([question, allowed ? yes : no]).toEqual([question, valueIn(this.#history[revision] ?? [])])
+    } catch (fault) {
+      // At which revision it failed is not known: at one of them the outcome is an error.
+      if (!(fault instanceof CheckError) || fault.code !== "validation_error") throw fault
+      expect(this.#history.slice(floor).some((tuples) => valueIn(tuples) === error)).toBe(true)
+    }
+  }
 }
 
 test("every answer is true at the revision it names, with writes and questions at once", {
@@ -104,6 +104,6 @@ test("every answer is true at the revision it names, with writes and questions a
   const first = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
   const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000) / 20
   let judged = 0
-  for (let seed = first; judged < queries; seed++) judged += await runWorld(seed)
+  for (let seed = first; judged < queries; seed++) judged += await new Scene(seed).play()
   expect(judged).toBeGreaterThanOrEqual(queries)
 })

@@ -267,6 +267,29 @@ describe("a long question", () => {
   })
 })
 
+test("of many long questions at once the largest fails, the others end", async () => {
+  const source = new MemorySource()
+  const tuples = Array.from({ length: 2_000 }, (_, at) =>
+    tupleOf(`group:${at} member group:${at + 1}#member`),
+  )
+  source.write(...tuples, tupleOf("doc:1 viewer group:0#member"), tupleOf("doc:2 viewer group:1500#member"))
+  let now = 0
+  const engine = engineOver(source, {
+    now: () => (now += 4),
+    depthMax: Number.POSITIVE_INFINITY,
+    walkSteps: 1e9,
+    deadlineMs: 1e9,
+    stepsTogetherMax: 9_000,
+  })
+  await engine.warm("store")
+  const asked = ["doc:1 viewer user:ann", "doc:2 viewer user:ann", "doc:2 viewer user:bob"].map((text) =>
+    ask(engine, text),
+  )
+  const ended = await Promise.allSettled(asked)
+  expect(ended.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"])
+  expect(ended[0]).toMatchObject({ reason: { code: "resource_exhausted" } })
+})
+
 describe("a graph of pages", () => {
   test("loads all misses of a round in one statement, and absence too", async () => {
     const source = new MemorySource()
