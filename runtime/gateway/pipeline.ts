@@ -31,7 +31,12 @@ export function serve(
   target: string,
 ): void {
   const exchange = new LiveExchange(request, reply, generation, context.newId())
-  new Passage(context, exchange).begin(target)
+  const passage = new Passage(context, exchange)
+  try {
+    passage.begin(target)
+  } catch (error) {
+    passage.broke(error)
+  }
 }
 
 /** The way of one exchange through the sections of its route: inbound, backend, outbound; on-error wherever it breaks. */
@@ -84,6 +89,16 @@ class Passage implements Timed {
     else this.#fail(problem("gateway-timeout", { cause: "the time of the route is up" }))
   }
 
+  /** A mistake of ours: this request fails, with its reason in the log, and no other. */
+  broke(error: unknown): void {
+    const exchange = this.#exchange
+    exchange.problem = "internal-error"
+    exchange.cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    const { reply, request } = exchange
+    if (reply.headersSent) request.socket.destroy()
+    else sendAnswer(exchange, asAnswer(problem("internal-error"), exchange.id))
+  }
+
   #admit(): void {
     const { intake, generation, route } = this.#exchange
     if (route === undefined) return
@@ -117,7 +132,7 @@ class Passage implements Timed {
   /** Goes on when nothing answered; waits only where it has to. */
   #after(outcome: Outcome | Promise<Outcome>, next: () => void): void {
     if (outcome instanceof Promise) {
-      void outcome.then((late) => this.#settle(late, next))
+      outcome.then((late) => this.#settle(late, next)).catch((error: unknown) => this.broke(error))
     } else this.#settle(outcome, next)
   }
 
@@ -145,7 +160,8 @@ class Passage implements Timed {
       body: problemBody(found, exchange.id),
     }
     const outcome = runSteps(onError, exchange)
-    if (outcome instanceof Promise) void outcome.then((late) => this.#sendFailure(late, found))
+    if (outcome instanceof Promise)
+      outcome.then((late) => this.#sendFailure(late, found)).catch((error: unknown) => this.broke(error))
     else this.#sendFailure(outcome, found)
   }
 

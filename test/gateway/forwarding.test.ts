@@ -97,3 +97,34 @@ test("the paths of a backend and of its requests are joined", async () => {
     await one.close()
   }
 })
+
+test("a mistake of ours fails one request with 500 and its reason in the log", async () => {
+  const broken = await startGateway(
+    {
+      backends: { main: upstream.url },
+      routes: [
+        { path: "/a" },
+        {
+          path: "/b",
+          inbound: [
+            { kind: "rate-limit", counter: "c", callsMax: 1, periodSeconds: 1, keys: [{ by: "ip" }] },
+          ],
+        },
+      ],
+    },
+    {
+      limiter: {
+        take: () => {
+          throw new TypeError("a mistake")
+        },
+      },
+    },
+  )
+  const answer = await fetch(`${broken.url}/b`)
+  expect(answer.status).toBe(500)
+  expect(await answer.text()).not.toContain("mistake")
+  await until(() => broken.log.length === 1)
+  expect(broken.log[0]?.cause).toContain("a mistake")
+  expect((await fetch(`${broken.url}/a`)).status).toBe(200)
+  await broken.close()
+})
