@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { comparePlans } from "../../compiler/diff/compare-plans.ts"
+import { isImplied } from "../../compiler/diff/implied.ts"
 import { changesText } from "../../compiler/render/changes.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
@@ -88,4 +89,25 @@ test(`a change of a model that gives somebody something says it opens, one that 
     }
   }
   expect(Math.min(gained, lost)).toBeGreaterThan(worlds / 20)
+})
+
+test("a relation that is said to follow from another does, in every world", () => {
+  let followed = 0
+  for (let at = 0; at < worlds; at += 1) {
+    const world = randomWorld(new Random(seed + at))
+    const plan = lowerModel(world.model)
+    const granted = grants(world, world.model)
+    for (const each of granted) {
+      const [user = "", object = "", narrow = ""] = each.split(/[ ](?=[^ ]+$)|#(?=[^#]+$)/)
+      for (const wide of ["a", "b", "c", "d"]) {
+        if (wide === narrow || !isImplied(plan, object.split(":")[0] as string, narrow, wide)) continue
+        followed += 1
+        expect(
+          granted.has(`${user} ${object}#${wide}`) || user === `${object}#${wide}`,
+          `seed ${seed + at}: ${each}, ${wide}`,
+        ).toBe(true)
+      }
+    }
+  }
+  expect(followed).toBeGreaterThan(worlds / 2)
 })
