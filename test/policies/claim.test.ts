@@ -1,0 +1,50 @@
+import { expect, test } from "vitest"
+import type { ClaimRule } from "../../runtime/plan/steps.ts"
+import { claimAt, meets } from "../../runtime/policies/claim.ts"
+
+const claims = {
+  scope: "orders.read orders.write",
+  roles: ["admin", 7, { nested: true }],
+  level: 3,
+  email_verified: true,
+  nothing: null,
+  realm_access: { roles: ["staff"] },
+  "https://acme.example/tier": "gold",
+  empty: "",
+}
+
+const rows: [ClaimRule["test"], string, string[], boolean][] = [
+  ["present", "scope", [], true],
+  ["present", "empty", [], true],
+  ["present", "nothing", [], false],
+  ["present", "missing", [], false],
+  ["present", "toString", [], false],
+  ["present", "__proto__", [], false],
+  ["has-any", "scope", ["orders.read"], true],
+  ["has-any", "scope", ["orders"], false],
+  ["has-any", "scope", ["x", "orders.write"], true],
+  ["has-any", "scope", [""], false],
+  ["has-any", "roles", ["admin"], true],
+  ["has-any", "roles", ["7"], true],
+  ["has-any", "roles", ["[object Object]"], false],
+  ["has-all", "scope", ["orders.read", "orders.write"], true],
+  ["has-all", "scope", ["orders.read", "orders.delete"], false],
+  ["has-any", "realm_access.roles", ["staff"], true],
+  ["has-any", "realm_access.constructor", ["x"], false],
+  ["equals-any", "https://acme.example/tier", ["gold"], true],
+  ["equals-any", "level", ["3"], true],
+  ["equals-any", "email_verified", ["true"], true],
+  ["equals-any", "scope", ["orders.read"], false],
+  ["equals-any", "roles", ["admin"], false],
+  ["equals-any", "missing", ["undefined"], false],
+]
+
+test.each(rows)("%s %s %j → %s", (rule, claim, values, expected) => {
+  expect(meets(claims, { claim, test: rule, values })).toBe(expected)
+})
+
+test("a name with dots is a name first and a way second", () => {
+  expect(claimAt({ "a.b": 1, a: { b: 2 } }, "a.b")).toBe(1)
+  expect(claimAt({ a: { b: 2 } }, "a.b")).toBe(2)
+  expect(claimAt({ a: [{ b: 2 }] }, "a.0.b")).toBeUndefined()
+})
