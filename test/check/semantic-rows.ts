@@ -122,6 +122,39 @@ export const rows: Row[] = [
     ask: { "node:0 both user:ann": true, "node:1 s user:ann": false },
   },
   {
+    name: "exclusions in a ring are decided where something outside decides them, with conditions on the way",
+    model: `
+type user
+type node
+  relations
+    define next: [node, node with open]
+    define beaten: [user] or winner from next
+    define winner: [user] but not beaten
+condition open(x: int) {
+  x < 10
+}
+`,
+    tuples: [
+      ...[1, 2, 5, 6, 7, 8, 9].map((at) => `node:${at} winner user:ann`),
+      "node:1 next node:2",
+      "node:1 next node:5",
+      "node:2 next node:1",
+      "node:7 next node:1",
+      "node:7 next node:6 if open",
+      'node:8 next node:6 if open {"x":1}',
+      "node:8 next node:1",
+      "node:9 next node:9",
+    ],
+    context: { x: 99 },
+    ask: {
+      "node:1 winner user:ann": false,
+      "node:2 winner user:ann": true,
+      "node:7 winner user:ann": true,
+      "node:8 winner user:ann": false,
+      "node:9 winner user:ann": false,
+    },
+  },
+  {
     name: "a userset is in itself, under any name",
     model: groups,
     tuples: ["doc:2 parent doc:1"],
