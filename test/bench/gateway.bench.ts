@@ -22,8 +22,8 @@ import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { freePort } from "../gateway/harness.ts"
 import { planOf, type RouteDraft } from "../gateway/plan-builder.ts"
 
-const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
-const seconds = Number(process.env["BENCH_SECONDS"] ?? 3)
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9)
+const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
 const connections = 32
 
 const roles: Record<string, (settings: Settings) => Promise<void>> = { backend, bare, gateway }
