@@ -36,17 +36,19 @@ export type FieldRules<Item> = {
   ) => readonly Finding[] | Finding
 }
 
-/** Findings for the fields that differ; a field whose rule finds nothing is told all the same. */
+/** Findings for the fields that differ. A rule finds nothing where another field's tells it; where none does, the difference is told all the same. */
 export function compareFields<Item extends object>(
   rules: FieldRules<Item>,
   before: Item,
   after: Item,
 ): Finding[] {
   const findings: Finding[] = []
+  const different: string[] = []
   for (const key of Object.keys(rules) as (keyof Item & string)[]) {
     if (same(before[key], after[key])) continue
-    const found = [rules[key](before[key], after[key], { before, after })].flat()
-    findings.push(...(found.length > 0 ? found : [neutral(`its ${key} is another`)]))
+    different.push(key)
+    findings.push(...[rules[key](before[key], after[key], { before, after })].flat())
   }
+  if (findings.length === 0 && different.length > 0) return [neutral(`another ${different.join(" and ")}`)]
   return findings
 }

@@ -4,6 +4,7 @@ import type { Change } from "./change.ts"
 import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "./finding.ts"
 import type { RouteDraft } from "./gather.ts"
 import { guardsOf, RouteCover } from "./route-cover.ts"
+import { same } from "./same.ts"
 import type { StepWords } from "./step-words.ts"
 import { listWords, routeWords } from "./words.ts"
 
@@ -47,6 +48,8 @@ export class RouteTurnover {
     const heir = this.#coverAfter.of(route)
     if (heir === undefined) return []
     const lost = lostGuards(guardsOf(route, this.#old), guardsOf(heir.route, this.#next))
+    if (same(route.sections, heir.route.sections))
+      return [neutral(`\`${routeWords(heir.key)}\` takes these requests and does the same`)]
     return [
       lost.length > 0
         ? opens(`\`${routeWords(heir.key)}\` takes these requests, without ${lost}`)

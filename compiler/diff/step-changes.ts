@@ -66,11 +66,16 @@ const headerRules: FieldRules<Fields<"set-header">> = {
   message: (_, after) => neutral(`it is about the ${after} now`),
   name: (_, after) => neutral(`it is about \`${after}\` now`),
   action: (before, after, items) => headerAction(before, after, items.after),
-  value: (old, next, { before }) => [
-    neutral(before.message === "request" ? "the backend gets another value" : "callers get another value"),
-    ...(before.message === "request" ? callersDecide(old, next) : []),
-    ...secretsIn(next),
-  ],
+  value: (old, next, { before }) => {
+    const request = before.message === "request"
+    if (next === undefined) return []
+    if (old === undefined) return secretsIn(next)
+    return [
+      neutral(request ? "the backend gets another value" : "callers get another value"),
+      ...(request ? callersDecide(old, next) : []),
+      ...secretsIn(next, old),
+    ]
+  },
 }
 
 function headerAction(
@@ -100,7 +105,7 @@ const queryRules: FieldRules<Fields<"set-query">> = {
   value: (before, after) => [
     neutral("the backend gets another value"),
     ...callersDecide(before, after),
-    ...secretsIn(after),
+    ...secretsIn(after, before),
   ],
 }
 

@@ -121,11 +121,18 @@ function headerRemoved({ message, action, name }: StepOf<"set-header">): Finding
     : breaking(`callers do not get \`${name}\` from here any more`)
 }
 
-/** A secret in a text goes to whoever the text goes to. */
-export function secretsIn(text: Text | undefined): Finding[] {
+/** A secret in a text goes to whoever the text goes to; not told where the text before it, `known`, held it already. */
+export function secretsIn(text: Text | undefined, known?: Text): Finding[] {
+  const before = secretNames(known)
+  return secretNames(text)
+    .filter((name) => !before.includes(name))
+    .map((name) => opens(`the secret \`${name}\` is sent there`))
+}
+
+function secretNames(text: Text | undefined): string[] {
   if (text === undefined || typeof text === "string") return []
   const names = text.text.flatMap((part) =>
     typeof part === "object" && "secret" in part ? [part.secret] : [],
   )
-  return [...new Set(names)].map((name) => opens(`the secret \`${name}\` is sent there`))
+  return [...new Set(names)]
 }

@@ -39,6 +39,12 @@ const expectations: Expectations = {
     if (before !== undefined) expect(changes.length > 0).toBe(before.digest !== after.digest)
     return changesText(changes, { colour: false })
   },
+  // The way back of the same case: what opens one way closes the other.
+  backwards: (_, sections) => {
+    const { before, after } = sidesOf(sections)
+    if (before === undefined) throw new Error("there is no way back to nothing")
+    return changesText(comparePlans(after.plan, before.plan, before.origins), { colour: false })
+  },
   json: (_, sections) => {
     const { before, after } = sidesOf(sections)
     return changesJson(comparePlans(before?.plan, after.plan, after.origins))
