@@ -169,10 +169,10 @@ describe("dev, when it cannot start", () => {
       { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
       ...place.argv,
     )
-    await dev.printed(/gateway\.conf has errors, shown above/)
+    await dev.printed(/gateway\.conf is not applied, for the reasons above/)
     expect(dev.output.err).toMatch(/error SP2012 .*`acne`/s)
     writeFileSync(path, text)
-    await dev.printed(/applied as serial 1\./)
+    await dev.printed(/applied as serial 1\.(.|\n)*\nTry, in another terminal/)
     expect(await dev.stop("SIGINT")).toBe(0)
     await database?.drop()
     rmSync(place.folder, { recursive: true, force: true })

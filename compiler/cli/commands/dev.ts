@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { DevArgs } from "../args/dev.ts"
 import { exitCode, type Work } from "../command.ts"
@@ -7,46 +9,86 @@ import { type DevParts, startParts } from "../dev/parts.ts"
 import { Session } from "../dev/session.ts"
 import { watch } from "../dev/watch.ts"
 import type { Io } from "../io.ts"
-import { databaseName } from "../settings.ts"
-import { runningText, tryText } from "../views/dev.ts"
+import { withProgress } from "../progress.ts"
+import { databaseName, databaseOf } from "../settings.ts"
+import { type Places, runningText, tryText } from "../views/dev.ts"
 
 /** Starts everything, shows what runs and what to try, and applies on save until it is asked to end. */
 export const dev: Work<DevArgs> = async (args, io) => {
   const startMs = performance.now()
   const stopped = io.untilStopped()
   const closers = new Closers()
+  const parting = sayWhenEnding(io, stopped)
   try {
     closers.add(await takeOwnFolder(io))
     const session = new Session(io, args.project)
     const { plan } = await session.compile()
-    const parts = await startParts(io, args, plan?.plan, closers)
-    if (plan !== undefined) await session.apply(parts, plan, true)
-    showStarted(io, parts, args, plan, (performance.now() - startMs) / 1000)
+    const parts = await withProgress(io, startingText(io), () => startParts(io, args, plan?.plan, closers))
+    const serial = plan === undefined ? undefined : await session.apply(parts, plan, true)
+    io.out(runningText(placesOf(io, parts), parts.runtime.serial(), (performance.now() - startMs) / 1000))
+    const greeter = new Greeter(io, parts, args.project.entry)
+    greeter.greet(serial === undefined ? undefined : plan)
+    parting.started()
     closers.add(
       watch(
         () => session.changed(),
-        () => session.reload(parts),
+        async () => greeter.greet(await session.reload(parts)),
       ),
     )
     await stopped
-    io.out("\nending …\n")
     return exitCode.ok
   } finally {
     await closers.close()
   }
 }
 
-function showStarted(io: Io, parts: DevParts, args: DevArgs, plan: Plan | undefined, seconds: number): void {
-  const entry = args.project.entry
-  const places = {
+/** Shows the lines to try, once: as soon as there is a plan they work with. */
+class Greeter {
+  readonly #io: Io
+  readonly #parts: DevParts
+  readonly #entry: string
+  #told: "nothing" | "errors" | "trials" = "nothing"
+
+  constructor(io: Io, parts: DevParts, entry: string) {
+    this.#io = io
+    this.#parts = parts
+    this.#entry = entry
+  }
+
+  greet(plan: Plan | undefined): void {
+    if (plan !== undefined && this.#told !== "trials") {
+      this.#told = "trials"
+      this.#io.out(tryText(plan.plan, placesOf(this.#io, this.#parts), this.#parts.env, this.#entry))
+    } else if (this.#told === "nothing") {
+      this.#told = "errors"
+      this.#io.out(`\n${this.#entry} is not applied, for the reasons above. Mend it and save: then it is.\n`)
+    }
+  }
+}
+
+/** A start cannot be broken off halfway, but the process can: nothing is lost by that. */
+function sayWhenEnding(io: Io, stopped: Promise<void>): { started(): void } {
+  let text = "\nending when the start is over; Ctrl-C again ends at once\n"
+  void stopped.then(() => io.out(text))
+  return {
+    started() {
+      text = "\nending …\n"
+    },
+  }
+}
+
+function startingText(io: Io): string {
+  const database = databaseOf(io)
+  const isFirst = "folder" in database && !existsSync(join(database.folder, "database"))
+  return isFirst ? "making the embedded database; this takes some seconds, once" : "starting"
+}
+
+function placesOf(io: Io, parts: DevParts): Places {
+  return {
     ...parts.runtime.addresses(),
     control: parts.controlUrl,
     identity: parts.identityUrl,
     backends: parts.backendUrls,
     database: databaseName(io),
   }
-  io.out(runningText(places, parts.runtime.serial(), seconds))
-  if (plan === undefined)
-    io.out(`\n${entry} has errors, shown above. Mend them and save: then it is applied.\n`)
-  else io.out(tryText(plan.plan, places, parts.env, entry))
 }

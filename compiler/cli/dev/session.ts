@@ -56,8 +56,21 @@ export class Session {
     }
   }
 
-  /** What happens on save. */
-  async reload(parts: DevParts): Promise<void> {
+  /**
+   * What happens on save. Answers the plan that is served since. A mistake of ours is printed with its stack, and what was running runs on:
+   * whoever works here must not lose it by the next key pressed.
+   */
+  async reload(parts: DevParts): Promise<Plan | undefined> {
+    try {
+      return await this.#reload(parts)
+    } catch (error) {
+      this.#io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
+      this.#io.out("Sallyport has made a mistake; the old plan serves on.\n")
+      return undefined
+    }
+  }
+
+  async #reload(parts: DevParts): Promise<Plan | undefined> {
     const io = this.#io
     const { plan, diagnostics } = await this.compile()
     io.out(`\n${new Date().toTimeString().slice(0, 8)} `)
@@ -65,10 +78,12 @@ export class Session {
       const serial = parts.runtime.serial()
       const old = serial === null ? "nothing is served yet" : `serial ${serial} serves on`
       io.out(`saved with ${summaryOf(diagnostics)}; ${old}.\n`)
-      return
+      return undefined
     }
     const serial = await this.apply(parts, plan, false)
-    if (serial === undefined) io.out("saved, but not applied; the old plan serves on.\n")
+    if (serial !== undefined) return plan
+    io.out("saved, but not applied; the old plan serves on.\n")
+    return undefined
   }
 
   async #send(remote: Remote, plan: Plan, first: boolean): Promise<number> {

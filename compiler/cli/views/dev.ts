@@ -13,7 +13,7 @@ export interface Places {
 
 /** What runs where. `seconds` is how long the start took. */
 export function runningText(places: Places, serial: number | null, seconds: number): string {
-  const none = "not in gateway.conf"
+  const none = "not served yet"
   const urls = (addresses: readonly string[]) =>
     addresses.map((address) => `http://${address}`).join(", ") || none
   const served = serial === null ? "no plan yet" : `serial ${serial}`
