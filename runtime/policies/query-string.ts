@@ -26,13 +26,14 @@ export class QueryString {
 
   /** First value of a parameter, decoded. */
   get(name: string): string | undefined {
+    if (this.#isEmpty) return undefined
     const found = this.#read().find((pair) => pair.name === name)
     return found === undefined ? undefined : rawValue(found.raw)
   }
 
   /** How often a parameter is given. */
   count(name: string): number {
-    return this.#raw === "" && !this.#edited ? 0 : this.#read().filter((pair) => pair.name === name).length
+    return this.#isEmpty ? 0 : this.#read().filter((pair) => pair.name === name).length
   }
 
   set(name: string, value: string): void {
@@ -45,6 +46,7 @@ export class QueryString {
   }
 
   remove(name: string): void {
+    if (this.#isEmpty) return
     const pairs = this.#read()
     const kept = pairs.filter((pair) => pair.name !== name)
     if (kept.length === pairs.length) return
@@ -54,9 +56,15 @@ export class QueryString {
 
   /** The first value of each parameter, as expressions see them. Without a prototype: any name may be asked for. */
   values(): Readonly<Record<string, string>> {
+    if (this.#isEmpty) return noValues
     const values: Record<string, string> = Object.create(null)
     for (const { name, raw } of this.#read()) if (!(name in values)) values[name] = rawValue(raw)
     return values
+  }
+
+  /** Most requests have no query: nothing is parsed or made for them. */
+  get #isEmpty(): boolean {
+    return this.#raw === "" && !this.#edited
   }
 
   #read(): Pair[] {
@@ -67,6 +75,8 @@ export class QueryString {
     return this.#pairs
   }
 }
+
+const noValues: Readonly<Record<string, string>> = Object.freeze(Object.create(null))
 
 interface Pair {
   readonly name: string
