@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createDatabase } from "../postgres.ts"
 import { postgresMissing } from "../support/postgres-binaries.ts"
 import { bash, type Example, example } from "./example.ts"
-import { type SallyportProcess, start } from "./sallyport-process.ts"
+import { type SallyportProcess, start, startForTest } from "./sallyport-process.ts"
 
 /** What each line that is printed must lead to, by the words above it. */
 const expected: Readonly<Record<string, RegExp>> = {
@@ -99,7 +99,7 @@ describe("dev, from the first start on", () => {
   }, 30_000)
 
   test("a second one in this folder is told who is there", async () => {
-    const second = start(place.folder, place.env, ...place.argv)
+    const second = startForTest(place.folder, place.env, ...place.argv)
     expect(await second.exited).toBe(1)
     expect(second.output.err).toMatch(
       new RegExp(`^error: \`sallyport dev\` runs in this folder already: process ${dev.child.pid}\nhelp: `),
@@ -130,7 +130,7 @@ describe("dev, when it cannot start", () => {
     const place = await example()
     const server = createServer().listen(place.ports[2], "127.0.0.1")
     const other = createServer().listen(place.ports[0], "127.0.0.1")
-    const dev = start(place.folder, place.env, ...place.argv)
+    const dev = startForTest(place.folder, place.env, ...place.argv)
     expect(await dev.exited).toBe(1)
     server.close()
     other.close()
@@ -151,7 +151,7 @@ describe("dev, when it cannot start", () => {
     const place = await example()
     // Root may write everywhere; a file where the folder should be stops root too.
     writeFileSync(join(place.folder, ".sallyport"), "")
-    const dev = start(place.folder, place.env, ...place.argv)
+    const dev = startForTest(place.folder, place.env, ...place.argv)
     expect(await dev.exited).toBe(1)
     rmSync(place.folder, { recursive: true, force: true })
     expect(dev.output.err).toMatch(/^error: the folder .*\.sallyport cannot be written \(E\w+\)\nhelp: /)
@@ -164,7 +164,7 @@ describe("dev, when it cannot start", () => {
     const path = join(place.folder, "gateway.conf")
     const text = readFileSync(path, "utf8")
     writeFileSync(path, text.replace("auth  jwt acme {", "auth  jwt acne {"))
-    const dev = start(
+    const dev = startForTest(
       place.folder,
       { ...place.env, SALLYPORT_DATABASE_URL: database?.url ?? "" },
       ...place.argv,

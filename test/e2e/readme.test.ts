@@ -5,7 +5,7 @@ import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { bash, example, usualPorts } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
-import { start } from "./sallyport-process.ts"
+import { startForTest } from "./sallyport-process.ts"
 
 // Methods are told by one of them.
 const keywords = Object.values(blocks)
@@ -26,7 +26,7 @@ test("the example has every keyword, some of them in comments", () => {
 
 test("README's tour prints what it shows", async () => {
   const place = await example()
-  const dev = start(place.folder, place.env, ...place.argv)
+  const dev = startForTest(place.folder, place.env, ...place.argv)
   await dev.printed(/old plan serves on\.\n$/)
   const own = (text: string) =>
     usualPorts.reduce(

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createServer } from "node:net"
+import { onTestFinished } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
 
 /** The real command, running. */
@@ -13,6 +14,13 @@ export interface SallyportProcess {
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** Asks it to end, and waits. */
   stop(signal?: NodeJS.Signals): Promise<number | string>
+}
+
+/** The same for one test: whatever becomes of that, the process ends with it. */
+export function startForTest(...words: Parameters<typeof start>): SallyportProcess {
+  const started = start(...words)
+  onTestFinished(async () => void (await started.stop("SIGKILL")))
+  return started
 }
 
 /** Starts `sallyport …` in a folder. `env` is added to ours. */

@@ -7,7 +7,7 @@ import type { PlanAnswer, StatusAnswer } from "../../runtime/control/api.ts"
 import type { SealedPlan } from "../../runtime/plan/plan.ts"
 import { run } from "../cli/run.ts"
 import { createDatabase, describePostgres, type TestDatabase } from "../postgres.ts"
-import { eventually, freePorts, type SallyportProcess, start } from "./sallyport-process.ts"
+import { eventually, freePorts, type SallyportProcess, start, startForTest } from "./sallyport-process.ts"
 
 const token = "a-token-for-the-end-to-end-tests"
 
@@ -181,7 +181,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
   }, 30_000)
 
   test("a port in use is a sentence and exit code 1", async () => {
-    const third = start(folder, env(controlA()), "serve", "--only", "control")
+    const third = startForTest(folder, env(controlA()), "serve", "--only", "control")
     expect(await third.exited).toBe(1)
     expect(third.output.err).toMatch(
       new RegExp(`error: cannot listen on 127\\.0\\.0\\.1:${controlA()} .*in use\nhelp: `),
@@ -189,7 +189,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
   }, 20_000)
 
   test("--plan serves a file; without a token in the environment one is made, for this user only", async () => {
-    const own = start(
+    const own = startForTest(
       folder,
       { ...env(ports[4] as number), SALLYPORT_CONTROL_TOKEN: "" },
       "serve",
