@@ -142,11 +142,7 @@ export class Machine {
     if (part.op === "any") {
       flags = question.tests(object, part)
       problem = question.problem
-      if (
-        flags === isTrue ||
-        (part.hops.length === 0 && part.refs.length === 0 && part.branches.length === 0)
-      )
-        return this.#leaf(object, relation, flags)
+      if (flags === isTrue || !question.leadsOn(object, part)) return this.#leaf(object, relation, flags)
     }
     const state = this.#memo.read(object, relation)
     if (state >= 0) return this.#recall(state, object, relation)
@@ -216,10 +212,7 @@ export class Machine {
     this.#low = free
     if (part.op === "any") {
       flags = question.tests(above.object, part)
-      if (
-        flags === isTrue ||
-        (part.hops.length === 0 && part.refs.length === 0 && part.branches.length === 0)
-      ) {
+      if (flags === isTrue || !question.leadsOn(above.object, part)) {
         trace?.leafPart(above.object, part, flags, question)
         return flags
       }

@@ -119,6 +119,22 @@ export class Question {
     return outcome
   }
 
+  /** May more than the direct tuples of an object decide a part? Most objects have no lists to follow: this spares them a place on the stack. */
+  leadsOn(object: number, part: AnyPart): boolean {
+    const { hops, refs, branches } = part
+    if (refs.length > 0 || branches.length > 0) return true
+    if (hops.length === 0) return false
+    if (this.overlay !== undefined || this.graph.pages !== undefined) return true
+    if (object >= firstTemporaryId) return false
+    const { forward } = this.graph
+    for (let at = 0; at < hops.length; at++) {
+      this.steps++
+      if (forward.find(object, this.slots[(hops[at] as (typeof hops)[number]).slot] as number) !== none)
+        return true
+    }
+    return false
+  }
+
   #has(object: number, slot: number, other: number): number {
     this.steps++
     const { graph, overlay } = this

@@ -48,7 +48,9 @@ function runWorld(seed: number): number {
   return asked
 }
 
-test("the slow path agrees with the naive evaluator where nothing else has decided before", () => {
+test("the slow path agrees with the naive evaluator where nothing else has decided before", {
+  timeout: 600_000,
+}, () => {
   const first = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
   let asked = 0
   for (let seed = first; asked < 20_000; seed++) asked += runWorld(seed)
