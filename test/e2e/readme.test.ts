@@ -34,14 +34,13 @@ test("README's tour prints what it shows", async () => {
       text,
     )
   for (const { line, output } of tour()) {
-    const out = line === "npm start" ? dev.output.out : (await bash(place.folder, `${own(line)} 2>&1`)).out
-    expect(squeeze(withoutNpm(out)).trim(), line).toMatch(patternOf(own(output)))
+    const out =
+      line === "npm start" ? dev.output.out : (await bash(place.folder, `${quickNpx}\n${own(line)} 2>&1`)).out
+    expect(squeeze(out).trim(), line).toMatch(patternOf(own(output)))
   }
   expect(await dev.stop("SIGINT")).toBe(0)
   rmSync(place.folder, { recursive: true, force: true })
 }, 120_000)
 
-/** What npx has to say about the machine's own settings of npm. */
-function withoutNpm(output: string): string {
-  return output.replace(/^npm (warn|notice) .*\n?/gm, "")
-}
+/** npx looks around for a second before it does the same; another test goes through the real one. */
+const quickNpx = 'npx() { "node_modules/.bin/$1" "${@:2}"; }'

@@ -133,7 +133,8 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
   }, 20_000)
 
   test("rollback makes an earlier plan the newest, and history tells it all", async () => {
-    expect(await sallyport("rollback", "1", "--yes")).toMatchObject({
+    // Said to the other process: the first one, which has the gateway, follows.
+    expect(await run({ cwd: folder, env: env(controlB()) }, "rollback", "1", "--yes")).toMatchObject({
       code: 0,
       out: expect.stringContaining("Applied as serial 3."),
     })
