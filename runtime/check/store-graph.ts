@@ -128,10 +128,20 @@ export class StoreGraph {
   async refresh(): Promise<number> {
     const { source, storeId, now } = this.#options
     const asked = now()
+    const held = this.#queued
     const revision = await source.revision(storeId)
-    await this.catchUp(revision)
+    if (revision < held) await this.#reload(revision)
+    else await this.catchUp(revision)
     this.contactMs = Math.max(this.contactMs, asked)
     return revision
+  }
+
+  /** The source went back behind what is held: a backup was restored, or a replica took over that had not everything. What is held never was, then. */
+  async #reload(revision: number): Promise<void> {
+    this.ready = false
+    this.#floor = revision
+    this.#options.onChanged()
+    await this.load()
   }
 
   /** Resolves when everything up to `revision` is in the queue at least. */
@@ -157,9 +167,7 @@ export class StoreGraph {
     const contiguous = this.#take(changes)
     // A feed that no longer reaches back this far, or skips: only a new load can tell what the store holds.
     if (!contiguous || this.#queued === before) {
-      this.ready = false
-      this.#options.onChanged()
-      await this.load()
+      await this.#reload(this.#floor)
     }
   }
 

@@ -159,6 +159,21 @@ condition small(x: int) {
     expect(source.asked.load).toBe(2)
   })
 
+  test("is loaded anew when the source went back behind it", async () => {
+    const source = new MemorySource()
+    const backup = new MemorySource()
+    for (const each of [source, backup]) each.write(tupleOf("doc:1 viewer user:ann"))
+    source.write(tupleOf("doc:1 viewer user:bob"))
+    const engine = engineOver(source)
+    expect(await ask(engine, "doc:1 viewer user:bob")).toEqual({ allowed: true, revision: 2 })
+    source.restore(backup)
+    const answer = await ask(engine, "doc:1 viewer user:bob", { consistency: "higher-consistency" })
+    expect(answer).toEqual({ allowed: false, revision: 1 })
+    engine.applied("store", source.write(tupleOf("doc:1 viewer user:eve")))
+    expect(await ask(engine, "doc:1 viewer user:eve")).toEqual({ allowed: true, revision: 2 })
+    expect(await ask(engine, "doc:1 viewer user:bob")).toEqual({ allowed: false, revision: 2 })
+  })
+
   test("is forgotten when the store is deleted, or others were used since", async () => {
     const source = new MemorySource()
     const engine = engineOver(source, { storesMax: 2 })

@@ -26,6 +26,14 @@ export class MemorySource implements TupleSource {
     return this.#commit("delete", tuples)
   }
 
+  /** As when a backup is restored: everything is as `earlier` had it. */
+  restore(earlier: MemorySource): void {
+    this.rows.clear()
+    for (const [key, row] of earlier.rows) this.rows.set(key, row)
+    this.feed.splice(0, this.feed.length, ...earlier.feed)
+    this.#revision = earlier.#revision
+  }
+
   #commit(operation: "write" | "delete", tuples: readonly TupleKey[]): TupleChange[] {
     this.#revision++
     const changes = tuples.map((tuple) => ({ revision: this.#revision, operation, row: rowOf(tuple) }))

@@ -5,7 +5,7 @@ import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
-import { defaultTimeoutMs } from "./defaults.ts"
+import { defaultMaxStalenessMs, defaultTimeoutMs } from "./defaults.ts"
 import type { StoreModels } from "./store-model.ts"
 
 interface Listener {
@@ -55,8 +55,13 @@ export function lowerAuthz(program: Program, models: StoreModels, report: Report
     const model = models.get(name)
     if (model !== undefined) stores[name] = { model: model.digest }
   }
-  const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time") ?? null
-  return { listen: addresses(listeners), public: isPublic, maxStalenessMs: staleness, stores }
+  const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time")
+  return {
+    listen: addresses(listeners),
+    public: isPublic,
+    maxStalenessMs: staleness === undefined ? defaultMaxStalenessMs : staleness,
+    stores,
+  }
 }
 
 /** Reports addresses that can't be listened on at once, of both sides. */

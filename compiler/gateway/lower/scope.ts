@@ -2,11 +2,9 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Word } from "../ast.ts"
 import { type Bound, type BoundBlock, statementsOf } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
+import { checkPolicies, usesMax } from "../check/policies.ts"
 import type { Program } from "../program.ts"
 import type { Scope } from "../routes.ts"
-
-/** Uses of policies in one block, with those inside of policies: two policies that each use two others double with each step. */
-const usesMax = 1000
 
 /** A statement that holds for a route, wherever it was written. */
 export interface Item {
@@ -28,15 +26,14 @@ export class Scopes {
   readonly #report: Report
   readonly #without = new Map<Word, boolean>()
   readonly #products = new Map<string, Item[]>()
+  /** Policies that use too much: what is wrong was told, and only their own statements count. */
+  readonly #excessive: ReadonlySet<string>
   #uses = 0
 
   constructor(program: Program, report: Report) {
     this.#program = program
     this.#report = report
-    for (const policy of program.all("policy")) {
-      this.#uses = 0
-      this.#own(policy.bound.block, "", 0, [policy.name])
-    }
+    this.#excessive = checkPolicies(program, report)
     for (const { name, bound } of program.all("product")) {
       const items = statementsOf(bound.block, "limit").map((each) => ({
         bound: each,
@@ -92,7 +89,7 @@ export class Scopes {
     const used = new Set<string>()
     for (const bound of block?.statements ?? []) {
       if (kinds.has(bound.row.keyword)) items.push({ bound, scope, depth, via, product: undefined })
-      if (bound.row.keyword !== "use") continue
+      if (bound.row.keyword !== "use" || this.#excessive.has(via.at(-1) ?? "")) continue
       for (const word of bound.args.words("policy")) items.push(...this.#use(word, used, scope, depth, via))
     }
     return items
@@ -101,15 +98,7 @@ export class Scopes {
   #use(word: Word, used: Set<string>, scope: string, depth: number, via: readonly string[]): Item[] {
     const policy = this.#program.find("policy", word.text)
     if (policy === undefined) return []
-    if (via.includes(policy.name)) {
-      const circle = [...via.slice(via.indexOf(policy.name)), policy.name]
-        .map((name) => `\`${name}\``)
-        .join(" → ")
-      // Each policy of the circle finds it once; one finding tells it.
-      if (policy.name === [...via.slice(via.indexOf(policy.name))].sort()[0])
-        this.#report.add("SP2015", word.span, `the policy uses itself: ${circle}`)
-      return []
-    }
+    if (via.includes(policy.name)) return []
     if (used.has(policy.name)) {
       this.#report.add("SP2016", word.span, `the policy \`${policy.name}\` is used twice in this block`)
       return []

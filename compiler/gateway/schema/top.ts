@@ -194,7 +194,7 @@ export const authzRows: readonly Row[] = [
   {
     keyword: "max-staleness",
     forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
-    byDefault: "none",
+    byDefault: "10s",
     docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
     example: "max-staleness 10s",
   },
