@@ -112,7 +112,9 @@ export class Program {
 
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
     for (const kind of kinds) this.misname(kind)
-    const candidates = kinds.flatMap((kind) => this.all(kind))
+    // With hints used up nobody looks at the names, and with thousands of mistakes even listing them is too much.
+    const hinted = this.#hintsLeft > 0
+    const candidates = hinted ? kinds.flatMap((kind) => this.all(kind)) : []
     const other = [...this.#tables.keys()]
       .map((kind) => this.#table(kind).get(word.text))
       .find((each) => each !== undefined)
@@ -123,7 +125,7 @@ export class Program {
     )
     const near = candidates.find((each) => hint.includes(`\`${each.name}\``))
     const help =
-      candidates.length === 0
+      hinted && candidates.length === 0
         ? {
             help: `Declare it: ${kinds.map((kind) => `\`${kind} ${/^[A-Za-z_]/.test(word.text) ? shown(word.text) : "NAME"} …\``).join(" or ")}.`,
           }
