@@ -56,6 +56,28 @@ test("values and policies that double each other end early", () => {
   ).toContain("SP3016")
 })
 
+test("policies that use each other in a long row or in circles end early, each mistake told once", () => {
+  const policies = (count: number, next: (n: number) => number) =>
+    Array.from({ length: count }, (_, n) => `policy p${n} { use p${next(n)} }\n`).join("")
+  const using = 'api a { path "/a"; auth none; use p0; GET "/" { respond 200 } }\n'
+  expect(
+    codes(`${head}${using}${policies(63, (n) => n + 1)}policy p63 { outbound { header remove "X" } }\n`),
+  ).toEqual([])
+  expect(
+    codes(`${head}${using}${policies(65, (n) => n + 1)}policy p65 { outbound { header remove "X" } }\n`),
+  ).toEqual(["SP3016"])
+  for (const count of [1, 2, 20])
+    expect(codes(head + using + policies(count, (n) => (n + 1) % count))).toEqual(["SP2015"])
+  expect(new Set(codes(head + using + policies(10_000, (n) => (n + 1) % 10_000)))).toEqual(
+    new Set(["SP3016"]),
+  )
+})
+
+test("thousands of listeners are one finding", () => {
+  const listen = Array.from({ length: 20_000 }, (_, n) => `listen 127.0.0.1:${n + 1}`).join("\n")
+  expect(codes(`gateway g {\ntrust none\n${listen}\n}\n`)).toEqual(["SP3016"])
+})
+
 test("thousands of mistakes are found in reasonable time", () => {
   const names = Array.from({ length: 3000 }, (_, n) => `backend b${n} { url "http://127.0.0.1:1" }\n`).join(
     "",
@@ -63,6 +85,10 @@ test("thousands of mistakes are found in reasonable time", () => {
   const operations = Array.from({ length: 3000 }, (_, n) => `  GET "/${n}" { backend c${n} }\n`).join("")
   const found = codes(`${head}${names}api a {\n  path "/a"\n  auth none\n${operations}}\n`)
   expect(found.filter((code) => code === "SP2012")).toHaveLength(3000)
+  const more = Array.from({ length: 20_000 }, (_, n) => `subscription s${n} { product p; key k${n} }\n`).join(
+    "",
+  )
+  expect(codes(`${head}${names}${more}`).filter((code) => code === "SP2012").length).toBe(40_000)
 })
 
 test("versions times operations have a bound", () => {

@@ -91,7 +91,7 @@ function listenersOf(block: BoundBlock | undefined, report: Report): Listener[] 
       tooMany.span,
       `${listenersMax} addresses are possible, there are ${listeners.length}`,
     )
-  return listeners
+  return listeners.slice(0, listenersMax)
 }
 
 function addresses(listeners: readonly Listener[]): Address[] {
