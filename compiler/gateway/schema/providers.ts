@@ -1,19 +1,8 @@
+import { signatureAlgorithm } from "../../../runtime/plan/resources.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
-/** The names of runtime/plan's `signatureAlgorithm`. */
-export const algorithmNames = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-] as const
+/** The names a plan may hold. */
+export const algorithmNames = signatureAlgorithm.options
 
 const claimTypeNames = ["string", "int", "double", "bool", "map", "any"]
 
