@@ -1,5 +1,6 @@
 import { statSync } from "node:fs"
 import { resolve } from "node:path"
+import { setFlagsFromString } from "node:v8"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Compiled } from "../compile.ts"
 import type { Diagnostic } from "../core/diagnostic.ts"
@@ -26,9 +27,24 @@ export async function compileProject(io: Io, { entry }: ProjectArgs, files: File
   })
 }
 
+/** As `compileProject`, for a command that ends with it. */
+export async function compileOnce(io: Io, project: ProjectArgs): Promise<Compiled> {
+  const files = filesOf(io, project)
+  optimizeLater()
+  return compileProject(io, project, files)
+}
+
+/**
+ * A command compiles once and ends. By its own measure V8 would optimize most of the compiler meanwhile, which takes longer than the
+ * work where other processes want the cores too: with 1,000 routes 1.2 s instead of 0.7 s. It is told to wait until a function is hotter; what is large is still optimized.
+ */
+function optimizeLater(): void {
+  setFlagsFromString("--interrupt-budget=500000")
+}
+
 /** Compiles a project into a plan. Findings are printed; without a plan the command ends. */
 export async function planOf(io: Io, project: ProjectArgs): Promise<Plan> {
-  const { plan, diagnostics } = await compileProject(io, project, filesOf(io, project))
+  const { plan, diagnostics } = await compileOnce(io, project)
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   return plan

@@ -1,10 +1,10 @@
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import type { ValidateArgs } from "../args/validate.ts"
 import { exitCode, type Work } from "../command.ts"
-import { compileProject, filesOf } from "../project.ts"
+import { compileOnce } from "../project.ts"
 
 export const validate: Work<ValidateArgs> = async ({ project, format }, io) => {
-  const { plan, diagnostics } = await compileProject(io, project, filesOf(io, project))
+  const { plan, diagnostics } = await compileOnce(io, project)
   io.out(renderDiagnostics(diagnostics, format, { colour: io.colour.out }))
   if (format === "text")
     io.out(`${diagnostics.length === 0 ? "" : "\n"}${project.entry}: ${summaryOf(diagnostics)}\n`)
