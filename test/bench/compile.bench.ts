@@ -1,9 +1,22 @@
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { compile } from "../../compiler/compile.ts"
+import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import { Project } from "../../compiler/core/load.ts"
+import { bind } from "../../compiler/gateway/bind.ts"
+import { checkNames } from "../../compiler/gateway/check/names.ts"
+import { checkNetworks } from "../../compiler/gateway/check/networks.ts"
+import { loadDocuments } from "../../compiler/gateway/include.ts"
+import { lower } from "../../compiler/gateway/lower.ts"
+import { compileModels } from "../../compiler/gateway/models.ts"
+import { Program } from "../../compiler/gateway/program.ts"
+import { tokenize } from "../../compiler/gateway/tokens.ts"
+import { digestOf } from "../../runtime/plan/canonical.ts"
+import { planFormat } from "../../runtime/plan/plan.ts"
+import { readPlan } from "../../runtime/plan/read.ts"
 
 // A thousand routes and a hundred types, from text to a plan: in a process that has compiled before, as an editor or `dev` does, and as a
 // whole command.
@@ -73,33 +86,73 @@ const files = new MemoryFiles([
   ["gateway.conf", gateway],
   ["acme.fga", model],
 ])
+
+/** Milliseconds of each phase of one compilation, as compiler/compile.ts strings them together. */
+function phases(): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  let last = performance.now()
+  const done = <Result>(phase: string, result: Result): Result => {
+    const now = performance.now()
+    times.set(phase, now - last)
+    last = now
+    return result
+  }
+  const found = new Report()
+  const project = new Project(files, found)
+  done("lex", tokenize(gateway))
+  const documents = done("lex and parse", loadDocuments(project, "gateway.conf", found))
+  const program = done("bind", new Program(bind(documents, found), project.complete, found))
+  checkNames(program, found)
+  checkNetworks(program, found)
+  done("check", undefined)
+  const models = done("model", compileModels(program, project, found))
+  const { body, origins } = done("lower", lower(program, models, found))
+  done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
+  return times
+}
+
+const runs: ReadonlyMap<string, number>[] = []
 const warm: number[] = []
 for (let round = 0; round < warmUp + rounds; round++) {
   const start = performance.now()
   const { plan } = compile(files, "gateway.conf")
   if (plan === undefined || Object.keys(plan.plan.routes).length !== apis * routesPerApi)
     throw new Error("no plan")
-  if (round >= warmUp) warm.push(performance.now() - start)
+  if (round >= warmUp) {
+    warm.push(performance.now() - start)
+    runs.push(phases())
+  }
 }
 report(`compile ${apis * routesPerApi} routes and ${types + 2} types, warm`, warm, 300)
+const medians = [...(runs[0]?.keys() ?? [])].map((phase) => {
+  const times = runs.map((run) => run.get(phase) ?? 0).sort((a, b) => a - b)
+  return `${phase} ${Math.round(times[times.length >> 1] ?? 0)}`
+})
+console.error(
+  `${tokenize(gateway).tokens.length} tokens of gateway.conf; medians of its phases in ms: ${medians.join(", ")}; load ${loadavg()[0]?.toFixed(1)}`,
+)
+
+/** Wall time of a whole command, in ms. */
+function command(...argv: readonly string[]): number[] {
+  return Array.from({ length: 9 }, () => {
+    const start = performance.now()
+    execFileSync(process.execPath, ["compiler/cli/sallyport.mjs", ...argv], {
+      stdio: ["ignore", "ignore", "inherit"],
+    })
+    return performance.now() - start
+  })
+}
 
 const folder = mkdtempSync(join(tmpdir(), "compile-"))
 try {
   writeFileSync(join(folder, "gateway.conf"), gateway)
   writeFileSync(join(folder, "acme.fga"), model)
-  const whole: number[] = []
-  for (let round = 0; round < 5; round++) {
-    const start = performance.now()
-    execFileSync(
-      process.execPath,
-      ["compiler/cli/sallyport.mjs", "validate", "--config", join(folder, "gateway.conf")],
-      {
-        stdio: ["ignore", "ignore", "inherit"],
-      },
-    )
-    whole.push(performance.now() - start)
-  }
-  report("the same as `sallyport validate`, whole process", whole, 1000)
+  report(
+    "the same as `sallyport validate`, whole process",
+    command("validate", "--config", join(folder, "gateway.conf")),
+    1000,
+  )
+  report("`sallyport --version`, whole process", command("--version"), 150)
 } finally {
   rmSync(folder, { recursive: true })
 }
