@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { StepId } from "./steps.ts"
 
 /**
@@ -7,10 +7,24 @@ import type { StepId } from "./steps.ts"
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(",")}]`
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`
+  return Array.isArray(value) ? canonicalList(value) : canonicalObject(value as Record<string, unknown>)
+}
+
+// By appending, not by joining lists: plans have a hundred thousand values, and the lists would be most of the work.
+function canonicalList(list: readonly unknown[]): string {
+  let text = "["
+  for (let at = 0; at < list.length; at++) text += (at === 0 ? "" : ",") + canonicalJson(list[at])
+  return `${text}]`
+}
+
+function canonicalObject(object: Readonly<Record<string, unknown>>): string {
+  let text = "{"
+  for (const key of Object.keys(object).sort()) {
+    const item = object[key]
+    if (item === undefined) continue
+    text += `${text === "{" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(item)}`
+  }
+  return `${text}}`
 }
 
 /** `sha256:…` over the canonical bytes of a value. */
@@ -24,5 +38,5 @@ export function stepIdOf(step: unknown): StepId {
 }
 
 function sha256(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex")
+  return hash("sha256", text, "hex")
 }

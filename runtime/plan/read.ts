@@ -202,14 +202,18 @@ function quote(key: string): string {
   return JSON.stringify(cut(key, 120))
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
 }
 
-/** A value of the JSON, with the way to it. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && !Array.isArray(value)
+}
+
+/** An object or list of the JSON, with the way to it. */
 interface Place {
-  readonly value: unknown
-  readonly key: string | number
+  readonly value: object
+  readonly key: string
   readonly level: number
   readonly above: Place | undefined
 }
@@ -219,20 +223,22 @@ interface Place {
  * With an own stack, because the value may be hostile.
  */
 function shapeProblem(json: unknown): PlanProblem | undefined {
+  if (!isObject(json)) return undefined
   const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, level } = top
     if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax}` }
-    if (value === null || typeof value !== "object") continue
     if (Object.hasOwn(value, "__proto__")) return { path: pathOf(top), message: 'unknown key "__proto__"' }
-    for (const [key, item] of Object.entries(value))
-      stack.push({ value: item, key, level: level + 1, above: top })
+    for (const key of Object.keys(value)) {
+      const item = (value as Readonly<Record<string, unknown>>)[key]
+      if (isObject(item)) stack.push({ value: item, key, level: level + 1, above: top })
+    }
   }
   return undefined
 }
 
 function pathOf(place: Place): string {
-  const keys: (string | number)[] = []
+  const keys: string[] = []
   for (let at: Place | undefined = place; at?.above !== undefined; at = at.above) keys.unshift(at.key)
   return keys.join(".")
 }
