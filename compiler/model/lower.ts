@@ -44,10 +44,14 @@ export function lowerModel({ header, types, conditions, namesMissing }: ModelDoc
 }
 
 function lowerType(type: TypeNode): TypeDefinition {
-  const relations = entriesOf(type.relations, nameOf, ({ rewrite }) => {
+  // The first of a name for both maps: lists of a second definition are not of the first.
+  const first = [
+    ...new Map([...type.relations].reverse().map((each) => [each.name.text, each])).values(),
+  ].reverse()
+  const relations = entriesOf(first, nameOf, ({ rewrite }) => {
     return rewrite === undefined ? { this: {} } : lowerRewrite(rewrite)
   })
-  const direct = type.relations.flatMap(({ name, rewrite }) => {
+  const direct = first.flatMap(({ name, rewrite }) => {
     const listed = rewrite === undefined ? undefined : restrictionsOf(rewrite)
     return listed === undefined ? [] : [{ name: name.text, listed }]
   })

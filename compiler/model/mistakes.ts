@@ -1,6 +1,7 @@
 import type { Code } from "../core/catalogue.ts"
 import { catalogue } from "../core/catalogue.ts"
 import type { Extra, Report } from "../core/diagnostic.ts"
+import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 
 /** The report of the run, seen from one model: knows whether this model had an error. */
@@ -16,11 +17,17 @@ export class Mistakes {
 
   add(code: Code, span: Span, detail: string, extra: Extra = {}): void {
     if (catalogue[code].severity === "error") this.#blocked = true
-    this.#report.add(code, span, detail, extra)
+    const related = (extra.related ?? []).map((each) => ({ ...each, message: brief(each.message) }))
+    this.#report.add(code, span, brief(detail), { ...extra, related })
   }
 
   /** Whether an error was found in this model. */
   get blocked(): boolean {
     return this.#blocked
   }
+}
+
+/** Sentences repeat names of the text. What is longer than a name can be is none, and is cut. */
+function brief(sentence: string): string {
+  return sentence.replace(/[^\s`'"]{260,}/g, shown)
 }
