@@ -37,7 +37,12 @@ function keywordProblem(tokens: readonly IToken[], index: number): Problem | und
   const name = token.image.slice(0, (token.payload as CallScan).nameEnd - token.startOffset)
   if (before !== undefined && !beginners.has(before.tokenType) && name !== "when") return undefined
   const start = token.startOffset
-  return { code: "SP1013", start, end: start + name.length + 1, detail: `\`(\` follows \`${name}\` directly` }
+  return {
+    code: "SP1013",
+    start,
+    end: start + name.length + 1,
+    detail: `\`(\` follows \`${quotable(name)}\` directly`,
+  }
 }
 
 const beginners = new Set([Newline, Semicolon, Open, Close])

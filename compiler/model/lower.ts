@@ -44,10 +44,9 @@ export function lowerModel({ header, types, conditions, namesMissing }: ModelDoc
 }
 
 function lowerType(type: TypeNode): TypeDefinition {
-  // The first of a name for both maps: lists of a second definition are not of the first.
-  const first = [
-    ...new Map([...type.relations].reverse().map((each) => [each.name.text, each])).values(),
-  ].reverse()
+  // The first of a name for both maps: a list in a second definition is not of the first.
+  const names = new Set<string>()
+  const first = type.relations.filter(({ name }) => !names.has(name.text) && names.add(name.text))
   const relations = entriesOf(first, nameOf, ({ rewrite }) => {
     return rewrite === undefined ? { this: {} } : lowerRewrite(rewrite)
   })

@@ -27,7 +27,7 @@ export class Mistakes {
   }
 }
 
-/** Sentences repeat names of the text. What is longer than a name can be is none, and is cut. */
+/** Sentences repeat names of the text. What is much longer than a name can be is cut. */
 function brief(sentence: string): string {
-  return sentence.replace(/[^\s`'"]{260,}/g, shown)
+  return sentence.replace(/[^\s`'"]{600,}/g, shown)
 }
