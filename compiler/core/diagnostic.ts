@@ -1,4 +1,5 @@
 import { type Code, catalogue } from "./catalogue.ts"
+import { brief } from "./shown.ts"
 import type { Span } from "./source.ts"
 
 /** `error` keeps a plan from being made, `warning` and `info` do not. */
@@ -42,10 +43,10 @@ export class Report {
       code,
       severity: entry.severity,
       title: entry.title,
-      detail,
+      detail: brief(detail),
       span,
-      related: extra.related ?? [],
-      help: extra.help ?? entry.help,
+      related: (extra.related ?? []).map(({ span: at, message }) => ({ span: at, message: brief(message) })),
+      help: extra.help === undefined ? entry.help : brief(extra.help),
     })
   }
 

@@ -1,4 +1,7 @@
 const charactersMax = 60
+/** OpenFGA's names have up to 254 characters, and its sentences repeat what is longer as it is. */
+const wordCharactersMax = 600
+const longWords = new RegExp(`[^\\s\`'"]{${wordCharactersMax},}`, "g")
 
 /** A user's text as findings repeat it: on one line, and cut where it is longer than a line. */
 export function shown(text: string): string {
@@ -7,4 +10,9 @@ export function shown(text: string): string {
   const characters = [...start.replace(/[\u0000-\u001f\u007f-\u009f]/g, "\u{fffd}")]
   const fits = characters.length <= charactersMax && start.length === text.length
   return fits ? characters.join("") : `${characters.slice(0, charactersMax).join("")}…`
+}
+
+/** A sentence that repeats words of a user: those that are much longer than any name can be are cut. */
+export function brief(sentence: string): string {
+  return sentence.length < wordCharactersMax ? sentence : sentence.replace(longWords, shown)
 }

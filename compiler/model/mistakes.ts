@@ -1,7 +1,6 @@
 import type { Code } from "../core/catalogue.ts"
 import { catalogue } from "../core/catalogue.ts"
 import type { Extra, Report } from "../core/diagnostic.ts"
-import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 
 /** The report of the run, seen from one model: knows whether this model had an error. */
@@ -17,17 +16,11 @@ export class Mistakes {
 
   add(code: Code, span: Span, detail: string, extra: Extra = {}): void {
     if (catalogue[code].severity === "error") this.#blocked = true
-    const related = (extra.related ?? []).map((each) => ({ ...each, message: brief(each.message) }))
-    this.#report.add(code, span, brief(detail), { ...extra, related })
+    this.#report.add(code, span, detail, extra)
   }
 
   /** Whether an error was found in this model. */
   get blocked(): boolean {
     return this.#blocked
   }
-}
-
-/** Sentences repeat names of the text. What is much longer than a name can be is cut. */
-function brief(sentence: string): string {
-  return sentence.replace(/[^\s`'"]{600,}/g, shown)
 }
