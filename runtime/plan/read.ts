@@ -89,7 +89,7 @@ class Integrity {
   }
 
   check(): void {
-    const { routes, steps, products, subscriptions, authz } = this.#plan
+    const { routes, steps, products, subscriptions, authz, models } = this.#plan
     for (const [key, route] of Object.entries(routes)) {
       if (key !== `${route.method} ${route.path}`)
         this.#add(`routes[${quote(key)}]`, `its key must be \`${cut(`${route.method} ${route.path}`)}\``)
@@ -114,7 +114,13 @@ class Integrity {
         this.#has(products, subscription.scope.product, `subscriptions.${key}.scope`, "product")
     }
     for (const [key, store] of Object.entries(authz?.stores ?? {})) {
-      this.#has(this.#plan.models, store.model, `authz.stores.${key}.model`, "model")
+      this.#has(models, store.model, `authz.stores.${key}.model`, "model")
+    }
+    // Stores know models by this digest: under another one, a model would be taken for what a store has already.
+    for (const [key, { model }] of Object.entries(models)) {
+      const actual = digestOf(model)
+      if (actual !== key)
+        this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
     }
     this.#names(this.#plan, "")
   }

@@ -151,6 +151,19 @@ describe("reading a plan", () => {
       }),
       /the id does not fit the content/,
     ],
+    [
+      "a model under another digest",
+      planOf((plan) => {
+        const model = { schema_version: "1.1", type_definitions: [{ type: "user" }] }
+        plan["models"] = {
+          [digestOf({ ...model, type_definitions: [] })]: {
+            model,
+            relations: { subjects: [], conditions: [], relations: [], slots: [] },
+          },
+        }
+      }),
+      /^plan\.models\["sha256:[0-9a-f]{64}"\]: the digest does not fit the model, which has sha256:/,
+    ],
     ["an unknown step", planOf((plan) => use(plan, { kind: "teleport" })), /steps/],
     [
       "a missing issuer",

@@ -29,12 +29,31 @@ export function lowerBackend(
     report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
   }
   if (targets === undefined) return undefined
+  if ((insecure ?? ca) !== undefined && targets.every(({ url }) => isPlain(url)))
+    reportUselessTls(bound, report)
   return {
     targets,
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
     totalMs: timeout?.value<number | null>("total") ?? null,
     tls: { ...(ca === undefined ? {} : { ca }), insecure: insecure !== undefined },
   }
+}
+
+/** Whether it is certain that nothing is encrypted on the way to this target. */
+function isPlain(url: LoadText): boolean {
+  const first = typeof url === "object" && "text" in url ? url.text[0] : url
+  return typeof first === "string" && /^http:/i.test(first)
+}
+
+/** Whoever says how certificates are checked believes that there are some. */
+function reportUselessTls({ block }: Bound, report: Report): void {
+  const tls = statementOf(block, "tls")?.statement.keyword.span
+  const target = (statementOf(block, "url") ?? statementsOf(block, "target")[0])?.statement.keyword.span
+  if (tls === undefined || target === undefined) return
+  report.add("SP2017", tls, "no target has a certificate: all are `http:`", {
+    related: [{ span: target, message: "a target" }],
+    help: "Write `https:` in the URL, or remove `tls`.",
+  })
 }
 
 /** A backend that is only a URL, and the name it gets. Equal URLs are one backend. */
