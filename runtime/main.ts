@@ -30,6 +30,7 @@ import { addProcessMetrics } from "./telemetry/process-metrics.ts"
 /** What a process does: the public gateway, the engine's internal listener, the operators' listener. */
 export type Role = "gateway" | "authz" | "control"
 
+/** What a process is started with. */
 export interface RuntimeSettings {
   readonly database: DatabaseSettings
   readonly roles: readonly Role[]

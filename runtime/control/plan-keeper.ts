@@ -1,7 +1,7 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
-import type { Database } from "../store/database.ts"
+import { type Database, isSqlError, undefinedSchema, undefinedTable } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
 import {
   currentPlan,
@@ -44,6 +44,7 @@ export class PlanRefused extends Error {
   }
 }
 
+/** Where plans are kept, and who serves them here. */
 export interface PlanKeeperSettings {
   readonly database: Database
   readonly servable: Servable
@@ -208,7 +209,7 @@ export class PlanKeeper {
         { serial: error.serial, reason: error.message },
         "the newest plan cannot be served here; the old one serves on",
       )
-    } else if (!(error instanceof SourceUnavailable)) log.error({ err: error }, "following plans failed")
+    } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
     const text = error instanceof Error ? error.message : String(error)
     this.#changed(
       this.#serial,
@@ -228,6 +229,11 @@ export class PlanKeeper {
     this.#turn = turn.catch(() => {})
     return turn
   }
+}
+
+/** A database that is away, or not migrated yet: `readyz` says so, and the log need not say it every second. */
+function isForeseen(error: unknown): boolean {
+  return error instanceof SourceUnavailable || isSqlError(error, undefinedTable, undefinedSchema)
 }
 
 class RefusedSerial extends Error {

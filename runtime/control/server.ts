@@ -8,6 +8,7 @@ import { type ControlPorts, Unavailable } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
 import { bearerGuard } from "./token.ts"
 
+/** Where to listen, and the token everything but health and metrics asks for. */
 export interface ControlSettings {
   readonly listen: Address
   readonly token: string

@@ -14,6 +14,7 @@ export interface IssuerSettings {
   readonly algorithms: readonly string[]
 }
 
+/** Clocks and the source of keys, replaced in tests; `onChange` is told when getting keys begins to fail, and when it works again. */
 export interface VerifierOptions {
   /** Wall clock in milliseconds, for `exp` and `nbf`. */
   readonly now?: () => number

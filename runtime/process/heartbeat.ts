@@ -3,6 +3,7 @@ import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import { listProcesses, removeProcess, reportProcess } from "../store/processes.ts"
 
+/** What there is to say of this process; `state` is asked at every beat. */
 export interface HeartbeatSettings {
   readonly database: Database
   readonly roles: readonly string[]

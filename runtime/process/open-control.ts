@@ -10,6 +10,7 @@ import type { EngineListeners } from "./engine-listeners.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import { StartError } from "./start-error.ts"
 
+/** The parts of the process that operators ask about. */
 export interface ControlParts {
   readonly keeper: PlanKeeper
   readonly heartbeat: Heartbeat
@@ -19,6 +20,7 @@ export interface ControlParts {
   readonly notReady: () => Promise<readonly string[]>
 }
 
+/** Whether and where this process listens to operators. */
 export interface ControlRole {
   readonly roles: readonly string[]
   readonly control: { readonly listen: Address; readonly token: string } | undefined

@@ -62,6 +62,11 @@ export class SqlError extends Error {
   }
 }
 
+/** SQLSTATE of a missing table: the database was never migrated, or by an older version. */
+export const undefinedTable = "42P01"
+/** SQLSTATE of a missing schema: the database was never migrated. */
+export const undefinedSchema = "3F000"
+
 /** SQLSTATE of a duplicate key. */
 export const uniqueViolation = "23505"
 

@@ -1,4 +1,4 @@
-import { type Database, isSqlError, type Queryable } from "./database.ts"
+import { type Database, isSqlError, type Queryable, undefinedSchema, undefinedTable } from "./database.ts"
 import { type Migration, ownMigrations } from "./migration-files.ts"
 
 /** Whether a runtime of this version may use the database; `message` says why not and what to do. */
@@ -11,9 +11,6 @@ export interface AppliedMigration {
   readonly name: string
   readonly checksum: string
 }
-
-const undefinedTable = "42P01"
-const undefinedSchema = "3F000"
 
 const selectApplied = {
   name: "applied-migrations",

@@ -3,6 +3,7 @@ import { type DestinationStream, destination, type Logger, pino } from "pino"
 /** The process's logger. Lines are JSON: `level`, `time` (RFC 3339), `msg` and the fields given. */
 export type Log = Logger
 
+/** `level`: `info` when absent. */
 export interface LogOptions {
   readonly level?: string
   /** Where lines go; standard output when absent. */

@@ -184,9 +184,8 @@ function collect(): void {
   runInNewContext("gc")()
 }
 
-async function main(): Promise<void> {
-  const random = new Random(11)
-  const rows = rowsOf(random)
+/** Loads the rows and says what that takes. */
+function loaded(rows: ReturnType<typeof rowsOf>): Graph {
   collect()
   const before = process.memoryUsage()
   const graph = new Graph()
@@ -213,7 +212,13 @@ async function main(): Promise<void> {
       unit: "bytes/tuple",
     }),
   )
+  return graph
+}
 
+async function main(): Promise<void> {
+  const random = new Random(11)
+  const rows = rowsOf(random)
+  const graph = loaded(rows)
   const engine = new Engine(
     {
       revision: async () => 0,

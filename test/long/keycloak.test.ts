@@ -83,26 +83,7 @@ describe.skipIf(reason !== undefined)(
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sallyport-keycloak-"))
-      execFileSync("unzip", ["-q", artefact, "-d", folder])
-      const home = join(folder, `keycloak-${version}`)
-      mkdirSync(join(home, "data/import"), { recursive: true })
-      writeFileSync(join(home, "data/import/acme.json"), JSON.stringify(realm))
-      const port = await freePort()
-      issuer = `http://127.0.0.1:${port}`
-      keycloak = spawn(
-        join(home, "bin/kc.sh"),
-        ["start-dev", "--http-host", "127.0.0.1", "--http-port", String(port), "--import-realm"],
-        {
-          env: {
-            ...process.env,
-            KC_BOOTSTRAP_ADMIN_USERNAME: admin.name,
-            KC_BOOTSTRAP_ADMIN_PASSWORD: admin.password,
-          },
-          stdio: "ignore",
-          detached: true,
-        },
-      )
-      await answers(`${issuer}/realms/acme/.well-known/openid-configuration`, 240_000)
+      ;({ keycloak, issuer } = await startKeycloak(folder))
       ;({ gateway, url } = await gatewayFor(issuer))
     }, 300_000)
 
@@ -136,6 +117,31 @@ describe.skipIf(reason !== undefined)(
     })
   },
 )
+
+/** Unpacks it into `folder` and starts it with the realm, about half a minute. */
+async function startKeycloak(folder: string): Promise<{ keycloak: ChildProcess; issuer: string }> {
+  execFileSync("unzip", ["-q", artefact, "-d", folder])
+  const home = join(folder, `keycloak-${version}`)
+  mkdirSync(join(home, "data/import"), { recursive: true })
+  writeFileSync(join(home, "data/import/acme.json"), JSON.stringify(realm))
+  const port = await freePort()
+  const issuer = `http://127.0.0.1:${port}`
+  const keycloak = spawn(
+    join(home, "bin/kc.sh"),
+    ["start-dev", "--http-host", "127.0.0.1", "--http-port", String(port), "--import-realm"],
+    {
+      env: {
+        ...process.env,
+        KC_BOOTSTRAP_ADMIN_USERNAME: admin.name,
+        KC_BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+      },
+      stdio: "ignore",
+      detached: true,
+    },
+  )
+  await answers(`${issuer}/realms/acme/.well-known/openid-configuration`, 240_000)
+  return { keycloak, issuer }
+}
 
 async function gatewayFor(issuer: string): Promise<{ gateway: Gateway; url: string }> {
   const port = await freePort()

@@ -179,7 +179,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/control",
-    doors: ["api", "token"],
+    doors: ["api", "plan-keeper", "ports", "server", "token"],
     may: ["runtime/plan", "runtime/check", "runtime/store", "runtime/telemetry", "runtime/gateway"],
     packages: ["fastify", "zod", "@fastify/http-proxy", "undici"],
     builtins: "any",
