@@ -46,7 +46,7 @@ function newProgram(io: Io): Commander {
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed).",
+      "\nExit codes: 0 done or nothing to do, 1 errors, 2 changes, 3 refused (stale, not confirmed, a danger).",
     )
   return program
 }

@@ -27,8 +27,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { format: "markdown" }, /--format markdown/],
   ],
   apply: [
-    [[], {}, { file: undefined, yes: false }],
-    [["next.json"], { yes: true }, { file: "next.json", yes: true }],
+    [[], {}, { file: undefined, yes: false, allowDanger: false }],
+    [["next.json"], { yes: true, allowDanger: true }, { file: "next.json", yes: true, allowDanger: true }],
   ],
   diff: [
     [["a", "b"], { format: "json" }, { before: "a", after: "b", format: "json" }],

@@ -120,6 +120,20 @@ describe("apply", () => {
     expect(applied(control)).toMatchObject([{ base: 7, plan: { digest: planOf(other).digest } }])
   })
 
+  test("with --yes a plan that loses what runs is refused, unless that is said to be meant", async () => {
+    const control = await atSeven()
+    const empty = small.replace(/^api [^]*/m, "")
+    const cwd = folderWith({ "gateway.conf": `${empty}\nauthz { }\n` })
+    const refused = await run({ cwd, env: control.env }, "apply", "--yes")
+    expect(refused).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("the plan has no API any more\nhelp: If that is meant"),
+    })
+    expect(applied(control)).toEqual([])
+    const meant = await run({ cwd, env: control.env }, "apply", "--yes", "--allow-danger")
+    expect(meant).toMatchObject({ code: 0, out: expect.stringContaining("Applied as serial 8.") })
+  })
+
   test("says who applies, and is done at once when the same is running", async () => {
     const control = await atSeven()
     const env = { ...control.env, SALLYPORT_WHO: "ci 42" }

@@ -6,13 +6,22 @@ export interface ApplyArgs {
   /** A sealed plan; undefined: compile the text now. */
   readonly file: string | undefined
   readonly yes: boolean
+  /** With `yes`: also what `plan` calls a danger. */
+  readonly allowDanger: boolean
 }
 
 export const applyLine: CommandLine<ApplyArgs> = {
   name: "apply",
   summary: "make the text, or a plan that was reviewed, the running configuration",
   operands: [["[file]", "a plan written by `sallyport plan --out`"]],
-  options: [configOption, ["--yes", "do not ask"]],
+  options: [
+    configOption,
+    [
+      "--yes",
+      "do not ask; refused (exit 3) where a plan is a danger: it empties, halves or doubles what runs",
+    ],
+    ["--allow-danger", "with --yes: apply such a plan, too"],
+  ],
   examples: [
     ["sallyport apply", "compile, show the changes, ask, apply"],
     [
@@ -20,5 +29,10 @@ export const applyLine: CommandLine<ApplyArgs> = {
       "in CI: exactly the reviewed plan, refused (exit 3) if another was applied meanwhile",
     ],
   ],
-  parse: ([file], options) => ({ project: readProject(options), file, yes: options["yes"] === true }),
+  parse: ([file], options) => ({
+    project: readProject(options),
+    file,
+    yes: options["yes"] === true,
+    allowDanger: options["allowDanger"] === true,
+  }),
 }

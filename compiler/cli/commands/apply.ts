@@ -1,5 +1,6 @@
 import type { PlanAnswer } from "../../../runtime/control/api.ts"
 import type { Plan, SealedPlan } from "../../../runtime/plan/plan.ts"
+import type { Change } from "../../diff/change.ts"
 import type { ApplyArgs } from "../args/apply.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import { confirm } from "../confirm.ts"
@@ -21,7 +22,8 @@ export const apply: Work<ApplyArgs> = async (args, io) => {
     return exitCode.ok
   }
   if (sealed !== undefined) refuseStale(sealed.base, running)
-  showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
+  const changes = showChanges(io, running?.plan.plan, next.plan, "text", next.origins)
+  if (args.yes && !args.allowDanger) refuseDanger(changes)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
     applyOver(io, remote, next, running?.record.serial ?? null),
@@ -30,6 +32,17 @@ export const apply: Work<ApplyArgs> = async (args, io) => {
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
   )
   return exitCode.ok
+}
+
+/** Most outages by configuration were a plan that had lost, or doubled, most of itself; where nobody is asked, somebody must have said that it is meant. */
+function refuseDanger(changes: readonly Change[]): void {
+  const danger = changes.find((change) => change.danger)
+  if (danger === undefined) return
+  throw new CliError(
+    `not applied: ${danger.why}`,
+    "If that is meant, add --allow-danger, or apply it on a terminal without --yes.",
+    exitCode.refused,
+  )
 }
 
 function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"] } {
