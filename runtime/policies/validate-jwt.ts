@@ -12,13 +12,23 @@ function bearerToken(value: string): string | undefined {
   return value.includes(" ", 7) || value.includes("\t", 7) ? undefined : value.slice(7)
 }
 
+/** Other headers than Authorization have no schemes: the token stands there alone, or behind `Bearer` all the same. */
+function tokenIn(header: string, value: string): string | undefined {
+  const token = bearerToken(value)
+  if (token !== undefined || header === "authorization") return token
+  return value === "" || value.includes(" ") || value.includes("\t") ? undefined : value
+}
+
 /** Verifies the bearer token and its claims. Failures are those of RFC 6750 §3; the token is never logged. */
 export const validateJwt: Policy<"validate-jwt"> = (plan, provision) => {
   const { header } = plan
   const verifier = provision.verifier(plan.issuer)
   const missing = challenge(plan, undefined)
   const doubled = problem("invalid-header", { presented: true, cause: `header ${header} is given twice` })
-  const malformed = challenge(plan, "the header is not of the form `Bearer token`")
+  const malformed = challenge(
+    plan,
+    header === "authorization" ? "the header is not of the form `Bearer token`" : "the header is no token",
+  )
   const judge = (exchange: Exchange, verification: Verification): Outcome => {
     if (verification.kind === "invalid") return challenge(plan, verification.reason)
     if (verification.kind === "unavailable") return unavailable(verification.retryAfterSeconds)
@@ -30,7 +40,7 @@ export const validateJwt: Policy<"validate-jwt"> = (plan, provision) => {
     const value = exchange.headers.get(header)
     if (value === undefined) return missing
     if (header !== "authorization" && exchange.headers.count(header) > 1) return doubled
-    const token = bearerToken(value)
+    const token = tokenIn(header, value)
     if (token === undefined) {
       // Another scheme (Basic, say) is a credential for someone else, e.g. the second way of an `any-of`.
       return header === "authorization" && !/^bearer/i.test(value) ? missing : malformed

@@ -47,6 +47,25 @@ describe("validate-jwt", () => {
     expect(upstream.requests.length).toBe(status === 200 ? 1 : 0)
   })
 
+  const bare = tokenOf({ scope: "read" }).replace("Authorization: Bearer ", "X-Token: ")
+  test.each<[string, string, number]>([
+    ["alone", bare, 200],
+    ["behind `Bearer`", bare.replace(": ", ": Bearer "), 200],
+    ["in Authorization", tokenOf({ scope: "read" }), 401],
+    ["with something behind it", bare.replace("\r\n", " x\r\n"), 401],
+    ["behind another scheme", bare.replace(": ", ": Basic "), 401],
+    ["empty", "X-Token:\r\n", 401],
+    ["twice", bare + bare, 400],
+  ])("a token in a header of its own, %s", async (_name, headers, status) => {
+    const { get, upstream } = await start(
+      { inbound: [{ ...jwt, header: "x-token" } as StepDraft] },
+      { issuers },
+      verifier,
+    )
+    expect((await get("/a/7", headers)).status).toBe(status)
+    expect(upstream.requests.length).toBe(status === 200 ? 1 : 0)
+  })
+
   test("keys that are not to be had: 503 with Retry-After", async () => {
     const { get } = await start({ inbound: [jwt] }, { issuers }, verifier)
     const answer = await get("/a/7", "Authorization: Bearer away\r\n")
