@@ -10,9 +10,9 @@ import type { Authorizer } from "../policies/policy.ts"
 import { Pools } from "./backends.ts"
 import { Deadlines } from "./deadlines.ts"
 import { FileWatch } from "./file-watch.ts"
-import { Listener } from "./listener.ts"
+import { Listener, type Refused } from "./listener.ts"
 import { LoadError } from "./load-error.ts"
-import type { Observer } from "./observer.ts"
+import { type Observer, refusedRequest } from "./observer.ts"
 import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
@@ -180,6 +180,12 @@ class RunningGateway implements Gateway {
     serve(this.#context, generation, request, reply, target)
   }
 
+  /** What is no request is in the log all the same: its answer's request id must lead somewhere. */
+  readonly #refused: Refused = (id, found, peer) => {
+    const addresses = this.#current?.generation.rules.addresses
+    this.#context.observer.finished(refusedRequest(id, found, addresses?.of(peer, undefined).ip ?? peer))
+  }
+
   async #prepare(plan: Plan, again: boolean): Promise<PreparedPlan> {
     if (this.#gatewayState.draining) throw new LoadError(["the gateway is shutting down"])
     const previous = this.#current
@@ -218,6 +224,7 @@ class RunningGateway implements Gateway {
           headMs: patience.headMs,
           handle: this.#handle,
           newId,
+          refused: this.#refused,
         }
         opened.push(await Listener.open(address, settings))
       } catch (error) {

@@ -41,6 +41,9 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   if (version !== undefined) return version
   const fields = new Fields(request.rawHeaders, rules.headersMax)
   if (fields.problem !== undefined) return fields.problem
+  // RFC 9112 §6.1: HTTP/1.0 has no codings, so that a hop before us may have found another end of this body.
+  if (fields.chunked && request.httpVersionMinor === 0)
+    return problem("invalid-request", { cause: "Transfer-Encoding in HTTP/1.0" })
   const authority = fields.host ?? (request.httpVersionMinor === 0 ? "" : undefined)
   if (authority === undefined || (authority !== "" && !hostPattern.test(authority)))
     return problem("invalid-header", { cause: "Host" })
@@ -199,6 +202,11 @@ class Fields {
     this.chunked = true
   }
 
+  #expect(value: string): void {
+    if (value.toLowerCase() === "100-continue") this.expectsContinue = true
+    else this.problem = problem("expectation-failed", { cause: "an expectation other than 100-continue" })
+  }
+
   #about(role: string, value: string): void {
     if (role === "forwarded-for") this.forwardedFor = joined(this.forwardedFor, value)
     else if (role === "forwarded-proto") this.forwardedProto = joined(this.forwardedProto, value)
@@ -206,7 +214,7 @@ class Fields {
     else if (role === "via") this.via = joined(this.via, value)
     else if (role === "request-id") this.requestId = value
     else if (role === "upgrade") this.upgrade = joined(this.upgrade, value.toLowerCase())
-    else if (role === "expect") this.expectsContinue ||= value.toLowerCase() === "100-continue"
+    else if (role === "expect") this.#expect(value)
   }
 }
 

@@ -14,7 +14,11 @@ export interface ListenerSettings {
   readonly headMs: number
   readonly handle: Handle
   readonly newId: () => string
+  readonly refused: Refused
 }
+
+/** Told of what was refused before there was a request; `peer` is the address of the connection's other end. */
+export type Refused = (id: string, found: Problem, peer: string) => void
 
 const keepAliveMs = 75_000
 const framesMax = 65_536
@@ -36,6 +40,12 @@ export class Listener {
   /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
   static async open(address: Address, settings: ListenerSettings): Promise<Listener> {
     const { headerBytesMax, headMs, handle, newId } = settings
+    const answerRaw = (socket: Socket, found: Problem) => {
+      const id = newId()
+      const peer = socket.remoteAddress ?? ""
+      sendRaw(socket, found, id)
+      settings.refused(id, found, peer)
+    }
     const instance = fastify({
       logger: false,
       return503OnClosing: false,
@@ -45,7 +55,7 @@ export class Listener {
       routerOptions: { maxParamLength: framesMax },
       // Every request has the same route: nothing in the target can keep a request from our own, stricter reading of it.
       rewriteUrl: () => "/",
-      clientErrorHandler: (error, socket) => refuse(error, socket as Socket, newId()),
+      clientErrorHandler: (error, socket) => refuse(error, socket as Socket, answerRaw),
       http: {
         maxHeaderSize: headerBytesMax,
         headersTimeout: headMs,
@@ -73,8 +83,15 @@ export class Listener {
     server.on("checkContinue", (request: IncomingMessage, reply: ServerResponse) =>
       server.emit("request", request, reply),
     )
+    // Node would answer 417 by itself, with nothing in it and nothing in the log.
+    server.on("checkExpectation", (request: IncomingMessage, reply: ServerResponse) =>
+      server.emit("request", request, reply),
+    )
     server.on("connect", (_request: IncomingMessage, socket: Socket) =>
-      answerRaw(socket, problem("method-not-allowed", { headers: ["allow", ""] }), newId()),
+      answerRaw(
+        socket,
+        problem("method-not-allowed", { headers: ["allow", ""], cause: "CONNECT is never served" }),
+      ),
     )
     await instance.ready()
     await new Promise<void>((resolve, reject) => {
@@ -122,7 +139,11 @@ const latest = Symbol("latest answer")
 type Tagged = Socket & { [latest]?: ServerResponse }
 
 /** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void {
+function refuse(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  answerRaw: (socket: Socket, found: Problem) => void,
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
@@ -130,7 +151,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void 
   const answer = (socket as Tagged)[latest]
   const found = refusalOf(error)
   if (answer === undefined || answer.writableFinished) {
-    answerRaw(socket, found, id)
+    answerRaw(socket, found)
     return
   }
   // Bytes after `Connection: close` are no request and take nothing from the one before them.
@@ -138,13 +159,13 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket, id: string): void 
   if (answer.req.complete) {
     // The requests before the rubbish are whole: they get their answers first.
     answer.once("close", () => {
-      if (socket.writable) answerRaw(socket, found, id)
+      if (socket.writable) answerRaw(socket, found)
     })
   } else if (answer.headersSent) {
     // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
     answer.end()
     socket.destroySoon()
-  } else answerRaw(socket, found, id)
+  } else answerRaw(socket, found)
 }
 
 const refusals: Readonly<Record<string, ProblemName>> = {
@@ -157,7 +178,7 @@ function refusalOf({ code, message }: NodeJS.ErrnoException): Problem {
   return problem(refusals[code ?? ""] ?? "invalid-request", { cause: message })
 }
 
-function answerRaw(socket: Socket, found: Problem, id: string): void {
+function sendRaw(socket: Socket, found: Problem, id: string): void {
   const body = problemBody(found, id)
   const lines = [
     `HTTP/1.1 ${problemStatus(found)} Refused`,

@@ -1,5 +1,6 @@
-import type { ProblemName } from "../policies/answer.ts"
+import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
+import { problemStatus } from "./problem.ts"
 
 /** What there is to say about a request when it is over. Nothing in it is a credential. */
 export interface Finished {
@@ -41,4 +42,34 @@ export interface Finished {
 /** Takes note of requests: access log and metrics. Must not throw and must not be slow. */
 export interface Observer {
   finished(exchange: Finished): void
+}
+
+/** What there is to say of bytes that were refused before they were a request: neither method nor path can be believed. */
+export function refusedRequest(id: string, found: Problem, ip: string): Finished {
+  return {
+    id,
+    startedAtMs: Date.now(),
+    durationMs: 0,
+    upstreamMs: undefined,
+    method: "",
+    path: "",
+    route: undefined,
+    api: undefined,
+    version: undefined,
+    operation: undefined,
+    status: problemStatus(found),
+    problem: found.name,
+    cause: found.cause,
+    ip,
+    user: undefined,
+    subscription: undefined,
+    backend: undefined,
+    target: undefined,
+    bytesReceived: 0,
+    bytesSent: 0,
+    decision: undefined,
+    traceparent: undefined,
+    aborted: false,
+    retried: false,
+  }
 }

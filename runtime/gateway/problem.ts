@@ -40,6 +40,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   sunset: row(410, "Gone", "This version has reached its sunset date and is closed."),
   "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
   "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
+  "expectation-failed": row(
+    417,
+    "Expectation failed",
+    "Of the expectations of RFC 9110 §10.1.1 only `100-continue` is met.",
+  ),
   "header-too-large": row(
     431,
     "Request header fields too large",

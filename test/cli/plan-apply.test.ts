@@ -122,7 +122,7 @@ describe("apply", () => {
 
   test("with --yes a plan that loses what runs is refused, unless that is said to be meant", async () => {
     const control = await atSeven()
-    const empty = small.replace(/^api [^]*/m, "")
+    const empty = small.replace(/^api [\s\S]*/m, "")
     const cwd = folderWith({ "gateway.conf": `${empty}\nauthz { }\n` })
     const refused = await run({ cwd, env: control.env }, "apply", "--yes")
     expect(refused).toMatchObject({
