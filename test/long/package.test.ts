@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -38,4 +38,47 @@ test("what npm pack makes holds the built program and no sources", () => {
 test("it runs in an empty folder", () => {
   const answer = execFileSync("npx", ["sallyport", "--version"], { cwd: installed, env, encoding: "utf8" })
   expect(answer).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test("`npx sallyport validate` and `fmt` work there, on a project without findings and on a mistake", () => {
+  for (const each of ["gateway.conf", "models"])
+    cpSync(projectRoot + each, join(installed, each), { recursive: true })
+  const run = (...words: string[]) =>
+    execFileSync("npx", ["sallyport", ...words], { cwd: installed, env, encoding: "utf8", stdio: "pipe" })
+  expect(run("validate")).toBe("gateway.conf: no findings\n")
+  expect(run("fmt", "--check")).toBe("")
+  writeFileSync(join(installed, "gateway.conf"), "gatway acme { }\n")
+  const { status, stdout } = spawnSync("npx", ["sallyport", "validate"], {
+    cwd: installed,
+    env,
+    encoding: "utf8",
+  })
+  expect({ status, stdout }).toEqual({
+    status: 1,
+    stdout: expect.stringContaining("did you mean `gateway`?"),
+  })
+})
+
+test("`npx sallyport serve` starts there, with the embedded database", async () => {
+  const serve = spawn("npx", ["sallyport", "serve"], {
+    cwd: installed,
+    env: { ...env, SALLYPORT_CONTROL_LISTEN: "127.0.0.1:28982" },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  })
+  try {
+    await expect
+      .poll(
+        () =>
+          fetch("http://127.0.0.1:28982/readyz").then(
+            (ready) => ready.text(),
+            () => "",
+          ),
+        { timeout: 60_000 },
+      )
+      .toContain("no plan was applied yet")
+  } finally {
+    process.kill(-(serve.pid as number), "SIGTERM")
+    await new Promise((resolve) => serve.once("exit", resolve))
+  }
 })
