@@ -102,7 +102,7 @@ export const statements = area({
     severity: "error",
     title: "Statements exclude each other",
     help: "Keep one of the two.",
-    why: "Both statements decide the same thing in different ways.",
+    why: "Both statements decide the same thing in different ways, or one leaves nothing for the other to decide.",
   },
   SP2020: {
     severity: "error",
