@@ -107,7 +107,7 @@ export const route = z.strictObject({
   version: name.nullable(),
   operation: z.string(),
   method: z.string().regex(/^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})$/),
-  path: z.string().startsWith("/").max(2048),
+  path: z.string().regex(/^\//).max(2048),
   stripPrefix: z.string().max(2048),
   timeoutMs: milliseconds.nullable(),
   sections,

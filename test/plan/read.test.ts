@@ -358,4 +358,9 @@ describe("canonical bytes", () => {
       additionalProperties: false,
     })
   })
+
+  it("names no format that JSON Schema does not have: strict validators refuse the whole schema for one", () => {
+    const formats = JSON.stringify(planJsonSchema()).matchAll(/"format":"([^"]*)"/g)
+    expect(new Set([...formats].map(([, format]) => format))).toEqual(new Set(["date"]))
+  })
 })
