@@ -39,13 +39,8 @@ export class Listener {
 
   /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
   static async open(address: Address, settings: ListenerSettings): Promise<Listener> {
-    const { headerBytesMax, headMs, handle, newId } = settings
-    const answerRaw = (socket: Socket, found: Problem) => {
-      const id = newId()
-      const peer = socket.remoteAddress ?? ""
-      sendRaw(socket, found, id)
-      settings.refused(id, found, peer)
-    }
+    const { headerBytesMax, headMs, handle } = settings
+    const answerRaw = answererOf(settings)
     const instance = fastify({
       logger: false,
       return503OnClosing: false,
@@ -79,14 +74,11 @@ export class Listener {
     const { server } = instance
     // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
     server.maxHeadersCount = 0
-    // Node would say 100 Continue before anybody has looked at the credentials.
-    server.on("checkContinue", (request: IncomingMessage, reply: ServerResponse) =>
-      server.emit("request", request, reply),
-    )
-    // Node would answer 417 by itself, with nothing in it and nothing in the log.
-    server.on("checkExpectation", (request: IncomingMessage, reply: ServerResponse) =>
-      server.emit("request", request, reply),
-    )
+    // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.
+    for (const event of ["checkContinue", "checkExpectation"])
+      server.on(event, (request: IncomingMessage, reply: ServerResponse) =>
+        server.emit("request", request, reply),
+      )
     server.on("connect", (_request: IncomingMessage, socket: Socket) =>
       answerRaw(
         socket,
@@ -138,12 +130,20 @@ export class Listener {
 const latest = Symbol("latest answer")
 type Tagged = Socket & { [latest]?: ServerResponse }
 
+type RawAnswerer = (socket: Socket, found: Problem) => void
+
+/** Answers on a connection that has no request, and tells of it. */
+function answererOf({ newId, refused }: ListenerSettings): RawAnswerer {
+  return (socket, found) => {
+    const id = newId()
+    const peer = socket.remoteAddress ?? ""
+    sendRaw(socket, found, id)
+    refused(id, found, peer)
+  }
+}
+
 /** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
-function refuse(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  answerRaw: (socket: Socket, found: Problem) => void,
-): void {
+function refuse(error: NodeJS.ErrnoException, socket: Socket, answerRaw: RawAnswerer): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return

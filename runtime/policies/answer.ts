@@ -15,6 +15,7 @@ export type ProblemName =
   | "sunset"
   | "body-too-large"
   | "target-too-long"
+  | "expectation-failed"
   | "header-too-large"
   | "rate-limited"
   | "internal-error"

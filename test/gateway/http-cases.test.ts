@@ -75,19 +75,27 @@ for (const file of readdirSync(folder)) {
       expect(row.status, answer.text).toContain(answer.status)
       if (row.hits !== null) expect(upstream.requests.length).toBe(row.hits)
       checkAnswer(answer, row)
+      await checkLog(answer)
       checkSeen(row)
     })
   })
 }
 
 function checkAnswer(answer: RawAnswer, row: HttpCase): void {
-  if (answer.status >= 400 && answer.status !== 417) {
+  if (answer.status >= 400) {
     expect(answer.headers.get("content-type")).toBe("application/problem+json")
     const problem = JSON.parse(answer.body.split("\r\n")[0] ?? "") as Record<string, unknown>
     expect(problem).toMatchObject({ status: answer.status, request_id: answer.headers.get("x-request-id") })
     expect(String(problem["type"])).toMatch(/^urn:sallyport:problem:/)
   }
   if (row.allow !== undefined) expect(answer.headers.get("allow")).toBe(row.allow)
+}
+
+/** Whatever was refused, wherever: its request id leads to a line of the log. */
+async function checkLog({ status, headers }: RawAnswer): Promise<void> {
+  if (status < 400) return
+  const id = headers.get("x-request-id")
+  await expect.poll(() => running.log.find((line) => line.id === id)).toMatchObject({ status })
 }
 
 function checkSeen(row: HttpCase): void {
