@@ -100,6 +100,12 @@ function choice(value: unknown, message: string, field: string): "error" | "igno
 function judgeWrite(model: LoadedModel, key: TupleKey): void {
   const error = validateTuple(model, key)
   if (error !== undefined) throw new ApiError("validation_error", error.message)
+  // Each userset contains itself. Only stored it is refused: as a contextual tuple it changes no answer.
+  if (key.user === `${key.object}#${key.relation}`)
+    throw new ApiError(
+      "validation_error",
+      `Invalid tuple '${tupleText(key)}'. Reason: cannot write a tuple that is implicit`,
+    )
 }
 
 const userForm = /^([^:#\s]+:)?[^:#\s]+(#[^:#\s]+)?$/
