@@ -4,7 +4,7 @@ import type { Span } from "../../../core/source.ts"
 import type { Text, Word } from "../../ast.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import { providers } from "../place.ts"
+import { type AuthWay, providers } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
 
@@ -73,7 +73,10 @@ function checkCertain(argument: Text | Word, context: StepContext): void {
     if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
     const variables = expressions.variables(part, place)
     const lacking = place.auth.ways.find((way) => !variables.some((name) => providers[name] === way.kind))
-    if (lacking === undefined) continue
+    if (lacking === undefined) {
+      checkPromised(part, context)
+      continue
+    }
     const known = variables.filter((name) => Object.hasOwn(providers, name))
     const detail =
       known.length === 0
@@ -86,6 +89,20 @@ function checkCertain(argument: Text | Word, context: StepContext): void {
       related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
     })
   }
+}
+
+/** Of several issuers each has to promise the claim: where the only one, or none, does not, the expression is refused already. */
+function checkPromised(part: { readonly source: string; readonly span: Span }, context: StepContext): void {
+  const { place, report } = context
+  const claim = /^\s*jwt\.(\w+)/.exec(part.source)?.[1]
+  if (claim === undefined) return
+  const promises = ({ claims }: AuthWay) =>
+    claims === undefined || claims === "any" || Object.hasOwn(claims, claim)
+  const lacking = place.auth.ways.find((way) => !promises(way))
+  if (lacking === undefined || !place.auth.ways.some(promises)) return
+  report.add("SP5015", part.span, `the tokens of \`${lacking.issuer}\` have no claim \`${claim}\``, {
+    related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+  })
 }
 
 function readSubject(
