@@ -61,6 +61,9 @@ class Passage implements Timed {
     const intake = takeIn(request, target, generation.rules)
     if ("kind" in intake) {
       exchange.refused = true
+      // Nothing the head says of where it came from is believed.
+      const { ip } = generation.rules.addresses.of(request.socket.remoteAddress ?? "", undefined)
+      exchange.intake = { ...exchange.intake, ip }
       this.#fail(intake)
       return
     }

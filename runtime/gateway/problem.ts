@@ -43,7 +43,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "expectation-failed": row(
     417,
     "Expectation failed",
-    "Of the expectations of RFC 9110 §10.1.1 only `100-continue` is met.",
+    "The only expectation that can be met is 100-continue.",
   ),
   "header-too-large": row(
     431,

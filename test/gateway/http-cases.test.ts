@@ -91,11 +91,13 @@ function checkAnswer(answer: RawAnswer, row: HttpCase): void {
   if (row.allow !== undefined) expect(answer.headers.get("allow")).toBe(row.allow)
 }
 
-/** Whatever was refused, wherever: its request id leads to a line of the log. */
+/** Whatever was refused, wherever: its request id leads to a line of the log, which says from where. */
 async function checkLog({ status, headers }: RawAnswer): Promise<void> {
   if (status < 400) return
   const id = headers.get("x-request-id")
-  await expect.poll(() => running.log.find((line) => line.id === id)).toMatchObject({ status })
+  await expect
+    .poll(() => running.log.find((line) => line.id === id))
+    .toMatchObject({ status, ip: "127.0.0.1" })
 }
 
 function checkSeen(row: HttpCase): void {
