@@ -13,6 +13,7 @@ import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
 import { type Lowered, StepTable } from "./lower/step.ts"
 import type { StoreModels } from "./lower/store-model.ts"
+import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { Texts } from "./lower/text.ts"
 import { Values } from "./lower/values.ts"
 import type { Program } from "./program.ts"
@@ -40,7 +41,7 @@ export function lower(program: Program, models: StoreModels, report: Report): Lo
   const places = new Places(values.names())
   const shared = { program, values, texts, expressions, models, report, steps }
   const lowering = new RouteLowering(shared, places, backends, timeoutOf(program.gateway))
-  const routes = lowerRoutes(program, lowering, report)
+  const routes = dropStrayKeys(lowerRoutes(program, lowering, report), steps)
   checkClashes(program, report)
 
   const used = new Set<StepId>()

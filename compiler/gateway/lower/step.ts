@@ -41,9 +41,18 @@ export class StepTable {
 
   /** Adds a step and answers its use at a place. */
   add(step: Step, at: Span, inside: Lowered["inside"] = {}): Lowered {
+    return { ...this.addFrom(step, originOf(at)), inside }
+  }
+
+  /** Adds a step that follows from what stands at `origin` (`gateway.conf:41`). */
+  addFrom(step: Step, origin: string): Lowered {
     const id = stepIdOf(step)
     if (!this.#steps.has(id)) this.#steps.set(id, step)
-    return { id, origin: originOf(at), inside }
+    return { id, origin, inside: {} }
+  }
+
+  get(id: StepId): Step | undefined {
+    return this.#steps.get(id)
   }
 
   get size(): number {

@@ -1,0 +1,69 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { RouteSource } from "../routes.ts"
+import type { LoweredRoute } from "./route.ts"
+import { idsOf, type Lowered, type StepTable } from "./step.ts"
+
+/** Where an API takes keys that the backend is not to see. */
+interface KeyPlaces {
+  /** By header or query name; the value is the `file:line` of the `auth` that says so. */
+  readonly header: Map<string, string>
+  readonly query: Map<string, string>
+}
+
+/**
+ * A client sends its subscription key with every call to an API, also to an operation that does not ask for it (`auth none`, or a token). There the
+ * key is taken out before anything else runs: it is not forwarded unless `forward` says so, wherever in the API it was sent.
+ */
+export function dropStrayKeys(
+  routes: ReadonlyMap<RouteSource, LoweredRoute>,
+  steps: StepTable,
+): Map<RouteSource, LoweredRoute> {
+  const places = new Map<string, KeyPlaces>()
+  for (const { route, inbound } of routes.values()) {
+    for (const [step, { origin }] of keySteps(inbound, steps)) {
+      if (step.forward) continue
+      const known = places.get(route.api) ?? { header: new Map(), query: new Map() }
+      places.set(route.api, known)
+      if (step.header !== null) known.header.set(step.header, known.header.get(step.header) ?? origin)
+      if (step.query !== null) known.query.set(step.query, known.query.get(step.query) ?? origin)
+    }
+  }
+  return new Map(
+    [...routes].map(([source, lowered]) => [
+      source,
+      withDrops(lowered, places.get(lowered.route.api), steps),
+    ]),
+  )
+}
+
+function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: StepTable): LoweredRoute {
+  if (places === undefined || lowered.backend.length === 0) return lowered
+  const own = keySteps(lowered.inbound, steps).map(([step]) => step)
+  const drops: Lowered[] = []
+  for (const [name, origin] of places.header) {
+    if (own.some(({ header }) => header === name)) continue
+    drops.push(steps.addFrom({ kind: "set-header", message: "request", action: "remove", name }, origin))
+  }
+  for (const [name, origin] of places.query) {
+    if (own.some(({ query }) => query === name)) continue
+    drops.push(steps.addFrom({ kind: "set-query", action: "remove", name }, origin))
+  }
+  if (drops.length === 0) return lowered
+  drops.sort((a, b) => (a.id < b.id ? -1 : 1))
+  const inbound = [...drops, ...lowered.inbound]
+  const { route } = lowered
+  return {
+    ...lowered,
+    inbound,
+    route: { ...route, sections: { ...route.sections, inbound: idsOf(inbound) } },
+  }
+}
+
+/** The steps that read a key: of the list itself, and those that are ways of an `any-of`. */
+function keySteps(list: readonly Lowered[], steps: StepTable): [StepOf<"validate-key">, Lowered][] {
+  return list.flatMap((use) => {
+    const step = steps.get(use.id)
+    if (step?.kind === "validate-key") return [[step, use] as [StepOf<"validate-key">, Lowered]]
+    return step?.kind === "any-of" ? keySteps(use.inside.steps ?? [], steps) : []
+  })
+}
