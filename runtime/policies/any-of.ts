@@ -47,8 +47,10 @@ function attempt(
 function outcomeOf(step: Step, exchange: Exchange): Outcome | Promise<Outcome> {
   try {
     const outcome = step(exchange)
-    return outcome instanceof Promise ? outcome.catch(failureOf) : outcome
+    return outcome instanceof Promise
+      ? outcome.catch((error: unknown) => failureOf(error, exchange))
+      : outcome
   } catch (error) {
-    return failureOf(error)
+    return failureOf(error, exchange)
   }
 }

@@ -1,4 +1,5 @@
 import { type CheckAnswer, CheckError } from "../check/ports.ts"
+import { ExpressionError } from "../expression/expression-error.ts"
 import { problem } from "./answer.ts"
 import { idText } from "./grammars.ts"
 import type { Outcome, Policy } from "./policy.ts"
@@ -14,7 +15,15 @@ export const require_: Policy<"require"> = (plan, provision) => {
   const userText = compileText(plan.user, provision, idText)
   const objectText = compileText(plan.object, provision, idText)
   return (exchange) => {
-    const user = userText.of(exchange)
+    let user: string
+    try {
+      user = userText.of(exchange)
+    } catch (error) {
+      // A token that does not say who its bearer is may be good elsewhere; here it is nobody's.
+      if (error instanceof ExpressionError)
+        return problem("forbidden", { cause: `the caller is not named: ${error.message}` })
+      throw error
+    }
     const object = objectText.of(exchange)
     const judge = (answer: CheckAnswer): Outcome => {
       const { allowed, revision } = answer

@@ -13,7 +13,7 @@ export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): 
     try {
       outcome = (steps[at] as Step)(exchange)
     } catch (error) {
-      return failureOf(error)
+      return failureOf(error, exchange)
     }
     if (outcome === undefined) continue
     return outcome instanceof Promise ? goOn(outcome, steps, exchange, at + 1) : outcome
@@ -30,15 +30,20 @@ async function goOn(
   try {
     return (await waiting) ?? (await runSteps(steps, exchange, next))
   } catch (error) {
-    return failureOf(error)
+    return failureOf(error, exchange)
   }
 }
 
-/** The answer to something thrown: its own, or an internal error whose text goes to the log only. */
-export function failureOf(error: unknown): Outcome {
+/**
+ * The answer to something thrown: its own, or an internal error whose text goes to the log only. Expressions were type-checked when they were compiled:
+ * one that has no value before there is a response met a request (or token) without what it needs, which is the client's to mend.
+ */
+export function failureOf(error: unknown, exchange: Exchange): Outcome {
   if (error instanceof Refused) return error.answer
-  if (error instanceof ExpressionError)
-    return problem("internal-error", { cause: `expression: ${error.message}` })
+  if (error instanceof ExpressionError) {
+    const ours = exchange.response !== undefined || error.reason === "cost"
+    return problem(ours ? "internal-error" : "invalid-request", { cause: `expression: ${error.message}` })
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return problem("internal-error", { cause: text })
 }

@@ -193,4 +193,22 @@ describe("require", () => {
       })
     expect(running.log[0]?.id).toBe(answer.headers.get("x-request-id"))
   })
+
+  test.each<[string, unknown]>([
+    ["without `sub`", undefined],
+    ["with a list for `sub`", ["ann"]],
+    ["with null for `sub`", null],
+  ])("a good token %s is nobody's: 403, nothing asked, and the reason in the log", async (_name, sub) => {
+    asked.length = 0
+    const { get, running, upstream } = await start(
+      { inbound: [jwt, require_] },
+      { issuers, stores: ["acme"] },
+      options,
+    )
+    const answer = await get("/a/1", tokenOf({ ...(sub === undefined ? {} : { sub }), scope: "read" }))
+    expect(answer.status).toBe(403)
+    expect([asked.length, upstream.requests.length]).toEqual([0, 0])
+    await until(() => running.log.length === 1)
+    expect(running.log[0]?.cause).toContain("the caller is not named")
+  })
 })

@@ -153,17 +153,25 @@ test("deprecation and sunset on every answer, 410 from the day on", async () => 
   }
 })
 
-test("an expression without a value fails the request, says nothing to the client and its place to the log", async () => {
+test("an expression that finds nothing in the request fails it, says nothing to the client and its place to the log", async () => {
   const { get, running, upstream } = await start(
     { inbound: [{ kind: "when", test: "query.missing == 'x'", matched: [] }] },
     { origins: { "routes.* /a/{id}": "gateway.conf:41" } },
   )
   const answer = await get()
-  expect(answer.status).toBe(500)
+  expect(answer.status).toBe(400)
   expect(answer.body).not.toContain("missing")
   expect(upstream.requests.length).toBe(0)
   await until(() => running.log.length === 1)
   expect(running.log[0]?.cause).toMatch(/^gateway\.conf:41: .*missing/)
+})
+
+test("an expression that finds nothing in the answer of the backend is no fault of the client", async () => {
+  const { get } = await start({
+    outbound: [{ kind: "when", test: "int(response.header('X-Missing')) == 1", matched: [] }],
+  })
+  const { status, body } = await get()
+  expect([status, JSON.parse(body).type]).toEqual([500, "urn:sallyport:problem:internal-error"])
 })
 
 test("on-error steps run over the problem", async () => {
