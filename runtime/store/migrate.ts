@@ -27,8 +27,8 @@ export class MigrationError extends Error {
 const lockSeconds = 15
 const pollMs = 200
 const lockNotAvailable = "55P03"
-/** SQLSTATEs of two processes creating the same thing at the same moment. */
-const createdMeanwhile = ["23505", "42P06", "42P07", "40001"]
+/** SQLSTATEs of two processes creating the same thing at the same moment: which one depends on the catalogue the second meets the first in. */
+const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "40001", "XX000"]
 
 const createSchema = { name: "", text: "create schema if not exists sallyport" }
 const createMigrations = {
