@@ -1,5 +1,11 @@
 import { stat } from "node:fs/promises"
 
+/** A file that was read: `mark` tells its state just before, so that no change since then is missed. */
+export interface SeenFile {
+  readonly path: string
+  readonly mark: string
+}
+
 /**
  * Calls back when one of a set of files has changed. By looking, not by inotify: secrets are mounted by swapping symbolic links several
  * folders up, which no watch on the file sees.
@@ -16,11 +22,10 @@ export class FileWatch {
   }
 
   /** Watches these files from now on, and no others. */
-  async watch(files: readonly string[]): Promise<void> {
+  watch(files: readonly SeenFile[]): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#marks = new Map()
-    for (const file of files) this.#marks.set(file, await markOf(file))
+    this.#marks = new Map(files.map(({ path, mark }) => [path, mark]))
     if (files.length > 0) this.#timer = setInterval(() => void this.#look(), this.#everyMs).unref()
   }
 
@@ -41,7 +46,8 @@ export class FileWatch {
   }
 }
 
-async function markOf(file: string): Promise<string> {
+/** The state of a file; equal marks, equal content (as far as its status tells). */
+export async function markOf(file: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(file)
     return `${mtimeMs} ${size} ${ino}`

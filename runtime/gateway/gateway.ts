@@ -246,7 +246,7 @@ class RunningGateway implements Gateway {
     for (const listener of this.#listeners) listener.headerBytesMax = headerBytesMaxOf(plan)
     for (const listener of gone) void listener.close(60_000)
     previous?.generation.retire()
-    void this.#watch.watch(next.files)
+    this.#watch.watch(next.files)
     this.#forgetEnded()
     return {
       digest: plan.digest,

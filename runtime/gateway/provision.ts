@@ -3,6 +3,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId } from "../plan/steps.ts"
 import type { Step } from "../policies/policy.ts"
+import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
 import { LoadError } from "./load-error.ts"
 import { resolveReferences } from "./references.ts"
@@ -17,7 +18,7 @@ export interface Provisioned {
   readonly resources: Resources
   readonly steps: StepTable
   /** Files that were read: when one changes, the plan is to be provisioned anew. */
-  readonly files: readonly string[]
+  readonly files: readonly SeenFile[]
 }
 
 /** What a generation is provisioned with. `gatewayState` lives as long as the process. */

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { Plan } from "../plan/plan.ts"
 import type { LoadText, Reference } from "../plan/text.ts"
+import { markOf, type SeenFile } from "./file-watch.ts"
 import { LoadError } from "./load-error.ts"
 
 /** Where values from outside come from. */
@@ -16,7 +17,7 @@ export interface References {
   readonly values: ReadonlyMap<string, string>
   readonly secrets: ReadonlyMap<string, string>
   /** Files that were read, absolute: when one changes, the plan is to be provisioned anew. */
-  readonly files: readonly string[]
+  readonly files: readonly SeenFile[]
   /** Text made of constants and named values. */
   text(text: LoadText): string
 }
@@ -47,14 +48,18 @@ export async function resolveReferences(plan: Plan, outside: Outside): Promise<R
 }
 
 /** Reads a file named in a plan as text. */
-export async function readPlanFile(outside: Outside, file: string): Promise<{ path: string; text: string }> {
-  const path = resolve(outside.folder, file)
-  return { path, text: await readFile(path, "utf8") }
+export async function readPlanFile(
+  outside: Outside,
+  name: string,
+): Promise<{ file: SeenFile; text: string }> {
+  const path = resolve(outside.folder, name)
+  const mark = await markOf(path)
+  return { file: { path, mark }, text: await readFile(path, "utf8") }
 }
 
 class Reader {
   readonly problems: string[] = []
-  readonly files: string[] = []
+  readonly files: SeenFile[] = []
   readonly #plan: Plan
   readonly #outside: Outside
 
@@ -70,8 +75,8 @@ class Reader {
       return text
     }
     try {
-      const { path, text } = await readPlanFile(this.#outside, reference.file)
-      this.files.push(path)
+      const { file, text } = await readPlanFile(this.#outside, reference.file)
+      this.files.push(file)
       // Editors and `echo` end files with a newline; no secret ends in one.
       return text.replace(/\r?\n$/, "")
     } catch (error) {

@@ -11,6 +11,7 @@ import type { Backend as BackendPlan, Issuer } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { ClientAddresses } from "./client-address.ts"
+import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
 import { LoadError } from "./load-error.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
@@ -45,7 +46,7 @@ export interface Resources {
   /** Names of the products that cover an API. */
   readonly products: ReadonlyMap<string, ReadonlySet<string>>
   readonly held: readonly Held<unknown>[]
-  readonly files: readonly string[]
+  readonly files: readonly SeenFile[]
 }
 
 /** Makes what a plan declares, or takes it over from the plan before. @throws LoadError with all that is wrong; then nothing is left open. */
@@ -93,7 +94,7 @@ export async function provisionResources(
 
 class Maker {
   readonly held: Held<unknown>[] = []
-  readonly files: string[] = []
+  readonly files: SeenFile[] = []
   readonly problems: string[] = []
   readonly #plan: Plan
   readonly #references: References
@@ -126,8 +127,8 @@ class Maker {
   async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
     if (tls.ca === undefined) return undefined
     try {
-      const { path, text } = await readPlanFile(this.#dependencies, tls.ca.file)
-      this.files.push(path)
+      const { file, text } = await readPlanFile(this.#dependencies, tls.ca.file)
+      this.files.push(file)
       if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("it has no PEM certificate")
       return text
     } catch (error) {
