@@ -17,8 +17,3 @@ export function readHostPort(text: string, what: string): HostPort {
     "An address is HOST:PORT, e.g. 127.0.0.1:8082 or [::1]:8082.",
   )
 }
-
-/** The address as it stands in a URL. */
-export function shownAddress({ host, port }: HostPort): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`
-}

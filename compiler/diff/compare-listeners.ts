@@ -1,10 +1,11 @@
+import { addressText } from "../../runtime/plan/address-text.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Address } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { holds } from "./networks.ts"
 import { listChanges, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
-import { addressWords, durationWords, sizeWords } from "./words.ts"
+import { durationWords, sizeWords } from "./words.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>
@@ -77,7 +78,7 @@ function sides(
 ): Told[] {
   if (before === null && after === null) return []
   const side = (after ?? before) as Gateway | Authz
-  const listen = side.listen.map((address) => `listen ${addressWords(address)}`).join("; ")
+  const listen = side.listen.map((address) => `listen ${addressText(address)}`).join("; ")
   const words = listen === "" ? kind : `${kind} { ${listen} }`
   const about = {
     subject: { kind, name: "name" in side ? side.name : "" },
@@ -125,23 +126,23 @@ function listenerChanges(
 ): Told[] {
   const { removed, added } = listChanges(before, after)
   const about = (address: Address) =>
-    ({ subject: { kind: "listener", name: addressWords(address) }, scope, path }) as const
+    ({ subject: { kind: "listener", name: addressText(address) }, scope, path }) as const
   const told = [
     ...removed.map((address) =>
       tell(
-        { ...about(address), action: "removed", before: `listen ${addressWords(address)}` },
+        { ...about(address), action: "removed", before: `listen ${addressText(address)}` },
         after.some((other) => takesOver(other, address))
           ? neutral("another listener takes its calls")
           : breaking("who calls this address gets no answer"),
       ),
     ),
     ...added.map((address) =>
-      tell({ ...about(address), action: "added", after: `listen ${addressWords(address)}` }, reach(address)),
+      tell({ ...about(address), action: "added", after: `listen ${addressText(address)}` }, reach(address)),
     ),
   ]
   if (told.length > 0 || same(before, after)) return told
   const words = (list: readonly Address[]) =>
-    list.map((address) => `listen ${addressWords(address)}`).join("; ")
+    list.map((address) => `listen ${addressText(address)}`).join("; ")
   const [first] = after
   return first === undefined
     ? []

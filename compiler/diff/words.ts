@@ -1,4 +1,4 @@
-import type { Address, Backend, Issuer } from "../../runtime/plan/resources.ts"
+import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
 import type { LimitKey } from "../../runtime/plan/steps.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
@@ -24,11 +24,6 @@ export function referenceWords(reference: Reference): string {
   return reference.default === undefined
     ? `env(${reference.env})`
     : `env(${reference.env}, ${JSON.stringify(reference.default)})`
-}
-
-/** `127.0.0.1:8000`, `[::1]:8000`. */
-export function addressWords({ host, port }: Address): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 
 /** `30s`, `5m`, `1500ms`; `none` for null. */

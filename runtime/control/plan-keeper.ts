@@ -111,7 +111,7 @@ export class PlanKeeper {
   apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome> {
     return this.#inTurn<ApplyOutcome>(async () => {
       const { database, servable } = this.#settings
-      const current = await currentPlan(database)
+      const [current] = await planHistory(database, 1)
       if ((current?.serial ?? null) !== base)
         return { kind: "stale", current: current === undefined ? null : recordOf(current) }
       if (current?.digest === plan.digest && this.#serial === current.serial) {

@@ -4,6 +4,7 @@ import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
@@ -11,7 +12,7 @@ import { Pools } from "./backends.ts"
 import { Deadlines } from "./deadlines.ts"
 import { FileWatch } from "./file-watch.ts"
 import { Listener, type Refused } from "./listener.ts"
-import { LoadError } from "./load-error.ts"
+import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
@@ -291,16 +292,7 @@ function sameAddress(a: Address, b: Address): boolean {
   return a.host === b.host && a.port === b.port
 }
 
-function listenError(plan: Plan, { host, port }: Address, error: NodeJS.ErrnoException): LoadError {
+function listenError(plan: Plan, address: Address, error: NodeJS.ErrnoException): LoadError {
   const place = plan.origins["gateway"] === undefined ? "" : `${plan.origins["gateway"]}: `
-  const reason = listenReasons[error.code ?? ""] ?? error.message
-  return new LoadError([
-    `${place}cannot listen on ${host.includes(":") ? `[${host}]` : host}:${port}: ${reason}`,
-  ])
-}
-
-const listenReasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the port is in use; stop the process that has it, or listen on another port",
-  EACCES: "not allowed; ports below 1024 need a privilege",
-  EADDRNOTAVAIL: "this machine has no such address",
+  return new LoadError([`${place}cannot listen on ${addressText(address)}: ${listenReason(error)}`])
 }

@@ -1,3 +1,14 @@
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is in use; stop the process that has it, or listen on another port",
+  EACCES: "not allowed; ports below 1024 need a privilege",
+  EADDRNOTAVAIL: "this machine has no such address",
+}
+
+/** Why an address of a plan could not be listened on, for operators: what and what to do. */
+export function listenReason(error: NodeJS.ErrnoException): string {
+  return listenReasons[error.code ?? ""] ?? error.message
+}
+
 /** Why a plan can't be served here. `problems` are sentences for operators, with places like `gateway.conf:41` where they are known. */
 export class LoadError extends Error {
   override readonly name = "LoadError"

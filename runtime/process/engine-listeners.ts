@@ -2,6 +2,8 @@ import { AuthzApi } from "../authz/api.ts"
 import type { AuthzParts } from "../authz/ports.ts"
 import { type AuthzListeners, startAuthz } from "../authz/start.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
+import { listenReason } from "../gateway/load-error.ts"
+import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 
@@ -24,12 +26,12 @@ export class EngineListeners {
 
   /** `host:port` of each. */
   addresses(): string[] {
-    return [...this.#open.values()].flatMap(({ addresses }) => addresses.map(textOf))
+    return [...this.#open.values()].flatMap(({ addresses }) => addresses.map(addressText))
   }
 
   /** Opens what the plan adds. @throws PlanRefused naming the address that cannot be had; then none was opened. */
   async prepare(plan: Plan): Promise<PreparedListeners> {
-    const wanted = new Map((plan.plan.authz?.listen ?? []).map((address) => [textOf(address), address]))
+    const wanted = new Map((plan.plan.authz?.listen ?? []).map((address) => [addressText(address), address]))
     const opened = new Map<string, AuthzListeners>()
     const discard = async () => {
       await Promise.all([...opened.values()].map((listeners) => listeners.close()))
@@ -62,17 +64,8 @@ export class EngineListeners {
   }
 }
 
-function textOf({ host, port }: Address): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`
-}
-
 function refused(plan: Plan, address: string, error: NodeJS.ErrnoException): PlanRefused {
-  const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: "the port is in use; stop the process that has it, or listen on another port",
-    EACCES: "not allowed; ports below 1024 need a privilege",
-    EADDRNOTAVAIL: "this machine has no such address",
-  }
-  const message = `the engine cannot listen on ${address}: ${reasons[error.code ?? ""] ?? error.message}`
+  const message = `the engine cannot listen on ${address}: ${listenReason(error)}`
   const origin = plan.origins["authz"]
   return new PlanRefused([{ path: "authz.listen", message, ...(origin === undefined ? {} : { origin }) }])
 }

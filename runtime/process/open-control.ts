@@ -47,8 +47,8 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
         authzUrl: () => engineUrl(parts),
         async status() {
           const processes = await parts.heartbeat.fleet().catch(rethrow)
-          const current = await keeper.current()
-          return { serial: current?.record.serial ?? null, processes, warnings: warningsOf(parts.gateway) }
+          const [newest] = await keeper.history(1)
+          return { serial: newest?.serial ?? null, processes, warnings: warningsOf(parts.gateway) }
         },
       },
     )

@@ -47,6 +47,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/plan",
     doors: [
+      "address-text",
       "authorization-model",
       "canonical",
       "json-schema",

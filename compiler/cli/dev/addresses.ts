@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { createServer } from "node:net"
+import { addressText } from "../../../runtime/plan/address-text.ts"
 import { CliError } from "../command.ts"
-import { type HostPort, shownAddress } from "../host-port.ts"
+import type { HostPort } from "../host-port.ts"
 
 /** An address that is going to be listened on, and what for; `move` says how to choose another one. */
 export interface Wanted {
@@ -15,7 +16,7 @@ export async function demandFree(wanted: readonly Wanted[]): Promise<void> {
   const problems = await Promise.all(wanted.map(problemOf))
   const lines = wanted.flatMap(({ what, at, move }, index) => {
     const problem = problems[index]
-    return problem === undefined ? [] : [`\n  ${shownAddress(at)} for ${what} ${problem}; ${move}`]
+    return problem === undefined ? [] : [`\n  ${addressText(at)} for ${what} ${problem}; ${move}`]
   })
   if (lines.length === 0) return
   const [one] = lines

@@ -2,9 +2,10 @@ import { join } from "node:path"
 import { startIdentityProvider } from "../../../runtime/dev/identity-provider.ts"
 import { startSampleBackends } from "../../../runtime/dev/sample-backends.ts"
 import type { Runtime, RuntimeSettings } from "../../../runtime/main.ts"
+import { addressText } from "../../../runtime/plan/address-text.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { DevArgs } from "../args/dev.ts"
-import { type HostPort, shownAddress } from "../host-port.ts"
+import type { HostPort } from "../host-port.ts"
 import type { Io } from "../io.ts"
 import {
   controlListenOf,
@@ -52,7 +53,7 @@ export async function startParts(
   const { token } = await controlTokenOf(io)
   await leaveToken(io, token)
   await demandFree(wantedAddresses(args, listen, plan))
-  const identityUrl = `http://${shownAddress(args.identity)}`
+  const identityUrl = `http://${addressText(args.identity)}`
   const standIns = new Set(traceOfDev(io)?.standIns)
   const env: Record<string, string | undefined> = { AUTH_URL: identityUrl, ...io.env }
   for (const name of standIns) env[name] ??= standInFor(name)
@@ -61,7 +62,7 @@ export async function startParts(
   const beside = startBeside(io, args, closers)
   // The first to fail is told; what else fails then is a consequence.
   const [runtime, backendUrls] = await Promise.all([starting, beside])
-  const controlUrl = runtime.controlUrl ?? `http://${shownAddress(listen)}`
+  const controlUrl = runtime.controlUrl ?? `http://${addressText(listen)}`
   const leave = () => leaveTrace(io, { control: controlUrl, identity: identityUrl, standIns: [...standIns] })
   leave()
   const standIn = (name: string, value: string) => {
