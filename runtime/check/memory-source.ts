@@ -1,0 +1,68 @@
+import type { PageKey, Pages, TupleChange, TupleKey, TupleRow, TupleSource } from "./ports.ts"
+import { rowOf } from "./tuple.ts"
+
+const batchRows = 1000
+
+/**
+ * Tuples in memory instead of a database, of one store, whatever id it is asked for: for models under test, where a question is asked of a
+ * few tuples that live no longer than the process. It keeps every change, and never fails.
+ */
+export class MemorySource implements TupleSource {
+  readonly rows = new Map<string, TupleRow>()
+  readonly feed: TupleChange[] = []
+  protected latest = 0
+
+  /** One transaction; returns its changes. A tuple that is there is replaced. */
+  write(...tuples: TupleKey[]): TupleChange[] {
+    return this.#commit("write", tuples)
+  }
+
+  /** One transaction; returns its changes. */
+  delete(...tuples: TupleKey[]): TupleChange[] {
+    return this.#commit("delete", tuples)
+  }
+
+  #commit(operation: "write" | "delete", tuples: readonly TupleKey[]): TupleChange[] {
+    this.latest++
+    const changes = tuples.map((tuple) => ({ revision: this.latest, operation, row: rowOf(tuple) }))
+    for (const { row } of changes) {
+      const key = row.slice(0, 4).join(" ")
+      if (operation === "write") this.rows.set(key, row)
+      else this.rows.delete(key)
+    }
+    this.feed.push(...changes)
+    return changes
+  }
+
+  async revision(_storeId: string): Promise<number> {
+    return this.latest
+  }
+
+  async load(_storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+    const rows = [...this.rows.values()]
+    const revision = this.latest
+    for (let at = 0; at < rows.length; at += batchRows) {
+      onBatch(rows.slice(at, at + batchRows))
+      await Promise.resolve()
+    }
+    return revision
+  }
+
+  async pages(_storeId: string, keys: readonly PageKey[]): Promise<Pages> {
+    const rows = [...this.rows.values()]
+    const pages = keys.map((key) =>
+      rows.filter((row) =>
+        key.direction === "forward"
+          ? row[0] === key.object && row[1] === key.relation
+          : row[2] === key.subject && row[3] === key.subjectRelation,
+      ),
+    )
+    return { revision: this.latest, pages }
+  }
+
+  async changes(_storeId: string, revision: number, max: number): Promise<readonly TupleChange[]> {
+    const later = this.feed.filter((change) => change.revision > revision)
+    const last = later[Math.min(max, later.length) - 1]?.revision ?? revision
+    return later.filter((change) => change.revision <= last)
+  }
+}
