@@ -1,5 +1,7 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
+import type { Freshness } from "../check/questions.ts"
+import type { Work } from "../check/work.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Database } from "../store/database.ts"
 import type { LogFault } from "./answer.ts"
@@ -7,6 +9,8 @@ import type { LogFault } from "./answer.ts"
 /** The engine as this API needs it (`Engine` of runtime/check). An answer at hand comes without a promise. */
 export interface CheckEngine {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
+  /** Any other question: the works of runtime/check. */
+  ask<Answer>(storeId: string, work: Work<Answer>, freshness?: Freshness): Answer | Promise<Answer>
   /** Own writes, in order of revision, before their requests are answered. */
   applied(storeId: string, changes: readonly TupleChange[]): void
   /** A store was deleted. */

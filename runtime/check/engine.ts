@@ -1,4 +1,5 @@
-import { Evaluation } from "./evaluation.ts"
+import { CheckWork } from "./check-work.ts"
+import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import {
   type CheckAnswer,
@@ -7,9 +8,11 @@ import {
   type TupleChange,
   type TupleSource,
 } from "./ports.ts"
+import type { Freshness } from "./questions.ts"
 import { readRequest } from "./request.ts"
 import { RunQueue, type RunSettings } from "./run-queue.ts"
 import { StoreGraph } from "./store-graph.ts"
+import type { Work } from "./work.ts"
 
 /** All have defaults fit for production. */
 export interface EngineOptions {
@@ -44,7 +47,7 @@ export interface EngineOptions {
   readonly now?: (() => number) | undefined
 }
 
-interface Settings extends RunSettings {
+interface Settings extends RunSettings, EvaluationOptions {
   readonly pollMs: number
   readonly storesMax: number
 }
@@ -93,15 +96,29 @@ export class Engine {
    */
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
     const store = this.#stores.get(storeId)
-    if (
-      store?.isCurrent !== true ||
-      request.consistency === "higher-consistency" ||
-      (request.atLeast ?? 0) > store.graph.revision
-    )
-      return this.#checkLater(storeId, model, request)
+    if (store === undefined || !isFresh(store, request))
+      return this.#reached(storeId, request).then((reached) => this.#evaluate(reached, model, request))
     store.used = true
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
+  }
+
+  /**
+   * Answers a question of any other kind, at once where it can, like a check.
+   * @throws CheckError, or rejects with it.
+   */
+  ask<Answer>(storeId: string, work: Work<Answer>, freshness: Freshness = {}): Answer | Promise<Answer> {
+    const store = this.#stores.get(storeId)
+    if (store === undefined || !isFresh(store, freshness))
+      return this.#reached(storeId, freshness).then((reached) => this.#run(reached, work))
+    store.used = true
+    this.#requireContact(store)
+    return this.#run(store, work)
+  }
+
+  /** What work on a question is bounded by: the engine's settings. */
+  get bounds(): EvaluationOptions {
+    return this.#settings
   }
 
   /** The store's revision as far as this process knows; undefined while its graph is not in memory. */
@@ -131,6 +148,21 @@ export class Engine {
     clearTimeout(this.#poll)
   }
 
+  #run<Answer>(store: StoreGraph, work: Work<Answer>): Answer | Promise<Answer> {
+    let kept = false
+    try {
+      if (this.#settings.paged !== undefined) store.trim(this.#settings.paged.pagesMax)
+      work.begin(store)
+      const progress = this.#queue.runOnce(work)
+      if (progress.kind === "done") return work.answer(store.graph.revision)
+      kept = true
+      return this.#queue.finish(work, store, progress).finally(() => work.release())
+    } finally {
+      if (!kept) work.release()
+    }
+  }
+
+  /** The same for a check, whose work is not made before it is clear that it takes longer: a check is asked a million times a second. */
   #evaluate(
     store: StoreGraph,
     model: LoadedModel,
@@ -140,14 +172,12 @@ export class Engine {
     let kept = false
     try {
       if (this.#settings.paged !== undefined) store.trim(this.#settings.paged.pagesMax)
-      evaluation.begin(readRequest(store.graph, model, request), this.#settings, request.explain === true)
+      evaluation.begin(readRequest(store, model, request), this.#settings, request.explain === true)
       const progress = this.#queue.runOnce(evaluation)
-      if (progress.kind === "answer") return answerOf(progress.allowed, store.graph.revision, evaluation)
+      if (progress.kind === "done") return evaluation.answer(store.graph.revision)
       kept = true
-      return this.#queue
-        .finish({ evaluation, store, model, request }, progress)
-        .then(({ allowed, revision }) => answerOf(allowed, revision, evaluation))
-        .finally(() => this.#release(evaluation))
+      const work = new CheckWork(evaluation, model, request, this.#settings)
+      return this.#queue.finish(work, store, progress).finally(() => this.#release(evaluation))
     } finally {
       if (!kept) this.#release(evaluation)
     }
@@ -158,11 +188,11 @@ export class Engine {
     if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
   }
 
-  async #checkLater(storeId: string, model: LoadedModel, request: CheckRequest): Promise<CheckAnswer> {
+  /** The store's graph, loaded and as fresh as was asked for. */
+  async #reached(storeId: string, { consistency, atLeast = 0 }: Freshness): Promise<StoreGraph> {
     const store = this.#storeOf(storeId)
     await this.#reach(() => store.load())
-    const atLeast = request.atLeast ?? 0
-    if (request.consistency === "higher-consistency" || atLeast > store.graph.revision) {
+    if (consistency === "higher-consistency" || atLeast > store.graph.revision) {
       const revision = await this.#reach(() => store.refresh())
       // Not taken on trust: waiting for a revision that will never be would be for ever.
       if (atLeast > revision)
@@ -171,7 +201,7 @@ export class Engine {
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
     store.used = true
     this.#requireContact(store)
-    return this.#evaluate(store, model, request)
+    return store
   }
 
   #storeOf(storeId: string): StoreGraph {
@@ -259,6 +289,7 @@ export class Engine {
   }
 }
 
-function answerOf(allowed: boolean, revision: number, { explanation }: Evaluation): CheckAnswer {
-  return explanation === undefined ? { allowed, revision } : { allowed, revision, explanation }
+/** May the graph in memory answer as it is? */
+function isFresh(store: StoreGraph, { consistency, atLeast = 0 }: Freshness): boolean {
+  return store.isCurrent && consistency !== "higher-consistency" && atLeast <= store.graph.revision
 }

@@ -1,9 +1,10 @@
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
-import { CheckError, type ExplainNode, type PageKey } from "./ports.ts"
+import { type CheckAnswer, CheckError, type ExplainNode } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
 import type { MachineLimits } from "./searches.ts"
 import { Trace } from "./trace.ts"
+import { done, type Progress, suspended as unfinished } from "./work.ts"
 
 export interface EvaluationOptions extends MachineLimits {
   /** Work of one question in steps (a list element read, a node visited); more is the same error. */
@@ -14,18 +15,8 @@ export interface EvaluationOptions extends MachineLimits {
   readonly partialConditions: boolean
 }
 
-/** How an evaluation ended for now: decided, in need of pages, or out of time for this turn. */
-export type Progress =
-  | { readonly kind: "answer"; readonly allowed: boolean }
-  | { readonly kind: "miss"; readonly keys: readonly PageKey[] }
-  | { readonly kind: "suspended" }
-
 /** Tables of smaller questions are kept for the next. */
 const stepsKept = 10_000
-
-const allow: Progress = { kind: "answer", allowed: true }
-const deny: Progress = { kind: "answer", allowed: false }
-const unfinished: Progress = { kind: "suspended" }
 
 /**
  * One question at work: the machine first, and the slow path when the machine cannot tell. Reused from question to question;
@@ -89,8 +80,21 @@ export class Evaluation {
     }
   }
 
+  /** The outcome, once it is decided. */
+  get allowed(): boolean {
+    return this.#allowed
+  }
+
+  /** The same as an answer that is true at a revision. */
+  answer(revision: number): CheckAnswer {
+    const explanation = this.#explanation
+    return explanation === undefined
+      ? { allowed: this.#allowed, revision }
+      : { allowed: this.#allowed, revision, explanation }
+  }
+
   /** The evaluated tree of a question begun with `explain`, once it is decided. Of the slow path it says only that it was taken. */
-  get explanation(): ExplainNode | undefined {
+  get #explanation(): ExplainNode | undefined {
     if (!this.#explain) return undefined
     const { tree } = this.#trace
     if (!this.#usedSlowPath) return tree
@@ -142,7 +146,7 @@ export class Evaluation {
       throw new CheckError(problem?.code ?? "validation_error", problem?.message ?? "the check has no answer")
     }
     this.#allowed = value === isTrue
-    return this.#allowed ? allow : deny
+    return done
   }
 
   #tooComplex(): CheckError {

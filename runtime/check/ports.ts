@@ -72,12 +72,16 @@ export interface CheckRequest {
   readonly atLeast?: number | undefined
   /** Also return the evaluated tree. */
   readonly explain?: boolean | undefined
+  /** Where values for conditions are missing that would decide it, the answer says so instead of failing. */
+  readonly ternary?: boolean | undefined
 }
 
 /** `revision` is the one revision of the store at which the answer is true. */
 export interface CheckAnswer {
   readonly allowed: boolean
   readonly revision: number
+  /** With `ternary`: the sorted names of the values that would decide it; `allowed` is false then. */
+  readonly missingContext?: readonly string[] | undefined
   readonly explanation?: ExplainNode | undefined
 }
 

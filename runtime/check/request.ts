@@ -4,12 +4,13 @@ import { firstTemporaryId, Overlay } from "./overlay.ts"
 import { CheckError, type CheckRequest, type TupleKey } from "./ports.ts"
 import type { QuestionParts } from "./question.ts"
 import { readRelation, readSubject, rowOf, tupleText, validateTuple } from "./tuple.ts"
+import type { View } from "./work.ts"
 
 /**
  * Reads a request against a model and a graph: names become ids, contextual tuples an overlay.
  * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
  */
-export function readRequest(graph: Graph, model: LoadedModel, request: CheckRequest): QuestionParts {
+export function readRequest({ graph }: View, model: LoadedModel, request: CheckRequest): QuestionParts {
   const subject = readSubject(model, request.user)
   if (typeof subject === "string") throw new CheckError("validation_error", inTuple(subject, request))
   const relation = readRelation(model, request.object, request.relation)

@@ -1,15 +1,14 @@
-import type { Evaluation, EvaluationOptions, Progress } from "./evaluation.ts"
-import type { LoadedModel } from "./loaded-model.ts"
-import { CheckError, type CheckRequest, type PageKey } from "./ports.ts"
-import { readRequest } from "./request.ts"
+import { CheckError, type PageKey } from "./ports.ts"
 import type { StoreGraph } from "./store-graph.ts"
+import type { Progress, Work } from "./work.ts"
 
 /** No turn of the event loop is held longer than about this. */
 const sliceMs = 8
 /** Changes wait this long at most for evaluations under way. */
 const changesWaitMs = 100
 
-export interface RunSettings extends EvaluationOptions {
+export interface RunSettings {
+  /** For work that says nothing else. */
   readonly deadlineMs: number
   /** What suspended evaluations hold grows with their steps: this bounds the memory of all together. */
   readonly stepsTogetherMax: number
@@ -17,30 +16,18 @@ export interface RunSettings extends EvaluationOptions {
   readonly paged: { readonly pagesMax: number } | undefined
 }
 
-/** A question under way over several turns. */
-export interface Run {
-  readonly evaluation: Evaluation
+interface Running {
+  readonly work: Work<unknown>
   readonly store: StoreGraph
-  readonly model: LoadedModel
-  readonly request: CheckRequest
-}
-
-/** An answer, and the revision at which it is true. */
-interface Decided {
-  readonly allowed: boolean
-  readonly revision: number
-}
-
-interface Running extends Run {
   readonly deadline: number
-  readonly resolve: (answer: Decided) => void
+  readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
-  /** The graph has changed since the evaluation began: it must start over. */
+  /** The graph has changed since the work began: it must start over. */
   outdated: boolean
   pages: number
 }
 
-/** The evaluations that did not end in their first turn: each gets one slice per turn of the event loop, in order. */
+/** Work that did not end in its first turn: each gets one slice per turn of the event loop, in order. */
 export class RunQueue {
   readonly #settings: RunSettings
   readonly #waiting: Running[] = []
@@ -54,9 +41,9 @@ export class RunQueue {
   }
 
   /** Runs for one slice. The clock is first read after some steps: most questions never ask it. */
-  runOnce(evaluation: Evaluation): Progress {
+  runOnce(work: Pick<Work<unknown>, "run">): Progress {
     this.#sliceEnd = 0
-    return evaluation.run(this.#isLate)
+    return work.run(this.#isLate)
   }
 
   readonly #isLate = (): boolean => {
@@ -65,13 +52,12 @@ export class RunQueue {
     return now >= this.#sliceEnd
   }
 
-  /** Brings a question that was suspended, or lacks pages, to its end in later turns. */
-  finish(run: Run, progress: Progress): Promise<Decided> {
-    return new Promise((resolve, reject) => {
-      const deadline = this.#settings.now() + this.#settings.deadlineMs
-      const running: Running = { ...run, deadline, resolve, reject, outdated: false, pages: 0 }
-      this.#goOn(running, progress)
-    })
+  /** Brings work that was suspended, or lacks pages, to its end in later turns. */
+  finish<Answer>(work: Work<Answer>, store: StoreGraph, progress: Progress): Promise<Answer> {
+    return new Promise<unknown>((resolve, reject) => {
+      const deadline = this.#settings.now() + (work.deadlineMs ?? this.#settings.deadlineMs)
+      this.#goOn({ work, store, deadline, resolve, reject, outdated: false, pages: 0 }, progress)
+    }) as Promise<Answer>
   }
 
   /** Are there evaluations that a change of this store would disturb? */
@@ -100,8 +86,7 @@ export class RunQueue {
   }
 
   #goOn(running: Running, progress: Progress): void {
-    if (progress.kind === "answer")
-      running.resolve({ allowed: progress.allowed, revision: running.store.graph.revision })
+    if (progress.kind === "done") running.resolve(running.work.answer(running.store.graph.revision))
     else if (progress.kind === "miss") void this.#load(running, progress.keys)
     else this.#wait(running)
   }
@@ -121,14 +106,14 @@ export class RunQueue {
     let together = 0
     let largest: Running | undefined
     for (const running of this.#waiting) {
-      const { steps } = running.evaluation.question
+      const { steps } = running.work
       together += steps
-      if (largest === undefined || steps > largest.evaluation.question.steps) largest = running
+      if (largest === undefined || steps > largest.work.steps) largest = running
     }
     if (together <= this.#settings.stepsTogetherMax || largest === undefined) return
     this.#waiting.splice(this.#waiting.indexOf(largest), 1)
     this.#leave(largest)
-    largest.reject(new CheckError("resource_exhausted", "too many large checks are under way at once"))
+    largest.reject(new CheckError("resource_exhausted", "too many large questions are under way at once"))
   }
 
   /** The store no longer has to wait for this one. */
@@ -154,21 +139,28 @@ export class RunQueue {
   }
 
   #step(running: Running): void {
+    const { work, store } = running
     try {
-      if (this.#settings.now() > running.deadline)
-        throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
-      if (running.outdated) this.#restart(running)
-      this.#goOn(running, this.runOnce(running.evaluation))
+      if (this.#settings.now() > running.deadline) {
+        this.#cut(running)
+        return
+      }
+      if (running.outdated) {
+        // Names the graph did not have may have come.
+        running.outdated = false
+        work.begin(store)
+      }
+      this.#goOn(running, this.runOnce(work))
     } catch (error) {
       running.reject(error)
     }
   }
 
-  /** The same request against the graph as it is now: names it did not have may have come. */
-  #restart(running: Running): void {
-    const { evaluation, store, model, request } = running
-    running.outdated = false
-    evaluation.begin(readRequest(store.graph, model, request), this.#settings, request.explain === true)
+  /** What an answer can be given of when there is no more time. */
+  #cut({ work, store, outdated, resolve }: Running): void {
+    const answer = outdated ? undefined : work.cut?.(store.graph.revision)
+    if (answer === undefined) throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+    resolve(answer)
   }
 
   async #load(running: Running, keys: readonly PageKey[]): Promise<void> {
@@ -177,7 +169,7 @@ export class RunQueue {
       if (running.pages > (this.#settings.paged?.pagesMax ?? 0))
         throw new CheckError(
           "resource_exhausted",
-          "the check needs more of the store at once than fits in memory",
+          "the question needs more of the store at once than fits in memory",
         )
       if (this.#settings.now() > running.deadline)
         throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")

@@ -165,13 +165,13 @@ const limits = {
 
 function fromIds(graph: Graph, requests: readonly CheckRequest[], loaded: LoadedModel): () => number {
   const evaluation = new Evaluation()
-  const parts = requests.map((request) => readRequest(graph, loaded, request))
+  const parts = requests.map((request) => readRequest({ graph }, loaded, request))
   return () => {
     let allowed = 0
     for (const part of parts) {
       evaluation.begin(part, limits, false)
       const progress = evaluation.run(() => false)
-      if (progress.kind === "answer" && progress.allowed) allowed++
+      if (progress.kind === "done" && evaluation.allowed) allowed++
     }
     if (allowed < 0) throw new Error("counted wrong")
     return parts.length

@@ -51,11 +51,15 @@ function evaluate(
 ): Work {
   const { user, relation, object } = tupleOf(question)
   const evaluation = new Evaluation()
-  evaluation.begin(readRequest(graph, model, { user, relation, object }), { ...unlimited, ...options }, false)
+  evaluation.begin(
+    readRequest({ graph }, model, { user, relation, object }),
+    { ...unlimited, ...options },
+    false,
+  )
   try {
     const progress = evaluation.run(() => false)
-    if (progress.kind !== "answer") throw new Error("not decided")
-    return { outcome: progress.allowed, steps: evaluation.question.steps }
+    if (progress.kind !== "done") throw new Error("not decided")
+    return { outcome: evaluation.allowed, steps: evaluation.question.steps }
   } catch (error) {
     if (!(error instanceof CheckError)) throw error
     return { outcome: error.code, steps: evaluation.question.steps }

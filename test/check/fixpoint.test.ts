@@ -30,7 +30,7 @@ function runWorld(seed: number): number {
     for (const [node, expected] of values) {
       if (expected === no && !random.chance(20)) continue
       const [object = "", relation = ""] = node.split("#")
-      const parts = readRequest(graph, model, { user, relation, object, context })
+      const parts = readRequest({ graph }, model, { user, relation, object, context })
       const question = new Question()
       question.begin(parts, true)
       const work = fixpoint(question, parts.object, parts.relation, Number.POSITIVE_INFINITY)

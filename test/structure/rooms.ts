@@ -88,7 +88,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/check",
-    doors: ["engine", "loaded-model", "ports", "tuple"],
+    doors: ["engine", "loaded-model", "ports", "questions", "tuple", "work"],
     may: ["runtime/plan", "runtime/model", "runtime/expression"],
   },
 

@@ -1,0 +1,209 @@
+import type { CheckError, CheckRequest, TupleKey } from "./ports.ts"
+
+/** How fresh an answer must be. */
+export interface Freshness {
+  /** `higher-consistency` asks the database for the revision first and catches up to it. */
+  readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
+  /** A revision (the token of a write) at or after which the answer must be true. */
+  readonly atLeast?: number | undefined
+  /** Exactly this revision, past or present: that of a cursor. */
+  readonly exactly?: number | undefined
+}
+
+/** What every question may bring along. */
+export interface Circumstances {
+  /** Count as stored for this question and hide stored ones of the same key; validated as writes. */
+  readonly contextualTuples?: readonly TupleKey[] | undefined
+  /** Values for conditions. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** How much of a list is wanted. Without `pageSize` all of it. */
+export interface Paging {
+  /** At most so many items, in order of name. */
+  readonly pageSize?: number | undefined
+  /** The last name of the page before; only names after it (compared byte by byte in UTF-8) are given. */
+  readonly after?: string | undefined
+  /** The most items one answer may have whether paged or not; what is cut by it says `truncated: "limit"`. No bound when absent. */
+  readonly resultsMax?: number | undefined
+  /** Time for the list, in milliseconds; what is cut by it says `truncated: "deadline"`. */
+  readonly deadlineMs?: number | undefined
+}
+
+/** What a list says of its own completeness. */
+export interface ListEnd {
+  /** The one revision all items are true at. */
+  readonly revision: number
+  /** Where the next page begins (its `after`); absent when the list is complete. */
+  readonly next?: string | undefined
+  /** Why the list ends before its end though no page size asked for that. */
+  readonly truncated?: "limit" | "deadline" | undefined
+}
+
+/** Which objects of a type has the user the relation on? */
+export interface ListObjectsRequest extends Circumstances, Paging {
+  /** `type:id`, `type:*` or `type:id#relation`. */
+  readonly user: string
+  readonly relation: string
+  readonly type: string
+}
+
+/** Objects as `type:id`, each once; in order of name where a page size, a limit or a deadline had a say. */
+export interface ListObjectsAnswer extends ListEnd {
+  readonly objects: readonly string[]
+}
+
+/** Who has the relation on the object? Only users of the filter's type, or usersets `type#relation` when it names a relation. */
+export interface ListUsersRequest extends Circumstances, Paging {
+  readonly object: string
+  readonly relation: string
+  readonly filter: { readonly type: string; readonly relation?: string | undefined }
+}
+
+/**
+ * `users` are `type:id`, `type:id#relation` and `type:*`. A single user is listed when the check allows it and a tuple that is not a wildcard names it on a
+ * branch that is true; users whom only a wildcard covers are meant by the wildcard. `excluded` are users named in the store whom the wildcard in
+ * `users` does not cover, because the check denies them.
+ */
+export interface ListUsersAnswer extends ListEnd {
+  readonly users: readonly string[]
+  readonly excluded: readonly string[]
+}
+
+/** Which relations has the user on the object? All of its type when `relations` is absent. */
+export interface ListRelationsRequest extends Circumstances {
+  readonly user: string
+  readonly object: string
+  readonly relations?: readonly string[] | undefined
+}
+
+/** In the order of the request, or of the model. `errors` are relations that could not be decided. */
+export interface ListRelationsAnswer {
+  readonly relations: readonly string[]
+  readonly errors: readonly { readonly relation: string; readonly error: CheckError }[]
+  readonly revision: number
+}
+
+/** One check of a batch; its own circumstances. */
+export type BatchItem = Omit<CheckRequest, "consistency" | "atLeast">
+
+/** Answers in the order of the checks, all at one revision; what one of them lacks is its own error and nobody else's. */
+export interface BatchCheckAnswer {
+  readonly results: readonly (BatchResult | CheckError)[]
+  readonly revision: number
+}
+
+export interface BatchResult {
+  readonly allowed: boolean
+  /** With `ternary`: the sorted names of the context's values that would decide it; then `allowed` is false. */
+  readonly missingContext?: readonly string[] | undefined
+  readonly explanation?: Explanation | undefined
+}
+
+/** Each user × each relation × each object, all objects of types that may differ. */
+export interface MatrixRequest extends Circumstances {
+  readonly users: readonly string[]
+  readonly relations: readonly string[]
+  readonly objects: readonly string[]
+}
+
+/** `cells[user][relation][object]`. A relation that the object's type does not have is false. */
+export interface MatrixAnswer {
+  readonly cells: readonly (readonly (readonly (boolean | CheckError)[])[])[]
+  readonly revision: number
+}
+
+/** One level of how a relation on an object comes about, as OpenFGA's `expand` answers. */
+export interface ExpandRequest extends Circumstances {
+  readonly object: string
+  readonly relation: string
+}
+
+/** A node of OpenFGA's `UsersetTree`: `name` is `object#relation`, and one of the other fields is there. */
+export interface UsersetTreeNode {
+  readonly name: string
+  readonly leaf?:
+    | { readonly users: { readonly users: readonly string[] } }
+    | { readonly computed: { readonly userset: string } }
+    | {
+        readonly tupleToUserset: {
+          readonly tupleset: string
+          readonly computed: readonly { readonly userset: string }[]
+        }
+      }
+    | undefined
+  readonly union?: { readonly nodes: readonly UsersetTreeNode[] } | undefined
+  readonly intersection?: { readonly nodes: readonly UsersetTreeNode[] } | undefined
+  readonly difference?: { readonly base: UsersetTreeNode; readonly subtract: UsersetTreeNode } | undefined
+}
+
+export interface ExpandAnswer {
+  readonly root: UsersetTreeNode
+  readonly revision: number
+}
+
+/** The values a condition saw and what it said. */
+export interface ConditionSeen {
+  readonly name: string
+  readonly outcome: "true" | "false" | "error" | "missing-context"
+  /** The parameters it was given, stored ones over the request's; JSON. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Sorted names, with the outcome `missing-context`. */
+  readonly missing?: readonly string[] | undefined
+  readonly error?: string | undefined
+}
+
+/**
+ * One step of a proof: `relation` on `object` holds (or does not) for `user`, and why. `by` names the rule: a tuple, a userset the user is a member of, another
+ * relation of the object (`computed`), a `from`, an operator, or the user being that very userset. `tuple` is the tuple used, `condition` what its condition saw,
+ * `children` what it rests on.
+ */
+export interface ProofNode {
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+  readonly by:
+    | "tuple"
+    | "userset"
+    | "computed"
+    | "from"
+    | "union"
+    | "intersection"
+    | "but not"
+    | "self"
+    | "none"
+  readonly holds: boolean
+  readonly tuple?: TupleKey | undefined
+  /** The tuple came with the request. */
+  readonly contextual?: boolean | undefined
+  readonly condition?: ConditionSeen | undefined
+  readonly children?: readonly ProofNode[] | undefined
+}
+
+/** A smallest set of tuples whose writing (and of `remove` whose deletion) would turn a deny into an allow. No part of it is enough. */
+export interface NearestMiss {
+  readonly add: readonly TupleKey[]
+  readonly remove: readonly TupleKey[]
+  /** Values the context lacks, when they would be enough or are needed too; sorted. */
+  readonly missingContext?: readonly string[] | undefined
+}
+
+/**
+ * Why a check came out as it did. For an allow `proof` is enough to replay it: `tuples` alone give the same answer. For a deny `misses` are the nearest ways to an allow, smallest
+ * first; `blockedBy` is the proof of the exclusion that took an otherwise true relation away; `missingContext` the names that would have to be known. `complete` is false when a bound cut the search for misses.
+ */
+export interface Explanation {
+  readonly version: 1
+  readonly allowed: boolean
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+  readonly revision: number
+  readonly proof?: ProofNode | undefined
+  readonly tuples?: readonly TupleKey[] | undefined
+  readonly misses?: readonly NearestMiss[] | undefined
+  readonly blockedBy?: readonly ProofNode[] | undefined
+  readonly missingContext?: readonly string[] | undefined
+  readonly conditions?: readonly (ConditionSeen & { readonly tuple: TupleKey })[] | undefined
+  readonly complete: boolean
+}
