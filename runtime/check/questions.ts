@@ -93,6 +93,7 @@ export interface BatchCheckAnswer {
   readonly revision: number
 }
 
+/** What one check of a batch came to. */
 export interface BatchResult {
   readonly allowed: boolean
   /** With `ternary`: the sorted names of the context's values that would decide it; then `allowed` is false. */
@@ -137,6 +138,7 @@ export interface UsersetTreeNode {
   readonly difference?: { readonly base: UsersetTreeNode; readonly subtract: UsersetTreeNode } | undefined
 }
 
+/** The tree, and the revision its tuples were read at. */
 export interface ExpandAnswer {
   readonly root: UsersetTreeNode
   readonly revision: number

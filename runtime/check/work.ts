@@ -7,7 +7,9 @@ export type Progress =
   | { readonly kind: "miss"; readonly keys: readonly PageKey[] }
   | { readonly kind: "suspended" }
 
+/** The answer can be read. */
 export const done: Progress = { kind: "done" }
+/** Others must have their turn. */
 export const suspended: Progress = { kind: "suspended" }
 
 /** What a question is answered from: a store's graph at one revision. */
