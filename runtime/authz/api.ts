@@ -6,10 +6,18 @@ import { TupleWriter } from "../store/tuple-writer.ts"
 import type { AnswerHeaders, LogFault } from "./answer.ts"
 import { noModel } from "./api-error.ts"
 import { ModelDirectory } from "./model-directory.ts"
-import type { AuthzParts, CheckEngine } from "./ports.ts"
+import {
+  type AuthzCors,
+  type AuthzLimits,
+  type AuthzParts,
+  authzLimits,
+  type CheckEngine,
+  type ModelText,
+} from "./ports.ts"
 import { StoreDirectory } from "./store-directory.ts"
 
 const stalenessDefaultMs = 10_000
+const noOrigins: AuthzCors = { origins: [], headers: [] }
 
 /** The API of one process apart from its listeners: what the resources share. Made once; it holds no resources of its own to close. */
 export class AuthzApi {
@@ -18,6 +26,9 @@ export class AuthzApi {
   readonly stores: StoreDirectory
   readonly models: ModelDirectory
   readonly writer: TupleWriter
+  readonly limits: () => AuthzLimits
+  readonly cors: () => AuthzCors
+  readonly modelText: ModelText | undefined
   readonly logFault: LogFault
   readonly healthy: () => Promise<boolean>
 
@@ -29,6 +40,9 @@ export class AuthzApi {
     this.writer = new TupleWriter(parts.database, (storeId, changes) =>
       parts.engine.applied(storeId, changes),
     )
+    this.limits = parts.limits ?? (() => authzLimits)
+    this.cors = parts.cors ?? (() => noOrigins)
+    this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }

@@ -2,6 +2,7 @@ import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
 import type { Work } from "../check/work.ts"
+import type { AuthorizationModel } from "../plan/authorization-model.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Database } from "../store/database.ts"
 import type { LogFault } from "./answer.ts"
@@ -17,6 +18,98 @@ export interface CheckEngine {
   dropped(storeId: string): void
 }
 
+/**
+ * How much one request may ask for. The names of OpenFGA's flags and rules are in the comments; where a default differs from OpenFGA's, the comment says so.
+ * `null`: no bound.
+ */
+export interface AuthzLimits {
+  /** Bytes of a request's body; more is 413. OpenFGA: 512 × 1204. */
+  readonly bodyBytesMax: number
+  /** Time for the answer of one request, but for lists, which have their own; more is 504. `--request-timeout`. */
+  readonly requestMs: number
+  /** Writes and deletes of one request together. `--max-tuples-per-write`. */
+  readonly tuplesPerWriteMax: number
+  /** Contextual tuples of one question. */
+  readonly contextualTuplesMax: number
+  /** Bytes of the context stored with a tuple, as JSON. */
+  readonly conditionContextBytesMax: number
+  /** `--max-types-per-authorization-model`. */
+  readonly typesPerModelMax: number
+  /** Bytes of a model in protobuf. `--max-authorization-model-size-in-bytes`. */
+  readonly modelBytesMax: number
+  /** `--max-checks-per-batch-check`. */
+  readonly checksPerBatchMax: number
+  /** Results of one list-objects. `--listObjects-max-results` is 1000 there and cuts silently; here lists are complete unless told otherwise. */
+  readonly listObjectsMax: number | null
+  /** After this time a list-objects ends with what it has and says so. `--listObjects-deadline`. */
+  readonly listObjectsMs: number
+  /** Results of one list-users, as for objects. `--listUsers-max-results`. */
+  readonly listUsersMax: number | null
+  /** `--listUsers-deadline`. */
+  readonly listUsersMs: number
+  /** Largest `page_size` of the lists of objects and users. */
+  readonly listPageSizeMax: number
+  /** Users × relations × objects of one matrix. */
+  readonly matrixCellsMax: number
+  /** Largest `page_size` of changes. `--readChanges-max-page-size`. */
+  readonly changesPageSizeMax: number
+  /** Changes younger than this are not told yet. `--changelog-horizon-offset`. */
+  readonly changesHorizonMs: number
+  /** Assertions of one model. */
+  readonly assertionsMax: number
+  /** Bytes of a model's assertions, as JSON. */
+  readonly assertionsBytesMax: number
+  /** Contextual tuples of one assertion. */
+  readonly assertionTuplesMax: number
+}
+
+/** OpenFGA's defaults, but for the lengths of lists. */
+export const authzLimits: AuthzLimits = {
+  bodyBytesMax: 616_448,
+  requestMs: 3_000,
+  tuplesPerWriteMax: 100,
+  contextualTuplesMax: 100,
+  conditionContextBytesMax: 32 * 1024,
+  typesPerModelMax: 100,
+  modelBytesMax: 256 * 1024,
+  checksPerBatchMax: 50,
+  listObjectsMax: null,
+  listObjectsMs: 3_000,
+  listUsersMax: null,
+  listUsersMs: 3_000,
+  listPageSizeMax: 1_000,
+  matrixCellsMax: 10_000,
+  changesPageSizeMax: 100,
+  changesHorizonMs: 0,
+  assertionsMax: 100,
+  assertionsBytesMax: 64 * 1024,
+  assertionTuplesMax: 20,
+}
+
+/** Browsers' requests from other origins: which are let in. Without it none is, and a request that a page of another origin sends is refused. */
+export interface AuthzCors {
+  /** `https://console.example.com`, or `*` for any. */
+  readonly origins: readonly string[]
+  /** Request headers a page may send, or `*`. */
+  readonly headers: readonly string[]
+}
+
+/** Models as text (OpenFGA's DSL). The compiler has it; a runtime without it takes and gives JSON only. */
+export interface ModelText {
+  /** The model of a text, or everything that is wrong with it; lines and columns from 1. */
+  read(text: string):
+    | { readonly model: AuthorizationModel }
+    | {
+        readonly problems: readonly {
+          readonly line: number
+          readonly column: number
+          readonly message: string
+        }[]
+      }
+  /** The text of a model, or why it has none. */
+  print(model: AuthorizationModel): { readonly text: string } | { readonly problem: string }
+}
+
 /** What the API is made of. Functions are asked each time, so that a new plan needs no new listener. */
 export interface AuthzParts {
   readonly database: Database
@@ -25,6 +118,12 @@ export interface AuthzParts {
   readonly planModel?: ((digest: string) => ModelPlan | undefined) | undefined
   /** How old what we know of stores may be while the database is away; null: any age. Default 10 s. */
   readonly maxStalenessMs?: (() => number | null) | undefined
+  /** Default `authzLimits`. */
+  readonly limits?: (() => AuthzLimits) | undefined
+  /** Default: no other origin is let in. */
+  readonly cors?: (() => AuthzCors) | undefined
+  /** Without it models are JSON only: 415 for text. */
+  readonly modelText?: ModelText | undefined
   /** For `/healthz`; default: whether the database answers and has this version's schema. */
   readonly healthy?: (() => Promise<boolean>) | undefined
   /** Told of our own faults and of those of the database. */
