@@ -1,225 +1,163 @@
-// Check over HTTP on PostgreSQL, beside a bare node:http route that reads the same body, each in a process of its own, taking turns.
-import { type ChildProcess, fork } from "node:child_process"
-import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+// The engine's API over HTTP on PostgreSQL: beside a bare node:http route that reads the same body, and beside OpenFGA on the same PostgreSQL, with
+// its defaults and with every cache on and allowed to be a minute old. Each server in a process of its own, taking turns.
 import { fileURLToPath } from "node:url"
-import autocannon from "autocannon"
-import { AuthzApi } from "../../runtime/authz/api.ts"
-import { startAuthz } from "../../runtime/authz/start.ts"
-import { Engine } from "../../runtime/check/engine.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
-import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { allCaches, migrateOpenfga, openfgaBinary, openfgaMissing, startOpenfga } from "../support/openfga.ts"
+import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { fillStore, type Load, load, requireRight } from "./authz/client.ts"
+import { type Running, serveAuthz, serveBare, startServer } from "./authz/servers.ts"
+import { readerDocs, type Scenario, scenarios } from "./authz/world.ts"
 
-const connections = 32
+const rounds = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 3)
 const roundSeconds = 3
-const rounds = 5
+/** OpenFGA answers some questions so slowly that it needs longer to answer any. */
+const slowSeconds = 8
 
-const model = {
-  schema_version: "1.1",
-  type_definitions: [
-    { type: "user" },
-    {
-      type: "folder",
-      relations: {
-        parent: { this: {} },
-        viewer: {
-          union: {
-            child: [
-              { this: {} },
-              {
-                tupleToUserset: { tupleset: { relation: "parent" }, computedUserset: { relation: "viewer" } },
-              },
-            ],
-          },
-        },
-      },
-      metadata: {
-        relations: {
-          parent: { directly_related_user_types: [{ type: "folder" }] },
-          viewer: { directly_related_user_types: [{ type: "user" }] },
-        },
-      },
-    },
-  ],
+/** What a scenario must reach against OpenFGA's defaults and against its caches. */
+const bars: Readonly<Record<string, readonly [number, number]>> = {
+  direct: [5, 2.5],
+  "inherited, allowed": [60, 2.5],
+  "unrelated user": [500, 15],
+  stranger: [50, 40],
+  "batch of 50": [150, 70],
+  [`list-objects ${readerDocs}`]: [60, 20],
 }
+const bareBar = 0.7
 
-interface Told {
-  readonly port: number
-}
+/** The peer may take its time: answers cut by a deadline would not be the same work. */
+const patience = ["--request-timeout=60s", "--http-upstream-timeout=60s", "--listObjects-deadline=60s"]
 
-function serveBare(): void {
-  const answer = '{"allowed":true,"resolution":""}'
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { tuple_key: { user: string } }
-      response.writeHead(body.tuple_key.user === "" ? 400 : 200, {
-        "Content-Type": "application/json",
-        "Content-Length": answer.length,
-      })
-      response.end(answer)
-    })
-  })
-  server.listen(0, "127.0.0.1", () => ready((server.address() as AddressInfo).port))
-}
-
-async function serveAuthz(url: string): Promise<void> {
-  const database = openPostgres(url)
-  const engine = new Engine(createTupleSource(database))
-  const api = new AuthzApi({ database, engine })
-  const { addresses } = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
-  ready(addresses[0]?.port ?? 0)
-}
-
-/** From now on the process tells its CPU time (µs) whenever it is asked. */
-function ready(port: number): void {
-  process.on("message", () => {
-    const { user, system } = process.cpuUsage()
-    process.send?.(user + system)
-  })
-  process.send?.({ port } satisfies Told)
+interface Peer {
+  readonly name: string
+  readonly url: string
+  readonly store: string
+  readonly stop: () => Promise<void>
 }
 
 async function measure(): Promise<void> {
   const postgres = await startThrowAwayPostgres()
-  const url = postgres.url("postgres")
-  const database = openPostgres(url)
-  await migrate(database)
-  await database.close()
-  const children = [await start("bare"), await start("authz", url)] as const
+  const stops: (() => Promise<void>)[] = []
   try {
-    const [bare, authz] = children
-    const { store, direct, inherited } = await fill(authz.port)
-    const path = `/stores/${store}/check`
-    const direct1 = new Series()
-    const inherited1 = new Series()
-    for (let round = 0; round < rounds; round += 1) {
-      const base = await load(bare, "/", direct)
-      direct1.add(base, await load(authz, path, direct))
-      inherited1.add(base, await load(authz, path, inherited))
-    }
-    direct1.print("check over HTTP on PostgreSQL, direct, ÷ bare node:http")
-    inherited1.print("check over HTTP on PostgreSQL, 5 folders deep, ÷ bare node:http")
+    const database = openPostgres(postgres.url("postgres"))
+    await migrate(database)
+    await database.close()
+    const file = fileURLToPath(import.meta.url)
+    const bare = await startServer(file, "bare")
+    const own = await startServer(file, "authz", postgres.url("postgres"))
+    stops.push(
+      () => bare.stop(),
+      () => own.stop(),
+    )
+    const store = await fillStore(own.url)
+    for (const scenario of scenarios()) await requireRight(own.url, store, scenario)
+    await againstBare(bare, own, store)
+    const peers = await startPeers(postgres)
+    stops.push(...peers.map((peer) => peer.stop))
+    for (const scenario of scenarios()) await against(peers, own, store, scenario)
   } finally {
-    for (const { child } of children) child.kill()
+    for (const stop of stops) await stop()
     await postgres.stop()
   }
 }
 
-interface Running {
-  readonly child: ChildProcess
-  readonly port: number
-}
-
-async function start(...args: string[]): Promise<Running> {
-  const child = fork(fileURLToPath(import.meta.url), args)
-  const [told] = (await once(child, "message")) as [Told]
-  return { child, port: told.port }
-}
-
-/** 20,000 tuples: folders in chains of six, each top folder with one viewer, each folder with its own. */
-async function fill(port: number): Promise<{ store: string; direct: string[]; inherited: string[] }> {
-  const post = async (path: string, body: unknown) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(await answer.text())
-    return (await answer.json()) as Record<string, string>
+/** OpenFGA as it comes, and as fast as it can be made; over one set of tables. */
+async function startPeers(postgres: ThrowAwayPostgres): Promise<Peer[]> {
+  const binary = openfgaBinary()
+  if (binary === undefined) {
+    console.error(`not compared: ${openfgaMissing}`)
+    return []
   }
-  const { id: store = "" } = await post("/stores", { name: "bench" })
-  await post(`/stores/${store}/authorization-models`, model)
-  const tuples: object[] = []
-  for (let at = 0; at < 10_000; at += 1) {
-    tuples.push({ user: `user:u${at}`, relation: "viewer", object: `folder:f${at}` })
-    if (at % 6 > 0) tuples.push({ user: `folder:f${at - 1}`, relation: "parent", object: `folder:f${at}` })
-  }
-  for (let at = 0; at < tuples.length; at += 100)
-    await post(`/stores/${store}/write`, { writes: { tuple_keys: tuples.slice(at, at + 100) } })
-  const question = (user: number, folder: number) =>
-    JSON.stringify({ tuple_key: { user: `user:u${user}`, relation: "viewer", object: `folder:f${folder}` } })
-  const picks = Array.from({ length: 500 }, (_, at) => ((at * 7919) % 1600) * 6)
-  const direct = picks.map((at) => question(at + 2, at + 2))
-  const inherited = picks.map((at) => question(at, at + 5))
-  for (const body of [direct[0], inherited[0]]) {
-    const answer = await post(`/stores/${store}/check`, JSON.parse(body ?? ""))
-    if (String(answer["allowed"]) !== "true") throw new Error("a bench of wrong answers")
-  }
-  return { store, direct, inherited }
+  const database = openPostgres(postgres.url("postgres"))
+  await database.query({ name: "peer", text: "create database openfga" })
+  await database.close()
+  const url = postgres.url("openfga")
+  await migrateOpenfga(binary, url)
+  const datastore = ["--datastore-engine=postgres", `--datastore-uri=${url}`, ...patience]
+  const plain = await startOpenfga(binary, datastore)
+  const cached = await startOpenfga(binary, [...datastore, ...allCaches])
+  const store = await fillStore(plain.url)
+  return [
+    { name: "OpenFGA", url: plain.url, store, stop: () => plain.stop() },
+    { name: "OpenFGA with all caches", url: cached.url, store, stop: () => cached.stop() },
+  ]
 }
 
-interface Load {
-  readonly perSecond: number
-  readonly cpuMicros: number
-}
-
-async function load({ child, port }: Running, path: string, bodies: readonly string[]): Promise<Load> {
-  const before = await cpu(child)
-  const result = await autocannon({
-    url: `http://127.0.0.1:${port}`,
-    connections,
-    duration: roundSeconds,
-    requests: bodies.map((body) => ({ method: "POST" as const, path, body })),
-    headers: { "content-type": "application/json" },
-  })
-  const after = await cpu(child)
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} refused, ${result.errors} failed`)
-  return { perSecond: result["2xx"] / result.duration, cpuMicros: (after - before) / result["2xx"] }
-}
-
-async function cpu(child: ChildProcess): Promise<number> {
-  child.send("cpu")
-  const [micros] = (await once(child, "message")) as [number]
-  return micros
-}
-
-class Series {
-  readonly #ratios: number[] = []
-  readonly #rates: number[] = []
-  readonly #cpu: number[] = []
-  readonly #baseCpu: number[] = []
-
-  add(base: Load, own: Load): void {
-    this.#ratios.push(own.perSecond / base.perSecond)
-    this.#rates.push(own.perSecond)
-    this.#cpu.push(own.cpuMicros)
-    this.#baseCpu.push(base.cpuMicros)
-  }
-
-  print(what: string): void {
-    const value = round(median(this.#ratios))
-    row({ what, value, unit: "×", spread: spread(this.#ratios), bar: "≥ 0.5", ok: value >= 0.5 })
+async function againstBare(bare: Running, own: Running, store: string): Promise<void> {
+  const checks = scenarios().filter(({ path }) => path === "check")
+  for (const { name, bodies } of checks.slice(0, 2)) {
+    const ratios: number[] = []
+    const byCpu: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const base = await withCpu(bare, "/", bodies)
+      const ours = await withCpu(own, `/stores/${store}/check`, bodies)
+      ratios.push(ours.perSecond / base.perSecond)
+      byCpu.push(base.cpuMicros / ours.cpuMicros)
+    }
     // The load generator takes more than the server: the ratio of CPU times is what a machine of its own would show.
-    const byCpu = this.#cpu.map((own, at) => (this.#baseCpu[at] ?? 0) / own)
-    row({ what: "  the same by CPU time", value: round(median(byCpu)), unit: "×", spread: spread(byCpu) })
-    row({ what: "  checks", value: Math.round(median(this.#rates)), unit: "/s", spread: spread(this.#rates) })
-    row({
-      what: "  CPU a check (bare)",
-      value: `${round(median(this.#cpu))} (${round(median(this.#baseCpu))})`,
-      unit: "µs",
-      spread: spread(this.#cpu),
-    })
+    row(`check, ${name} ÷ bare node:http`, ratios, "×", bareBar)
+    row("  the same by CPU time", byCpu, "×")
   }
 }
 
-function row(fields: object): void {
-  console.log(JSON.stringify(fields))
+async function withCpu(
+  server: Running,
+  path: string,
+  bodies: readonly string[],
+): Promise<Load & { cpuMicros: number }> {
+  const before = await server.cpu()
+  const done = await load(server.url, path, bodies, roundSeconds, false)
+  return { ...done, cpuMicros: ((await server.cpu()) - before) / done.answered }
+}
+
+async function against(
+  peers: readonly Peer[],
+  own: Running,
+  store: string,
+  scenario: Scenario,
+): Promise<void> {
+  const { name, path, bodies } = scenario
+  for (const peer of peers) await requireRight(peer.url, peer.store, scenario)
+  const ours: number[] = []
+  const theirs = peers.map((): number[] => [])
+  for (let round = 0; round < rounds; round += 1) {
+    ours.push((await load(own.url, `/stores/${store}/${path}`, bodies, roundSeconds, false)).perSecond)
+    for (const [at, peer] of peers.entries()) {
+      const target = `/stores/${peer.store}/${path}`
+      const slow = (theirs[at]?.[0] ?? 0) < 50
+      const { perSecond } = await load(peer.url, target, bodies, slow ? slowSeconds : roundSeconds, true)
+      theirs[at]?.push(perSecond)
+    }
+  }
+  row(`${name}, over HTTP`, ours, "/s")
+  for (const [at, peer] of peers.entries()) {
+    const rates = theirs[at] ?? []
+    row(`  ${peer.name}`, rates, "/s")
+    row(
+      `  ÷ ${peer.name}`,
+      ours.map((own1, round) => own1 / (rates[round] ?? 0)),
+      "×",
+      bars[name]?.[at],
+    )
+  }
+}
+
+function row(what: string, values: readonly number[], unit: string, bar?: number): void {
+  const value = median(values)
+  const fields = {
+    what,
+    value: rounded(value),
+    unit,
+    spread: `${rounded(Math.min(...values))}–${rounded(Math.max(...values))}`,
+  }
+  console.log(JSON.stringify(bar === undefined ? fields : { ...fields, bar: `≥ ${bar}`, ok: value >= bar }))
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }
 
-function spread(values: readonly number[]): string {
-  return `${round(Math.min(...values))}–${round(Math.max(...values))}`
-}
-
-function round(value: number): number {
+function rounded(value: number): number {
   return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100
 }
 

@@ -5,6 +5,8 @@ declare module "autocannon" {
     readonly connections?: number
     /** Seconds. */
     readonly duration?: number
+    /** Seconds an answer may take. */
+    readonly timeout?: number
     readonly headers?: Readonly<Record<string, string>>
     readonly requests?: readonly {
       readonly method?: string

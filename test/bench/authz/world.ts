@@ -1,0 +1,194 @@
+/** A tuple as the API takes it. */
+export interface BenchTuple {
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+}
+
+const self = { this: {} }
+const computed = (relation: string) => ({ computedUserset: { relation } })
+const from = (tupleset: string, relation: string) => ({
+  tupleToUserset: { tupleset: { relation: tupleset }, computedUserset: { relation } },
+})
+const people = [{ type: "user" }, { type: "user", wildcard: {} }, { type: "group", relation: "member" }]
+
+/** `can_read: viewer but not blocked`, viewers by person, group, wildcard, owner and the folder above; folders and groups nest. */
+export const model = {
+  schema_version: "1.1",
+  type_definitions: [
+    { type: "user" },
+    {
+      type: "group",
+      relations: { member: self },
+      metadata: {
+        relations: {
+          member: { directly_related_user_types: [{ type: "user" }, { type: "group", relation: "member" }] },
+        },
+      },
+    },
+    {
+      type: "folder",
+      relations: {
+        parent: self,
+        owner: self,
+        viewer: { union: { child: [self, computed("owner"), from("parent", "viewer")] } },
+      },
+      metadata: {
+        relations: {
+          parent: { directly_related_user_types: [{ type: "folder" }] },
+          owner: { directly_related_user_types: [{ type: "user" }] },
+          viewer: { directly_related_user_types: people },
+        },
+      },
+    },
+    {
+      type: "doc",
+      relations: {
+        parent: self,
+        owner: self,
+        blocked: self,
+        viewer: { union: { child: [self, computed("owner"), from("parent", "viewer")] } },
+        can_read: { difference: { base: computed("viewer"), subtract: computed("blocked") } },
+      },
+      metadata: {
+        relations: {
+          parent: { directly_related_user_types: [{ type: "folder" }] },
+          owner: { directly_related_user_types: [{ type: "user" }] },
+          blocked: { directly_related_user_types: [{ type: "user" }, { type: "group", relation: "member" }] },
+          viewer: { directly_related_user_types: people },
+        },
+      },
+    },
+  ],
+}
+
+const trees = 400
+const deep = 5
+const docsPerFolder = 5
+const groups = 200
+const membersPerGroup = 20
+const users = 4_000
+/** Trees that one group may read: with their documents and the public ones its members read 950. */
+const treesOfReader = 36
+const publicDocs = 50
+
+/** The user of the list, a member of the innermost of five nested groups. */
+export const reader = "user:reader"
+export const readerDocs = treesOfReader * deep * docsPerFolder + publicDocs
+
+const folder = (tree: number, level: number) => `folder:t${tree}-${level}`
+const doc = (tree: number, level: number, at: number) => `doc:t${tree}-${level}-${at}`
+const group = (at: number, level: number) => `group:g${at}-${level}`
+const member = (at: number, which: number) => `user:u${(at * membersPerGroup + which) % users}`
+
+/** 38,000 tuples: 400 trees of folders five deep with five documents in each folder, 200 chains of groups five deep. */
+export function tuples(): BenchTuple[] {
+  const made: BenchTuple[] = []
+  const add = (user: string, relation: string, object: string) => made.push({ user, relation, object })
+  for (let at = 0; at < groups; at += 1) {
+    for (let level = 0; level + 1 < deep; level += 1)
+      add(`${group(at, level + 1)}#member`, "member", group(at, level))
+    for (let which = 0; which < membersPerGroup; which += 1)
+      add(member(at, which), "member", group(at, deep - 1))
+  }
+  add(reader, "member", group(0, deep - 1))
+  for (let tree = 0; tree < trees; tree += 1) {
+    add(`${group(readersOf(tree), 0)}#member`, "viewer", folder(tree, 0))
+    for (let level = 0; level < deep; level += 1) {
+      if (level > 0) add(folder(tree, level - 1), "parent", folder(tree, level))
+      add(`user:o${tree}`, "owner", folder(tree, level))
+      for (let at = 0; at < docsPerFolder; at += 1) addDoc(add, tree, level, at)
+    }
+  }
+  for (let at = 0; made.length < 38_000; at += 1)
+    add(`user:b${at % 997}`, "blocked", doc(at % trees, at % deep, at % docsPerFolder))
+  return unique(made)
+}
+
+function addDoc(
+  add: (user: string, relation: string, object: string) => void,
+  tree: number,
+  level: number,
+  at: number,
+): void {
+  const object = doc(tree, level, at)
+  add(folder(tree, level), "parent", object)
+  add(`user:o${tree}-${level}-${at}`, "owner", object)
+  if (at === 0) add(`user:d${tree}-${level}`, "viewer", object)
+  // Public ones only outside of what the reader has already.
+  if (tree >= trees - publicDocs && level === 0 && at === 1) add("user:*", "viewer", object)
+}
+
+/** The first group reads the first trees; the others share the rest. */
+function readersOf(tree: number): number {
+  return tree < treesOfReader ? 0 : 1 + ((tree - treesOfReader) % (groups - 1))
+}
+
+function unique(made: readonly BenchTuple[]): BenchTuple[] {
+  return [
+    ...new Map(made.map((tuple) => [`${tuple.object} ${tuple.relation} ${tuple.user}`, tuple])).values(),
+  ]
+}
+
+/** A request of the API, and how its answer must begin to be a right one. */
+export interface Scenario {
+  readonly name: string
+  readonly path: string
+  readonly bodies: readonly string[]
+  readonly right: (answer: Record<string, unknown>, body: string) => boolean
+}
+
+const variants = 500
+
+/** The scenarios; each with many different questions, so that nothing is measured but the question's kind. */
+export function scenarios(): Scenario[] {
+  // Neither the reader's trees nor those with public documents.
+  const picks = Array.from({ length: variants }, (_, at) => treesOfReader + ((at * 7919) % 300))
+  const level = (at: number) => at % deep
+  const checks = (
+    name: string,
+    allowed: boolean,
+    keyOf: (tree: number, at: number) => BenchTuple,
+  ): Scenario => ({
+    name,
+    path: "check",
+    bodies: picks.map((tree, at) => JSON.stringify({ tuple_key: keyOf(tree, at) })),
+    right: (answer) => answer["allowed"] === allowed,
+  })
+  const key = (user: string, object: string): BenchTuple => ({ user, relation: "can_read", object })
+  return [
+    checks("direct", true, (tree, at) => key(`user:d${tree}-${level(at)}`, doc(tree, level(at), 0))),
+    checks("inherited, allowed", true, (tree, at) =>
+      key(member(readersOf(tree), at % membersPerGroup), doc(tree, deep - 1, 2)),
+    ),
+    checks("unrelated user", false, (tree, at) =>
+      key(member((readersOf(tree) + 7) % groups, at % membersPerGroup), doc(tree, deep - 1, 2)),
+    ),
+    checks("stranger", false, (tree, at) => key(`user:stranger${at}`, doc(tree, deep - 1, 2))),
+    {
+      name: "batch of 50",
+      path: "batch-check",
+      bodies: picks.slice(0, 50).map((tree, at) => JSON.stringify({ checks: batch(tree, at) })),
+      right: (answer) => {
+        const result = Object.values(answer["result"] as Record<string, { allowed?: boolean }>)
+        return result.length === 50 && result.filter(({ allowed }) => allowed === true).length === 25
+      },
+    },
+    {
+      name: `list-objects ${readerDocs}`,
+      path: "list-objects",
+      bodies: [JSON.stringify({ type: "doc", relation: "can_read", user: reader })],
+      right: (answer) => (answer["objects"] as unknown[]).length === readerDocs,
+    },
+  ]
+}
+
+/** One user against 25 documents that groups let it read and 25 that they don't. */
+function batch(tree: number, which: number): object[] {
+  const user = member(readersOf(tree), which % membersPerGroup)
+  return Array.from({ length: 50 }, (_, at) => {
+    const asked = at < 25 ? tree : tree + 1
+    const object = doc(asked, Math.trunc((at % 25) / docsPerFolder), at % docsPerFolder)
+    return { correlation_id: `c${at}`, tuple_key: { user, relation: "can_read", object } }
+  })
+}
