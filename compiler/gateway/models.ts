@@ -17,14 +17,14 @@ export function compileModels(program: Program, project: Project, report: Report
     const filled = statementOf(bound.block, "model")?.args.get("path")
     const file =
       filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
-    if (file !== undefined && !byFile.has(file)) byFile.set(file, compileFile(file, report))
+    if (file !== undefined && !byFile.has(file)) byFile.set(file, compileFile(file, project, report))
     models.set(name, file === undefined ? undefined : byFile.get(file))
   }
   return models
 }
 
-function compileFile(file: SourceFile, report: Report): StoreModel | undefined {
-  const compiled = compileModel(file, report)
+function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {
+  const compiled = compileModel(file, report, { read: (path, at) => project.readNamed(path, at) })
   if (compiled === undefined) return undefined
   const model = modelInOrder(compiled.model)
   return new StoreModel(digestOf(model), lowerModel(model), compiled)

@@ -21,11 +21,19 @@ export interface Name {
   readonly span: Span
 }
 
+/** The module a part of a modular model comes from, and its file as `fga.mod` names it: the JSON's `module` and `source_info`. */
+export interface Origin {
+  readonly module: string
+  readonly file: string
+}
+
 /** `type name` or `extend type name`, with its relations. */
 export interface TypeNode {
   readonly name: Name
   readonly extend: boolean
   readonly relations: readonly RelationNode[]
+  /** Only in a model that was put together from modules. */
+  readonly origin?: Origin
 }
 
 /** `define name: rewrite`. */
@@ -33,6 +41,8 @@ export interface RelationNode {
   readonly name: Name
   /** Absent when broken. */
   readonly rewrite: Rewrite | undefined
+  /** Set when it was added by an extension. */
+  readonly origin?: Origin
 }
 
 /** How a relation is computed. Parentheses leave no trace but the nesting; `span` of an operator covers its operands only. */
@@ -59,6 +69,8 @@ export interface ConditionNode {
   readonly parameters: readonly ParameterNode[]
   /** Absent when broken. */
   readonly expression: ExpressionNode | undefined
+  /** Only in a model that was put together from modules. */
+  readonly origin?: Origin
 }
 
 /** `name: type` or `name: list<type>`; the words of the language, not yet OpenFGA's `TYPE_NAME_…`. */

@@ -10,6 +10,7 @@ import type {
 import type {
   ConditionNode,
   ModelDocument,
+  Origin,
   ParameterNode,
   RelationNode,
   Restriction,
@@ -50,20 +51,30 @@ function lowerType(type: TypeNode): TypeDefinition {
   const relations = entriesOf(first, nameOf, ({ rewrite }) => {
     return rewrite === undefined ? { this: {} } : lowerRewrite(rewrite)
   })
-  const direct = first.flatMap(({ name, rewrite }) => {
+  const described = first.flatMap(({ name, rewrite, origin }) => {
     const listed = rewrite === undefined ? undefined : restrictionsOf(rewrite)
-    return listed === undefined ? [] : [{ name: name.text, listed }]
+    return listed === undefined && origin === undefined ? [] : [{ name: name.text, listed, origin }]
   })
   const metadata = entriesOf(
-    direct,
+    described,
     (each) => each.name,
-    ({ listed }) => ({ directly_related_user_types: listed.map(lowerRestriction) }),
+    ({ listed, origin }) => ({
+      ...(listed === undefined ? {} : { directly_related_user_types: listed.map(lowerRestriction) }),
+      ...lowerOrigin(origin),
+    }),
   )
+  const place = lowerOrigin(type.origin)
   return {
     type: type.name.text,
     ...(relations === undefined ? {} : { relations }),
-    ...(metadata === undefined ? {} : { metadata: { relations: metadata } }),
+    ...(metadata === undefined && type.origin === undefined
+      ? {}
+      : { metadata: { ...(metadata === undefined ? {} : { relations: metadata }), ...place } }),
   }
+}
+
+function lowerOrigin(origin: Origin | undefined): { module?: string; source_info?: { file: string } } {
+  return origin === undefined ? {} : { module: origin.module, source_info: { file: origin.file } }
 }
 
 function lowerRewrite(rewrite: Rewrite): Userset {
@@ -88,12 +99,13 @@ function lowerRestriction({ type, relation, wildcard, condition }: Restriction):
   return reference
 }
 
-function lowerCondition({ name, expression, parameters }: ConditionNode): Condition {
+function lowerCondition({ name, expression, parameters, origin }: ConditionNode): Condition {
   const lowered = entriesOf(parameters, (each) => each.name.text, lowerParameter)
   return {
     name: name.text,
     expression: expression?.text ?? "",
     ...(lowered === undefined ? {} : { parameters: lowered }),
+    ...(origin === undefined ? {} : { metadata: lowerOrigin(origin) }),
   }
 }
 

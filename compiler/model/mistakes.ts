@@ -1,26 +1,55 @@
 import type { Code } from "../core/catalogue.ts"
 import { catalogue } from "../core/catalogue.ts"
 import type { Extra, Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 
-/** The report of the run, seen from one model: knows whether this model had an error. */
+/** Comparisons of names in the search for the nearest ones: a model with thousands of unknown names is read by nobody. */
+const comparisonsMax = 100_000
+
+interface State {
+  blocked: boolean
+  comparisons: number
+}
+
+/** The report of the run, seen from one model: knows whether this model, in any of its files, had an error. */
 export class Mistakes {
   readonly file: SourceFile
   readonly #report: Report
-  #blocked = false
+  readonly #state: State
 
-  constructor(file: SourceFile, report: Report) {
+  constructor(file: SourceFile, report: Report, state: State = { blocked: false, comparisons: 0 }) {
     this.file = file
     this.#report = report
+    this.#state = state
+  }
+
+  /** The same for another file of the model. */
+  in(file: SourceFile): Mistakes {
+    return new Mistakes(file, this.#report, this.#state)
   }
 
   add(code: Code, span: Span, detail: string, extra: Extra = {}): void {
-    if (catalogue[code].severity === "error") this.#blocked = true
+    if (catalogue[code].severity === "error") this.#state.blocked = true
     this.#report.add(code, span, detail, extra)
+  }
+
+  /** As `add`, for a name that is not known: with the nearest of the known ones, if one is near. */
+  addUnknown(
+    code: Code,
+    span: Span,
+    detail: string,
+    name: string,
+    known: Iterable<string>,
+    extra: Extra = {},
+  ): void {
+    const candidates = this.#state.comparisons > comparisonsMax ? [] : [...known]
+    this.#state.comparisons += candidates.length
+    this.add(code, span, detail + didYouMean(name, candidates), extra)
   }
 
   /** Whether an error was found in this model. */
   get blocked(): boolean {
-    return this.#blocked
+    return this.#state.blocked
   }
 }

@@ -12,6 +12,9 @@ import type {
 import { spanInExpression } from "./conditions.ts"
 import { restrictionsOf } from "./lower.ts"
 
+/** The place of a part of a model's JSON; `range` is a part of the condition's expression that the path leads to. */
+export type PlaceOf = (path: ModelPath, range?: { start: number; end: number }) => Span
+
 /**
  * Where parts of the model's JSON stand in the text. A path is walked down the tree, which has the JSON's shape; no text is
  * searched. A path that leads to a relation or condition is the place of its name.

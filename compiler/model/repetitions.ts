@@ -1,8 +1,15 @@
 import type { ModelDocument, Name } from "./ast.ts"
 import type { Mistakes } from "./mistakes.ts"
 
-/** Names defined twice where the model's JSON could not even hold both: relations, conditions, parameters, extensions. */
-export function checkRepetitions({ header, types, conditions }: ModelDocument, mistakes: Mistakes): void {
+/**
+ * Names defined twice where the model's JSON could not even hold both: relations, conditions, parameters, extensions. `modular`: the file is
+ * a part of a modular model, so that it may extend types, whatever its first line says.
+ */
+export function checkRepetitions(
+  { header, types, conditions }: ModelDocument,
+  mistakes: Mistakes,
+  modular = header?.kind === "module",
+): void {
   const extended: Name[] = []
   for (const type of types) {
     const relations = type.relations.map((each) => each.name)
@@ -13,7 +20,7 @@ export function checkRepetitions({ header, types, conditions }: ModelDocument, m
       })
     })
     if (!type.extend) continue
-    if (header?.kind === "module") extended.push(type.name)
+    if (modular) extended.push(type.name)
     else mistakes.add("SP4018", type.name.span, "extend can only be used in a modular model")
   }
   forEachRepeated(extended, (again, first) => {

@@ -2,18 +2,22 @@ import { describe, expect, test } from "vitest"
 import { models } from "../../compiler/core/catalogue/models.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import type { MemoryFiles } from "../../compiler/core/files.ts"
-import { SourceFile } from "../../compiler/core/source.ts"
+import { Project } from "../../compiler/core/load.ts"
+import { SourceFile, type Span } from "../../compiler/core/source.ts"
 import { type CompiledModel, compileModel } from "../../compiler/model/compile-model.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../compiler/render/explain.ts"
 import { codesIn, runCases } from "../cases.ts"
 
-/** Without the loader of files, which refuses binary files before the compiler sees them. */
+/** The model itself is read without the loader of files, which refuses binary files before the compiler sees them. */
 function compile(files: MemoryFiles): { report: Report; compiled: CompiledModel | undefined } {
-  const read = files.read("model.fga", Number.POSITIVE_INFINITY)
-  const text = read.kind === "bytes" ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(read.bytes) : ""
+  const entry = ["fga.mod", "model.json"].find((path) => files.glob(path).paths.length > 0) ?? "model.fga"
+  const found = files.read(entry, Number.POSITIVE_INFINITY)
+  const text = found.kind === "bytes" ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(found.bytes) : ""
   const report = new Report()
-  return { report, compiled: compileModel(new SourceFile("model.fga", text), report) }
+  const project = new Project(files, report)
+  const read = (path: string, at: Span) => project.readNamed(path, at)
+  return { report, compiled: compileModel(new SourceFile(entry, text), report, { read }) }
 }
 
 runCases("model", {

@@ -228,6 +228,7 @@ export const rooms: readonly Room[] = [
       "diagnostic",
       "files",
       "glob",
+      "json",
       "load",
       "nearest",
       "shown",
@@ -240,7 +241,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/model",
     doors: ["compile-model"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
-    packages: ["chevrotain"],
+    packages: ["chevrotain", "yaml"],
   },
   {
     path: "compiler/gateway",

@@ -4,6 +4,14 @@ export interface JsonProblem {
   readonly message: string
 }
 
+/** Where a value of a JSON text stands. */
+export interface JsonPlace {
+  readonly start: number
+  readonly end: number
+  /** Where its key stands, with the quotes; undefined for elements of lists and the value as a whole. */
+  readonly key: { readonly start: number; readonly end: number } | undefined
+}
+
 const depthMax = 100
 
 /**
@@ -14,12 +22,30 @@ export function checkJson(text: string): JsonProblem | undefined {
   return new JsonChecker(text).check()
 }
 
+/** Tells places in a JSON text by the steps that lead there; undefined for steps that lead nowhere. */
+export type JsonPlaces = (path: readonly (string | number)[]) => JsonPlace | undefined
+
+/** Reads JSON (RFC 8259) whose keys are unique, nested at most 100 deep, with the places of all values. */
+export function readJson(
+  text: string,
+): { readonly value: unknown; readonly placeOf: JsonPlaces } | { readonly problem: JsonProblem } {
+  const places = new Map<string, JsonPlace>()
+  const problem = new JsonChecker(text, (path, place) => places.set(JSON.stringify(path), place)).check()
+  if (problem !== undefined) return { problem }
+  return { value: JSON.parse(text), placeOf: (path) => places.get(JSON.stringify(path)) }
+}
+
+type Note = (path: readonly (string | number)[], place: JsonPlace) => void
+
 class JsonChecker {
   readonly #text: string
+  readonly #note: Note | undefined
+  readonly #path: (string | number)[] = []
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, note?: Note) {
     this.#text = text
+    this.#note = note
   }
 
   check(): JsonProblem | undefined {
@@ -31,9 +57,16 @@ class JsonChecker {
       : undefined
   }
 
-  #value(depth: number): JsonProblem | undefined {
+  #value(depth: number, key?: JsonPlace["key"]): JsonProblem | undefined {
     if (depth > depthMax) return this.#problem(`nested deeper than ${depthMax}`)
     this.#blanks()
+    const start = this.#at
+    const problem = this.#inner(depth)
+    if (problem === undefined) this.#note?.(this.#path, { start, end: this.#at, key })
+    return problem
+  }
+
+  #inner(depth: number): JsonProblem | undefined {
     const next = this.#text[this.#at]
     if (next === "{") return this.#object(depth)
     if (next === "[") return this.#array(depth)
@@ -54,9 +87,12 @@ class JsonChecker {
       const key = this.#text.slice(start, this.#at)
       if (keys.has(key)) return { at: start, message: `the key ${key} is there twice` }
       keys.add(key)
+      const end = this.#at
       if (!this.#accept(":")) return this.#problem("`:` is expected after the key")
-      const inner = this.#value(depth + 1)
+      this.#path.push(JSON.parse(key) as string)
+      const inner = this.#value(depth + 1, { start, end })
       if (inner !== undefined) return inner
+      this.#path.pop()
     } while (this.#accept(","))
     return this.#accept("}") ? undefined : this.#problem("`,` or `}` is expected")
   }
@@ -64,9 +100,12 @@ class JsonChecker {
   #array(depth: number): JsonProblem | undefined {
     this.#at++
     if (this.#accept("]")) return undefined
+    let index = 0
     do {
+      this.#path.push(index++)
       const problem = this.#value(depth + 1)
       if (problem !== undefined) return problem
+      this.#path.pop()
     } while (this.#accept(","))
     return this.#accept("]") ? undefined : this.#problem("`,` or `]` is expected")
   }

@@ -1,0 +1,67 @@
+import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
+import type { Code } from "../core/catalogue.ts"
+import type { Related } from "../core/diagnostic.ts"
+import type { Mistakes } from "./mistakes.ts"
+import type { PlaceOf } from "./places.ts"
+
+/** Kinds whose code depends on more than the kind, or that no file can have: text is one module a file, JSON is judged by the server's rules. */
+type Other = "duplicated-error" | "schema-version-required" | "multiple-modules-in-file"
+
+const codes: Record<Exclude<ModelFindingKind, Other>, Code> = {
+  "invalid-schema": "SP4012",
+  "reserved-type-keywords": "SP4034",
+  "reserved-relation-keywords": "SP4034",
+  "invalid-name": "SP4035",
+  "missing-definition": "SP4020",
+  "invalid-type": "SP4021",
+  "invalid-relation-type": "SP4022",
+  "invalid-relation-on-tupleset": "SP4023",
+  "tupleuserset-not-direct": "SP4024",
+  "relation-no-entry-point": "SP4025",
+  "relation-cycle": "SP4026",
+  "condition-not-defined": "SP4036",
+  "condition-not-used": "SP4037",
+  "invalid-condition": "SP4038",
+  "limit-exceeded": "SP4039",
+  // The grammar keeps these away from text; a model given as JSON can have them.
+  "invalid-shape": "SP4061",
+  "assignable-relation-must-have-type": "SP4062",
+  "types-not-assignable": "SP4063",
+  "too-few-operands": "SP4064",
+  "type-wildcard-relation": "SP4065",
+  "different-nested-condition-name": "SP4066",
+}
+
+function codeOf({ kind, path }: ModelFinding): Code {
+  if (kind === "schema-version-required") return "SP4012"
+  if (kind === "multiple-modules-in-file")
+    throw new Error(`a model from a file can't have the finding ${kind}`)
+  if (kind !== "duplicated-error") return codes[kind]
+  if (path.at(-1) === "type") return "SP4027"
+  return path.includes("directly_related_user_types") ? "SP4031" : "SP4032"
+}
+
+/** Reports what is wrong with a model's JSON at the places its parts have in the text. */
+export function reportFindings(
+  findings: readonly ModelFinding[],
+  placeOf: PlaceOf,
+  mistakes: Mistakes,
+): void {
+  for (const finding of findings) {
+    const { path, range, unknown } = finding
+    const related: Related[] = finding.related.map((each) => ({
+      span: placeOf(each.path),
+      message: each.message,
+    }))
+    const [code, span, detail] = [codeOf(finding), placeOf(path, range), detailOf(finding)]
+    if (unknown === undefined) mistakes.add(code, span, detail, { related })
+    else mistakes.addUnknown(code, span, detail, unknown.name, unknown.known(), { related })
+  }
+}
+
+/** OpenFGA's sentence in our form: lower-case, without a full stop. */
+function detailOf({ kind, message, symbol }: ModelFinding): string {
+  if (kind === "relation-cycle") return `\`${symbol}\` is computed from itself`
+  const text = message.replace(/\.$/, "")
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,165 @@
+import { isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { Name } from "./ast.ts"
+import type { Mistakes } from "./mistakes.ts"
+
+/**
+ * `fga.mod`: the schema version, and the files of the modules in their order. Spans cover the values as they are written, with their
+ * quotes; that of `contents` covers the whole list.
+ */
+export interface ModFile {
+  readonly file: SourceFile
+  readonly schema: Name
+  readonly contents: { readonly value: readonly Name[]; readonly span: Span }
+}
+
+/** Whether a path names the list of a modular model's parts. */
+export function isModFile(path: string): boolean {
+  return /(?:^|\/)[^/]*\.mod$/.test(path)
+}
+
+/**
+ * Reads a `fga.mod`. Every mistake is reported with its place; undefined when one of them leaves nothing to go by. Entries of `contents`
+ * that can't be meant are reported and left out.
+ */
+export function readModFile(mistakes: Mistakes): ModFile | undefined {
+  const root = parseYaml(mistakes)
+  if (root === undefined) return undefined
+  const { file } = mistakes
+  if (!isMap(root)) {
+    mistakes.add("SP4051", file.span(0, 0), "missing schema field")
+    return undefined
+  }
+  const fields = fieldsOf(root, mistakes)
+  const schema = readSchema(fields.get("schema"), mistakes)
+  const contents = readContents(fields.get("contents"), mistakes)
+  return schema === undefined || contents === undefined ? undefined : { file, schema, contents }
+}
+
+/** The tree of the YAML, with places. The library recurses, so that a text can make it overflow the stack. */
+function parseYaml(mistakes: Mistakes): Node | null | undefined {
+  const { file } = mistakes
+  let document: ReturnType<typeof parseDocument>
+  try {
+    document = parseDocument(file.text, { prettyErrors: false })
+  } catch (error) {
+    const what = error instanceof RangeError ? "nested too deeply" : "it can't be read"
+    mistakes.add("SP4050", file.span(0, 0), `this is no YAML: ${what}`)
+    return undefined
+  }
+  for (const { message, pos } of document.errors) {
+    const [start, end] = pos.map((offset) => Math.min(offset, file.text.length)) as [number, number]
+    const said = message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, "")
+    mistakes.add("SP4050", file.span(start, Math.max(start, end)), said)
+  }
+  return document.errors.length > 0 ? undefined : (document.contents as Node | null)
+}
+
+interface Field {
+  readonly node: Node | undefined
+  readonly span: Span
+}
+
+function fieldsOf(root: YAMLMap, mistakes: Mistakes): ReadonlyMap<string, Field> {
+  const fields = new Map<string, Field>()
+  for (const { key, value } of root.items) {
+    const at = spanOf(key as Node, mistakes.file)
+    const name = isScalar(key) ? String(key.value) : ""
+    const node = (value ?? undefined) as Node | undefined
+    if (name === "schema" || name === "contents") {
+      fields.set(name, { node, span: node === undefined ? at : spanOf(node, mistakes.file) })
+    } else {
+      const hint = didYouMean(name, ["schema", "contents"])
+      mistakes.add("SP4057", at, `\`${shown(name)}\` means nothing here${hint}`)
+    }
+  }
+  return fields
+}
+
+function readSchema(field: Field | undefined, mistakes: Mistakes): Name | undefined {
+  if (field === undefined) {
+    mistakes.add("SP4051", mistakes.file.span(0, 0), "missing schema field")
+    return undefined
+  }
+  const text = textOf(field.node)
+  if (text === undefined) {
+    const detail = `unexpected schema type, expected string got value ${written(field)}`
+    mistakes.add("SP4052", field.span, detail, { help: 'Write `schema: "1.2"`, in quotes.' })
+    return undefined
+  }
+  if (text !== "1.2") {
+    const detail = "unsupported schema version, fga.mod only supported in version `1.2`"
+    mistakes.add("SP4053", field.span, detail)
+    return undefined
+  }
+  return { text, span: field.span }
+}
+
+function readContents(field: Field | undefined, mistakes: Mistakes): ModFile["contents"] | undefined {
+  if (field === undefined) {
+    mistakes.add("SP4051", mistakes.file.span(0, 0), "missing contents field")
+    return undefined
+  }
+  if (!isSeq(field.node)) {
+    const detail = `unexpected contents type, expected list of strings got value ${written(field)}`
+    mistakes.add("SP4052", field.span, detail)
+    return undefined
+  }
+  const known = new Map<string, Name>()
+  for (const item of field.node.items) {
+    const node = item as Node
+    const name = readItem({ node, span: spanOf(node, mistakes.file) }, mistakes)
+    if (name === undefined) continue
+    const first = known.get(name.text)
+    if (first === undefined) known.set(name.text, name)
+    else {
+      const related = [{ span: first.span, message: "listed here first" }]
+      mistakes.add("SP4054", name.span, `\`${shown(name.text)}\` is listed twice`, {
+        related,
+        help: "Remove the repetition.",
+      })
+    }
+  }
+  if (field.node.items.length === 0) mistakes.add("SP4051", field.span, "contents lists no file")
+  const [start, , end] = field.node.range ?? [field.span.start, 0, field.span.end]
+  return { value: [...known.values()], span: mistakes.file.span(start, end) }
+}
+
+function readItem(field: Field, mistakes: Mistakes): Name | undefined {
+  const text = textOf(field.node)
+  if (text === undefined) {
+    const detail = `unexpected contents item type, expected string got value ${written(field)}`
+    mistakes.add("SP4052", field.span, detail)
+  } else if (!staysInside(text)) {
+    mistakes.add("SP4054", field.span, `invalid contents item ${shown(text)}`)
+  } else if (!text.endsWith(".fga")) {
+    const detail = `contents items should use fga file extension, got ${shown(text)}`
+    mistakes.add("SP4054", field.span, detail)
+  } else return { text, span: field.span }
+  return undefined
+}
+
+/** Relative, and below the folder of fga.mod however it is read: with `%2e%2e`, backslashes or a drive's letter other systems leave it. */
+function staysInside(path: string): boolean {
+  const decoded = path.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  if (/\\|^\/|^[A-Za-z]:|\0/.test(decoded)) return false
+  return !decoded.split("/").includes("..")
+}
+
+function textOf(node: Node | undefined): string | undefined {
+  return isScalar(node) && typeof node.value === "string" ? node.value : undefined
+}
+
+/** The value as it is written. */
+function written({ span }: Field): string {
+  return shown(span.file.text.slice(span.start, span.end).trim())
+}
+
+function spanOf(node: Node, file: SourceFile): Span {
+  const [start, end] = node.range ?? [0, 0]
+  return file.span(start, end)
+}

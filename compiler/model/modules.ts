@@ -1,0 +1,120 @@
+import type { SourceFile, Span } from "../core/source.ts"
+import type { ConditionNode, ModelDocument, Name, Origin, RelationNode, TypeNode } from "./ast.ts"
+import { parseModel } from "./document.ts"
+import type { Mistakes } from "./mistakes.ts"
+import type { ModFile } from "./mod-file.ts"
+import { checkReadable } from "./readable.ts"
+import { checkRepetitions } from "./repetitions.ts"
+
+/** Reads a file that `fga.mod` names, relative to its folder. What keeps it from being read is reported there. */
+export type ReadPart = (path: string, at: Span) => SourceFile | undefined
+
+/**
+ * Parses the files of a modular model and puts them together: one document, whose parts keep their places in their own files and know
+ * their module. Files are taken in the order of `contents`; extensions come after all types, so that the order does not matter to them.
+ */
+export function readModules(mod: ModFile, read: ReadPart, mistakes: Mistakes): ModelDocument {
+  const linker = new Linker(mistakes)
+  for (const { text, span } of mod.contents.value) {
+    const file = read(text, span)
+    const own = file === undefined ? undefined : mistakes.in(file)
+    if (own === undefined || !checkReadable(own)) linker.missing()
+    else {
+      const document = parseModel(own)
+      checkRepetitions(document, own, true)
+      linker.add(text, document, own)
+    }
+  }
+  return linker.link(mod)
+}
+
+interface Extension {
+  readonly type: TypeNode
+  readonly origin: Origin
+}
+
+class Linker {
+  readonly #mistakes: Mistakes
+  readonly #types: TypeNode[] = []
+  readonly #extensions: Extension[] = []
+  readonly #conditions: ConditionNode[] = []
+  readonly #conditionNames = new Map<string, Name>()
+  #namesMissing = false
+
+  constructor(mistakes: Mistakes) {
+    this.#mistakes = mistakes
+  }
+
+  /** A file could not be read, or what should be in it is not known: any name may be defined there. */
+  missing(): void {
+    this.#namesMissing = true
+  }
+
+  add(path: string, { file, header, types, conditions, namesMissing }: ModelDocument, own: Mistakes): void {
+    if (namesMissing) this.missing()
+    if (header?.kind !== "module") {
+      own.add("SP4055", header?.span ?? file.span(0, 0), "file is not a module")
+    }
+    // What is in a file that is no module still counts as defined: only its header is wrong.
+    const origin: Origin = { module: header?.kind === "module" ? header.name.text : "", file: path }
+    for (const type of types) {
+      if (type.extend) this.#extensions.push({ type, origin })
+      else this.#types.push({ ...type, origin })
+    }
+    for (const condition of conditions) this.#addCondition({ ...condition, origin })
+  }
+
+  link(mod: ModFile): ModelDocument {
+    const added = new Map<TypeNode, RelationNode[]>()
+    const known = new Map([...this.#types].reverse().map((type) => [type.name.text, type]))
+    for (const extension of this.#extensions) {
+      const type = known.get(extension.type.name.text)
+      if (type === undefined) this.#reportUnknown(extension.type.name, known.keys())
+      else added.set(type, [...(added.get(type) ?? []), ...this.#relationsOf(extension, type, added)])
+    }
+    return {
+      file: mod.file,
+      header: { kind: "model", schema: mod.schema, span: mod.schema.span },
+      types: this.#types.map((type) => {
+        const more = added.get(type)
+        return more === undefined ? type : { ...type, relations: [...type.relations, ...more] }
+      }),
+      conditions: this.#conditions,
+      namesMissing: this.#namesMissing,
+    }
+  }
+
+  #addCondition(condition: ConditionNode): void {
+    const { name } = condition
+    const first = this.#conditionNames.get(name.text)
+    // Twice in one file was reported with the file.
+    if (first !== undefined && first.span.file !== name.span.file) {
+      const related = [{ span: first.span, message: "defined here first" }]
+      this.#mistakes.add("SP4029", name.span, `duplicate condition \`${name.text}\``, { related })
+    } else this.#conditionNames.set(name.text, name)
+    this.#conditions.push(condition)
+  }
+
+  /** The relations an extension adds, without those that are there. */
+  #relationsOf(
+    { type: extending, origin }: Extension,
+    type: TypeNode,
+    added: ReadonlyMap<TypeNode, readonly RelationNode[]>,
+  ): RelationNode[] {
+    const before = [...type.relations, ...(added.get(type) ?? [])]
+    const names = new Map([...before].reverse().map((each) => [each.name.text, each.name]))
+    return extending.relations.flatMap((relation) => {
+      const first = names.get(relation.name.text)
+      if (first === undefined) return [{ ...relation, origin }]
+      const detail = `relation \`${relation.name.text}\` already exists on type \`${type.name.text}\``
+      const related = [{ span: first.span, message: "defined here first" }]
+      this.#mistakes.add("SP4028", relation.name.span, detail, { related })
+      return []
+    })
+  }
+
+  #reportUnknown({ text, span }: Name, known: Iterable<string>): void {
+    if (this.#namesMissing) return
+    this.#mistakes.addUnknown("SP4056", span, `extended type \`${text}\` does not exist`, text, known)
+  }
+}

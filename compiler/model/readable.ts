@@ -1,0 +1,20 @@
+import type { Mistakes } from "./mistakes.ts"
+
+/** Characters a model's text may have. OpenFGA stores 256 KiB of model; the rest is room for comments. */
+const textMax = 1024 * 1024
+
+/** Reports what would make everything after it meaningless: no text, or too much. */
+export function checkReadable(mistakes: Mistakes): boolean {
+  const { file } = mistakes
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  const strange = file.text.search(/[\u0000-\u0008\u000b\u000e-\u001f\u007f\ufffd]/)
+  if (file.text.length > textMax) {
+    const detail = `the file has ${file.text.length} characters, more than the ${textMax} allowed`
+    mistakes.add("SP4004", file.span(0, 0), detail)
+  } else if (strange !== -1) {
+    const code = file.text.charCodeAt(strange).toString(16).toUpperCase().padStart(4, "0")
+    mistakes.add("SP4003", file.span(strange, strange + 1), `the character U+${code} is no part of a text`)
+  } else if (file.text.split(/[\r\n]/).some((line) => !/^\s*(?:#|$)/.test(line))) return true
+  else mistakes.add("SP4002", file.span(0, 0), "there is nothing in this file but blanks and comments")
+  return false
+}
