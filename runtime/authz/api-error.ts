@@ -2,10 +2,18 @@ import { type CheckError, SourceUnavailable } from "../check/ports.ts"
 import { isSqlError } from "../store/database.ts"
 
 /**
- * Codes of this API: OpenFGA's names and the status each has there. Different on purpose: `resource_exhausted` (500 there), `deadline_exceeded`
- * (500 there) and `unavailable` (500 there) say what they are, and `store_managed_by_plan` is ours.
+ * Codes of this API: OpenFGA's names and the status each has there. Different on purpose: `forbidden` (401 there), `resource_exhausted` (500 there),
+ * `deadline_exceeded` (500 there) and `unavailable` (500 there) say what they are, and `store_managed_by_plan` is ours.
  */
 const statusOf = {
+  auth_failed_invalid_subject: 401,
+  auth_failed_invalid_audience: 401,
+  auth_failed_invalid_issuer: 401,
+  invalid_claims: 401,
+  auth_failed_invalid_bearer_token: 401,
+  bearer_token_missing: 401,
+  unauthenticated: 401,
+  forbidden: 403,
   validation_error: 400,
   authorization_model_not_found: 400,
   authorization_model_resolution_too_complex: 400,
@@ -57,6 +65,9 @@ export class ApiError extends Error {
     this.status = statusOf[code]
   }
 }
+
+export const forbidden = () =>
+  new ApiError("forbidden", "the caller has no grant for this; grants are written in gateway.conf")
 
 export const storeNotFound = () => new ApiError("store_id_not_found", "Store ID not found")
 

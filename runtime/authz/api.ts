@@ -3,6 +3,7 @@ import type { Database } from "../store/database.ts"
 import { schemaState } from "../store/schema-state.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import { TupleWriter } from "../store/tuple-writer.ts"
+import type { Access } from "./access.ts"
 import type { AnswerHeaders, LogFault } from "./answer.ts"
 import { noModel } from "./api-error.ts"
 import { ModelDirectory } from "./model-directory.ts"
@@ -28,6 +29,7 @@ export class AuthzApi {
   readonly writer: TupleWriter
   readonly limits: () => AuthzLimits
   readonly cors: () => AuthzCors
+  readonly access: () => Access | undefined
   readonly modelText: ModelText | undefined
   readonly logFault: LogFault
   readonly healthy: () => Promise<boolean>
@@ -42,6 +44,7 @@ export class AuthzApi {
     )
     this.limits = parts.limits ?? (() => authzLimits)
     this.cors = parts.cors ?? (() => noOrigins)
+    this.access = parts.access ?? (() => undefined)
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))

@@ -5,6 +5,7 @@ import type { Work } from "../check/work.ts"
 import type { AuthorizationModel } from "../plan/authorization-model.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Database } from "../store/database.ts"
+import type { Access } from "./access.ts"
 import type { LogFault } from "./answer.ts"
 
 /** The engine as this API needs it (`Engine` of runtime/check). An answer at hand comes without a promise. */
@@ -122,6 +123,8 @@ export interface AuthzParts {
   readonly limits?: (() => AuthzLimits) | undefined
   /** Default: no other origin is let in. */
   readonly cors?: (() => AuthzCors) | undefined
+  /** Who may ask what; undefined: nobody is asked who they are. Default undefined. */
+  readonly access?: (() => Access | undefined) | undefined
   /** Without it models are JSON only: 415 for text. */
   readonly modelText?: ModelText | undefined
   /** For `/healthz`; default: whether the database answers and has this version's schema. */

@@ -140,7 +140,7 @@ class IssuerVerifier implements TokenVerifier {
         return this.#checkDates(payload) ?? { kind: "verified", claims: payload }
       } catch (error) {
         if (error instanceof joseErrors.JWSSignatureVerificationFailed) continue
-        return invalid(reasonOf(error))
+        return invalid(reasonOf(error), claimOf(error))
       }
     }
     return invalid("the signature of the token is wrong")
@@ -149,10 +149,13 @@ class IssuerVerifier implements TokenVerifier {
   /** What jose leaves to the application: dates beyond reason, and tokens from the future. */
   #checkDates(claims: Claims): Verification | undefined {
     const { exp, iat } = claims
-    if (typeof exp !== "number" || exp > dateSecondsMax) return invalid("the token's `exp` is not a date")
+    if (typeof exp !== "number" || exp > dateSecondsMax)
+      return invalid("the token's `exp` is not a date", "exp")
     if (iat === undefined) return undefined
     const latest = this.#now() / 1000 + this.#settings.clockSkewSeconds
-    return typeof iat !== "number" || iat > latest ? invalid("the token's `iat` is in the future") : undefined
+    return typeof iat !== "number" || iat > latest
+      ? invalid("the token's `iat` is in the future", "iat")
+      : undefined
   }
 
   #remember(key: string, verification: Verification & { readonly kind: "verified" }): void {
@@ -228,6 +231,11 @@ function reasonOf(error: unknown): string {
   return "the token is malformed"
 }
 
-function invalid(reason: string): Verification {
-  return { kind: "invalid", reason }
+function claimOf(error: unknown): string | undefined {
+  if (error instanceof joseErrors.JWTExpired) return "exp"
+  return error instanceof joseErrors.JWTClaimValidationFailed ? error.claim : undefined
+}
+
+function invalid(reason: string, claim?: string): Verification {
+  return claim === undefined ? { kind: "invalid", reason } : { kind: "invalid", reason, claim }
 }

@@ -173,8 +173,15 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/authz",
-    doors: ["api", "ports", "start"],
-    may: ["runtime/plan", "runtime/model", "runtime/check", "runtime/store", "runtime/telemetry"],
+    doors: ["access", "api", "ports", "start"],
+    may: [
+      "runtime/plan",
+      "runtime/model",
+      "runtime/check",
+      "runtime/store",
+      "runtime/telemetry",
+      "runtime/identity",
+    ],
     packages: ["fastify"],
     builtins: "any",
   },

@@ -1,0 +1,156 @@
+import { createDigestTable, type DigestTable } from "../identity/keys.ts"
+import type { TokenVerifier, Verification } from "../identity/verifier.ts"
+import { ApiError, type ApiErrorCode } from "./api-error.ts"
+
+/** What a caller may do. Stores are names of gateway.conf; `*` is every store, those made through the API too. */
+export interface Grants {
+  /** Questions, lists, tuples, models, changes. */
+  readonly read: "*" | ReadonlySet<string>
+  /** Tuples, models, assertions. It does not imply reading. */
+  readonly write: "*" | ReadonlySet<string>
+  /** Making, listing and deleting stores. */
+  readonly manage: boolean
+}
+
+/** Somebody whose credential was accepted. `name` is the key's or the token's `sub`, never the credential. */
+export interface Caller {
+  readonly name: string
+  readonly grants: Grants
+}
+
+/** Finds out who calls, by the `Authorization` header. @throws ApiError of 401, or 503 when an issuer's keys are not to be had. */
+export interface Access {
+  identify(authorization: string | undefined): Caller | Promise<Caller>
+}
+
+/** A key as it is presented, and whom it stands for. */
+export interface AccessKey {
+  readonly name: string
+  readonly key: string
+  readonly grants: Grants
+}
+
+/** Whose tokens are accepted: those of `subjects`, and of everybody else when there is `anySubject`. */
+export interface AccessIssuer {
+  readonly verifier: TokenVerifier
+  readonly subjects: ReadonlyMap<string, Grants>
+  readonly anySubject: Grants | undefined
+}
+
+/**
+ * Preshared keys and tokens of issuers, both as `Authorization: Bearer …`. Keys are compared by digest (identity/keys.ts), so that nothing
+ * about them can be timed. @throws Error naming two keys that are equal, or one that is empty or too long.
+ */
+export function createAccess(keys: readonly AccessKey[], issuers: readonly AccessIssuer[]): Access {
+  return new BearerAccess(
+    createDigestTable(
+      keys.map(({ name, key, grants }) => ({ name, key, owner: { name, grants } })),
+      {
+        one: (name) => `the key \`${name}\` of the engine`,
+        same: (a, b) => `the keys \`${a}\` and \`${b}\` of the engine are the same`,
+      },
+    ),
+    issuers,
+  )
+}
+
+/** Three parts: what is no JWT is not shown to issuers. */
+const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+
+class BearerAccess implements Access {
+  readonly #keys: DigestTable<Caller>
+  readonly #issuers: readonly AccessIssuer[]
+  /** Which issuer verified tokens of an `iss`: it is asked first. */
+  readonly #issuerOf = new Map<unknown, AccessIssuer>()
+
+  constructor(keys: DigestTable<Caller>, issuers: readonly AccessIssuer[]) {
+    this.#keys = keys
+    this.#issuers = issuers
+  }
+
+  identify(authorization: string | undefined): Caller | Promise<Caller> {
+    const credential = bearerOf(authorization)
+    if (credential === undefined) throw new ApiError("bearer_token_missing", "missing bearer token")
+    const caller = this.#keys.find(credential)
+    if (caller !== undefined) return caller
+    if (this.#issuers.length === 0 || !tokenForm.test(credential))
+      throw new ApiError("unauthenticated", "unauthenticated")
+    return this.#verify(credential, this.#inOrder(credential), 0, undefined)
+  }
+
+  #verify(
+    token: string,
+    issuers: readonly AccessIssuer[],
+    at: number,
+    refusal: ApiError | undefined,
+  ): Caller | Promise<Caller> {
+    const issuer = issuers[at]
+    if (issuer === undefined) throw refusal ?? new ApiError("unauthenticated", "unauthenticated")
+    const judge = (verification: Verification): Caller | Promise<Caller> => {
+      if (verification.kind === "verified") return this.#callerOf(issuer, verification.claims)
+      return this.#verify(token, issuers, at + 1, worseOf(refusal, refusalOf(verification)))
+    }
+    const verification = issuer.verifier.verify(token)
+    return verification instanceof Promise ? verification.then(judge) : judge(verification)
+  }
+
+  #callerOf(issuer: AccessIssuer, claims: Readonly<Record<string, unknown>>): Caller {
+    this.#issuerOf.set(claims["iss"], issuer)
+    const { sub } = claims
+    const listed = typeof sub === "string" ? issuer.subjects.get(sub) : undefined
+    const grants = listed ?? issuer.anySubject
+    if (grants === undefined)
+      throw new ApiError("auth_failed_invalid_subject", "the token's subject is not one of those let in")
+    return { name: typeof sub === "string" ? sub : "", grants }
+  }
+
+  /** What the token says of its issuer is not proved yet: it only decides who is asked first. */
+  #inOrder(token: string): readonly AccessIssuer[] {
+    if (this.#issuers.length === 1) return this.#issuers
+    const first = this.#issuerOf.get(issOf(token))
+    return first === undefined ? this.#issuers : [first, ...this.#issuers.filter((each) => each !== first)]
+  }
+}
+
+/** RFC 6750 section 2.1: `Bearer`, one blank, no blank in the token. Undefined for everything else. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length < 8) return undefined
+  if (authorization.charCodeAt(6) !== 0x20 || authorization.slice(0, 6).toLowerCase() !== "bearer")
+    return undefined
+  const credential = authorization.slice(7)
+  return credential.includes(" ") || credential.includes("\t") ? undefined : credential
+}
+
+function issOf(token: string): unknown {
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"))
+    return typeof payload === "object" && payload !== null ? (payload as { iss?: unknown }).iss : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const codeOfClaim: Readonly<Record<string, ApiErrorCode>> = {
+  iss: "auth_failed_invalid_issuer",
+  aud: "auth_failed_invalid_audience",
+}
+
+function refusalOf(verification: Exclude<Verification, { readonly kind: "verified" }>): ApiError {
+  if (verification.kind === "unavailable")
+    return new ApiError("unavailable", "the keys of the issuer are not to be had; try again shortly")
+  const { claim, reason } = verification
+  if (claim === undefined) return new ApiError("auth_failed_invalid_bearer_token", reason)
+  return new ApiError(codeOfClaim[claim] ?? "invalid_claims", reason)
+}
+
+/** Of several issuers' refusals: one that could not judge makes the whole undecided; else the one that came furthest. */
+function worseOf(before: ApiError | undefined, next: ApiError): ApiError {
+  if (before === undefined) return next
+  return rank(next) > rank(before) ? next : before
+}
+
+function rank({ code }: ApiError): number {
+  if (code === "unavailable") return 3
+  if (code === "auth_failed_invalid_issuer" || code === "auth_failed_invalid_bearer_token") return 0
+  return 1
+}
