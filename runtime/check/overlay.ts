@@ -24,13 +24,19 @@ export class OverlaySide {
   }
 
   add(id: number, slot: Slot, other: number): void {
+    this.hide(id, slot, other)
+    const touched = this.#touched.get(id) as Touched
+    const added = touched.added.get(slot.id) ?? []
+    added.push(other)
+    touched.added.set(slot.id, added)
+  }
+
+  /** Nothing of this key counts from now on, stored or not. */
+  hide(id: number, slot: Slot, other: number): void {
     const touched = this.#touched.get(id) ?? { hidden: new Map(), added: new Map(), merged: new Map() }
     this.#touched.set(id, touched)
     const hidden = touched.hidden.get(slot.base.id) ?? new Set()
     touched.hidden.set(slot.base.id, hidden.add(other))
-    const added = touched.added.get(slot.id) ?? []
-    added.push(other)
-    touched.added.set(slot.id, added)
   }
 
   touches(id: number): boolean {
@@ -72,6 +78,14 @@ export class OverlaySide {
   }
 }
 
+/** A tuple by its ids: `slot` is the graph's. */
+interface OverlayTuple {
+  readonly object: number
+  readonly slot: Slot
+  readonly subject: number
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+}
+
 /**
  * Tuples that count for one question beside the stored ones. A tuple here hides the stored one of the same key, whatever the
  * condition of either, in both directions: there is no path on which both are seen.
@@ -79,9 +93,13 @@ export class OverlaySide {
 export class Overlay {
   readonly forward: OverlaySide
   readonly reverse: OverlaySide
+  readonly #graph: Graph
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #added: OverlayTuple[] = []
+  readonly #hidden: OverlayTuple[] = []
 
   constructor(graph: Graph) {
+    this.#graph = graph
     this.forward = new OverlaySide(graph, graph.forward)
     this.reverse = new OverlaySide(graph, graph.reverse)
   }
@@ -95,6 +113,30 @@ export class Overlay {
     this.forward.add(object, slot, subject)
     this.reverse.add(subject, slot, object)
     if (context !== undefined) this.#contexts.set(`${object}/${slot.id}/${subject}`, context)
+    this.#added.push({ object, slot, subject, context })
+  }
+
+  /** No tuple of this key counts. */
+  hide({ object, slot, subject }: OverlayTuple): void {
+    this.forward.hide(object, slot, subject)
+    this.reverse.hide(subject, slot, object)
+    this.#hidden.push({ object, slot, subject })
+  }
+
+  /** Another one that says the same, but for these. */
+  changed(added: readonly OverlayTuple[], hidden: readonly OverlayTuple[]): Overlay {
+    const made = new Overlay(this.#graph)
+    const gone = ({ object, slot, subject }: OverlayTuple) =>
+      hidden.some((one) => one.object === object && one.slot.base === slot.base && one.subject === subject)
+    for (const tuple of [...this.#added.filter((tuple) => !gone(tuple)), ...added])
+      made.add(tuple.object, tuple.slot, tuple.subject, tuple.context)
+    for (const tuple of [...this.#hidden, ...hidden]) made.hide(tuple)
+    return made
+  }
+
+  /** Does the tuple come from here, and not from the store? */
+  holds(object: number, slot: Slot, subject: number): boolean {
+    return this.forward.has(object, slot, subject) === true
   }
 
   context(object: number, slot: number, subject: number): Readonly<Record<string, unknown>> | undefined {

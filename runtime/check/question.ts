@@ -1,4 +1,4 @@
-import type { CompiledCondition } from "../expression/condition.ts"
+import type { CompiledCondition, ConditionOutcome } from "../expression/condition.ts"
 import { none } from "./adjacency.ts"
 import type { Graph, Slot } from "./graph.ts"
 import type { LoadedModel } from "./loaded-model.ts"
@@ -19,6 +19,8 @@ export const isMiss = 3
 export interface Problem {
   readonly code: CheckErrorCode
   readonly message: string
+  /** Names a condition would have to know, where that is what is wrong. */
+  readonly missing?: readonly string[] | undefined
 }
 
 /** What a question consists of once its names are ids. */
@@ -34,6 +36,12 @@ export interface QuestionParts {
   readonly wildcard: number
   readonly context: Readonly<Record<string, unknown>> | undefined
   readonly temporaryNames: ReadonlyMap<number, string> | undefined
+}
+
+/** What is known of a question's subject before its nodes are walked: whole sets, found for a list. */
+export interface Known {
+  /** Is a part (by its number in the program) true of an object? -1 where that is not known. */
+  truth(object: number, part: number): number
 }
 
 /** Conditions may be costly; reading a list element is not. */
@@ -54,6 +62,7 @@ export class Question {
   /** Id of `type:*` for a subject that is a single object, else -1. */
   wildcard = -1
   context: Readonly<Record<string, unknown>> | undefined
+  known: Known | undefined
   #temporaryNames: ReadonlyMap<number, string> | undefined
   #partialConditions = false
 
@@ -81,6 +90,7 @@ export class Question {
     this.subject = parts.subject
     this.wildcard = parts.wildcard
     this.context = parts.context
+    this.known = undefined
     this.#temporaryNames = parts.temporaryNames
     this.#partialConditions = partialConditions
     this.steps = 0
@@ -108,7 +118,7 @@ export class Question {
     for (let at = 0; at < tests.length; at++) {
       const test = tests[at] as (typeof tests)[number]
       const other = test.wildcard ? this.wildcard : this.subject
-      let value = this.#has(object, this.slots[test.slot] as number, other)
+      let value = this.has(object, this.slots[test.slot] as number, other)
       if (value === isTrue && test.condition !== undefined)
         value = this.edge(object, this.slots[test.slot] as number, other, test.condition)
       if (value === isTrue) return isTrue
@@ -135,7 +145,8 @@ export class Question {
     return false
   }
 
-  #has(object: number, slot: number, other: number): number {
+  /** Does this tuple stand in a graph slot, whatever its condition says? True, false or miss. */
+  has(object: number, slot: number, other: number): number {
     this.steps++
     const { graph, overlay } = this
     if (overlay?.forward.touches(object)) {
@@ -215,18 +226,29 @@ export class Question {
     this.listEnd = end
   }
 
-  /** Does the condition of the tuple that stands in this graph slot hold? The tuple's own context wins over the request's. */
-  edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
-    this.steps += conditionSteps
-    const stored =
-      this.overlay?.forward.touches(object) &&
+  /** The context stored with the tuple that stands in this graph slot. */
+  storedContext(object: number, slot: number, other: number): Readonly<Record<string, unknown>> | undefined {
+    return this.overlay?.forward.touches(object) &&
       this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
-        ? this.overlay.context(object, slot, other)
-        : this.graph.context(object, slot, other)?.value
+      ? this.overlay.context(object, slot, other)
+      : this.graph.context(object, slot, other)?.value
+  }
+
+  /** What a condition says under a tuple's own context, which wins, and the request's. */
+  judge(
+    condition: CompiledCondition,
+    stored: Readonly<Record<string, unknown>> | undefined,
+  ): ConditionOutcome {
+    this.steps += conditionSteps
     const missing = this.#partialConditions
       ? []
       : condition.parameters.filter((name) => !has(stored, name) && !has(this.context, name))
-    const outcome = missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
+    return missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
+  }
+
+  /** Does the condition of the tuple that stands in this graph slot hold? */
+  edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
+    const outcome = this.judge(condition, this.storedContext(object, slot, other))
     if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
     const { relation, subjectRelation } = this.graph.slots[slot] as Slot
     const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
@@ -235,7 +257,11 @@ export class Question {
       "missing" in outcome
         ? `tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
         : `failed to evaluate condition '${condition.name}' of tuple '${tuple}': ${outcome.error}`
-    this.problem = this.addProblem({ code: "validation_error", message })
+    this.problem = this.addProblem({
+      code: "validation_error",
+      message,
+      missing: "missing" in outcome ? outcome.missing : undefined,
+    })
     return isError
   }
 
