@@ -3,17 +3,17 @@ import type { AnyPart, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
 
 /** Truth values in their order here: false < error < true, so that union is the greatest, intersection the least, negation the mirror image. */
-const no = 0
-const unsure = 1
-const yes = 2
+export const no = 0
+export const unsure = 1
+export const yes = 2
 
 /** A node's part with its tuples filled in. `refs` are node numbers; a ref under an edge in error counts as error at most. */
-type Formula =
+export type Formula =
   | { op: "any"; value: number; problem: number; refs: number[]; unsureRefs: number[]; parts: Formula[] }
   | { op: "all"; parts: Formula[] }
   | { op: "but"; base: Formula; subtract: Formula }
 
-interface Node {
+export interface Node {
   readonly object: number
   readonly relation: number
   /** Least number of hops from the question's node. */
@@ -37,32 +37,76 @@ export function* fixpoint(
   relation: number,
   depthMax: number,
 ): Generator<void, number> {
-  const collector = new Collector(question, depthMax)
-  yield* collector.collect(object, relation)
-  if (collector.missed) return isMiss
-  const solver = new Solver(collector.nodes, question)
-  const value = yield* solver.solve()
-  if (value === unsure) question.problem = solver.problemOf(0)
-  return value === yes ? isTrue : value === unsure ? isError : isFalse
+  const solution = yield* fixpointOfAll(question, [object, relation], depthMax)
+  const value = solution?.value(0) ?? isMiss
+  if (value === isError) question.problem = solution?.problem(0) ?? -1
+  return value
 }
 
-class Collector {
+/** What became of each node, by its place in the list of nodes asked about. */
+export interface Solution {
+  /** True, false or error. */
+  value(at: number): number
+  /** The problem of an error. */
+  problem(at: number): number
+}
+
+/** The same for many nodes at once, given as pairs of object and relation; undefined when something was not in memory. A node's distance is that from the nearest of them. */
+export function* fixpointOfAll(
+  question: Question,
+  roots: readonly number[],
+  depthMax: number,
+): Generator<void, Solution | undefined> {
+  const collector = new Collector(question, depthMax)
+  const numbers = yield* collector.collect(roots)
+  if (collector.missed) return undefined
+  const solver = new Solver(collector.nodes, question)
+  const values = yield* solver.solve()
+  return {
+    value: (at) => {
+      const value = values[numbers[at] as number]
+      return value === yes ? isTrue : value === unsure ? isError : isFalse
+    },
+    problem: (at) => solver.problemOf(numbers[at] as number),
+  }
+}
+
+/** What a question depends on: the nodes below it, with their tuples filled in. */
+export class Collector {
   readonly nodes: Node[] = []
   missed = false
   readonly #question: Question
   readonly #depthMax: number
+  readonly #nodesMax: number
   readonly #numbers = new NodeTable()
   #level: number[] = []
   #next: number[] = []
 
-  constructor(question: Question, depthMax: number) {
+  constructor(question: Question, depthMax: number, nodesMax = Number.POSITIVE_INFINITY) {
     this.#question = question
     this.#depthMax = depthMax
+    this.#nodesMax = nodesMax
   }
 
-  /** Level by level, so that each node is opened at its least depth; computed relations of one object stay on its level. */
-  *collect(object: number, relation: number): Generator<void> {
-    this.#number(object, relation, 0, -1)
+  /** There were more nodes than were allowed: what was collected is a part. */
+  get overflowed(): boolean {
+    return this.nodes.length > this.#nodesMax
+  }
+
+  /** The number of a node, -1 when it was not collected. */
+  numberOf(object: number, relation: number): number {
+    const at = this.#numbers.find(object, relation)
+    return at < 0 ? -1 : this.#numbers.state(at)
+  }
+
+  /**
+   * Level by level, so that each node is opened at its least depth; computed relations of one object stay on its level. Returns the numbers of
+   * the nodes asked about.
+   */
+  *collect(roots: readonly number[]): Generator<void, number[]> {
+    const numbers: number[] = []
+    for (let at = 0; at < roots.length; at += 2)
+      numbers.push(this.#number(roots[at] as number, roots[at + 1] as number, 0, -1))
     let depth = 0
     while (this.#level.length > 0) {
       for (let at = 0; at < this.#level.length; at++) {
@@ -72,11 +116,13 @@ class Collector {
         node.depth = depth
         yield* this.#open(node, number)
         yield
+        if (this.overflowed) return numbers
       }
       this.#level = this.#next
       this.#next = []
       depth++
     }
+    return numbers
   }
 
   #number(object: number, relation: number, hops: number, dependent: number): number {
@@ -154,31 +200,53 @@ function constant(value: number, problem: number): Extract<Formula, { op: "any" 
   return { op: "any", value, problem, refs: [], unsureRefs: [], parts: [] }
 }
 
-class Solver {
+/** The well-founded model of collected nodes. */
+export class Solver {
   readonly #nodes: readonly Node[]
   readonly #question: Question
   #low: Uint8Array
   #high: Uint8Array
+  /** Per node: the round in which it was found true, and that in which it was ruled out; 0 when it was not. */
+  readonly trueRound: Int32Array
+  readonly falseRound: Int32Array
+  /** Per node found true: its place among those found true. What it rests on came before it. */
+  readonly trueOrder: Int32Array
+  #found = 0
 
   constructor(nodes: readonly Node[], question: Question) {
     this.#nodes = nodes
     this.#question = question
     this.#low = new Uint8Array(nodes.length)
     this.#high = this.#low
+    this.trueRound = new Int32Array(nodes.length)
+    this.falseRound = new Int32Array(nodes.length)
+    this.trueOrder = new Int32Array(nodes.length)
   }
 
-  /** Value of node 0 in the limit of the underestimates. */
-  *solve(): Generator<void, number> {
-    for (;;) {
-      this.#high = yield* this.#least(this.#low)
-      const low = yield* this.#least(this.#high)
-      if (low.every((value, at) => value === this.#low[at])) return low[0] as number
+  /** `yes` for what is true, `unsure` for what is so but for an error. */
+  truth(formula: Formula): number {
+    return this.#value(formula, this.#low, this.#high)
+  }
+
+  /** `no` for what is false; what is neither true nor false is possible. */
+  possible(formula: Formula): number {
+    return this.#value(formula, this.#high, this.#low)
+  }
+
+  /** Values of all nodes in the limit of the underestimates. */
+  *solve(): Generator<void, Uint8Array> {
+    for (let round = 1; ; round++) {
+      this.#high = yield* this.#least(this.#low, 0)
+      for (let at = 0; at < this.#high.length; at++)
+        if (this.#high[at] === no && this.falseRound[at] === 0) this.falseRound[at] = round
+      const low = yield* this.#least(this.#high, round)
+      if (low.every((value, at) => value === this.#low[at])) return low
       this.#low = low
     }
   }
 
-  /** The least model in which what is under a negation is read from `fixed`. */
-  *#least(fixed: Uint8Array): Generator<void, Uint8Array> {
+  /** The least model in which what is under a negation is read from `fixed`. `round` is that of an underestimate, 0 for an overestimate. */
+  *#least(fixed: Uint8Array, round: number): Generator<void, Uint8Array> {
     const values = new Uint8Array(this.#nodes.length)
     const dirty = new Uint8Array(this.#nodes.length).fill(1)
     for (let changed = true; changed; ) {
@@ -192,12 +260,18 @@ class Solver {
         const value = this.#value(formula as Formula, values, fixed)
         if (value === values[at]) continue
         values[at] = value
+        if (value === yes && round > 0 && this.trueRound[at] === 0) this.#foundTrue(at, round)
         changed = true
         this.#question.steps += dependents.length
         for (const dependent of dependents) dirty[dependent] = 1
       }
     }
     return values
+  }
+
+  #foundTrue(at: number, round: number): void {
+    this.trueRound[at] = round
+    this.trueOrder[at] = ++this.#found
   }
 
   #value(formula: Formula, values: Uint8Array, fixed: Uint8Array): number {

@@ -1,5 +1,5 @@
 import { Frame } from "./frame.ts"
-import { Memo, memoOpen, memoTentative } from "./memo.ts"
+import { Memo, memoFlagged, memoOpen, memoTentative } from "./memo.ts"
 import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
 import { type MachineLimits, Searches } from "./searches.ts"
@@ -65,10 +65,26 @@ export class Machine {
     for (const frame of this.#frames) frame.release()
   }
 
-  /** The question's own node: a truth value at once, or `suspended`: then call `run`. */
+  /**
+   * A node: a truth value at once, or `suspended`: then call `run`. When it is decided another may be asked about the same subject; what is known by then
+   * stays known. After `flagged` only once it was abandoned.
+   */
   ask(object: number, relation: number): number {
+    this.#handed = start
     const value = this.#enter(object, relation, 0)
     return value === pushed ? suspended : value
+  }
+
+  /** Forgets what was under way when it gave up. What is decided stays known; what needs a node that was open then gives up at once. */
+  abandon(): void {
+    const open: number[] = []
+    for (let at = 0; at <= this.#top; at++) {
+      const frame = this.#frames[at] as Frame
+      if (frame.kind === "node") open.push(frame.object, frame.relation)
+    }
+    this.#memo.abandon(open)
+    this.#top = -1
+    this.flagged = false
   }
 
   /** Goes on for about so many steps. */
@@ -137,6 +153,8 @@ export class Machine {
     if (relation === program.own && object === question.subject) return this.#leaf(object, relation, isTrue)
     const part = program.parts[relation]
     if (part === undefined) return this.#leaf(object, relation, isFalse)
+    const known = question.known?.truth(object, relation) ?? -1
+    if (known >= 0) return known
     let flags = isFalse
     let problem = -1
     if (part.op === "any") {
@@ -177,6 +195,9 @@ export class Machine {
     if (state === memoOpen || state === memoTentative) {
       this.#low = extra
       value = isFalse
+    } else if (state === memoFlagged) {
+      this.flagged = true
+      value = isFalse
     } else if (state === isError) this.question.problem = extra
     this.trace?.again(object, relation, value, state === memoOpen, this.question)
     return value
@@ -210,6 +231,8 @@ export class Machine {
     }
     let flags = isFalse
     this.#low = free
+    const known = question.known?.truth(above.object, part.number) ?? -1
+    if (known >= 0) return known
     if (part.op === "any") {
       flags = question.tests(above.object, part)
       if (flags === isTrue || !question.leadsOn(above.object, part)) {

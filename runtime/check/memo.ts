@@ -5,6 +5,8 @@ import { isFalse } from "./question.ts"
 export const memoOpen = 4
 export const memoTentative = 5
 const memoForgotten = 6
+/** The machine gave up while this node was open: whoever needs it gives up too. */
+export const memoFlagged = 7
 
 /**
  * What the machine knows of the nodes of one question. A node met while it is open reads as false; a false that rests on such a reading is
@@ -66,6 +68,13 @@ export class Memo {
   /** A search found a node false; what the walk holds of it stays. */
   remember(object: number, relation: number): void {
     if (this.read(object, relation) === -1) this.#write(object, relation, isFalse, 0)
+  }
+
+  /** The machine gave up: `nodes` are the open ones, as pairs. */
+  abandon(nodes: readonly number[]): void {
+    this.#forget(0)
+    for (let at = 0; at < nodes.length; at += 2)
+      this.#write(nodes[at] as number, nodes[at + 1] as number, memoFlagged, 0)
   }
 
   #forget(mark: number): void {

@@ -18,6 +18,7 @@ export interface Hop {
 
 export interface AnyPart {
   readonly op: "any"
+  readonly number: number
   /** A relation inlined here is the subject's own: true when the object is the subject's. */
   readonly self: boolean
   readonly tests: readonly Test[]
@@ -28,15 +29,18 @@ export interface AnyPart {
 
 export interface AllPart {
   readonly op: "all"
+  readonly number: number
   readonly children: readonly Part[]
 }
 
 export interface ButPart {
   readonly op: "but"
+  readonly number: number
   readonly base: Part
   readonly subtract: Part
 }
 
+/** `number` is the part's place in the program: a relation's own part has the relation's index, the parts inside it have numbers of their own. */
 export type Part = AnyPart | AllPart | ButPart
 
 /** For the search through pure relations: where a userset or object found in a slot leads. */
@@ -55,9 +59,9 @@ export class Program {
   readonly kind: string
   /** Index of the subject's own relation for usersets, else -1. */
   readonly own: number
-  /** Per relation; undefined when this kind of subject cannot have it. */
+  /** Per relation; undefined when this kind of subject cannot have it. After the relations come the parts inside their parts, so that those can be asked about like a relation. */
   readonly parts: readonly (Part | undefined)[]
-  /** Per relation: decided by unconditioned tuples and unions alone, all the way down. Then it is plain reachability. */
+  /** Per part: decided by unconditioned tuples and unions alone, all the way down. Then it is plain reachability. */
   readonly pure: readonly boolean[]
   /** Some test asks for the wildcard of the subject's type. */
   readonly asksWildcard: boolean
@@ -133,21 +137,33 @@ class Specializer {
   }
 
   parts(): (Part | undefined)[] {
-    return this.#plans.relations.map(({ plan }, index) =>
-      this.#reaching(index) ? this.#part(plan) : undefined,
-    )
+    const parts: (Part | undefined)[] = this.#plans.relations.map(() => undefined)
+    const inner: Part[] = []
+    this.#plans.relations.forEach(({ plan }, index) => {
+      const part = this.#reaching(index) ? this.#part(plan) : undefined
+      if (part === undefined) return
+      const found = innerParts(part)
+      found.forEach((child, at) => {
+        child.number = parts.length + inner.length + at
+      })
+      inner.push(...found)
+      part.number = index
+      parts[index] = part
+    })
+    return [...parts, ...inner]
   }
 
-  #part(node: RelationNode): Part | undefined {
+  /** Numbers are given when it is known what is kept. */
+  #part(node: RelationNode): Unnumbered | undefined {
     if ("all" in node) {
       const children = node.all.map((child) => this.#part(child))
       const reachable = children.filter((child) => child !== undefined)
-      return reachable.length === children.length ? { op: "all", children: reachable } : undefined
+      return reachable.length === children.length ? { op: "all", number: -1, children: reachable } : undefined
     }
     if ("but" in node) {
       const base = this.#part(node.but[0])
       const subtract = this.#part(node.but[1])
-      return base === undefined || subtract === undefined ? base : { op: "but", base, subtract }
+      return base === undefined || subtract === undefined ? base : { op: "but", number: -1, base, subtract }
     }
     return this.#any(node.any)
   }
@@ -172,6 +188,7 @@ class Specializer {
         hops.push({ slot, target, condition: this.#condition(this.#plans.slots[slot]?.[2] ?? -1) })
     const part: AnyPart = {
       op: "any",
+      number: -1,
       self: same.includes(this.#own),
       tests,
       refs: refs.filter((relation) => this.#reaching(relation)),
@@ -185,6 +202,19 @@ class Specializer {
   #condition(index: number): CompiledCondition | undefined {
     return index < 0 ? undefined : this.#conditions.get(this.#plans.conditions[index] ?? "")
   }
+}
+
+type Unnumbered = Part & { number: number }
+
+/** The parts inside a part, all the way down. */
+export function innerParts(part: Part): Unnumbered[] {
+  const found: Part[] = [part]
+  for (const next of found) {
+    if (next.op === "all") found.push(...next.children)
+    else if (next.op === "but") found.push(next.base, next.subtract)
+    else found.push(...next.branches)
+  }
+  return found.slice(1)
 }
 
 type AnyNode = Extract<RelationNode, { any: unknown }>["any"]

@@ -3,8 +3,29 @@ import type { LoadedModel } from "./loaded-model.ts"
 import { firstTemporaryId, Overlay } from "./overlay.ts"
 import { CheckError, type CheckRequest, type TupleKey } from "./ports.ts"
 import type { QuestionParts } from "./question.ts"
+import type { Circumstances } from "./questions.ts"
 import { readRelation, readSubject, rowOf, tupleText, validateTuple } from "./tuple.ts"
 import type { View } from "./work.ts"
+
+/** The names of a request as ids, and its contextual tuples. One of them serves every question under the same circumstances. */
+export interface Surroundings {
+  readonly names: Ids
+  readonly overlay: Overlay | undefined
+}
+
+/** @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`. */
+export function readSurroundings(
+  { graph }: View,
+  model: LoadedModel,
+  { contextualTuples }: Circumstances,
+): Surroundings {
+  const names = new Ids(graph)
+  const overlay =
+    contextualTuples === undefined || contextualTuples.length === 0
+      ? undefined
+      : overlayOf(graph, model, contextualTuples, names)
+  return { names, overlay }
+}
 
 /**
  * Reads a request against a model and a graph: names become ids, contextual tuples an overlay.
@@ -15,13 +36,8 @@ export function readRequest({ graph }: View, model: LoadedModel, request: CheckR
   if (typeof subject === "string") throw new CheckError("validation_error", inTuple(subject, request))
   const relation = readRelation(model, request.object, request.relation)
   if (typeof relation === "string") throw new CheckError("validation_error", inTuple(relation, request))
-  const names = new Ids(graph)
+  const { names, overlay } = readSurroundings({ graph }, model, request)
   const program = model.program(subject.kind)
-  const contextual = request.contextualTuples
-  const overlay =
-    contextual === undefined || contextual.length === 0
-      ? undefined
-      : overlayOf(graph, model, contextual, names)
   return {
     graph,
     model,
@@ -47,7 +63,7 @@ function inTuple(reason: string, { user, relation, object }: CheckRequest): stri
  * Ids for the names of one request. A name the graph does not have gets a temporary one: asking must not make the graph grow.
  * A paged graph does take the name, because it cannot know yet whether the store has it.
  */
-class Ids {
+export class Ids {
   temporary: Map<number, string> | undefined
   readonly #graph: Graph
   #byName: Map<string, number> | undefined
