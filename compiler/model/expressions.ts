@@ -2,11 +2,9 @@ import type { IToken } from "chevrotain"
 import type { Span } from "../core/source.ts"
 import type { Name, Restriction, Rewrite } from "./ast.ts"
 import type { Mistakes } from "./mistakes.ts"
+import { hasNameForm, hasSimpleNameForm } from "./names.ts"
 import type { RawExpression, RawOperand, RawRestriction } from "./parser.ts"
 import { butNot, endOf, or } from "./tokens.ts"
-
-const simpleName = /^[A-Za-z_][A-Za-z0-9_-]*$/
-const dottedName = /^[A-Za-z_][A-Za-z0-9_]*(?:[/.-][A-Za-z0-9_]+)*$/
 
 /** Span of a token. */
 export function spanOf(token: IToken, mistakes: Mistakes): Span {
@@ -16,7 +14,7 @@ export function spanOf(token: IToken, mistakes: Mistakes): Span {
 /** A name of a type or relation: the lexer takes words more loosely than the language. */
 export function readName(token: IToken, mistakes: Mistakes): Name {
   const span = spanOf(token, mistakes)
-  if (!simpleName.test(token.image) && !dottedName.test(token.image)) {
+  if (!hasNameForm(token.image)) {
     mistakes.add("SP4016", span, `\`${token.image}\` is not a name`)
   }
   return { text: token.image, span }
@@ -25,7 +23,7 @@ export function readName(token: IToken, mistakes: Mistakes): Name {
 /** A name of a condition or parameter. */
 export function readSimpleName(token: IToken, mistakes: Mistakes): Name {
   const span = spanOf(token, mistakes)
-  if (!simpleName.test(token.image)) {
+  if (!hasSimpleNameForm(token.image)) {
     const help = "Use letters, digits, `_` and `-`."
     mistakes.add("SP4016", span, `\`${token.image}\` is not a name for a condition or parameter`, { help })
   }

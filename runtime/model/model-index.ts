@@ -2,6 +2,7 @@ import type { AuthorizationModel, RelationReference, Userset } from "../plan/aut
 import type { BrokenParts } from "./broken-parts.ts"
 import type { ModelPath } from "./finding.ts"
 
+/** Of a model that came as JSON, or whose text was understood. */
 export const nothingBroken: BrokenParts = { relations: new Set(), conditions: new Set(), types: false }
 
 /** A relation with all that validation asks about it. */

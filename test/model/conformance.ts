@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url"
 import { describe, test } from "vitest"
 import { parse } from "yaml"
 
-const root = fileURLToPath(new URL("../../../shared/conformance/", import.meta.url))
+/** The folder of the public test data; it may be missing. */
+export const conformanceRoot = fileURLToPath(new URL("../../../shared/conformance/", import.meta.url))
 
 /** Tests over public test data, which lies beside the project; without it one test says why the others are missing. */
 export function describeConformance(name: string, body: () => void): void {
   describe(name, () => {
-    if (existsSync(root)) body()
+    if (existsSync(conformanceRoot)) body()
     else
       test("public cases", (context) => context.skip("needs the public test data in ../shared/conformance"))
   })
@@ -17,7 +18,7 @@ export function describeConformance(name: string, body: () => void): void {
 
 /** A file of the public test data. */
 export function conformanceText(path: string): string {
-  return readFileSync(join(root, path), "utf8")
+  return readFileSync(join(conformanceRoot, path), "utf8")
 }
 
 /** A YAML file of the public test data. */
@@ -27,9 +28,9 @@ export function conformanceYaml<Value>(path: string): Value {
 
 /** All files below a folder of the public test data, relative to its root. */
 export function conformanceFiles(folder: string): string[] {
-  return readdirSync(join(root, folder)).flatMap((name) => {
+  return readdirSync(join(conformanceRoot, folder)).flatMap((name) => {
     const path = `${folder}/${name}`
-    return statSync(join(root, path)).isDirectory() ? conformanceFiles(path) : [path]
+    return statSync(join(conformanceRoot, path)).isDirectory() ? conformanceFiles(path) : [path]
   })
 }
 

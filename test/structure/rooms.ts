@@ -82,7 +82,17 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/model",
-    doors: ["broken-parts", "finding", "limits", "lower", "object-id", "reach", "read", "validate"],
+    doors: [
+      "broken-parts",
+      "finding",
+      "limits",
+      "lower",
+      "model-index",
+      "object-id",
+      "reach",
+      "read",
+      "validate",
+    ],
     may: ["runtime/plan", "runtime/expression"],
     packages: ["zod"],
   },
@@ -246,7 +256,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: ["compile-model"],
+    doors: ["compile-model", "model-text"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain", "yaml"],
   },

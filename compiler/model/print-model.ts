@@ -1,0 +1,191 @@
+import { eachLeaf, referenceText } from "../../runtime/model/model-index.ts"
+import type {
+  AuthorizationModel,
+  Condition,
+  ConditionParameter,
+  RelationReference,
+  TypeDefinition,
+  Userset,
+} from "../../runtime/plan/authorization-model.ts"
+import { BodyScanner } from "./condition-body.ts"
+import { isConditionName, isName, isUsableCondition } from "./names.ts"
+import { directIn, rewriteText } from "./rewrite-text.ts"
+
+/** `sourceInfo`: say in comments which module and file the parts of a modular model come from. */
+export interface PrintOptions {
+  readonly sourceInfo?: boolean
+}
+
+/**
+ * A model's JSON as text, as OpenFGA's tools print it: types and relations in their order, conditions and parameters by name; those of a
+ * modular model by module, file and name, in one text. Compiling the text gives the model again, without modules, with lists of types in
+ * the first place. `problem` says what the language has no words for: JSON takes names and definitions that it does not.
+ */
+export function printModel(
+  model: AuthorizationModel,
+  { sourceInfo = false }: PrintOptions = {},
+): { readonly text: string } | { readonly problem: string } {
+  try {
+    return { text: new Printer(model, sourceInfo).print() }
+  } catch (error) {
+    if (error instanceof Unsayable) return { problem: error.message }
+    throw error
+  }
+}
+
+/** What stops the printing: nothing of a model may be left out. */
+class Unsayable extends Error {}
+
+interface Place {
+  readonly module?: string | undefined
+  readonly source_info?: { readonly file: string } | undefined
+}
+
+interface Named {
+  readonly name: string
+  readonly place: Place
+  readonly text: string
+}
+
+class Printer {
+  readonly #model: AuthorizationModel
+  readonly #sourceInfo: boolean
+  readonly #modular: boolean
+
+  constructor(model: AuthorizationModel, sourceInfo: boolean) {
+    this.#model = model
+    this.#sourceInfo = sourceInfo
+    this.#modular = model.type_definitions.some(({ metadata }) => metadata?.module !== undefined)
+  }
+
+  print(): string {
+    const { schema_version: version, type_definitions, conditions = {} } = this.#model
+    if (!/^[0-9]+\.[0-9]+$/.test(version)) throw new Unsayable(`\`${version}\` is no schema version`)
+    const types = type_definitions.map((each) => this.#type(each))
+    const bodies = Object.entries(conditions).map(([key, each]) => this.#condition(key, each))
+    const parts = [...this.#inOrder(types), ...(this.#modular ? this.#inOrder(bodies) : bodies.sort(byName))]
+    return `model\n  schema ${version}\n${parts.map(({ text }) => `\n${text}\n`).join("")}`
+  }
+
+  /** In a modular model by module and file, elsewhere as they are. */
+  #inOrder(parts: readonly Named[]): readonly Named[] {
+    return this.#modular ? parts.toSorted(byModule) : parts
+  }
+
+  #type({ type, relations = {}, metadata = {} }: TypeDefinition): Named {
+    checkName("type", type, isName(type))
+    const described = new Map(Object.entries(metadata.relations ?? {}))
+    const lines = Object.entries(relations).map(([name, rewrite]): Named => {
+      checkName(`relation of type \`${type}\``, name, isName(name))
+      const { directly_related_user_types: references = [], ...place } = described.get(name) ?? {}
+      const text = definitionText(rewrite, references, `\`${type}#${name}\``)
+      if (text !== undefined)
+        return { name, place, text: `    define ${name}: ${text}${this.#comment("extended by: ", place)}` }
+      throw new Unsayable(
+        `the '${name}' relation definition under the '${type}' type is not supported by the OpenFGA DSL syntax yet`,
+      )
+    })
+    const head = `type ${type}${this.#comment("", metadata)}`
+    const body = this.#inOrder(lines).map(({ text }) => text)
+    return {
+      name: type,
+      place: metadata,
+      text: [head, ...(body.length === 0 ? [] : ["  relations", ...body])].join("\n"),
+    }
+  }
+
+  #condition(key: string, { name, expression, parameters = {}, metadata = {} }: Condition): Named {
+    if (name !== key) throw new Unsayable(`condition key is \`${key}\` but nested name property is ${name}`)
+    checkName("condition", name, isConditionName(name))
+    const header = Object.entries(parameters)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([parameter, type]) => {
+        checkName(`parameter of condition \`${name}\``, parameter, isConditionName(parameter))
+        return `${parameter}: ${typeText(type, `parameter \`${parameter}\` of condition \`${name}\``)}`
+      })
+    if (header.length === 0)
+      throw new Unsayable(`the condition \`${name}\` has no parameters: text needs one`)
+    const body = bodyText(expression)
+    if (body === undefined)
+      throw new Unsayable(`the expression of condition \`${name}\` does not end where its braces say`)
+    const text = `condition ${name}(${header.join(", ")}) {\n  ${body}\n}${this.#comment("", metadata)}`
+    return { name, place: metadata, text }
+  }
+
+  #comment(before: string, { module, source_info }: Place): string {
+    if (!this.#sourceInfo || module === undefined) return ""
+    const text = `${before}module: ${module}, file: ${source_info?.file ?? ""}`
+    return ` # ${text.replace(/[\r\n]+/g, " ").trimEnd()}`
+  }
+}
+
+function checkName(what: string, name: string, good: boolean): void {
+  if (good) return
+  throw new Unsayable(`the ${what} \`${name}\` has a name that can't be written in a text`)
+}
+
+function definitionText(
+  rewrite: Userset,
+  references: readonly RelationReference[],
+  where: string,
+): string | undefined {
+  const direct = directIn(rewrite)
+  if (direct > 0 !== references.length > 0) return undefined
+  for (const each of references) {
+    const { type, relation, condition, wildcard } = each
+    if (wildcard !== undefined && relation !== undefined) return undefined
+    checkName(`type in ${where}`, type, isName(type))
+    if (relation !== undefined) checkName(`relation in ${where}`, relation, isName(relation))
+    if (condition !== undefined) checkName(`condition in ${where}`, condition, isUsableCondition(condition))
+  }
+  const check = (name: string) => checkName(`relation in ${where}`, name, isName(name))
+  eachLeaf(rewrite, (leaf) => {
+    if ("computedUserset" in leaf) check(leaf.computedUserset.relation)
+    else if ("tupleToUserset" in leaf) {
+      check(leaf.tupleToUserset.computedUserset.relation)
+      check(leaf.tupleToUserset.tupleset.relation)
+    }
+  })
+  return rewriteText(rewrite, `[${references.map(referenceText).join(", ")}]`)
+}
+
+function typeText({ type_name, generic_types: [generic] = [] }: ConditionParameter, where: string): string {
+  const own = type_name.replace("TYPE_NAME_", "").toLowerCase()
+  const holds = own === "list" || own === "map"
+  if (own === "any" || holds !== (generic !== undefined))
+    throw new Unsayable(`the ${where} has a type that text has no word for: ${own}`)
+  if (generic === undefined) return own
+  const inner = typeText(generic, where)
+  if (inner.includes("<")) throw new Unsayable(`the ${where} holds types in types, which text can't say`)
+  return `${own}<${inner}>`
+}
+
+/** The expression as it can stand between braces, read by the scanner that reads it in a file. */
+function bodyText(expression: string): string | undefined {
+  const text = `{\n${expression.trim()}\n}`
+  const { end, closed, cuts } = new BodyScanner(text).scan(0)
+  if (!closed || end !== text.length || expression.trim() === "") return undefined
+  let kept = ""
+  let from = 1
+  for (const cut of cuts) {
+    kept += text.slice(from, cut.start)
+    from = cut.end
+  }
+  return `${kept}${text.slice(from, -1)}`.trim()
+}
+
+function byName(a: Named, b: Named): number {
+  return compare(a.name, b.name)
+}
+
+function byModule(a: Named, b: Named): number {
+  return (
+    compare(a.place.module ?? "", b.place.module ?? "") ||
+    compare(a.place.source_info?.file ?? "", b.place.source_info?.file ?? "") ||
+    byName(a, b)
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,53 @@
+import type { Userset } from "../../runtime/plan/authorization-model.ts"
+import { nestingMax } from "./layout.ts"
+
+/**
+ * A relation's definition as the language writes it, with `list` for what it takes directly; operands that are operators stand in
+ * parentheses. The list comes first, where the language wants it: parts of `or` and `and` may change places, those of `but not`
+ * can't. Undefined for what the language has no words for: a list in another place or twice, an operator with one operand.
+ */
+export function rewriteText(rewrite: Userset, list: string): string | undefined {
+  if (directIn(rewrite) > 1) return undefined
+  return textOf(rewrite, list, true, 0)
+}
+
+/** How often the list stands in a definition. */
+export function directIn(rewrite: Userset): number {
+  if ("this" in rewrite) return 1
+  return operandsOf(rewrite).reduce((sum, each) => sum + directIn(each), 0)
+}
+
+function operandsOf(rewrite: Userset): readonly Userset[] {
+  if ("union" in rewrite) return rewrite.union.child
+  if ("intersection" in rewrite) return rewrite.intersection.child
+  return "difference" in rewrite ? [rewrite.difference.base, rewrite.difference.subtract] : []
+}
+
+/** `first`: nothing stands before it but parentheses; `depth` counts those. */
+function textOf(rewrite: Userset, list: string, first: boolean, depth: number): string | undefined {
+  // The brackets of the list are nested too.
+  if (depth >= nestingMax) return undefined
+  if ("this" in rewrite) return first ? list : undefined
+  if ("computedUserset" in rewrite) return rewrite.computedUserset.relation
+  if ("tupleToUserset" in rewrite) {
+    const { tupleset, computedUserset } = rewrite.tupleToUserset
+    return `${computedUserset.relation} from ${tupleset.relation}`
+  }
+  const operands = operandsOf(rewrite)
+  if (operands.length < 2) return undefined
+  const [operator, ordered] =
+    "difference" in rewrite
+      ? ["but not", operands]
+      : ["union" in rewrite ? "or" : "and", directFirst(operands)]
+  const texts = ordered.map((each, at) => {
+    const isOperator = operandsOf(each).length > 0
+    const text = textOf(each, list, first && at === 0, isOperator ? depth + 1 : depth)
+    return text !== undefined && isOperator ? `(${text})` : text
+  })
+  return texts.includes(undefined) ? undefined : texts.join(` ${operator} `)
+}
+
+function directFirst(operands: readonly Userset[]): readonly Userset[] {
+  const at = operands.findIndex((each) => directIn(each) > 0)
+  return at <= 0 ? operands : [operands[at] as Userset, ...operands.toSpliced(at, 1)]
+}
