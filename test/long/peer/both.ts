@@ -1,0 +1,85 @@
+import { AuthzApi } from "../../../runtime/authz/api.ts"
+import { startAuthz } from "../../../runtime/authz/start.ts"
+import { Engine } from "../../../runtime/check/engine.ts"
+import { migrate } from "../../../runtime/store/migrate.ts"
+import { openPostgres } from "../../../runtime/store/postgres.ts"
+import { createTupleSource } from "../../../runtime/store/tuple-source.ts"
+import { createDatabase } from "../../postgres.ts"
+import { startOpenfga } from "../../support/openfga.ts"
+
+/** What a server said. */
+export interface Said {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says.
+  readonly json: any
+}
+
+/** The same call to OpenFGA and to us; `{store}` and `{model}` in paths and bodies are each server's own. */
+export interface Both {
+  call(method: string, path: string, body?: unknown): Promise<{ theirs: Said; ours: Said }>
+  /** A new store on both. */
+  store(): Promise<void>
+  /** A model of that store on both, which is `{model}` from now on; undefined when both refuse it. */
+  model(model: unknown): Promise<{ theirs: Said; ours: Said }>
+  close(): Promise<void>
+}
+
+interface Side {
+  readonly url: string
+  store: string
+  model: string
+}
+
+/** Starts OpenFGA in memory, and our API on a fresh database. */
+export async function startBoth(binary: string): Promise<Both> {
+  const theirs = await startOpenfga(binary, ["--experimentals=authzen"])
+  const created = await createDatabase()
+  const database = openPostgres(created.url)
+  await migrate(database)
+  const engine = new Engine(createTupleSource(database))
+  const listeners = await startAuthz({
+    api: new AuthzApi({ database, engine }),
+    listen: [{ host: "127.0.0.1", port: 0 }],
+  })
+  const sides: readonly [Side, Side] = [
+    { url: theirs.url, store: "", model: "" },
+    { url: `http://127.0.0.1:${listeners.addresses[0]?.port}`, store: "", model: "" },
+  ]
+  const both = async (method: string, path: string, body?: unknown) => {
+    const [one, other] = await Promise.all(sides.map((side) => call(side, method, path, body)))
+    return { theirs: one as Said, ours: other as Said }
+  }
+  return {
+    call: both,
+    async store() {
+      const said = await both("POST", "/stores", { name: "peer" })
+      sides[0].store = said.theirs.json.id
+      sides[1].store = said.ours.json.id
+    },
+    async model(model) {
+      const said = await both("POST", "/stores/{store}/authorization-models", model)
+      if (said.theirs.status === 201) sides[0].model = said.theirs.json.authorization_model_id
+      if (said.ours.status === 201) sides[1].model = said.ours.json.authorization_model_id
+      return said
+    },
+    async close() {
+      await listeners.close()
+      engine.close()
+      await database.close()
+      await created.drop()
+      await theirs.stop()
+    },
+  }
+}
+
+async function call({ url, store, model }: Side, method: string, path: string, body: unknown): Promise<Said> {
+  const own = (text: string) => text.replaceAll("{store}", store).replaceAll("{model}", model)
+  const answer = await fetch(url + own(path), {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: own(JSON.stringify(body)), headers: { "content-type": "application/json" } }),
+  })
+  const text = await answer.text()
+  return { status: answer.status, json: text === "" ? undefined : JSON.parse(text) }
+}
