@@ -2,9 +2,6 @@ import { isUtf8 } from "node:buffer"
 import { ApiError } from "./api-error.ts"
 import type { Fields } from "./fields.ts"
 
-/** OpenFGA's default is 512 × 1204 bytes (a slip of theirs); a smaller one would refuse what it takes. */
-export const bodyBytesMax = 616_448
-
 /** The JSON object in a body; an empty body is an empty object, as in grpc-gateway. */
 export function parseBody(body: Buffer): Fields {
   if (body.length === 0) return {}

@@ -1,11 +1,6 @@
-import type { ServerResponse } from "node:http"
-import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
-import type { StoreRecord } from "../store/stores.ts"
-import { sendError, sendJson } from "./answer.ts"
-import { type AuthzApi, modelHeaders } from "./api.ts"
+import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
-import { parseBody } from "./body.ts"
 import { consistencyField } from "./consistency.ts"
 import { contextField } from "./context.ts"
 import {
@@ -19,7 +14,9 @@ import {
   relationField,
   userField,
 } from "./fields.ts"
+import type { Answer, ApiRequest } from "./route.ts"
 import { tupleKeyField } from "./tuple-keys.ts"
+import { revisionHeaders, withModel } from "./with-model.ts"
 
 const contextualTuplesMax = 100
 
@@ -35,47 +32,25 @@ interface ParsedCheck {
  * `POST /stores/{store}/check` → `{allowed, resolution: ""}`, with `explain: true` also `explanation`. The header `Sallyport-Revision` is the
  * revision at which the answer is true.
  *
- * What the services ask all day: when store, model and tuples are in memory it answers in the turn of the event loop in which the
- * body arrived, without a promise.
+ * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
  */
-export function answerCheck(api: AuthzApi, name: string, body: Buffer, response: ServerResponse): void {
-  const fail = (error: unknown) => sendError(response, error, api.logFault)
-  try {
-    const parsed = parse(parseBody(body))
-    const store = api.stores.find(name)
-    if (store instanceof Promise) store.then((found) => askModel(api, found, parsed, response)).catch(fail)
-    else askModel(api, store, parsed, response)?.catch(fail)
-  } catch (error) {
-    fail(error)
-  }
+export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const parsed = parse(request.body)
+  return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
+    const answer = api.engine.check(storeId, model, parsed.request)
+    return answer instanceof Promise
+      ? answer.then((given) => answerOf(given, storeId, modelId))
+      : answerOf(answer, storeId, modelId)
+  })
 }
 
-function askModel(
-  api: AuthzApi,
-  store: StoreRecord,
-  parsed: ParsedCheck,
-  response: ServerResponse,
-): Promise<void> | undefined {
-  const modelId = api.modelId(store, parsed.modelId)
-  const model = api.model(store, modelId)
-  const ask = (loaded: LoadedModel) => {
-    const answer = api.engine.check(store.id, loaded, parsed.request)
-    if (answer instanceof Promise) return answer.then((given) => send(response, given, store.id, modelId))
-    send(response, answer, store.id, modelId)
-    return undefined
+function answerOf({ allowed, revision, explanation }: CheckAnswer, storeId: string, modelId: string): Answer {
+  const json = allowed ? allowedJson : deniedJson
+  return {
+    status: 200,
+    body: explanation === undefined ? json : { allowed, resolution: "", explanation },
+    headers: revisionHeaders(storeId, modelId, revision),
   }
-  return model instanceof Promise ? model.then(ask) : ask(model)
-}
-
-function send(response: ServerResponse, answer: CheckAnswer, storeId: string, modelId: string): void {
-  const { allowed, revision, explanation } = answer
-  const json =
-    explanation === undefined
-      ? allowed
-        ? allowedJson
-        : deniedJson
-      : JSON.stringify({ allowed, resolution: "", explanation })
-  sendJson(response, 200, json, [...modelHeaders(storeId, modelId), "Sallyport-Revision", String(revision)])
 }
 
 function parse(body: Fields): ParsedCheck {

@@ -97,10 +97,10 @@ export function modelIdField(value: unknown, message: string): string {
   throw invalid(message, "AuthorizationModelId", `value does not match regex pattern ${patterns.id}`)
 }
 
-export function storeNameField(value: unknown): string {
+export function storeNameField(value: unknown, message: string): string {
   const text = stringField(value, "name")
   if (storeNamePattern.test(text)) return text
-  throw invalid("CreateStoreRequest", "Name", `value does not match regex pattern ${patterns.storeName}`)
+  throw invalid(message, "Name", `value does not match regex pattern ${patterns.storeName}`)
 }
 
 /** 1 … 100, default 50. In a query it is text. */

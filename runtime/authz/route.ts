@@ -1,21 +1,71 @@
+import type { IncomingHttpHeaders } from "node:http"
+import type { Right } from "./admission.ts"
 import type { AnswerHeaders } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
+import { parseBody } from "./body.ts"
 import type { Fields } from "./fields.ts"
 
 /** A request as the resources see it. `store` and `id` are the path's parts, decoded; absent ones are empty. */
-export interface ApiRequest {
+export class ApiRequest {
   readonly store: string
   readonly id: string
-  readonly query: URLSearchParams
-  readonly body: Fields
+  readonly headers: IncomingHttpHeaders
+  /** The body as it came. */
+  readonly bytes: Buffer
+  /** Whether the client has gone: nobody waits for the answer. */
+  readonly isGone: () => boolean
+  readonly #query: string
+
+  constructor(parts: {
+    store: string
+    id: string
+    query: string
+    headers: IncomingHttpHeaders
+    bytes: Buffer
+    isGone: () => boolean
+  }) {
+    this.store = parts.store
+    this.id = parts.id
+    this.#query = parts.query
+    this.headers = parts.headers
+    this.bytes = parts.bytes
+    this.isGone = parts.isGone
+  }
+
+  /** Read anew each time it is asked for. */
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.#query)
+  }
+
+  /** The JSON object in the body, read anew each time it is asked for. @throws ApiError when it is none. */
+  get body(): Fields {
+    return parseBody(this.bytes)
+  }
 }
 
 /** Without a body nothing is sent. */
 export interface Answer {
   readonly status: number
-  readonly body?: object
+  /** To be sent as JSON; a string is JSON already. */
+  readonly body?: object | string
+  /** Text instead of JSON. */
+  readonly text?: string
+  /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
+  readonly lines?: Iterable<string>
   readonly headers?: AnswerHeaders
 }
 
-/** One method of one resource. It throws `ApiError` and what `apiErrorOf` knows. */
-export type Handler = (api: AuthzApi, request: ApiRequest) => Promise<Answer>
+/** One method of one resource. It throws `ApiError` and what `apiErrorOf` knows. What can be answered at once comes without a promise. */
+export type Handler = (api: AuthzApi, request: ApiRequest) => Answer | Promise<Answer>
+
+/** A line of the table of routes. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** `{store}` and `{id}` stand for one part of the path each. */
+  readonly path: string
+  /** What it asks of its caller. */
+  readonly right: Right
+  readonly handler: Handler
+  /** Has a deadline of its own and says what it did not reach; the others end with `requestMs`. */
+  readonly patient?: true
+}

@@ -1,5 +1,6 @@
+import { once } from "node:events"
+import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { FastifyInstance } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import type { AuthzApi } from "./api.ts"
 import { buildServer } from "./server.ts"
@@ -21,26 +22,37 @@ export interface AuthzListeners {
 }
 
 /**
- * Opens the HTTP API of the engine: OpenFGA's stores, models, write, read and check, plus `explain`. It knows no callers and asks for no
+ * Opens the HTTP API of the engine: OpenFGA's, and what it has more. It knows no callers and asks for no
  * credentials: it belongs on an internal address.
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const servers: FastifyInstance[] = []
+  const servers: Server[] = []
   const close = async () => {
-    await Promise.all(servers.map((server) => server.close()))
+    await Promise.all(servers.map(closeServer))
   }
   const addresses: Address[] = []
   try {
     for (const { host, port } of options.listen) {
       const server = buildServer(options.api)
+      server.listen({ host, port })
+      await once(server, "listening")
       servers.push(server)
-      await server.listen({ host, port })
-      addresses.push({ host, port: (server.server.address() as AddressInfo).port })
+      addresses.push({ host, port: (server.address() as AddressInfo).port })
     }
   } catch (error) {
     await close()
     throw error
   }
   return { addresses, close }
+}
+
+const idleLookMs = 50
+
+/** A connection whose last request is answered is idle and may stay open for long: those are ended as they become so. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close")
+  server.close()
+  const look = setInterval(() => server.closeIdleConnections(), idleLookMs)
+  await closed.finally(() => clearInterval(look))
 }

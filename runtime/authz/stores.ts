@@ -1,7 +1,7 @@
 import { decodeToken, encodeToken } from "../store/continuation.ts"
-import { createStore, deleteStore, listStores, type StoreRecord } from "../store/stores.ts"
+import { createStore, deleteStore, listStores, renameStore, type StoreRecord } from "../store/stores.ts"
 import type { AuthzApi } from "./api.ts"
-import { ApiError, managedByPlan } from "./api-error.ts"
+import { ApiError, managedByPlan, storeNotFound } from "./api-error.ts"
 import { pageSizeField, storeNameField } from "./fields.ts"
 import type { Answer, ApiRequest } from "./route.ts"
 
@@ -9,7 +9,7 @@ const tokenKind = "stores-1"
 
 /** `POST /stores` `{name}` → 201. The store belongs to the API. */
 export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<Answer> {
-  const store = await createStore(api.database, storeNameField(body["name"]))
+  const store = await createStore(api.database, storeNameField(body["name"], "CreateStoreRequest"))
   const { id, name, createdAt, updatedAt } = store
   return { status: 201, body: { id, name, created_at: createdAt, updated_at: updatedAt } }
 }
@@ -37,6 +37,19 @@ export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<A
 /** `GET /stores/{store}` */
 export async function getStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
   return { status: 200, body: storeBody(await api.stores.find(store)) }
+}
+
+/** `PATCH /stores/{store}` `{name}`: renames a store of the API; 409 for a declared one. */
+export async function patchStore(api: AuthzApi, { store, body }: ApiRequest): Promise<Answer> {
+  const name = storeNameField(body["name"], "UpdateStoreRequest")
+  const found = await api.stores.find(store)
+  if (found.managed) throw managedByPlan(found.declaredName ?? found.name)
+  const renamed = await renameStore(api.database, found.id, name)
+  api.stores.forget(found)
+  if (renamed === "absent") throw storeNotFound()
+  if (renamed === "managed") throw managedByPlan(found.declaredName ?? found.name)
+  const { id, createdAt, updatedAt } = renamed
+  return { status: 200, body: { id, name: renamed.name, created_at: createdAt, updated_at: updatedAt } }
 }
 
 /** `DELETE /stores/{store}` → 204, also when it never existed; 409 for a declared one. */

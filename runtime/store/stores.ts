@@ -71,6 +71,24 @@ export async function listStores(
   return rows.map(recordOf)
 }
 
+const rename: Statement = {
+  name: "store-rename",
+  text: `update sallyport.stores set name = $2, updated_at = now()
+    where id = $1 and deleted_at is null and not managed returning id`,
+}
+
+/** Gives a store of the API another name. `managed` and `absent` as in `deleteStore`. */
+export async function renameStore(
+  database: Database,
+  id: string,
+  name: string,
+): Promise<StoreRecord | "managed" | "absent"> {
+  const rows = await database.query(rename, [id, name])
+  const found = await findStore(database, id)
+  if (found === undefined) return "absent"
+  return rows.length > 0 ? found : "managed"
+}
+
 /**
  * Marks a store deleted; its rows stay, as with OpenFGA. `managed`: refused, it belongs to the plan. `absent`: there is none (any more).
  */

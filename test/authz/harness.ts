@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest"
 import { AuthzApi } from "../../runtime/authz/api.ts"
+import type { AuthzParts } from "../../runtime/authz/ports.ts"
 import { type AuthzListeners, startAuthz } from "../../runtime/authz/start.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
@@ -97,6 +98,7 @@ export function modelPlanOf(json: unknown): ModelPlan {
 export async function serve(
   database: Database,
   maxStalenessMs = 10_000,
+  more: Partial<AuthzParts> = {},
 ): Promise<Served & { listeners: AuthzListeners }> {
   const plan = modelPlanOf(documentModel)
   const digest = digestOf(plan.model)
@@ -110,6 +112,7 @@ export async function serve(
     engine,
     maxStalenessMs: () => maxStalenessMs,
     planModel: (asked) => (asked === digest ? plan : undefined),
+    ...more,
   })
   const opened = await startAuthz({ api, listen: [{ host: "127.0.0.1", port: 0 }] })
   const close = async () => {

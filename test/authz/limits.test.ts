@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import { connect } from "node:net"
 import { expect, test } from "vitest"
-import { bodyBytesMax } from "../../runtime/authz/body.ts"
+import { authzLimits } from "../../runtime/authz/ports.ts"
 import { describeServed, documentModel, type Served } from "./harness.ts"
 
+const { bodyBytesMax } = authzLimits
 const key = (at: number) => ({ user: `user:u${at}`, relation: "owner", object: "document:1" })
 
 /** Bytes as they are over a socket of its own, and all that comes back. */

@@ -1,0 +1,77 @@
+import { ApiError } from "./api-error.ts"
+import type { Route } from "./route.ts"
+
+/** A route and the parts of the path it stands for. */
+export interface Match {
+  readonly route: Route
+  readonly store: string
+  readonly id: string
+}
+
+interface Place {
+  readonly words: Map<string, Place>
+  /** What a parameter leads to. */
+  any: Place | undefined
+  readonly routes: Map<string, Route>
+}
+
+/** Finds routes by method and path. A path with an empty part, or one that is not there, is no route's. */
+export class Router {
+  readonly #root = newPlace()
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      let place = this.#root
+      for (const word of route.path.slice(1).split("/")) place = step(place, word)
+      place.routes.set(route.method, route)
+    }
+  }
+
+  /** `path` without the query. @throws ApiError when it can't be decoded. */
+  find(method: string, path: string): Match | undefined {
+    let place: Place | undefined = this.#root
+    let store = ""
+    let id = ""
+    for (let from = 1; ; ) {
+      const slash = path.indexOf("/", from)
+      const word = slash < 0 ? path.slice(from) : path.slice(from, slash)
+      const next: Place | undefined = place.words.get(word)
+      if (next !== undefined) place = next
+      else if (place.any === undefined || word === "") return undefined
+      else {
+        const value = word.includes("%") ? decoded(word, path) : word
+        if (store === "") store = value
+        else id = value
+        place = place.any
+      }
+      if (slash < 0) break
+      from = slash + 1
+    }
+    const route = place.routes.get(method)
+    return route === undefined ? undefined : { route, store, id }
+  }
+}
+
+function newPlace(): Place {
+  return { words: new Map(), any: undefined, routes: new Map() }
+}
+
+function step(place: Place, word: string): Place {
+  if (word.startsWith("{")) {
+    place.any ??= newPlace()
+    return place.any
+  }
+  const known = place.words.get(word)
+  if (known !== undefined) return known
+  const made = newPlace()
+  place.words.set(word, made)
+  return made
+}
+
+function decoded(word: string, path: string): string {
+  try {
+    return decodeURIComponent(word)
+  } catch {
+    throw new ApiError("validation_error", `'${path}' is not a valid url component`)
+  }
+}

@@ -1,0 +1,45 @@
+import type { LoadedModel } from "../check/loaded-model.ts"
+import type { StoreRecord } from "../store/stores.ts"
+import type { AnswerHeaders } from "./answer.ts"
+import { type AuthzApi, modelHeaders } from "./api.ts"
+import type { Answer } from "./route.ts"
+
+/** What a question is about. */
+export interface Asked {
+  readonly storeId: string
+  readonly modelId: string
+  readonly model: LoadedModel
+}
+
+/**
+ * Finds the store and the model a question means (`named`, or the one in force when that is empty) and asks. Without a promise where both are known: this is before every check.
+ * @throws ApiError for a store or model that is not there · SourceUnavailable
+ */
+export function withModel(
+  api: AuthzApi,
+  storeName: string,
+  named: string,
+  ask: (asked: Asked) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const store = api.stores.find(storeName)
+  if (store instanceof Promise) return store.then((found) => inStore(api, found, named, ask))
+  return inStore(api, store, named, ask)
+}
+
+function inStore(
+  api: AuthzApi,
+  store: StoreRecord,
+  named: string,
+  ask: (asked: Asked) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const modelId = api.modelId(store, named)
+  const model = api.model(store, modelId)
+  if (model instanceof Promise)
+    return model.then((loaded) => ask({ storeId: store.id, modelId, model: loaded }))
+  return ask({ storeId: store.id, modelId, model })
+}
+
+/** Which store and model were used, and the revision at which the answer is true. */
+export function revisionHeaders(storeId: string, modelId: string, revision: number): AnswerHeaders {
+  return [...modelHeaders(storeId, modelId), "Sallyport-Revision", String(revision)]
+}
