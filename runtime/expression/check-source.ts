@@ -14,7 +14,7 @@ export type CheckedSource =
 /** See `checkExpression`. */
 export function checkSource(source: string, environment: Environment, expected?: CelType): CheckedSource {
   const parsed = parseExpression(source)
-  if (!parsed.ok) return { ok: false, findings: [parsed.finding] }
+  if (!parsed.ok) return { ok: false, findings: parsed.findings }
   const checker = new TreeChecker(source, environment)
   const type = checker.check(parsed.tree)
   const wanted = expected === undefined ? undefined : parseCelType(expected)

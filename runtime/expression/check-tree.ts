@@ -1,9 +1,20 @@
 import { constantFault } from "./constants.ts"
 import type { DeclaredObject, Environment } from "./environment.ts"
 import type { ExpressionFinding, FindingKind, Reference } from "./finding.ts"
+import { macroForms } from "./loop-macros.ts"
+import { NameResolver } from "./name-resolution.ts"
 import { callFault, findOverload } from "./overloads.ts"
-import { signatures } from "./signatures.ts"
-import type { CallNode, ConditionalNode, LoopNode, NameNode, SelectNode, TreeNode } from "./syntax-tree.ts"
+import { type Signature, signatures } from "./signatures.ts"
+import { excerpt, reservedWords } from "./source-characters.ts"
+import type {
+  CallNode,
+  ConditionalNode,
+  LoopNode,
+  Meaning,
+  NameNode,
+  SelectNode,
+  TreeNode,
+} from "./syntax-tree.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 import { join } from "./unify.ts"
 import { kindOf } from "./values.ts"
@@ -12,26 +23,6 @@ const { dyn, bool, type: typeType } = simpleTypes
 
 /** Findings after which an expression is not looked at further. */
 const findingsMax = 20
-
-/** Names that stand for a type as a value: `type(x) == int`. */
-export const typeNames: ReadonlyMap<string, string> = new Map(
-  [
-    "bool",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bytes",
-    "list",
-    "map",
-    "type",
-    "timestamp",
-    "duration",
-    "ipaddress",
-  ]
-    .map((name): [string, string] => [name, name])
-    .concat([["null_type", "null"]]),
-)
 
 interface Details {
   readonly name?: string
@@ -46,11 +37,17 @@ export class TreeChecker {
   private readonly environment: Environment
   private readonly loopVariables: { readonly name: string; readonly type: CelTypeTree }[] = []
   private readonly isObject: (name: string) => boolean
+  private readonly names: NameResolver
 
   constructor(source: string, environment: Environment) {
     this.source = source
     this.environment = environment
     this.isObject = (name) => environment.objects.has(name)
+    this.names = new NameResolver(source, environment, (name) => this.local(name) !== undefined)
+  }
+
+  private local(name: string): { readonly type: CelTypeTree } | undefined {
+    return this.loopVariables.findLast((variable) => variable.name === name)
   }
 
   check(node: TreeNode, insideChain = false): CelTypeTree {
@@ -106,14 +103,25 @@ export class TreeChecker {
 
   private typeOfName(node: NameNode, insideChain: boolean): CelTypeTree {
     const { name, start, end } = node
-    const local = this.loopVariables.findLast((variable) => variable.name === name)
+    const local = node.rooted ? undefined : this.local(name)
     if (local !== undefined) return local.type
-    const declared = this.environment.variables.get(name)
-    if (declared !== undefined) {
-      if (!insideChain) this.references.push({ path: [name], start, end })
-      return declared
-    }
-    if (typeNames.has(name)) return typeType
+    node.meaning = this.names.meaningOf(node)
+    return this.typeOfMeaning(node.meaning, node, insideChain) ?? this.unknownName(name, start, end)
+  }
+
+  private typeOfMeaning(
+    meaning: Meaning | undefined,
+    { start, end }: TreeNode,
+    insideChain: boolean,
+  ): CelTypeTree | undefined {
+    if (meaning === undefined) return undefined
+    if (meaning.kind === "type") return typeType
+    if (!insideChain) this.references.push({ path: [meaning.name], start, end })
+    return this.environment.variables.get(meaning.name)
+  }
+
+  private unknownName(name: string, start: number, end: number): CelTypeTree {
+    if (reservedWords.has(name)) return this.report("syntax", `\`${name}\` is a reserved word`, start, end)
     const candidates = [
       ...this.loopVariables.map((variable) => variable.name),
       ...this.environment.variables.keys(),
@@ -123,12 +131,17 @@ export class TreeChecker {
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
 
+  /** The variable a node names, loop variables apart. */
+  private variableOf(node: TreeNode): string | undefined {
+    if (node.kind === "name" && !node.rooted && this.local(node.name) !== undefined) return undefined
+    const meaning = this.names.meaningOf(node)
+    return meaning?.kind === "variable" ? meaning.name : undefined
+  }
+
   /** The names from a variable down to this node, when it is such a chain. */
   private chainOf(node: TreeNode): string[] | undefined {
-    if (node.kind === "name") {
-      const shadowed = this.loopVariables.some((variable) => variable.name === node.name)
-      return !shadowed && this.environment.variables.has(node.name) ? [node.name] : undefined
-    }
+    const variable = this.variableOf(node)
+    if (variable !== undefined) return [variable]
     if (node.kind === "select") {
       const above =
         node.operand.kind === "select" && node.operand.test ? undefined : this.chainOf(node.operand)
@@ -153,6 +166,11 @@ export class TreeChecker {
   }
 
   private typeOfSelect(node: SelectNode, insideChain: boolean): CelTypeTree {
+    if (!node.test) {
+      node.meaning = this.names.meaningOf(node)
+      const named = this.typeOfMeaning(node.meaning, node, insideChain)
+      if (named !== undefined) return named
+    }
     const chained = this.noteChain(node, insideChain)
     const operand = this.check(node.operand, chained)
     const field = this.typeOfField(node.operand, operand, node.field, node.fieldStart, node.fieldEnd)
@@ -189,27 +207,40 @@ export class TreeChecker {
     const candidates = [...object.fields.keys(), ...object.methods.keys()]
     const message = object.methods.has(name)
       ? `\`${name}\` is a method; call it`
-      : `\`${this.excerpt(operand)}\` has no field \`${name}\``
+      : `\`${excerpt(this.source.slice(operand.start, operand.end))}\` has no field \`${name}\``
     return this.report("unknown-field", message, start, end, { name, candidates })
-  }
-
-  private excerpt(node: TreeNode): string {
-    const part = this.source.slice(node.start, node.end).replace(/\s+/g, " ")
-    return part.length > 40 ? `${part.slice(0, 39)}…` : part
   }
 
   private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
     if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
+    node.namespaced = this.names.namespacedFunction(node)
+    if (node.namespaced !== undefined) return this.typeOfApplied(node, node.namespaced)
     const receiver = node.target === undefined ? undefined : this.check(node.target)
     const object = receiver === undefined ? undefined : this.environment.objects.get(receiver.name)
     const method = object?.methods.get(node.name)
     if (receiver !== undefined && method === undefined && macroForms.has(node.name))
       return this.wrongMacro(node)
     const given = node.args.map((arg) => this.check(arg))
-    const rows = method === undefined ? signatures[node.form].get(node.name) : undefined
-    if (method === undefined && rows === undefined) return this.unknownFunction(node, receiver, object)
-    const types = receiver === undefined || method !== undefined ? given : [receiver, ...given]
-    const overloads = method === undefined ? (rows ?? []) : [method]
+    const rows = method === undefined ? signatures[node.form].get(node.name) : [method]
+    if (rows === undefined) return this.unknownFunction(node, receiver, object)
+    return this.typeOfResult(
+      node,
+      rows,
+      receiver === undefined || method !== undefined ? given : [receiver, ...given],
+    )
+  }
+
+  /** A function with dots in its name. */
+  private typeOfApplied(node: CallNode, name: string): CelTypeTree {
+    const given = node.args.map((arg) => this.check(arg))
+    return this.typeOfResult(node, signatures.function.get(name) ?? [], given)
+  }
+
+  private typeOfResult(
+    node: CallNode,
+    overloads: readonly Signature[],
+    types: readonly CelTypeTree[],
+  ): CelTypeTree {
     const result = findOverload(overloads, types, this.isObject)
     if (result === undefined) {
       const fault = callFault(node, overloads, types, this.isObject)
@@ -308,30 +339,38 @@ export class TreeChecker {
 
   private typeOfLoop(node: LoopNode): CelTypeTree {
     const range = this.check(node.range)
-    const element = this.elementOf(node.range, range)
-    this.loopVariables.push({ name: node.variable, type: element })
+    const [key, value] = this.elementsOf(node.range, range)
+    const element = range.name === "list" ? value : key
+    const before = this.loopVariables.length
+    this.loopVariables.push({ name: node.variable, type: node.second === undefined ? element : key })
+    if (node.second !== undefined) this.loopVariables.push({ name: node.second, type: value })
     if (node.test !== undefined)
       this.requireBool(node.test, `the condition of \`${node.macro}\` must be \`bool\``)
     const result = node.result === undefined ? undefined : this.check(node.result)
-    this.loopVariables.pop()
-    if (result !== undefined) return listOf(result)
-    return node.macro === "filter" ? listOf(element) : bool
+    this.loopVariables.length = before
+    if (node.macro === "filter") return listOf(element)
+    if (result === undefined) return bool
+    if (node.macro === "transformMap") return mapOf(key, result)
+    return node.macro === "transformMapEntry" ? this.typeOfEntry(node, result) : listOf(result)
   }
 
-  private elementOf(node: TreeNode, range: CelTypeTree): CelTypeTree {
-    if (range.name === "list" || range.name === "map") return range.args[0] ?? dyn
-    if (range.name === "dyn") return dyn
-    return this.report("type", `a \`${range.text}\` has no elements to go through`, node.start, node.end)
+  private typeOfEntry({ result }: LoopNode, type: CelTypeTree): CelTypeTree {
+    if (type.name === "map") return type
+    if (type.name === "dyn" || result === undefined) return mapOf(dyn, dyn)
+    const message = `an entry is a \`map\` like \`{key: value}\`, not \`${type.text}\``
+    return this.report("type", message, result.start, result.end)
+  }
+
+  /** The types of key and value of what a loop goes through; the key of a list is the index. */
+  private elementsOf(node: TreeNode, range: CelTypeTree): readonly [CelTypeTree, CelTypeTree] {
+    const [first, second] = range.args
+    if (range.name === "list") return [simpleTypes.int, first ?? dyn]
+    if (range.name === "map") return [first ?? dyn, second ?? dyn]
+    if (range.name !== "dyn")
+      this.report("type", `a \`${range.text}\` has no elements to go through`, node.start, node.end)
+    return [dyn, dyn]
   }
 }
 
 const letter: CelTypeTree = { name: "A", args: [], text: "A" }
 const eitherBranch = { parameters: [letter, letter], returns: letter }
-
-const macroForms: ReadonlyMap<string, string> = new Map([
-  ["all", "`list.all(x, condition)`"],
-  ["exists", "`list.exists(x, condition)`"],
-  ["exists_one", "`list.exists_one(x, condition)`"],
-  ["filter", "`list.filter(x, condition)`"],
-  ["map", "`list.map(x, value)` or `list.map(x, condition, value)`"],
-])

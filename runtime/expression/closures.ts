@@ -1,5 +1,6 @@
 import { ExpressionError } from "./expression-error.ts"
 import { charge } from "./meter.ts"
+import { Unknown } from "./unknown.ts"
 import { kindOf } from "./values.ts"
 
 /** What one evaluation works on: the values of the variables, and a place for each loop variable. */
@@ -8,67 +9,72 @@ export interface Frame {
   readonly locals: unknown[]
 }
 
+/** Gives a value or, where conditions are evaluated partially, an `Unknown`. */
 export type Closure = (frame: Frame) => unknown
 
-/** A variable without a value, where the caller wants to know all such names. Thrown only by conditions. */
-export class MissingError extends ExpressionError {
-  readonly names: ReadonlySet<string>
+/** Why a part has no value that decides: it failed, or it depends on what is not known. */
+export type Undecided = ExpressionError | Unknown
 
-  constructor(names: Iterable<string>) {
-    super("no-such-key", "a parameter is missing")
-    this.names = new Set(names)
-  }
-}
-
-// An error costs some microseconds (its stack), much more than the steps around it.
+// An error costs some microseconds, much more than the steps around it.
 const failureCost = 50
 
-/** Takes note of a failure that the other operand may make irrelevant. Throws what nothing absorbs: the cost limit and our own mistakes. */
-function absorbed(error: unknown): ExpressionError {
+/** Takes note of a failure that another part may make irrelevant. Throws what nothing absorbs: the cost limit and our own mistakes. */
+export function absorbed(error: unknown): ExpressionError {
   if (!(error instanceof ExpressionError) || error.reason === "cost") throw error
   charge(failureCost)
   return error
-}
-
-/** The failure of two parts: what is missing counts more than what is wrong, and all missing names are wanted. */
-export function mergeFailures(first: ExpressionError | undefined, second: unknown): ExpressionError {
-  const other = absorbed(second)
-  if (first instanceof MissingError && other instanceof MissingError) {
-    return new MissingError([...first.names, ...other.names])
-  }
-  return other instanceof MissingError ? other : (first ?? other)
 }
 
 export function notBool(value: unknown): ExpressionError {
   return new ExpressionError("type", `bool is expected, not ${kindOf(value)}`)
 }
 
-/** What `&&` and `||` give when the left side failed: the right side, if it decides alone. */
-function afterFailure(failure: ExpressionError, right: Closure, frame: Frame, deciding: boolean): boolean {
+/** What a value other than true and false means where one of them is needed. */
+export function undecidedBy(value: unknown): Undecided {
+  return value instanceof Unknown ? value : notBool(value)
+}
+
+/**
+ * Both of two parts where either could have decided: what is not known counts more than what is wrong, because it may turn out to
+ * decide; of two failures the first counts.
+ */
+export function bothUndecided(first: Undecided | undefined, second: Undecided): Undecided {
+  if (first === undefined) return second
+  if (second instanceof Unknown) return first instanceof Unknown ? first.and(second) : second
+  return first
+}
+
+/** @throws ExpressionError when that is what it is. */
+export function unknownOrThrow(undecided: Undecided): Unknown {
+  if (undecided instanceof Unknown) return undecided
+  throw undecided
+}
+
+/** What `&&` and `||` give when the left side did not decide by itself: the right side, if that does. */
+function withoutLeft(left: Undecided, right: Closure, frame: Frame, deciding: boolean): unknown {
   let value: unknown
   try {
     value = right(frame)
   } catch (error) {
-    throw mergeFailures(failure, error)
+    return unknownOrThrow(bothUndecided(left, absorbed(error)))
   }
   if (value === deciding) return deciding
-  throw failure
+  return unknownOrThrow(value === !deciding ? left : bothUndecided(left, undecidedBy(value)))
 }
 
-/** `||` (`deciding` true) or `&&` (false): one side that decides makes a failure of the other irrelevant, in both orders. */
+/** `||` (`deciding` true) or `&&` (false): one side that decides makes the other irrelevant, in both orders. */
 export function logic(left: Closure, right: Closure, deciding: boolean): Closure {
   return (frame) => {
     let value: unknown
     try {
       value = left(frame)
     } catch (error) {
-      return afterFailure(absorbed(error), right, frame, deciding)
+      return withoutLeft(absorbed(error), right, frame, deciding)
     }
     if (value === deciding) return deciding
-    if (typeof value !== "boolean") return afterFailure(notBool(value), right, frame, deciding)
+    if (value !== !deciding) return withoutLeft(undecidedBy(value), right, frame, deciding)
     const other = right(frame)
-    if (typeof other === "boolean") return other
-    throw notBool(other)
+    return typeof other === "boolean" ? other : unknownOrThrow(undecidedBy(other))
   }
 }
 
@@ -77,34 +83,30 @@ export function conditional(condition: Closure, whenTrue: Closure, whenFalse: Cl
     const value = condition(frame)
     if (value === true) return whenTrue(frame)
     if (value === false) return whenFalse(frame)
-    throw notBool(value)
+    return unknownOrThrow(undecidedBy(value))
   }
 }
 
-type Apply = (...values: unknown[]) => unknown
+export type Apply = (...values: unknown[]) => unknown
 
-/** Evaluates every part even after a failure, so that all missing names are found. */
-function collecting(parts: readonly Closure[], apply: Apply): Closure {
+/** Looks at every part before it applies, so that all names a result depends on come out. A failure is one whatever the others are. */
+function partial(parts: readonly Closure[], apply: Apply): Closure {
   return (frame) => {
-    let failure: ExpressionError | undefined
+    let unknown: Unknown | undefined
     const values = parts.map((part) => {
-      try {
-        return part(frame)
-      } catch (error) {
-        failure = mergeFailures(failure, error)
-        return undefined
-      }
+      const value = part(frame)
+      if (value instanceof Unknown) unknown = value.and(unknown)
+      return value
     })
-    if (failure !== undefined) throw failure
-    return apply(...values)
+    return unknown ?? apply(...values)
   }
 }
 
 /** A call that needs all its parts. */
-export function strict(parts: readonly Closure[], apply: Apply, collect: boolean): Closure {
+export function strict(parts: readonly Closure[], apply: Apply, isPartial: boolean): Closure {
   const [first, second, third] = parts
   if (first === undefined) return () => apply()
-  if (collect) return collecting(parts, apply)
+  if (isPartial) return partial(parts, apply)
   if (second === undefined) return (frame) => apply(first(frame))
   if (third === undefined) return (frame) => apply(first(frame), second(frame))
   if (parts.length === 3) return (frame) => apply(first(frame), second(frame), third(frame))

@@ -1,5 +1,4 @@
 import { adapterFor, adaptRawInt } from "./adapt.ts"
-import { typeNames } from "./check-tree.ts"
 import { type Closure, conditional, logic, strict } from "./closures.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
@@ -25,8 +24,8 @@ export type VariableReader = (name: string, type: CelTypeTree, raw: boolean) => 
 export interface TreeCompilerOptions {
   readonly environment: Environment
   readonly readVariable: VariableReader
-  /** Makes an evaluation look at all parts, to find every missing name; slower. */
-  readonly collect: boolean
+  /** Variables may be unknown: makes an evaluation look at all parts, to find every name the outcome depends on; slower. */
+  readonly isPartial: boolean
 }
 
 type Comparison = (left: bigint | number, right: bigint | number) => boolean
@@ -90,22 +89,27 @@ export class TreeCompiler {
   }
 
   private strict(parts: readonly Closure[], apply: (...values: unknown[]) => unknown): Closure {
-    return strict(parts, apply, this.options.collect)
+    return strict(parts, apply, this.options.isPartial)
   }
 
   private name(node: NameNode, raw: boolean): Closure {
-    const scope = this.scopes.findLast((variable) => variable.name === node.name)
-    if (scope !== undefined) {
-      const { slot } = scope
-      return (frame) => frame.locals[slot]
-    }
-    const type = this.options.environment.variables.get(node.name)
-    if (type !== undefined) return this.options.readVariable(node.name, type, raw)
-    const named = new TypeValue(typeNames.get(node.name) ?? node.name)
+    const scope = node.rooted ? undefined : this.scopes.findLast((variable) => variable.name === node.name)
+    if (scope === undefined) return this.meaning(node, raw) ?? failing(`\`${node.name}\` is not known`)
+    const { slot } = scope
+    return (frame) => frame.locals[slot]
+  }
+
+  /** What a name stands for as a whole. */
+  private meaning({ meaning, type }: NameNode | SelectNode, raw: boolean): Closure | undefined {
+    if (meaning?.kind === "variable") return this.options.readVariable(meaning.name, type, raw)
+    if (meaning === undefined) return undefined
+    const named = new TypeValue(meaning.name)
     return () => named
   }
 
   private select(node: SelectNode, raw: boolean): Closure {
+    const named = this.meaning(node, raw)
+    if (named !== undefined) return named
     const operand = this.compile(node.operand)
     const object = this.options.environment.objects.get(node.operand.type.name)
     const read = fieldReader(node.field, object, node.test)
@@ -129,9 +133,12 @@ export class TreeCompiler {
   }
 
   private plainCall(node: CallNode): Closure {
-    const parts = node.target === undefined ? node.args : [node.target, ...node.args]
-    const apply = functionOf(node.form, node.name, parts.length)
-    const constants = node.form === "function" ? literalsOf(parts) : undefined
+    const { target, args, namespaced } = node
+    const parts = target === undefined || namespaced !== undefined ? args : [target, ...args]
+    const form = namespaced === undefined ? node.form : "function"
+    const apply = functionOf(form, namespaced ?? node.name, parts.length)
+    if (apply === undefined) return failing(`no ${form} is called \`${node.name}\``)
+    const constants = form === "function" ? literalsOf(parts) : undefined
     const folded = constants === undefined ? undefined : fold(apply, constants)
     if (folded !== undefined) return () => folded
     return this.strict(
@@ -199,13 +206,29 @@ export class TreeCompiler {
   private loop(node: LoopNode): Closure {
     const range = this.compile(node.range)
     const slot = this.scopes.length
-    this.slots = Math.max(this.slots, slot + 1)
     this.scopes.push({ name: node.variable, slot })
+    if (node.second !== undefined) this.scopes.push({ name: node.second, slot: slot + 1 })
+    this.slots = Math.max(this.slots, this.scopes.length)
     const test = node.test === undefined ? undefined : this.compile(node.test)
     const result = node.result === undefined ? undefined : this.compile(node.result)
-    this.scopes.pop()
+    this.scopes.length = slot
     const stepCost = weightOf(node) - weightOf(node.range)
-    return runLoop(node.macro, { range, slot, stepCost, test, result })
+    return runLoop({
+      macro: node.macro,
+      range,
+      slot,
+      isPaired: node.second !== undefined,
+      stepCost,
+      test,
+      result,
+    })
+  }
+}
+
+/** A part the type check refuses: it is compiled only where an expression runs unchecked. */
+function failing(message: string): Closure {
+  return () => {
+    throw new ExpressionError("other", message)
   }
 }
 

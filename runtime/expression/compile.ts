@@ -60,7 +60,7 @@ export function compileExpression(
     const [first] = checked.findings
     throw new TypeError(`the expression is wrong at ${first?.start}: ${first?.message}`)
   }
-  const compiler = new TreeCompiler({ environment, readVariable, collect: false })
+  const compiler = new TreeCompiler({ environment, readVariable, isPartial: false })
   const closure = compiler.compile(checked.tree)
   const costMax = options.costMax ?? costMaxDefault
   const { slots } = compiler

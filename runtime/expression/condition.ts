@@ -1,13 +1,14 @@
 import type { Adapt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
-import { MissingError } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { contextConverter } from "./condition-values.ts"
-import type { Environment } from "./environment.ts"
+import { environmentOf } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import type { ExpressionFinding } from "./finding.ts"
 import { costMaxDefault, metered } from "./meter.ts"
+import { reservedWords } from "./source-characters.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
+import { Unknown } from "./unknown.ts"
 
 /** A parameter's type in OpenFGA's JSON: `TYPE_NAME_LIST` with one generic type, … */
 export interface ConditionParameterType {
@@ -31,18 +32,27 @@ export type ConditionContext =
     }
 
 /**
- * `missing` lists every parameter the outcome depends on that the context lacks, sorted; `error` says why there is no
+ * `missing` lists the parameters the outcome depends on and the context lacks, sorted; `error` says why there is no
  * outcome (a value of a wrong type, an overflow, the cost limit), lower-case.
  */
 export type ConditionOutcome = boolean | { readonly missing: readonly string[] } | { readonly error: string }
+
+/**
+ * Which parameters a context must have: those the outcome turns out to depend on, or every declared one, as OpenFGA asks
+ * for them, whatever the others make of the outcome.
+ */
+export type ConditionDemand = "needed" | "declared"
 
 /** A condition ready for evaluation. `parameters` are the declared names, sorted; `used` those the expression reads. */
 export interface CompiledCondition {
   readonly name: string
   readonly parameters: readonly string[]
   readonly used: readonly string[]
-  /** Never throws. Values are converted when they are first needed, so a malformed one that does not count does no harm. */
-  evaluate(context: ConditionContext): ConditionOutcome
+  /**
+   * Never throws. Values are converted when they are first needed, so a malformed one that does not count does no harm.
+   * `demand` is "needed" by default. Nobody gets true or false that a missing parameter could turn round.
+   */
+  evaluate(context: ConditionContext, demand?: ConditionDemand): ConditionOutcome
 }
 
 /** A condition, or what is wrong with it. */
@@ -103,31 +113,33 @@ function parametersOf(condition: ConditionSource): {
   return { parameters, wrong }
 }
 
-/** The values of one evaluation: converted when first read, because a malformed one that does not count is no error. */
-interface Values {
-  readonly lookup: (name: string) => unknown
-  readonly converted: unknown[]
-}
-
 function fail(name: string, error: unknown): ExpressionError {
   if (!(error instanceof ExpressionError)) throw error
   return new ExpressionError("type", `failed to convert context parameter '${name}': ${error.message}`)
 }
 
+/**
+ * The values of one evaluation, twice as many as there are parameters: as given, and behind them as converted when first read,
+ * because a malformed one that does not count is no error.
+ */
+type Cells = unknown[]
+
 function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableReader {
+  const { size } = parameters
   return (name) => {
     const parameter = parameters.get(name)
     if (parameter === undefined) throw new Error(`the parameter ${name} passed the check but is not declared`)
     const { index, convert } = parameter
+    const unknown = new Unknown([name])
     return (frame) => {
-      const { lookup, converted } = frame.values as Values
-      const known = converted[index]
+      const cells = frame.values as Cells
+      const known = cells[size + index]
       if (known !== undefined) return known
-      const given = lookup(name)
-      if (given === undefined) throw new MissingError([name])
+      const given = cells[index]
+      if (given === undefined) return unknown
       try {
         const value = convert(given)
-        converted[index] = value
+        cells[size + index] = value
         return value
       } catch (error) {
         throw fail(name, error)
@@ -140,81 +152,88 @@ function own(object: Readonly<Record<string, unknown>> | undefined, name: string
   return object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-function lookupIn(context: ConditionContext): (name: string) => unknown {
-  if (typeof context === "function") return context
+function valueIn(context: ConditionContext, name: string): unknown {
+  if (typeof context === "function") return context(name)
   const { stored, request } = context
-  return (name) =>
-    own(stored, name) ?? (stored !== undefined && Object.hasOwn(stored, name) ? null : own(request, name))
+  const value = own(stored, name)
+  return value === undefined ? own(request, name) : value
+}
+
+function outcomeOf(value: unknown): ConditionOutcome {
+  if (typeof value === "boolean") return value
+  if (value instanceof Unknown) return { missing: [...value.names].sort() }
+  return { error: "the condition is not bool" }
 }
 
 class Condition implements CompiledCondition {
   readonly name: string
   readonly parameters: readonly string[]
   readonly used: readonly string[]
-  private readonly run: Runner
-  private readonly makeCollector: () => Runner
+  private readonly declared: readonly Parameter[]
+  private readonly read: readonly Parameter[]
+  private readonly whole: Runner
+  private readonly makePartial: () => Runner
   // Made only when something was missing: most conditions never need it.
-  private collector: Runner | undefined
+  private partial: Runner | undefined
 
   constructor(
     name: string,
-    parameters: Iterable<string>,
-    used: Iterable<string>,
-    make: (collect: boolean) => Runner,
+    parameters: ReadonlyMap<string, Parameter>,
+    used: ReadonlySet<string>,
+    make: (isPartial: boolean) => Runner,
   ) {
     this.name = name
-    this.parameters = [...parameters].sort()
-    this.used = [...new Set(used)].sort()
-    this.run = make(false)
-    this.makeCollector = () => make(true)
+    this.declared = Array.from(parameters.values())
+    this.read = this.declared.filter((parameter) => used.has(parameter.name))
+    this.parameters = Array.from(parameters.keys()).sort()
+    this.used = [...used].sort()
+    this.whole = make(false)
+    this.makePartial = () => make(true)
   }
 
-  evaluate(context: ConditionContext): ConditionOutcome {
-    const lookup = lookupIn(context)
-    try {
-      return this.run(lookup)
-    } catch (error) {
-      if (!(error instanceof MissingError)) return outcomeOf(error)
+  evaluate(context: ConditionContext, demand: ConditionDemand = "needed"): ConditionOutcome {
+    if (demand === "declared") {
+      const missing = this.parameters.filter((name) => valueIn(context, name) === undefined)
+      if (missing.length > 0) return { missing }
     }
+    const cells: Cells = new Array(this.declared.length * 2)
+    let isWhole = true
+    for (const { name, index } of this.read) {
+      const given = valueIn(context, name)
+      cells[index] = given
+      if (given === undefined) isWhole = false
+    }
+    if (!isWhole) this.partial ??= this.makePartial()
+    const run = isWhole || this.partial === undefined ? this.whole : this.partial
     try {
-      this.collector ??= this.makeCollector()
-      return this.collector(lookup)
+      return outcomeOf(run(cells))
     } catch (error) {
-      return outcomeOf(error)
+      if (error instanceof ExpressionError) return { error: error.message }
+      throw error
     }
   }
 }
 
-function outcomeOf(error: unknown): ConditionOutcome {
-  if (error instanceof MissingError) return { missing: [...error.names].sort() }
-  if (error instanceof ExpressionError) return { error: error.message }
-  throw error
-}
-
-type Runner = (lookup: (name: string) => unknown) => boolean
+type Runner = (cells: Cells) => unknown
 
 /** Compiles, or says what is wrong. A finding without a place in the expression (a parameter's type) has start and end 0. */
 export function compileCondition(condition: ConditionSource): ConditionCompilation {
   const { parameters, wrong } = parametersOf(condition)
   if (wrong.length > 0) return { ok: false, findings: wrong }
-  const variables = new Map(Array.from(parameters.values(), ({ name, type }) => [name, type]))
-  const environment: Environment = { variables, objects: new Map() }
+  // OpenFGA lets a reserved word name a parameter but no expression read it.
+  const readable = Array.from(parameters.values()).filter(({ name }) => !reservedWords.has(name))
+  const environment = environmentOf(new Map(readable.map(({ name, type }) => [name, type])), new Map())
   const checked = checkSource(condition.expression, environment, "bool")
   if (!checked.ok) return { ok: false, findings: checked.findings }
   const readVariable = readParameter(parameters)
-  const make = (collect: boolean): Runner => {
-    const compiler = new TreeCompiler({ environment, readVariable, collect })
+  const make = (isPartial: boolean): Runner => {
+    const compiler = new TreeCompiler({ environment, readVariable, isPartial })
     const closure = compiler.compile(checked.tree)
     const { slots } = compiler
-    return (lookup) => {
-      const frame = { values: { lookup, converted: [] }, locals: new Array<unknown>(slots) }
-      const value = metered(costMaxDefault, closure, frame)
-      if (typeof value === "boolean") return value
-      throw new ExpressionError("type", "the condition is not bool")
-    }
+    return (cells) => metered(costMaxDefault, closure, { values: cells, locals: new Array<unknown>(slots) })
   }
-  const used = checked.references.map(({ path }) => path[0] ?? "")
-  return { ok: true, condition: new Condition(condition.name, parameters.keys(), used, make) }
+  const used = new Set(checked.references.map(({ path }) => path[0] ?? ""))
+  return { ok: true, condition: new Condition(condition.name, parameters, used, make) }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { ExpressionError } from "./expression-error.ts"
 import { parseIpAddress } from "./ip-address.ts"
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from "./time.ts"
+import { typeNameOf } from "./type-names.ts"
 import { Duration, type IpAddress, intMax, intMin, kindOf, Timestamp, TypeValue, Uint } from "./values.ts"
 
 function refuse(target: string, value: unknown): ExpressionError {
@@ -150,5 +151,5 @@ export function toIpAddress(value: unknown): IpAddress {
 }
 
 export function typeOfValue(value: unknown): TypeValue {
-  return new TypeValue(kindOf(value))
+  return new TypeValue(typeNameOf(kindOf(value)))
 }

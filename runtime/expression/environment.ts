@@ -21,10 +21,16 @@ export interface ObjectType {
   readonly open?: CelType
 }
 
-/** What an expression of some place may name. Object types may refer to each other; a name of one is longer than a letter. */
+/**
+ * What an expression of some place may name. Names of variables may have dots (`a.b`: the longest declared one wins over fields), and may
+ * be words the language reserves (`var`, `for`, …), but not `in`, `true`, `false`, `null`. Inside of a `container` (`x.y`) a name means
+ * first what is declared there: `z` is looked for as `x.y.z`, `x.z`, `z`, and `.z` means `z` alone.
+ * Object types may refer to each other; a name of one is longer than a letter.
+ */
 export interface Declarations {
   readonly variables: Readonly<Record<string, CelType>>
   readonly objects?: Readonly<Record<string, ObjectType>>
+  readonly container?: string
 }
 
 /** A method with its types read. */
@@ -46,6 +52,31 @@ export interface DeclaredObject {
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelTypeTree>
   readonly objects: ReadonlyMap<string, DeclaredObject>
+  /** What is put before a name where it is looked for: `["x.y.", "x.", ""]` inside of `x.y`. */
+  readonly prefixes: readonly string[]
+  /** Whether a name may stand for something else than the variable of that name: there are names with dots, or a container. */
+  readonly isQualified: boolean
+}
+
+function prefixesOf(container: string | undefined): string[] {
+  const parts = container === undefined || container === "" ? [] : container.split(".")
+  return Array.from({ length: parts.length + 1 }, (_, cut) =>
+    parts
+      .slice(0, parts.length - cut)
+      .map((part) => `${part}.`)
+      .join(""),
+  )
+}
+
+/** Puts an environment together. */
+export function environmentOf(
+  variables: ReadonlyMap<string, CelTypeTree>,
+  objects: ReadonlyMap<string, DeclaredObject>,
+  container?: string,
+): Environment {
+  const prefixes = prefixesOf(container)
+  const isQualified = prefixes.length > 1 || Array.from(variables.keys()).some((name) => name.includes("."))
+  return { variables, objects, prefixes, isQualified }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {
@@ -110,5 +141,5 @@ export function declareEnvironment(declarations: Declarations): Environment {
     }
     if (open !== undefined) requireKnown(open, objects, name)
   }
-  return { variables, objects }
+  return environmentOf(variables, objects, declarations.container)
 }

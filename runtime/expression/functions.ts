@@ -130,11 +130,13 @@ const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ...textMethods,
 ])
 
-/** The function behind a call that passed the type check; a method gets its receiver first. */
-export function functionOf(form: "operator" | "function" | "method", name: string, count: number): Applied {
+/** The function behind a call; a method gets its receiver first. Undefined when there is none. */
+export function functionOf(
+  form: "operator" | "function" | "method",
+  name: string,
+  count: number,
+): Applied | undefined {
   if (form === "operator" && name === "-") return count === 1 ? negate : subtract
   const table = form === "operator" ? operators : form === "function" ? functions : methods
-  const applied = table.get(name)
-  if (applied === undefined) throw new Error(`the library has no \`${name}\` although it has its signature`)
-  return applied
+  return table.get(name)
 }

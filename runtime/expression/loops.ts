@@ -1,80 +1,177 @@
-import { type Closure, type Frame, mergeFailures, notBool } from "./closures.ts"
+import {
+  absorbed,
+  bothUndecided,
+  type Closure,
+  type Frame,
+  type Undecided,
+  undecidedBy,
+  unknownOrThrow,
+} from "./closures.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { charge } from "./meter.ts"
-import type { LoopNode } from "./syntax-tree.ts"
-import { type CelMap, type JsonObject, kindOf, mapKeys } from "./values.ts"
+import type { LoopMacro } from "./syntax-tree.ts"
+import { Unknown } from "./unknown.ts"
+import { CelMap, type JsonObject, kindOf, mapEntries, mapKeys } from "./values.ts"
 
-/** A loop ready to run. `slot` is the loop variable's place in the frame, `stepCost` the weight of the body. */
+/**
+ * A loop ready to run. `slot` is the first loop variable's place in the frame, the second one's is behind it; `stepCost` is the
+ * weight of the body.
+ */
 export interface Loop {
+  readonly macro: LoopMacro
   readonly range: Closure
   readonly slot: number
+  readonly isPaired: boolean
   readonly stepCost: number
   readonly test: Closure | undefined
   readonly result: Closure | undefined
 }
 
+type Step = readonly [first: unknown, second: unknown]
+
+/** What a loop of one variable goes through. */
 function elementsOf(range: unknown): readonly unknown[] {
   if (Array.isArray(range)) return range
   if (kindOf(range) === "map") return mapKeys(range as CelMap | JsonObject)
   throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
 }
 
-/** `exists` (`deciding` true) and `all` (false): a deciding element makes failures of others irrelevant. */
+/** What a loop of two variables goes through: index and element, or key and value. */
+function stepsOf(range: unknown): readonly Step[] {
+  if (Array.isArray(range)) return range.map((element, index): Step => [BigInt(index), element])
+  if (kindOf(range) === "map") return Array.from(mapEntries(range as CelMap | JsonObject))
+  throw new ExpressionError("type", `${kindOf(range)} has no elements to go through`)
+}
+
+/** Puts an element into its places and pays for its turn. */
+function enter({ slot, isPaired, stepCost }: Loop, element: unknown, frame: Frame): void {
+  charge(stepCost)
+  if (isPaired) {
+    const [first, second] = element as Step
+    frame.locals[slot] = first
+    frame.locals[slot + 1] = second
+  } else frame.locals[slot] = element
+}
+
+/** The elements of the range, or that it is not known. */
+function begin({ range, isPaired }: Loop, frame: Frame): readonly unknown[] | Unknown {
+  const value = range(frame)
+  if (value instanceof Unknown) return value
+  return isPaired ? stepsOf(value) : elementsOf(value)
+}
+
+/** `exists` (`deciding` true) and `all` (false): an element that decides makes failures and unknowns of others irrelevant. */
 function quantifier(loop: Loop, test: Closure, deciding: boolean): Closure {
-  const { range, slot, stepCost } = loop
   return (frame) => {
-    let failure: ExpressionError | undefined
-    for (const element of elementsOf(range(frame))) {
-      charge(stepCost)
-      frame.locals[slot] = element
+    const elements = begin(loop, frame)
+    if (elements instanceof Unknown) return elements
+    let undecided: Undecided | undefined
+    for (const element of elements) {
+      enter(loop, element, frame)
+      let failure: Undecided
       try {
         const value = test(frame)
         if (value === deciding) return deciding
-        if (typeof value !== "boolean") failure ??= notBool(value)
+        if (value === !deciding) continue
+        failure = undecidedBy(value)
       } catch (error) {
-        failure = mergeFailures(failure, error)
+        failure = absorbed(error)
       }
+      undecided = bothUndecided(undecided, failure)
     }
-    if (failure !== undefined) throw failure
-    return !deciding
+    return undecided === undefined ? !deciding : unknownOrThrow(undecided)
   }
 }
 
-function holds(test: Closure | undefined, frame: Frame): boolean {
+/** Whether an element passes the test. @throws ExpressionError when that is no bool. */
+function holds(test: Closure | undefined, frame: Frame): boolean | Unknown {
   const value = test === undefined || test(frame)
-  if (typeof value !== "boolean") throw notBool(value)
-  return value
+  return typeof value === "boolean" ? value : unknownOrThrow(undecidedBy(value))
+}
+
+/** Goes through all elements; `take` gets what passes the test. Gives what is not known of them. */
+function everyStep(
+  loop: Loop,
+  frame: Frame,
+  take: (element: unknown) => Unknown | undefined,
+): Unknown | undefined {
+  const elements = begin(loop, frame)
+  if (elements instanceof Unknown) return elements
+  let unknown: Unknown | undefined
+  for (const element of elements) {
+    enter(loop, element, frame)
+    const passed = holds(loop.test, frame)
+    const lacking = passed === true ? take(element) : passed === false ? undefined : passed
+    if (lacking !== undefined) unknown = lacking.and(unknown)
+  }
+  return unknown
 }
 
 function existsOne(loop: Loop): Closure {
-  const { range, slot, stepCost, test } = loop
   return (frame) => {
     let count = 0
-    for (const element of elementsOf(range(frame))) {
-      charge(stepCost)
-      frame.locals[slot] = element
-      if (holds(test, frame)) count++
-    }
-    return count === 1
+    const unknown = everyStep(loop, frame, () => {
+      count++
+      return undefined
+    })
+    return unknown ?? count === 1
   }
 }
 
-function collect(loop: Loop): Closure {
-  const { range, slot, stepCost, test, result } = loop
+function collectList(loop: Loop): Closure {
+  const { result } = loop
   return (frame) => {
     const collected: unknown[] = []
-    for (const element of elementsOf(range(frame))) {
-      charge(stepCost)
-      frame.locals[slot] = element
-      if (holds(test, frame)) collected.push(result === undefined ? element : result(frame))
-    }
-    return collected
+    const unknown = everyStep(loop, frame, (element) => {
+      const value = result === undefined ? element : result(frame)
+      if (value instanceof Unknown) return value
+      collected.push(value)
+      return undefined
+    })
+    return unknown ?? collected
+  }
+}
+
+function takeEntries(value: unknown, into: (readonly [unknown, unknown])[]): void {
+  if (kindOf(value) !== "map") throw new ExpressionError("type", `an entry is a map, not ${kindOf(value)}`)
+  for (const entry of mapEntries(value as CelMap | JsonObject)) {
+    charge(1)
+    into.push(entry)
+  }
+}
+
+/** `transformMap` keeps the keys; with `isEntry` each result is a map whose entries are taken. */
+function collectMap(loop: Loop, result: Closure, isEntry: boolean): Closure {
+  const { slot } = loop
+  return (frame) => {
+    const collected: (readonly [unknown, unknown])[] = []
+    const unknown = everyStep(loop, frame, () => {
+      const key = frame.locals[slot]
+      const value = result(frame)
+      if (value instanceof Unknown) return value
+      if (!isEntry) collected.push([key, value])
+      else takeEntries(value, collected)
+      return undefined
+    })
+    return unknown ?? CelMap.of(collected)
   }
 }
 
 /** The closure of a macro. */
-export function runLoop(macro: LoopNode["macro"], loop: Loop): Closure {
-  if (macro === "exists_one") return existsOne(loop)
-  if (macro === "filter" || macro === "map") return collect(loop)
-  return quantifier(loop, loop.test ?? (() => true), macro === "exists")
+export function runLoop(loop: Loop): Closure {
+  const always: Closure = () => true
+  switch (loop.macro) {
+    case "all":
+    case "exists":
+      return quantifier(loop, loop.test ?? always, loop.macro === "exists")
+    case "exists_one":
+      return existsOne(loop)
+    case "filter":
+    case "map":
+    case "transformList":
+      return collectList(loop)
+    case "transformMap":
+    case "transformMapEntry":
+      return collectMap(loop, loop.result ?? always, loop.macro === "transformMapEntry")
+  }
 }

@@ -12,10 +12,19 @@ export interface LiteralNode extends NodeBase {
   readonly value: unknown
 }
 
+/** A name; `rooted` when a dot stands before it (`.name`), which skips loop variables and the container. */
 export interface NameNode extends NodeBase {
   readonly kind: "name"
   readonly name: string
+  readonly rooted: boolean
+  /** What the name stands for, set by the type check. */
+  meaning: Meaning | undefined
 }
+
+/** What a name or a chain of names (`a.b.c`) stands for as a whole. */
+export type Meaning =
+  | { readonly kind: "variable"; readonly name: string }
+  | { readonly kind: "type"; readonly name: string }
 
 /** `operand.field`, or with `test` the macro `has(operand.field)`. */
 export interface SelectNode extends NodeBase {
@@ -25,6 +34,8 @@ export interface SelectNode extends NodeBase {
   readonly fieldStart: number
   readonly fieldEnd: number
   readonly test: boolean
+  /** Set by the type check where the whole chain is one name. */
+  meaning: Meaning | undefined
 }
 
 /** A function, a method (`target` is the receiver) or an operator (`name` is its sign; `[]` is the index). */
@@ -36,6 +47,8 @@ export interface CallNode extends NodeBase {
   readonly nameEnd: number
   readonly target: TreeNode | undefined
   readonly args: readonly TreeNode[]
+  /** Set by the type check where the target is the namespace of a function: `strings.quote`. */
+  namespaced: string | undefined
 }
 
 export interface LogicNode extends NodeBase {
@@ -62,12 +75,26 @@ export interface MapNode extends NodeBase {
   readonly entries: readonly { readonly key: TreeNode; readonly value: TreeNode }[]
 }
 
-/** A macro over a list or the keys of a map. `test` is the predicate, `result` what `map` collects. */
+export type LoopMacro =
+  | "all"
+  | "exists"
+  | "exists_one"
+  | "filter"
+  | "map"
+  | "transformList"
+  | "transformMap"
+  | "transformMapEntry"
+
+/**
+ * A macro over a list or a map. One variable is the element or the key; of two the first is the index or the key and the second the
+ * element or the value. `test` is the predicate, `result` what is collected.
+ */
 export interface LoopNode extends NodeBase {
   readonly kind: "loop"
-  readonly macro: "all" | "exists" | "exists_one" | "filter" | "map"
+  readonly macro: LoopMacro
   readonly range: TreeNode
   readonly variable: string
+  readonly second: string | undefined
   readonly test: TreeNode | undefined
   readonly result: TreeNode | undefined
 }

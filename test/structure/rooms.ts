@@ -20,6 +20,7 @@ const compilerRooms = [
   "compiler/core",
   "compiler/gateway",
   "compiler/model",
+  "compiler/model-test",
   "compiler/diff",
   "compiler/render",
   "compiler/compile.ts",
@@ -77,7 +78,7 @@ export const rooms: readonly Room[] = [
       "types",
     ],
     may: [],
-    packages: ["@marcbachmann/cel-js", "re2js"],
+    packages: ["re2js"],
     builtins: ["node:net"],
   },
   {
@@ -192,7 +193,6 @@ export const rooms: readonly Room[] = [
       "runtime/telemetry",
       "runtime/identity",
     ],
-    packages: ["fastify"],
     builtins: "any",
   },
   {
@@ -261,6 +261,12 @@ export const rooms: readonly Room[] = [
     packages: ["chevrotain", "yaml"],
   },
   {
+    path: "compiler/model-test",
+    doors: ["coverage", "run", "store-file", "suite"],
+    may: ["compiler/core", "compiler/model", ...pure],
+    packages: ["yaml"],
+  },
+  {
     path: "compiler/gateway",
     doors: [
       "ast",
@@ -281,7 +287,7 @@ export const rooms: readonly Room[] = [
   { path: "compiler/diff", doors: ["change", "compare-plans"], may: ["runtime/plan", "runtime/model"] },
   {
     path: "compiler/render",
-    doors: ["changes", "diagnostics", "explain"],
+    doors: ["changes", "diagnostics", "explain", "json", "text", "width"],
     may: ["compiler/core", "compiler/diff"],
     packages: ["picocolors"],
   },

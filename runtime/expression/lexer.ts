@@ -1,0 +1,191 @@
+import { readNumber } from "./number-literal.ts"
+import { isNameStart, nameEnd, type Report } from "./source-characters.ts"
+import { readText } from "./text-literal.ts"
+
+/** What a token is: a name, a field in backticks, a value, the end, a mistake that is reported already, or a sign by its own text. */
+export type TokenKind = "name" | "quoted" | "literal" | "end" | "bad" | Sign
+
+export type Sign =
+  | "("
+  | ")"
+  | "["
+  | "]"
+  | "{"
+  | "}"
+  | "."
+  | ","
+  | ":"
+  | "?"
+  | "+"
+  | "-"
+  | "*"
+  | "/"
+  | "%"
+  | "!"
+  | "<"
+  | "<="
+  | ">"
+  | ">="
+  | "=="
+  | "!="
+  | "&&"
+  | "||"
+
+const singles = new Map<number, Sign>(
+  (["(", ")", "[", "]", "{", "}", ".", ",", ":", "?", "+", "-", "*", "/", "%"] as const).map((sign) => [
+    sign.charCodeAt(0),
+    sign,
+  ]),
+)
+const singleOf: readonly (Sign | undefined)[] = Array.from({ length: 128 }, (_, code) => singles.get(code))
+
+const quoteHint = "texts stand in straight quotation marks: `\"…\"` or `'…'`"
+const hints: ReadonlyMap<string, string> = new Map([
+  ["“", quoteHint],
+  ["”", quoteHint],
+  ["‘", quoteHint],
+  ["’", quoteHint],
+  ["„", quoteHint],
+  ["#", "`#` starts no comment; comments start with `//`"],
+  [";", "`;` has no place here; an expression has one part"],
+  ["`", "backticks stand around a field after a dot: a.`b-c`"],
+])
+
+const literalWords: ReadonlyMap<string, boolean | null> = new Map([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+])
+
+const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y
+
+/**
+ * Cuts a source into tokens, one at a time: `kind`, `start`, `end` and `value` are those of the current one. A mistake is reported once, here,
+ * and what was meant comes out where that is plain (`=` for `==`), so that the parser goes on.
+ */
+export class Lexer {
+  kind: TokenKind = "end"
+  start = 0
+  end = 0
+  /** The name, the field, or the value of a literal. */
+  value: unknown
+  /** Where the token before ended. */
+  endBefore = 0
+  private readonly source: string
+  private readonly report: Report
+
+  constructor(source: string, report: Report) {
+    this.source = source
+    this.report = report
+  }
+
+  /** Goes to the next token. */
+  next(): void {
+    this.endBefore = this.end
+    this.start = this.skipBlanks(this.end)
+    this.kind = this.scan(this.start)
+  }
+
+  private scan(at: number): TokenKind {
+    if (at >= this.source.length) return this.cut("end", at)
+    const code = this.source.charCodeAt(at)
+    if (isNameStart(code)) return this.word(at)
+    const follower = this.source.charCodeAt(at + 1)
+    if ((code >= 48 && code <= 57) || (code === 46 && follower >= 48 && follower <= 57)) {
+      return this.literal(readNumber(this.source, at, this.report))
+    }
+    if (code === 34 || code === 39) return this.literal(readText(this.source, at, at, this.report))
+    const sign = code < 128 ? singleOf[code] : undefined
+    return sign === undefined ? this.longSign(code, follower, at) : this.cut(sign, at + 1)
+  }
+
+  private skipBlanks(from: number): number {
+    const { source } = this
+    let at = from
+    for (;;) {
+      const code = source.charCodeAt(at)
+      if (code === 32 || code === 10 || code === 9 || code === 13 || code === 12) at++
+      else if (code === 47 && source.charCodeAt(at + 1) === 47) {
+        const line = source.indexOf("\n", at)
+        at = line === -1 ? source.length : line + 1
+      } else return at
+    }
+  }
+
+  private cut(kind: TokenKind, end: number): TokenKind {
+    this.end = end
+    return kind
+  }
+
+  private literal({ value, end }: { readonly value: unknown; readonly end: number }): TokenKind {
+    this.value = value
+    return this.cut("literal", end)
+  }
+
+  private word(at: number): TokenKind {
+    const { source } = this
+    const end = nameEnd(source, at)
+    const quote = source.charCodeAt(end)
+    const name = source.slice(at, end)
+    if ((quote === 34 || quote === 39) && /^(?:[rR]|[bB][rR]?)$/.test(name)) {
+      return this.literal(readText(source, at, end, this.report))
+    }
+    const value = end - at > 5 ? undefined : literalWords.get(name)
+    if (value !== undefined) return this.literal({ value, end })
+    this.value = name
+    return this.cut("name", end)
+  }
+
+  private longSign(code: number, follower: number, at: number): TokenKind {
+    switch (code) {
+      case 33:
+        return follower === 61 ? this.comparison("!=", at) : this.cut("!", at + 1)
+      case 60:
+        if (follower === 62) return this.meant("!=", at, 2)
+        return follower === 61 ? this.cut("<=", at + 2) : this.cut("<", at + 1)
+      case 62:
+        return follower === 61 ? this.cut(">=", at + 2) : this.cut(">", at + 1)
+      case 61:
+        if (follower === 61) return this.comparison("==", at)
+        this.report("`=` compares nothing; write `==`", at, at + 1)
+        return this.cut("==", at + 1)
+      case 38:
+        return follower === 38 ? this.cut("&&", at + 2) : this.meant("&&", at, 1)
+      case 124:
+        return follower === 124 ? this.cut("||", at + 2) : this.meant("||", at, 1)
+      case 96:
+        return this.backticks(at)
+      default:
+        return this.stray(at)
+    }
+  }
+
+  /** `==` and `!=`, or what other languages write with a third sign. */
+  private comparison(sign: "==" | "!=", at: number): TokenKind {
+    return this.source.charCodeAt(at + 2) === 61 ? this.meant(sign, at, 3) : this.cut(sign, at + 2)
+  }
+
+  /** A sign of another language; the one of ours that does it comes out. */
+  private meant(sign: Sign, at: number, length: number): TokenKind {
+    const found = this.source.slice(at, at + length)
+    this.report(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
+    return this.cut(sign, at + length)
+  }
+
+  private backticks(at: number): TokenKind {
+    quotedField.lastIndex = at
+    const field = quotedField.exec(this.source)?.[0]
+    if (field === undefined) return this.stray(at)
+    this.value = field.slice(1, -1)
+    return this.cut("quoted", at + field.length)
+  }
+
+  private stray(at: number): TokenKind {
+    const character = String.fromCodePoint(this.source.codePointAt(at) ?? 0)
+    const end = at + character.length
+    const printable = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
+    const shown = printable ? `\`${character}\`` : "this character"
+    this.report(hints.get(character) ?? `${shown} has no place here`, at, end)
+    return this.cut("bad", end)
+  }
+}

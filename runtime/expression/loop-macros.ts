@@ -1,0 +1,86 @@
+import { reservedWords } from "./source-characters.ts"
+import type { LoopMacro, LoopNode, TreeNode } from "./syntax-tree.ts"
+import { simpleTypes } from "./types.ts"
+
+/** How a macro may be written: how many names come first, and what follows them. */
+interface MacroForm {
+  readonly macro: LoopMacro
+  readonly names: 1 | 2
+  readonly has: readonly ("test" | "result")[]
+}
+
+const quantifiers = ["all", "exists", "exists_one"] as const
+const transforms = ["transformList", "transformMap", "transformMapEntry"] as const
+
+function form(macro: LoopMacro, names: 1 | 2, ...has: ("test" | "result")[]): MacroForm {
+  return { macro, names, has }
+}
+
+/** By name, as written in an expression. */
+const forms: ReadonlyMap<string, readonly MacroForm[]> = new Map<string, readonly MacroForm[]>([
+  ...quantifiers.map((macro): [string, MacroForm[]] => [
+    macro,
+    [form(macro, 1, "test"), form(macro, 2, "test")],
+  ]),
+  ["existsOne", [form("exists_one", 1, "test"), form("exists_one", 2, "test")]],
+  ["filter", [form("filter", 1, "test")]],
+  ["map", [form("map", 1, "result"), form("map", 1, "test", "result")]],
+  ...transforms.map((macro): [string, MacroForm[]] => [
+    macro,
+    [form(macro, 2, "result"), form(macro, 2, "test", "result")],
+  ]),
+])
+
+/** How macros are written, for who wrote one in another way. */
+export const macroForms: ReadonlyMap<string, string> = new Map([
+  ["all", "`list.all(x, condition)`"],
+  ["exists", "`list.exists(x, condition)`"],
+  ["exists_one", "`list.exists_one(x, condition)`"],
+  ["existsOne", "`list.existsOne(x, condition)`"],
+  ["filter", "`list.filter(x, condition)`"],
+  ["map", "`list.map(x, value)` or `list.map(x, condition, value)`"],
+  ["transformList", "`list.transformList(i, x, value)` or `list.transformList(i, x, condition, value)`"],
+  ["transformMap", "`map.transformMap(k, v, value)` or `map.transformMap(k, v, condition, value)`"],
+  ["transformMapEntry", "`map.transformMapEntry(k, v, {key: value})` or with a condition before the entry"],
+])
+
+/** The name a macro's variable has; a mistake is reported. */
+function variableOf(node: TreeNode | undefined, report: (message: string, node: TreeNode) => void): string {
+  if (node?.kind === "name" && !node.rooted) {
+    if (reservedWords.has(node.name)) report(`\`${node.name}\` is a reserved word`, node)
+    return node.name
+  }
+  if (node !== undefined) report("a name is expected here", node)
+  return ""
+}
+
+/** The loop that a call of this name and number of arguments is; undefined when it is none. */
+export function loopOf(
+  range: TreeNode,
+  name: string,
+  args: readonly TreeNode[],
+  place: { readonly start: number; readonly end: number },
+  report: (message: string, node: TreeNode) => void,
+): LoopNode | undefined {
+  const found = forms.get(name)?.find(({ names, has }) => names + has.length === args.length)
+  if (found === undefined) return undefined
+  const { macro, names, has } = found
+  const [first, other] = args
+  const variable = variableOf(first, report)
+  const second = names === 2 ? variableOf(other, report) : undefined
+  if (second === variable && other !== undefined) report("the two variables must differ", other)
+  const part = (what: "test" | "result") => (has.includes(what) ? args[names + has.indexOf(what)] : undefined)
+  const { start, end } = place
+  return {
+    kind: "loop",
+    macro,
+    range,
+    variable,
+    second,
+    test: part("test"),
+    result: part("result"),
+    start,
+    end,
+    type: simpleTypes.dyn,
+  }
+}

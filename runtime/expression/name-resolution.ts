@@ -1,0 +1,79 @@
+import type { Environment } from "./environment.ts"
+import { signatures } from "./signatures.ts"
+import type { CallNode, Meaning, NameNode, TreeNode } from "./syntax-tree.ts"
+import { typeNames } from "./type-names.ts"
+
+interface NameChain {
+  readonly root: NameNode
+  /** All names, parted by dots. */
+  readonly text: string
+}
+
+/** The names a node consists of: `a`, `a.b.c`. Fields in backticks are no names. */
+function nameChain(node: TreeNode, source: string): NameChain | undefined {
+  const fields: string[] = []
+  let part = node
+  while (part.kind === "select") {
+    if (part.test || source[part.fieldStart] === "`") return undefined
+    fields.push(part.field)
+    part = part.operand
+  }
+  if (part.kind !== "name") return undefined
+  return { root: part, text: [part.name, ...fields.reverse()].join(".") }
+}
+
+/** Finds out what names stand for. Loop variables are the caller's: they hide everything else. */
+export class NameResolver {
+  private readonly source: string
+  private readonly environment: Environment
+  private readonly isLocal: (name: string) => boolean
+
+  constructor(source: string, environment: Environment, isLocal: (name: string) => boolean) {
+    this.source = source
+    this.environment = environment
+    this.isLocal = isLocal
+  }
+
+  /** What a name or a chain of names stands for as a whole, loop variables apart. */
+  meaningOf(node: TreeNode): Meaning | undefined {
+    const { variables, isQualified } = this.environment
+    if (node.kind === "name") {
+      if (!isQualified && variables.has(node.name)) return { kind: "variable", name: node.name }
+      return this.find(node.name, node.rooted)
+    }
+    if (node.kind !== "select") return undefined
+    const root = rootOf(node)
+    if (root === undefined || (!isQualified && variables.has(root.name))) return undefined
+    if (!root.rooted && this.isLocal(root.name)) return undefined
+    const chain = nameChain(node, this.source)
+    return chain === undefined ? undefined : this.find(chain.text, root.rooted)
+  }
+
+  private find(name: string, rooted: boolean): Meaning | undefined {
+    const { variables, prefixes } = this.environment
+    for (const prefix of rooted ? [""] : prefixes) {
+      const full = prefix + name
+      if (variables.has(full)) return { kind: "variable", name: full }
+      const type = typeNames.get(full)
+      if (type !== undefined) return { kind: "type", name: type }
+    }
+    return undefined
+  }
+
+  /** The function a method call names, when its target is a namespace and no value: `strings.quote`. */
+  namespacedFunction({ target, name }: CallNode): string | undefined {
+    const root = target === undefined ? undefined : rootOf(target)
+    if (target === undefined || root === undefined || this.environment.variables.has(root.name))
+      return undefined
+    if (!root.rooted && this.isLocal(root.name)) return undefined
+    const chain = nameChain(target, this.source)
+    const full = `${chain?.text}.${name}`
+    return chain !== undefined && signatures.function.has(full) ? full : undefined
+  }
+}
+
+function rootOf(node: TreeNode): NameNode | undefined {
+  let part = node
+  while (part.kind === "select") part = part.operand
+  return part.kind === "name" ? part : undefined
+}

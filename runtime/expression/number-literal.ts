@@ -1,0 +1,59 @@
+import { excerpt, isNamePart, type Literal, nameEnd, type Report } from "./source-characters.ts"
+import { Uint, uintMax } from "./values.ts"
+
+const whole = /^\d+$/
+const wholeOrHex = /^(?:0x[0-9a-fA-F]+|\d+)([uU]?)$/
+const decimal = /^(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?$/
+/** More digits than any number of 64 bits has without leading zeros. */
+const digitsMax = 25
+
+/** The end of everything that is written together as a number, so that `1.5x` is one mistake and not three. */
+function numberEnd(source: string, at: number): number {
+  let end = nameEnd(source, at)
+  if (source.charCodeAt(end) === 46 && isDigit(source.charCodeAt(end + 1))) end = nameEnd(source, end + 1)
+  const sign = source.charCodeAt(end)
+  const last = source.charCodeAt(end - 1) | 32
+  const isHex = (source.charCodeAt(at + 1) | 32) === 120
+  if ((sign === 43 || sign === 45) && last === 101 && !isHex && isDigit(source.charCodeAt(end + 1))) {
+    end = nameEnd(source, end + 1)
+  }
+  return end
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
+}
+
+/**
+ * Reads the number at `at`: int as a bigint (whether it fits is known only with its sign), uint, double.
+ * One that is none is reported and stands for 0.
+ */
+export function readNumber(source: string, at: number, report: Report): Literal {
+  const following = source.charCodeAt(at + 1)
+  // Most numbers are a single digit.
+  if (!isNamePart(following) && following !== 46 && source.charCodeAt(at) !== 46) {
+    return { value: BigInt(source.charCodeAt(at) - 48), end: at + 1 }
+  }
+  const end = numberEnd(source, at)
+  const text = source.slice(at, end)
+  if (whole.test(text)) return { value: wholeNumber(text), end }
+  const suffix = wholeOrHex.exec(text)?.[1]
+  if (suffix !== undefined) {
+    const value = wholeNumber(suffix === "" ? text : text.slice(0, -1))
+    if (suffix === "") return { value, end }
+    if (value <= uintMax) return { value: new Uint(value), end }
+    report(`the number does not fit into a uint, whose largest is ${uintMax}`, at, end)
+    return { value: new Uint(0n), end }
+  }
+  const value = decimal.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(value)) return { value, end }
+  const reason = Number.isNaN(value) ? "is not a number" : "does not fit into a double"
+  report(`\`${excerpt(text)}\` ${reason}`, at, end)
+  return { value: 0, end }
+}
+
+function wholeNumber(text: string): bigint {
+  const digits = text.length > digitsMax && !text.startsWith("0x") ? text.replace(/^0+(?=\d)/, "") : text
+  // What is this long fits nowhere; its value does not matter, and making it would take long.
+  return digits.length > digitsMax ? uintMax + 1n : BigInt(digits)
+}

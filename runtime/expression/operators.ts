@@ -1,0 +1,55 @@
+import type { CallNode, TreeNode } from "./syntax-tree.ts"
+import { simpleTypes } from "./types.ts"
+
+/** How tightly a sign binds its sides. */
+export const strengths: ReadonlyMap<string, number> = new Map([
+  ["||", 1],
+  ["&&", 2],
+  ["==", 3],
+  ["!=", 3],
+  ["<", 3],
+  ["<=", 3],
+  [">", 3],
+  [">=", 3],
+  ["in", 3],
+  ["+", 4],
+  ["-", 4],
+  ["*", 5],
+  ["/", 5],
+  ["%", 5],
+])
+
+/** How other languages write signs. */
+export const words: ReadonlyMap<string, "&&" | "||"> = new Map([
+  ["and", "&&"],
+  ["or", "||"],
+])
+
+/** A call of an operator; the sign stands at `nameStart`. */
+export function operatorNode(
+  name: string,
+  args: readonly TreeNode[],
+  place: { readonly start: number; readonly end: number; readonly nameStart: number },
+): CallNode {
+  const { start, end, nameStart } = place
+  const nameEnd = nameStart + (name === "[]" ? 1 : name.length)
+  return {
+    kind: "call",
+    form: "operator",
+    name,
+    nameStart,
+    nameEnd,
+    target: undefined,
+    args,
+    namespaced: undefined,
+    start,
+    end,
+    type: simpleTypes.dyn,
+  }
+}
+
+/** Whether a node is a name or names parted by dots. */
+export function isNameChain(node: TreeNode): boolean {
+  if (node.kind === "select" && !node.test) return isNameChain(node.operand)
+  return node.kind === "name"
+}

@@ -1,0 +1,79 @@
+import type { ExpressionFinding, FindingKind } from "./finding.ts"
+import { Lexer, type TokenKind } from "./lexer.ts"
+import { excerpt } from "./source-characters.ts"
+import type { TreeNode } from "./syntax-tree.ts"
+import { simpleTypes } from "./types.ts"
+
+/** Deepest brackets: the parser recurses there. */
+const nestingMax = 100
+/** Deepest tree: check, compilation and evaluation recurse, and this many levels are far from the end of the stack. */
+const heightMax = 1000
+const nodesMax = 5000
+const findingsMax = 20
+
+/** Thrown where going on makes no sense; what is wrong is among the findings. */
+export const StopParsing = Symbol("stop")
+
+const type = simpleTypes.dyn
+
+/** What a parser has in its hands: the current token, what it found, and how large the tree has become. */
+export class ParserState {
+  readonly findings: ExpressionFinding[] = []
+  protected readonly source: string
+  protected readonly lexer: Lexer
+  protected nesting = 0
+  protected nodes = 0
+  /** Height of the tree parsed last. */
+  protected height = 0
+
+  constructor(source: string) {
+    this.source = source
+    this.lexer = new Lexer(source, (message, start, end) => this.report("syntax", message, start, end))
+  }
+
+  protected report(kind: FindingKind, message: string, start: number, end: number): void {
+    const last = this.findings.at(-1)
+    // What follows from a mistake stands at its place.
+    if (last !== undefined && (start < last.end || start === last.start)) return
+    this.findings.push({ kind, message, start, end })
+    if (this.findings.length >= findingsMax) throw StopParsing
+  }
+
+  protected limit(message: string, start: number, end: number): never {
+    this.findings.push({ kind: "limit", message, start, end })
+    throw StopParsing
+  }
+
+  protected found(): string {
+    const { kind, start, end } = this.lexer
+    return kind === "end" ? "but the expression ends" : `\`${excerpt(this.source.slice(start, end))}\` found`
+  }
+
+  protected here(message: string): void {
+    this.report("syntax", message, this.lexer.start, this.lexer.end)
+  }
+
+  protected made<Node extends TreeNode>(node: Node, height: number): Node {
+    this.height = height
+    if (++this.nodes > nodesMax)
+      this.limit(`the expression has more than ${nodesMax} parts`, node.start, node.end)
+    if (height > heightMax)
+      this.limit(`the expression is nested more than ${heightMax} deep`, node.start, node.end)
+    return node
+  }
+
+  /** What stands for a part that is missing or wrong. */
+  protected gap(start: number, end: number): TreeNode {
+    return this.made({ kind: "literal", value: null, start, end, type }, 1)
+  }
+
+  protected deeper(): void {
+    if (++this.nesting <= nestingMax) return
+    const { start, end } = this.lexer
+    this.limit(`the expression is nested more than ${nestingMax} deep`, start, end)
+  }
+
+  protected isSign(kind: TokenKind): boolean {
+    return this.lexer.kind === kind
+  }
+}

@@ -1,0 +1,127 @@
+import type { Literal, Report } from "./source-characters.ts"
+
+const simpleEscapes: ReadonlyMap<string, string> = new Map([
+  ["a", "\x07"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["v", "\v"],
+  ["\\", "\\"],
+  ["?", "?"],
+  ['"', '"'],
+  ["'", "'"],
+  ["`", "`"],
+])
+const numericEscape = /\\(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/y
+
+const lineEnds = /[\n\r]/
+
+/** The offset of the closing marks, -1 when there are none. */
+function findClose(source: string, from: number, marks: string, isRaw: boolean): number {
+  let close = source.indexOf(marks, from)
+  if (isRaw) return close
+  let backslash = source.indexOf("\\", from)
+  while (backslash !== -1 && close !== -1 && backslash < close) {
+    if (close < backslash + 2) close = source.indexOf(marks, backslash + 2)
+    backslash = source.indexOf("\\", backslash + 2)
+  }
+  return close
+}
+
+/**
+ * Reads the text or the bytes at `at`, whose marks start at `quote`, behind the prefix (`r`, `b`, `br`).
+ * A wrong sequence and a text that is not closed are reported; the latter ends with its line.
+ */
+export function readText(source: string, at: number, quote: number, report: Report): Literal {
+  const mark = source[quote] ?? '"'
+  const marks = source.startsWith(mark.repeat(3), quote) ? mark.repeat(3) : mark
+  const prefix = source.slice(at, quote).toLowerCase()
+  const isRaw = prefix.endsWith("r")
+  const isBytes = prefix.startsWith("b")
+  const from = quote + marks.length
+  const close = findClose(source, from, marks, isRaw)
+  if (close === -1 || (marks.length === 1 && lineEnds.test(source.slice(from, close)))) {
+    const line = source.slice(from).search(lineEnds)
+    const end = line === -1 || marks.length === 3 ? source.length : from + line
+    const message =
+      close === -1
+        ? `the text is not closed: \`${marks}\` is missing`
+        : "a text in single quotation marks ends on its line; use three marks for several lines"
+    report(message, at, end)
+    return { value: isBytes ? new Uint8Array() : "", end }
+  }
+  const end = close + marks.length
+  const backslash = isRaw ? -1 : source.indexOf("\\", from)
+  if (backslash === -1 || backslash >= close) {
+    const text = source.slice(from, close)
+    return { value: isBytes ? new TextEncoder().encode(text) : text, end }
+  }
+  const decode = isBytes ? unescapeBytes : unescapeText
+  return { value: decode(source, from, close, report), end }
+}
+
+interface Escape {
+  /** The code point, or the byte. */
+  readonly code: number
+  readonly isByte: boolean
+  readonly end: number
+}
+
+/** The sequence at `at`, where a backslash stands. One that does not exist is reported and stands for nothing. */
+function readEscape(source: string, at: number, stop: number, report: Report): Escape | undefined {
+  const simple = simpleEscapes.get(source[at + 1] ?? "")
+  if (simple !== undefined) return { code: simple.charCodeAt(0), isByte: false, end: at + 2 }
+  numericEscape.lastIndex = at
+  const match = numericEscape.exec(source)
+  if (match === null || at + match[0].length > stop) {
+    const part = source.slice(at, Math.min(at + 2, stop))
+    report(`\`${part}\` is not an sequence; a backslash itself is written \`\\\\\``, at, at + part.length)
+    return undefined
+  }
+  const [text, byte, short, long, octal] = match
+  const code =
+    octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "0", 16) : Number.parseInt(octal, 8)
+  const end = at + text.length
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+    report(`\`${text}\` is not an sequence: there is no such character`, at, end)
+    return undefined
+  }
+  return { code, isByte: byte !== undefined || octal !== undefined, end }
+}
+
+function unescapeText(source: string, from: number, stop: number, report: Report): string {
+  let text = ""
+  let at = from
+  for (;;) {
+    const backslash = source.indexOf("\\", at)
+    if (backslash === -1 || backslash >= stop) return text + source.slice(at, stop)
+    text += source.slice(at, backslash)
+    const sequence = readEscape(source, backslash, stop, report)
+    if (sequence !== undefined) text += String.fromCodePoint(sequence.code)
+    at = sequence?.end ?? backslash + 2
+  }
+}
+
+/** In bytes `\x` and octal escapes are bytes, all other characters their UTF-8; `\u` and `\U` do not exist. */
+function unescapeBytes(source: string, from: number, stop: number, report: Report): Uint8Array {
+  const parts: Uint8Array[] = []
+  const encoder = new TextEncoder()
+  let at = from
+  for (;;) {
+    const backslash = source.indexOf("\\", at)
+    if (backslash === -1 || backslash >= stop) {
+      parts.push(encoder.encode(source.slice(at, stop)))
+      return new Uint8Array(Buffer.concat(parts))
+    }
+    parts.push(encoder.encode(source.slice(at, backslash)))
+    const sequence = readEscape(source, backslash, stop, report)
+    at = sequence?.end ?? backslash + 2
+    if (sequence !== undefined && !sequence.isByte && at - backslash > 2) {
+      const part = source.slice(backslash, at)
+      report(`\`${part}\` is not an sequence of bytes; write the bytes with \`\\x\``, backslash, at)
+    }
+    if (sequence !== undefined) parts.push(Uint8Array.of(sequence.code))
+  }
+}

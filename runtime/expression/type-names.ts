@@ -1,0 +1,20 @@
+import type { ValueKind } from "./values.ts"
+
+const plain = ["bool", "int", "uint", "double", "string", "bytes", "list", "map", "type", "ipaddress"]
+const timestamp = "google.protobuf.Timestamp"
+const duration = "google.protobuf.Duration"
+
+/** Names that stand for a type as a value (`type(x) == int`), and the type's own name. */
+export const typeNames: ReadonlyMap<string, string> = new Map([
+  ...plain.map((name): [string, string] => [name, name]),
+  ["null_type", "null_type"],
+  ["timestamp", timestamp],
+  ["duration", duration],
+  [timestamp, timestamp],
+  [duration, duration],
+])
+
+/** The name of the type of a value of this kind. */
+export function typeNameOf(kind: ValueKind): string {
+  return kind === "null" ? "null_type" : (typeNames.get(kind) ?? kind)
+}
