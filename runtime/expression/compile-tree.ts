@@ -137,7 +137,7 @@ export class TreeCompiler {
     const parts = target === undefined || namespaced !== undefined ? args : [target, ...args]
     const form = namespaced === undefined ? node.form : "function"
     const apply = functionOf(form, namespaced ?? node.name, parts.length)
-    if (apply === undefined) return failing(`no ${form} is called \`${node.name}\``)
+    if (apply === undefined) return failing(`no ${form} \`${node.name}\` takes ${parts.length}`)
     const constants = form === "function" ? literalsOf(parts) : undefined
     const folded = constants === undefined ? undefined : fold(apply, constants)
     if (folded !== undefined) return () => folded

@@ -1,4 +1,5 @@
 import type { FindingKind } from "./finding.ts"
+import { formatFault } from "./format-text.ts"
 import { parseCidr, parseIpAddress } from "./ip-address.ts"
 import { compileRegex } from "./regex.ts"
 import type { CallNode, TreeNode } from "./syntax-tree.ts"
@@ -38,6 +39,7 @@ function textOf(node: TreeNode | undefined): string | undefined {
 
 /** What is wrong with a constant argument that its function will always refuse, so that it is known before the first request. */
 export function constantFault(node: CallNode): Fault | undefined {
+  if (node.form === "method" && node.name === "format") return constantFormatFault(node.target)
   const argument = node.form === "function" && node.name === "matches" ? node.args[1] : node.args[0]
   const text = textOf(argument)
   if (argument === undefined || text === undefined) return undefined
@@ -54,4 +56,11 @@ export function constantFault(node: CallNode): Fault | undefined {
 function methodTest(name: string): Test | undefined {
   if (name === "in_cidr") return inCidr
   return name.startsWith("get") ? timeZone : undefined
+}
+
+function constantFormatFault(target: TreeNode | undefined): Fault | undefined {
+  const format = textOf(target)
+  const message = format === undefined ? undefined : formatFault(format)
+  if (target === undefined || message === undefined) return undefined
+  return { kind: "type", message, start: target.start, end: target.end }
 }

@@ -16,7 +16,8 @@ import { ExpressionError } from "./expression-error.ts"
 import { isInCidr, parseCidr } from "./ip-address.ts"
 import { chargeLength } from "./meter.ts"
 import { matchesPattern } from "./regex.ts"
-import { textMethods, textSize } from "./text-functions.ts"
+import { signatures } from "./signatures.ts"
+import { quoteText, textMethods, textSize } from "./text-functions.ts"
 import { readDuration, readTimestamp, timeReaderNames } from "./time.ts"
 import {
   type CelMap,
@@ -120,6 +121,7 @@ const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["dyn", (value) => value],
   ["type", typeOfValue],
   ["ipaddress", toIpAddress],
+  ["strings.quote", quoteText],
 ])
 
 const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
@@ -130,12 +132,14 @@ const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ...textMethods,
 ])
 
-/** The function behind a call; a method gets its receiver first. Undefined when there is none. */
+/** The function behind a call; a method gets its receiver first. Undefined when there is none that takes so many. */
 export function functionOf(
   form: "operator" | "function" | "method",
   name: string,
   count: number,
 ): Applied | undefined {
+  const isKnown = signatures[form].get(name)?.some(({ parameters }) => parameters.length === count)
+  if (isKnown !== true) return undefined
   if (form === "operator" && name === "-") return count === 1 ? negate : subtract
   const table = form === "operator" ? operators : form === "function" ? functions : methods
   return table.get(name)

@@ -51,7 +51,8 @@ timestamp: timestamp timestamp; string timestamp; int timestamp
 duration: duration duration; string duration
 dyn: A dyn
 type: A type
-ipaddress: string ipaddress`
+ipaddress: string ipaddress
+strings.quote: string string`
 
 const methods = `
 size: string int; bytes int; list<A> int; map<A,B> int
@@ -77,6 +78,8 @@ upperAscii: string string
 trim: string string
 replace: string string string string; string string string int string
 split: string string list<string>; string string int list<string>
+reverse: string string
+format: string list<A> string
 substring: string int string; string int int string
 join: list<string> string; list<string> string string
 in_cidr: ipaddress string bool`

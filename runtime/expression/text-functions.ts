@@ -1,4 +1,5 @@
 import { ExpressionError } from "./expression-error.ts"
+import { formatText } from "./format-text.ts"
 import { charge, chargeLength } from "./meter.ts"
 import { kindOf } from "./values.ts"
 
@@ -97,6 +98,27 @@ function joinTexts(list: unknown, separator: string): string {
   return texts.join(separator)
 }
 
+const quoted: ReadonlyMap<string, string> = new Map([
+  ["\x07", "\\a"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\v", "\\v"],
+  ["\\", "\\\\"],
+  ['"', '\\"'],
+])
+
+/** `strings.quote(…)`: a text as a literal of the language; half of a surrogate pair becomes U+FFFD. */
+export function quoteText(value: unknown): string {
+  const text = asText(value)
+  chargeLength(text.length)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
+  const inner = text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (character) => quoted.get(character) ?? character)
+  return `"${inner.replace(/\p{Surrogate}/gu, "\ufffd")}"`
+}
+
 const optionalNumber = (value: unknown): number | undefined =>
   value === undefined ? undefined : asNumber(value)
 
@@ -118,6 +140,8 @@ const methods: Readonly<Record<string, Method>> = {
   trim: trimmed,
   replace: (text, from, to, limit) => replaceText(text, asText(from), asText(to), optionalNumber(limit)),
   split: (text, separator, limit) => splitText(text, asText(separator), optionalNumber(limit)),
+  reverse: (text) => Array.from(text).reverse().join(""),
+  format: (text, values) => formatText(text, values),
   substring: (text, start, end) => slice(text, asNumber(start), optionalNumber(end)),
 }
 
