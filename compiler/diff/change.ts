@@ -13,6 +13,7 @@ export type SubjectKind =
   | "trust"
   | "limits"
   | "authz"
+  | "caller"
   | "store"
   | "model"
   | "type"

@@ -1,6 +1,7 @@
 import { addressText } from "../../runtime/plan/address-text.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Address } from "../../runtime/plan/resources.ts"
+import { compareCallers, compareEngine } from "./compare-engine.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { holds } from "./networks.ts"
 import { listChanges, same } from "./same.ts"
@@ -27,8 +28,15 @@ export function compareGateways(before: Gateway | null, after: Gateway | null): 
 
 /** The engine's side, without its stores. */
 export function compareAuthzs(before: Authz | null, after: Authz | null): Told[] {
-  if (before === null || after === null) return sides("authz", before, after)
-  const told = listenerChanges(authzScope, "authz.listen", before.listen, after.listen, engineListener)
+  if (before === null || after === null)
+    return [
+      ...sides("authz", before, after),
+      ...compareCallers(null, after?.auth ?? null).filter(({ subject }) => subject.kind === "caller"),
+    ]
+  const told = [
+    ...listenerChanges(authzScope, "authz.listen", before.listen, after.listen, engineListener(after)),
+    ...compareEngine(before, after),
+  ]
   const subject = { kind: "authz", name: "" } as const
   if (before.public !== after.public)
     told.push(
@@ -41,7 +49,7 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
           ...(after.public ? { after: "public" } : { before: "public" }),
         },
         after.public
-          ? opens("the engine may listen where others can reach it, and it asks nobody who they are")
+          ? opens(`the engine may listen where others can reach it${asksNobody(after)}`)
           : closes("the engine listens where only insiders reach it"),
       ),
     )
@@ -94,7 +102,7 @@ function sides(
           : neutral("nothing asks it any more"),
       ),
     ]
-  const reach = kind === "gateway" ? publicListener : engineListener
+  const reach = "auth" in side ? engineListener(side) : publicListener
   return [
     tell(
       { ...about, action: "added", after: words },
@@ -160,10 +168,19 @@ function publicListener(address: Address): Finding {
     : opens("callers reach the gateway there")
 }
 
-function engineListener(address: Address): Finding {
-  return isLoopback(address.host)
-    ? neutral("the engine is reached there from this machine only")
-    : opens("who reaches this address can ask the engine, and write to it; it asks nobody who they are")
+function engineListener(authz: Authz): (address: Address) => Finding {
+  return ({ host }) => {
+    if (isLoopback(host)) return neutral("the engine is reached there from this machine only")
+    return opens(
+      authz.auth === null
+        ? "who reaches this address can ask the engine, and write to it; it asks nobody who they are"
+        : "callers that the engine lets in reach it there",
+    )
+  }
+}
+
+function asksNobody({ auth }: Authz): string {
+  return auth === null ? ", and it asks nobody who they are" : ""
 }
 
 /** `0.0.0.0` listens on every IPv4 address, `::` on every address. */

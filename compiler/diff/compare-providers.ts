@@ -175,18 +175,21 @@ function valueChange(name: string, uses: Uses): Finding[] {
   return findings.length > 0 ? findings : [neutral("it is read from elsewhere, or is another")]
 }
 
-function secretChange(name: string, { subscriptions }: PlanBody): Finding[] {
+function secretChange(name: string, { subscriptions, authz }: PlanBody): Finding[] {
   const keyed = Object.entries(subscriptions)
     .filter(([, { key }]) => key === name)
     .map(([subscription]) => subscription)
     .sort()
-  return keyed.length === 0
-    ? [neutral("it is read from elsewhere")]
-    : [
-        breaking(
-          `it is the key of the subscription ${quoted(keyed)}: where it is another one, the old key is refused`,
-        ),
-      ]
+  const findings: Finding[] = []
+  if (keyed.length > 0)
+    findings.push(
+      breaking(
+        `it is the key of the subscription ${quoted(keyed)}: where it is another one, the old key is refused`,
+      ),
+    )
+  if (Object.hasOwn(authz?.auth?.keys ?? {}, name))
+    findings.push(breaking("it is a key of the engine: where it is another one, the old key is refused"))
+  return findings.length > 0 ? findings : [neutral("it is read from elsewhere")]
 }
 
 function quoted(names: readonly string[]): string {

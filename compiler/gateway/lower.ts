@@ -5,6 +5,7 @@ import { MissingParts } from "./check/missing-parts.ts"
 import { Backends } from "./lower/backends.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
+import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { Places } from "./lower/place.ts"
@@ -48,16 +49,18 @@ export function lower(program: Program, models: StoreModels, report: Report): Lo
   for (const { inbound, backend, outbound } of routes.values())
     for (const list of [inbound, backend, outbound]) collect(list, used)
   const stepTable = steps.table(used)
-  const issuers = lowerIssuers(program, values, stepTable, report)
+  const keyUses = new KeyUses(program, report)
+  const authz = lowerAuthz(shared, keyUses)
+  const issuers = lowerIssuers(program, values, issuersUsed(stepTable, authz), report)
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
-  for (const part of [issuers, backendTable]) values.needIn(part)
+  for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const keyed = new Set(
     Object.values(stepTable).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])),
   )
-  const subscriptions = lowerSubscriptions(program, values, keyed, report)
+  const subscriptions = lowerSubscriptions(program, values, keyed, keyUses, report)
   const body: PlanBody = {
     gateway: lowerGateway(program, report),
-    authz: lowerAuthz(program, models, report),
+    authz,
     issuers,
     backends: backendTable,
     products: lowerProducts(program, report),
@@ -118,16 +121,21 @@ function reportNoListener(program: Program, report: Report): void {
     report.add("SP3021", undefined, "the project declares neither a `gateway` nor an `authz`")
 }
 
-/** Issuers that routes use; the others are only checked. */
+/** Issuers that routes or the engine use. */
+function issuersUsed(steps: PlanBody["steps"], authz: PlanBody["authz"]): Set<string> {
+  return new Set([
+    ...Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? [step.issuer] : [])),
+    ...Object.keys(authz?.auth?.issuers ?? {}),
+  ])
+}
+
+/** Issuers that are used; the others are only checked. */
 function lowerIssuers(
   program: Program,
   values: Values,
-  steps: PlanBody["steps"],
+  used: ReadonlySet<string>,
   report: Report,
 ): PlanBody["issuers"] {
-  const used = new Set(
-    Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? [step.issuer] : [])),
-  )
   const issuers: PlanBody["issuers"] = {}
   for (const declared of program.all("issuer")) {
     const issuer = lowerIssuer(declared, values, report)

@@ -3,6 +3,7 @@ import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
 import type { Work } from "../check/work.ts"
 import type { AuthorizationModel } from "../plan/authorization-model.ts"
+import { engineLimitDefaults } from "../plan/authz.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Database } from "../store/database.ts"
 import type { Access } from "./access.ts"
@@ -64,28 +65,8 @@ export interface AuthzLimits {
   readonly assertionTuplesMax: number
 }
 
-/** OpenFGA's defaults, but for the lengths of lists. */
-export const authzLimits: AuthzLimits = {
-  bodyBytesMax: 616_448,
-  requestMs: 3_000,
-  tuplesPerWriteMax: 100,
-  contextualTuplesMax: 100,
-  conditionContextBytesMax: 32 * 1024,
-  typesPerModelMax: 100,
-  modelBytesMax: 256 * 1024,
-  checksPerBatchMax: 50,
-  listObjectsMax: null,
-  listObjectsMs: 3_000,
-  listUsersMax: null,
-  listUsersMs: 3_000,
-  listPageSizeMax: 1_000,
-  matrixCellsMax: 10_000,
-  changesPageSizeMax: 100,
-  changesHorizonMs: 0,
-  assertionsMax: 100,
-  assertionsBytesMax: 64 * 1024,
-  assertionTuplesMax: 20,
-}
+/** What counts when nothing is said: a plan's own defaults. */
+export const authzLimits: AuthzLimits = engineLimitDefaults
 
 /** Browsers' requests from other origins: which are let in. Without it none is, and a request that a page of another origin sends is refused. */
 export interface AuthzCors {

@@ -1,6 +1,7 @@
 import { z } from "zod"
+import { authz } from "./authz.ts"
 import { modelPlan } from "./model.ts"
-import { authz, backend, gateway, issuer, product, route, subscription, value } from "./resources.ts"
+import { backend, gateway, issuer, product, route, subscription, value } from "./resources.ts"
 import { step, stepId } from "./steps.ts"
 import { name, reference } from "./text.ts"
 

@@ -1,3 +1,4 @@
+import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
@@ -113,9 +114,7 @@ class Integrity {
       if ("product" in subscription.scope)
         this.#has(products, subscription.scope.product, `subscriptions.${key}.scope`, "product")
     }
-    for (const [key, store] of Object.entries(authz?.stores ?? {})) {
-      this.#has(models, store.model, `authz.stores.${key}.model`, "model")
-    }
+    if (authz !== null) this.#authz(authz)
     // Stores know models by this digest: under another one, a model would be taken for what a store has already.
     for (const [key, { model }] of Object.entries(models)) {
       const actual = digestOf(model)
@@ -123,6 +122,32 @@ class Integrity {
         this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
     }
     this.#names(this.#plan, "")
+  }
+
+  #authz({ stores, auth, authzen }: NonNullable<PlanBody["authz"]>): void {
+    for (const [key, store] of Object.entries(stores))
+      this.#has(this.#plan.models, store.model, `authz.stores.${key}.model`, "model")
+    if (authzen.store !== null) this.#has(stores, authzen.store, "authz.authzen.store", "store")
+    const grants = (path: string, { read, write }: EngineGrants) => {
+      for (const [right, granted] of Object.entries({ read, write }))
+        if (granted !== "*")
+          for (const store of granted) this.#has(stores, store, `${path}.${right}`, "store")
+    }
+    for (const [key, granted] of Object.entries(auth?.keys ?? {})) {
+      this.#has(this.#plan.secrets, key, `authz.auth.keys.${key}`, "secret")
+      grants(`authz.auth.keys.${key}`, granted)
+    }
+    for (const [key, { subjects, anySubject }] of Object.entries(auth?.issuers ?? {})) {
+      const path = `authz.auth.issuers.${key}`
+      this.#has(this.#plan.issuers, key, path, "issuer")
+      // A token made for any other service of the issuer would open the engine (CVE-2026-55689).
+      if (this.#plan.issuers[key]?.audiences === null)
+        this.#add(path, "the engine takes no tokens without an audience")
+      subjects.forEach((each, index) => {
+        grants(`${path}.subjects[${index}]`, each.grants)
+      })
+      if (anySubject !== null) grants(`${path}.anySubject`, anySubject)
+    }
   }
 
   /** Checks a list of steps and what is inside of them; answers how deep they reach. */

@@ -27,14 +27,6 @@ export const gateway = z.strictObject({
   limits,
 })
 
-/** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. */
-export const authz = z.strictObject({
-  listen: z.array(address).max(16),
-  public: z.boolean(),
-  maxStalenessMs: milliseconds.nullable(),
-  stores: z.record(name, z.strictObject({ model: z.string() })),
-})
-
 /** A named value: read from outside, or text that may use other values. Constants nobody needs at run time are inlined and not here. */
 export const value = z.union([z.strictObject({ from: reference }), z.strictObject({ text: loadText })])
 

@@ -4,6 +4,7 @@ import { isImplied } from "../../compiler/diff/implied.ts"
 import { changesText } from "../../compiler/render/changes.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import { engineLimitDefaults } from "../../runtime/plan/authz.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
@@ -17,7 +18,16 @@ function planWith(model: AuthorizationModel): PlanBody {
   const digest = digestOf(model)
   return {
     gateway: null,
-    authz: { listen: [], public: false, maxStalenessMs: null, stores: { s: { model: digest } } },
+    authz: {
+      listen: [],
+      public: false,
+      maxStalenessMs: null,
+      auth: null,
+      limits: engineLimitDefaults,
+      cors: { origins: [], headers: [] },
+      authzen: { store: null, url: null },
+      stores: { s: { model: digest } },
+    },
     values: {},
     secrets: {},
     issuers: {},

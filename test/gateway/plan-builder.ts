@@ -1,5 +1,6 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import { engineLimitDefaults } from "../../runtime/plan/authz.ts"
 import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
@@ -87,7 +88,16 @@ const model: AuthorizationModel = {
 
 function authzOf(stores: string[]): PlanBody["authz"] {
   const named = stores.map((name) => [name, { model: digestOf(model) }] as const)
-  return { listen: [], public: false, maxStalenessMs: null, stores: Object.fromEntries(named) }
+  return {
+    listen: [],
+    public: false,
+    maxStalenessMs: null,
+    auth: null,
+    limits: engineLimitDefaults,
+    cors: { origins: [], headers: [] },
+    authzen: { store: null, url: null },
+    stores: Object.fromEntries(named),
+  }
 }
 
 function backendOf(backend: string | PlanBody["backends"][string]): PlanBody["backends"][string] {

@@ -50,6 +50,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "address-text",
       "authorization-model",
+      "authz",
       "canonical",
       "json-schema",
       "model",

@@ -83,8 +83,8 @@ export const routes = area({
   SP3014: {
     severity: "error",
     title: "Authorization engine on a public address",
-    help: "Listen on a loopback or private address, or say `public` in `authz` if the network keeps others out.",
-    why: "Whoever reaches the engine's API can write permissions. It is meant for services inside.",
+    help: "Listen on a loopback or private address, or ask callers who they are: `auth key SECRET { … }`; or say `public` if the network keeps others out.",
+    why: "Without `auth`, whoever reaches the engine's API can write permissions. It is meant for services inside.",
   },
   SP3015: {
     severity: "error",
@@ -100,9 +100,9 @@ export const routes = area({
   },
   SP3017: {
     severity: "error",
-    title: "One key for two subscriptions",
-    help: "Give each subscription its own secret.",
-    why: "A caller is told by the key. With one key for two, limits and logs would name the wrong one.",
+    title: "One key for two callers",
+    help: "Give each its own secret.",
+    why: "A caller is told by the key. With one key for two, limits, grants and logs would be those of the wrong one; and a key of a subscription must not open the engine.",
   },
   SP3018: {
     severity: "warning",
@@ -139,5 +139,17 @@ export const routes = area({
     title: "Everybody is trusted",
     help: "Name the networks of the proxies in front.",
     why: "Whoever is trusted may say by X-Forwarded-For which address a request comes from: limits by address and logs are then what callers make of them.",
+  },
+  SP3024: {
+    severity: "error",
+    title: "Engine takes tokens made for anybody",
+    help: "Declare an issuer with an `audience` of the engine's own.",
+    why: "With `any-audience`, a token that any service of the issuer gets to see would open the engine. The engine is asked with tokens made for it only.",
+  },
+  SP3025: {
+    severity: "error",
+    title: "Caller of the engine without grants",
+    help: "Add `read STORE`, `write STORE` or `manage stores`; or remove it.",
+    why: "A key or subject may do what its block says. An empty one is let in and then refused everything, which is hardly meant.",
   },
 })

@@ -218,4 +218,10 @@ export const statements = area({
     help: "Write something between the quotes.",
     why: "An empty text at this place would match everything or nothing.",
   },
+  SP2039: {
+    severity: "error",
+    title: "Invalid origin",
+    help: 'Write scheme, host and port in lower case and nothing else, e.g. `"https://console.example"` or `"http://localhost:3000"`.',
+    why: "Origins are compared letter by letter with what browsers send: scheme, host and, where it is not the scheme's own, port (RFC 6454). Anything else would never be equal.",
+  },
 })

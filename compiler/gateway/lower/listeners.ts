@@ -6,7 +6,11 @@ import { bytesOf } from "../bind/addresses.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { defaultMaxStalenessMs, defaultTimeoutMs } from "./defaults.ts"
+import { lowerEngineAuth } from "./engine-auth.ts"
+import { lowerAuthzen, lowerEngineCors, lowerEngineLimits } from "./engine-settings.ts"
+import type { KeyUses } from "./key-uses.ts"
 import type { StoreModels } from "./store-model.ts"
+import type { Values } from "./values.ts"
 
 interface Listener {
   readonly address: Address
@@ -43,13 +47,28 @@ export function timeoutOf(gateway: Bound | undefined): number | null {
   return time === undefined ? defaultTimeoutMs : time
 }
 
+/** What the engine's side is lowered from. */
+interface EngineSources {
+  readonly program: Program
+  readonly models: StoreModels
+  readonly values: Values
+  readonly report: Report
+}
+
 /** The engine's side; null where there is none. A store without a valid model is left out (reported). */
-export function lowerAuthz(program: Program, models: StoreModels, report: Report): PlanBody["authz"] {
+export function lowerAuthz(
+  { program, models, values, report }: EngineSources,
+  keyUses: KeyUses,
+): PlanBody["authz"] {
   const { authz } = program
   if (authz === undefined) return null
   const listeners = listenersOf(authz.block, report)
   const isPublic = mentions(authz.block, "public")
-  if (!isPublic) for (const listener of listeners) checkPrivate(listener, report)
+  const auth = lowerEngineAuth(program, values, keyUses, report)
+  // An `auth` that was not understood was meant to ask.
+  const asks =
+    auth !== null || authz.block?.statements.some(({ row, broken }) => row.keyword === "auth" && broken)
+  if (!isPublic && asks !== true) for (const listener of listeners) checkPrivate(listener, report)
   const stores: NonNullable<PlanBody["authz"]>["stores"] = {}
   for (const { name } of program.all("store")) {
     const model = models.get(name)
@@ -60,6 +79,10 @@ export function lowerAuthz(program: Program, models: StoreModels, report: Report
     listen: addresses(listeners),
     public: isPublic,
     maxStalenessMs: staleness === undefined ? defaultMaxStalenessMs : staleness,
+    auth,
+    limits: lowerEngineLimits(authz.block),
+    cors: lowerEngineCors(authz.block, report),
+    authzen: lowerAuthzen(program, values, report),
     stores,
   }
 }

@@ -3,6 +3,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration, Program } from "../program.ts"
+import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
 
 /** Products with those of their APIs that have routes. */
@@ -28,14 +29,14 @@ export function lowerSubscriptions(
   program: Program,
   values: Values,
   keyed: ReadonlySet<string>,
+  keyUses: KeyUses,
   report: Report,
 ): PlanBody["subscriptions"] {
   const subscriptions: PlanBody["subscriptions"] = {}
-  const keys = new Map<string, Span>()
   for (const declared of program.all("subscription")) {
     const key = statementOf(declared.bound.block, "key")?.args.word("key")
     const scope = scopeOf(declared, program, report)
-    if (key !== undefined) reportSharedKey(key.text, key.span, keys, report)
+    if (key !== undefined) keyUses.add(key, "subscription")
     if (scope === undefined || key === undefined || program.find("secret", key.text)?.kind !== "secret")
       continue
     values.needSecret(key.text)
@@ -83,13 +84,4 @@ function scopeOf(
     args.words("api").map((word) => word.text),
   )
   return { plan: { product: found.name }, apis }
-}
-
-function reportSharedKey(name: string, span: Span, keys: Map<string, Span>, report: Report): void {
-  const earlier = keys.get(name)
-  if (earlier === undefined) keys.set(name, span)
-  else
-    report.add("SP3017", span, `\`${name}\` is the key of another subscription`, {
-      related: [{ span: earlier, message: "there" }],
-    })
 }

@@ -1,4 +1,12 @@
 import type { BlockName } from "./block-name.ts"
+import {
+  authzenRows,
+  authzRows,
+  engineCorsRows,
+  engineJwtRows,
+  engineLimitRows,
+  grantRows,
+} from "./engine.ts"
 import { backendRows, claimRow, issuerRows, tlsRows } from "./providers.ts"
 import type { BlockRow } from "./row.ts"
 import {
@@ -12,15 +20,7 @@ import {
   versionRows,
 } from "./scopes.ts"
 import { inboundRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
-import {
-  authzRows,
-  fileRows,
-  gatewayRows,
-  limitsRows,
-  productRows,
-  storeRows,
-  subscriptionRows,
-} from "./top.ts"
+import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
 
 /** The language: every block and what it may hold. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
@@ -28,6 +28,12 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   gateway: { title: "`gateway`", rows: [...gatewayRows, ...everyScope] },
   limits: { title: "`limits`", rows: limitsRows },
   authz: { title: "`authz`", rows: authzRows },
+  "authz key": { title: "`auth key`", rows: grantRows },
+  "authz jwt": { title: "`auth jwt` of the engine", rows: engineJwtRows },
+  "authz subject": { title: "a subject", rows: grantRows },
+  "authz limits": { title: "`limits` of the engine", rows: engineLimitRows },
+  "authz cors": { title: "`cors`", rows: engineCorsRows },
+  "authz authzen": { title: "`authzen`", rows: authzenRows },
   store: { title: "`store`", rows: storeRows },
   issuer: { title: "`issuer`", rows: issuerRows },
   claims: { title: "`claims`", rows: [], anyKeyword: claimRow },

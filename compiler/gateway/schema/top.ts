@@ -120,7 +120,7 @@ export const fileRows: readonly Row[] = [
   include,
 ]
 
-const listen: Row = {
+export const listen: Row = {
   keyword: "listen",
   several: true,
   required: true,
@@ -175,35 +175,6 @@ export const limitsRows: readonly Row[] = [
     byDefault: "30s",
     docs: "Longest time for a whole exchange; `timeout` of an operation overrides it.",
     example: "timeout 30s",
-  },
-]
-
-export const authzRows: readonly Row[] = [
-  {
-    ...listen,
-    required: false,
-    byDefault: "no listener: only `require` asks the engine",
-    example: "listen 127.0.0.1:8080",
-  },
-  {
-    keyword: "public",
-    forms: [{ args: [] }],
-    docs: "Allows the engine to listen on an address others can reach.",
-    example: "public",
-  },
-  {
-    keyword: "max-staleness",
-    forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
-    byDefault: "10s",
-    docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
-    example: "max-staleness 10s",
-  },
-  {
-    keyword: "store",
-    several: true,
-    forms: [{ args: [slot("name", "name", { to: ["store"] })], block: "store", blockRequired: true }],
-    docs: "A store of relation tuples with its authorization model.",
-    example: 'store acme { model "models/acme.fga" }',
   },
 ]
 

@@ -1,0 +1,303 @@
+import type {
+  EngineAuth,
+  EngineAuthzen,
+  EngineCors,
+  EngineGrants,
+  EngineLimits,
+} from "../../runtime/plan/authz.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { listChanges, pairsOf, same } from "./same.ts"
+import { type Told, tell } from "./told.ts"
+import { durationWords, listWords, sizeWords, textWords } from "./words.ts"
+
+type Authz = NonNullable<PlanBody["authz"]>
+
+const scope = { kind: "authz", name: "" } as const
+
+/** Who may ask the engine what, and how much: what is told besides listeners and stores. */
+export function compareEngine(before: Authz, after: Authz): Told[] {
+  return [
+    ...compareCallers(before.auth, after.auth),
+    ...compareLimits(before.limits, after.limits),
+    ...compareCors(before.cors, after.cors),
+    ...compareAuthzen(before.authzen, after.authzen),
+  ]
+}
+
+/** Keys and subjects with what each may do, by how gateway.conf writes them. */
+export function compareCallers(before: EngineAuth | null, after: EngineAuth | null): Told[] {
+  const told: Told[] = []
+  if ((before === null) !== (after === null))
+    told.push(
+      tell(
+        {
+          action: after === null ? "added" : "removed",
+          subject: { kind: "auth", name: "authz" },
+          scope,
+          path: "authz.auth",
+          ...(after === null ? { after: "auth none" } : { before: "auth none" }),
+        },
+        after === null
+          ? opens("whoever reaches the engine may ask it and write to it; nobody is asked who they are")
+          : closes("callers of the engine without a key or token that is let in are refused"),
+      ),
+    )
+  for (const { key: name, old, next } of pairsOf(callersOf(before), callersOf(after))) {
+    if (old !== undefined && next !== undefined && same(old, next)) continue
+    const [words = ""] = [old, next].map((grants) => grants && grantWords(grants))
+    told.push(
+      tell(
+        {
+          action: old === undefined ? "added" : next === undefined ? "removed" : "changed",
+          subject: { kind: "caller", name },
+          scope,
+          path: `authz.auth.${name}`,
+          before: old === undefined ? undefined : `auth ${name} { ${words} }`,
+          after: next === undefined ? undefined : `auth ${name} { ${grantWords(next)} }`,
+        },
+        callerFindings(old, next, after === null),
+      ),
+    )
+  }
+  return told
+}
+
+function callersOf(auth: EngineAuth | null): Record<string, EngineGrants> {
+  const callers: Record<string, EngineGrants> = {}
+  for (const [key, grants] of Object.entries(auth?.keys ?? {})) callers[`key ${key}`] = grants
+  for (const [issuer, { subjects, anySubject }] of Object.entries(auth?.issuers ?? {})) {
+    for (const { subject, grants } of subjects)
+      callers[`jwt ${issuer} subject ${JSON.stringify(subject)}`] = grants
+    if (anySubject !== null) callers[`jwt ${issuer} any-subject`] = anySubject
+  }
+  return callers
+}
+
+function grantWords({ read, write, manage }: EngineGrants): string {
+  const words = (keyword: string, stores: EngineGrants["read"]) =>
+    stores === "*" ? [`${keyword} *`] : stores.length === 0 ? [] : [`${keyword} ${stores.join(" ")}`]
+  return [...words("read", read), ...words("write", write), ...(manage ? ["manage stores"] : [])].join("; ")
+}
+
+const nothing: EngineGrants = { read: [], write: [], manage: false }
+
+function callerFindings(
+  old: EngineGrants | undefined,
+  next: EngineGrants | undefined,
+  open: boolean,
+): Finding[] {
+  if (next === undefined)
+    return [open ? neutral("everybody may do that now") : closes("this caller is refused")]
+  const before = old ?? nothing
+  return [
+    ...storeFindings("read", before.read, next.read),
+    ...storeFindings("write", before.write, next.write),
+    ...(before.manage === next.manage
+      ? []
+      : [
+          next.manage
+            ? opens("it may make, list and delete stores")
+            : closes("it may not make, list and delete stores any more"),
+        ]),
+  ]
+}
+
+function storeFindings(
+  right: "read" | "write",
+  before: EngineGrants["read"],
+  after: EngineGrants["read"],
+): Finding[] {
+  if (before === "*" && after === "*") return []
+  if (after === "*") return [opens(`it may ${right} every store`)]
+  if (before === "*")
+    return [
+      closes(
+        after.length === 0
+          ? `it may not ${right} any store any more`
+          : `it may ${right} ${listWords(after)} only, not every store`,
+      ),
+    ]
+  const { added, removed } = listChanges(before, after)
+  return [
+    ...(added.length === 0 ? [] : [opens(`it may ${right} ${listWords(added)}`)]),
+    ...(removed.length === 0 ? [] : [closes(`it may not ${right} ${listWords(removed)} any more`)]),
+  ]
+}
+
+type Limit = number | null
+
+/** Null is without end. */
+const isMore = (before: Limit, after: Limit): boolean => after === null || (before !== null && after > before)
+
+/** A bound of what one request may hold. */
+const bound =
+  (what: string) =>
+  (before: Limit, after: Limit): Finding =>
+    isMore(before, after) ? opens(`more ${what} are taken`) : closes(`more ${what} are refused`)
+
+const size =
+  (what: string) =>
+  (before: number, after: number): Finding =>
+    after > before ? opens(`larger ${what} are taken`) : closes(`larger ${what} are refused`)
+
+const cut =
+  (what: string) =>
+  (before: Limit, after: Limit): Finding =>
+    isMore(before, after)
+      ? neutral(`lists of ${what} may be longer`)
+      : closes(`lists of ${what} are cut sooner`)
+
+const time =
+  (what: string) =>
+  (before: number, after: number): Finding =>
+    after > before ? neutral(`${what} may take longer`) : closes(`${what} must be ready sooner`)
+
+const limitRules: FieldRules<EngineLimits> = {
+  bodyBytesMax: size("requests"),
+  requestMs: time("answers"),
+  tuplesPerWriteMax: bound("tuples in one write"),
+  contextualTuplesMax: bound("contextual tuples"),
+  conditionContextBytesMax: size("contexts of tuples"),
+  typesPerModelMax: bound("types in a model of the API"),
+  modelBytesMax: size("models of the API"),
+  checksPerBatchMax: bound("checks in a batch"),
+  listObjectsMax: cut("objects"),
+  listObjectsMs: time("lists of objects"),
+  listUsersMax: cut("users"),
+  listUsersMs: time("lists of users"),
+  listPageSizeMax: bound("items on a page of a list"),
+  matrixCellsMax: bound("cells of a matrix"),
+  changesPageSizeMax: bound("changes on a page"),
+  changesHorizonMs: (before, after) =>
+    after > before ? closes("changes are told later") : opens("changes are told sooner"),
+  assertionsMax: bound("assertions of a model"),
+  assertionsBytesMax: size("sets of assertions"),
+  assertionTuplesMax: bound("contextual tuples of an assertion"),
+  depthMax: (before, after) =>
+    isMore(before, after)
+      ? opens("relations that come about over more steps are found; before they were refused as too complex")
+      : breaking("relations that come about over more steps are refused as too complex"),
+}
+
+const countWords = (keyword: string) => (value: Limit) => `${keyword} ${value ?? "none"}`
+const bytes = (keyword: string) => (value: Limit) => `${keyword} ${sizeWords(value ?? 0)}`
+const duration = (keyword: string) => (value: Limit) => `${keyword} ${durationWords(value)}`
+
+/** The statement of gateway.conf that sets a limit. */
+const limitWords: { readonly [Key in keyof EngineLimits]: (value: Limit) => string } = {
+  bodyBytesMax: bytes("body"),
+  requestMs: duration("timeout"),
+  tuplesPerWriteMax: countWords("write-tuples"),
+  contextualTuplesMax: countWords("contextual-tuples"),
+  conditionContextBytesMax: bytes("condition-context"),
+  typesPerModelMax: countWords("model-types"),
+  modelBytesMax: bytes("model-size"),
+  checksPerBatchMax: countWords("batch-checks"),
+  listObjectsMax: countWords("list-objects"),
+  listObjectsMs: duration("list-objects in"),
+  listUsersMax: countWords("list-users"),
+  listUsersMs: duration("list-users in"),
+  listPageSizeMax: countWords("list-page"),
+  matrixCellsMax: countWords("matrix-cells"),
+  changesPageSizeMax: countWords("changes-page"),
+  changesHorizonMs: duration("changes-horizon"),
+  assertionsMax: countWords("assertions"),
+  assertionsBytesMax: bytes("assertions-size"),
+  assertionTuplesMax: countWords("assertion-tuples"),
+  depthMax: countWords("depth"),
+}
+
+function compareLimits(before: EngineLimits, after: EngineLimits): Told[] {
+  return (Object.keys(limitRules) as (keyof EngineLimits)[])
+    .filter((key) => before[key] !== after[key])
+    .map((key) => {
+      const words = (limits: EngineLimits) => `limits { ${limitWords[key](limits[key])} }`
+      return tell(
+        {
+          action: "changed",
+          subject: { kind: "limits", name: limitWords[key](0).split(" ", 1)[0] ?? key },
+          scope,
+          path: `authz.limits.${key}`,
+          before: words(before),
+          after: words(after),
+        },
+        compareFields({ [key]: limitRules[key] } as unknown as FieldRules<EngineLimits>, before, after),
+      )
+    })
+}
+
+function compareCors(before: EngineCors, after: EngineCors): Told[] {
+  const words = ({ origins, headers }: EngineCors) =>
+    origins.length === 0 ? undefined : `cors { origins ${corsWords(origins)}; headers ${corsWords(headers)} }`
+  if (same(before, after)) return []
+  return [
+    tell(
+      {
+        action: before.origins.length === 0 ? "added" : after.origins.length === 0 ? "removed" : "changed",
+        subject: { kind: "authz", name: "cors" },
+        scope,
+        path: "authz.cors",
+        before: words(before),
+        after: words(after),
+      },
+      compareFields(corsRules, before, after),
+    ),
+  ]
+}
+
+const corsRules: FieldRules<EngineCors> = {
+  origins: corsRule("pages of", "may ask the engine"),
+  headers: (before, after, items) =>
+    items.before.origins.length === 0 || items.after.origins.length === 0
+      ? []
+      : corsRule("the request headers", "may be sent by pages")(before, after),
+}
+
+function corsRule(what: string, verb: string) {
+  return (before: readonly string[], after: readonly string[]): Finding[] => {
+    if (after.includes("*")) return [opens(`${what} any name ${verb}`)]
+    const { added, removed } = listChanges(before, after)
+    return [
+      ...(added.length === 0 ? [] : [opens(`${what} ${listWords(added)} ${verb}`)]),
+      ...(removed.length === 0
+        ? []
+        : [
+            closes(`${what} ${removed.includes("*") ? "other names" : listWords(removed)} no longer ${verb}`),
+          ]),
+    ]
+  }
+}
+
+function corsWords(names: readonly string[]): string {
+  return names.includes("*") ? "any" : names.map((name) => JSON.stringify(name)).join(" ")
+}
+
+function compareAuthzen(before: EngineAuthzen, after: EngineAuthzen): Told[] {
+  if (same(before, after)) return []
+  const words = ({ store, url }: EngineAuthzen) => {
+    const parts = [
+      ...(store === null ? [] : [`store ${store}`]),
+      ...(url === null ? [] : [`url ${textWords(url)}`]),
+    ]
+    return parts.length === 0 ? undefined : `authzen { ${parts.join("; ")} }`
+  }
+  return [
+    tell(
+      {
+        action: words(before) === undefined ? "added" : words(after) === undefined ? "removed" : "changed",
+        subject: { kind: "authz", name: "authzen" },
+        scope,
+        path: "authz.authzen",
+        before: words(before),
+        after: words(after),
+      },
+      compareFields(authzenRules, before, after),
+    ),
+  ]
+}
+
+const authzenRules: FieldRules<EngineAuthzen> = {
+  store: () => breaking("AuthZEN's paths without a store mean another store, or none"),
+  url: () => neutral("AuthZEN's metadata tells another URL"),
+}

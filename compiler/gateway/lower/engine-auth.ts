@@ -1,0 +1,126 @@
+import type { EngineAuth, EngineGrants } from "../../../runtime/plan/authz.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { type Bound, type BoundBlock, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import type { KeyUses } from "./key-uses.ts"
+import type { Values } from "./values.ts"
+
+/** Who may ask the engine; null where nobody is asked. */
+export function lowerEngineAuth(
+  program: Program,
+  values: Values,
+  keyUses: KeyUses,
+  report: Report,
+): EngineAuth | null {
+  const statements = statementsOf(program.authz?.block, "auth")
+  const none = statements.find(({ args }) => args.filled.length === 0)
+  const others = statements.filter((each) => each !== none && each.args.filled.length > 0)
+  const [other] = others
+  if (none !== undefined && other !== undefined)
+    report.add("SP3007", headSpan(none.statement), "everybody may ask the engine, whatever the others say", {
+      related: [{ span: headSpan(other.statement), message: "the other `auth`" }],
+    })
+  if (other === undefined) return null
+  const lowering = new Lowering(program, report)
+  const auth: EngineAuth = { keys: {}, issuers: {} }
+  for (const each of others) {
+    const key = each.args.word("key")
+    const issuer = each.args.word("issuer")
+    if (key !== undefined) {
+      keyUses.add(key, "engine")
+      const grants = lowering.grants(each)
+      if (program.find("secret", key.text)?.kind !== "secret") continue
+      values.needSecret(key.text)
+      auth.keys[key.text] = grants
+    } else if (issuer !== undefined) {
+      const lowered = lowering.issuer(each, Object.hasOwn(auth.issuers, issuer.text))
+      if (program.find("issuer", issuer.text) !== undefined) auth.issuers[issuer.text] = lowered
+    }
+  }
+  return auth
+}
+
+class Lowering {
+  readonly #program: Program
+  readonly #report: Report
+
+  constructor(program: Program, report: Report) {
+    this.#program = program
+    this.#report = report
+  }
+
+  issuer(bound: Bound, again: boolean): EngineAuth["issuers"][string] {
+    const word = bound.args.word("issuer")
+    if (again && word !== undefined)
+      this.#report.add("SP2016", word.span, `the issuer \`${word.text}\` is there twice`)
+    const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
+    const any = statementOf(declared?.bound.block, "any-audience")
+    if (word !== undefined && any !== undefined)
+      this.#report.add("SP3024", word.span, `\`${word.text}\` takes tokens made for anybody`, {
+        related: [{ span: any.statement.keyword.span, message: "`any-audience`" }],
+      })
+    const { block } = bound
+    const subjects = new Map<string, { grants: EngineGrants; span: Span }>()
+    for (const statement of statementsOf(block, "subject")) {
+      const grants = this.grants(statement)
+      for (const { argument, value } of statement.args.all("subject"))
+        this.#addSubject(subjects, value as string, { grants, span: argument.span })
+    }
+    const anySubject = statementOf(block, "any-subject")
+    if (block?.damaged === false && !mentions(block, "subject") && anySubject === undefined)
+      this.#report.add("SP2009", headSpan(bound.statement), "it says of no subject what its tokens may do", {
+        help: 'Add `subject "NAME" { read STORE }`, or `any-subject { … }`.',
+      })
+    return {
+      subjects: [...subjects]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([subject, { grants }]) => ({ subject, grants })),
+      anySubject: anySubject === undefined ? null : this.grants(anySubject),
+    }
+  }
+
+  /** What the block of a key or subject allows. */
+  grants({ statement, block }: Bound): EngineGrants {
+    const read = this.#stores(block, "read")
+    const write = this.#stores(block, "write")
+    const manage = mentions(block, "manage")
+    if (block?.damaged === false && !mentions(block, "read") && !mentions(block, "write") && !manage)
+      this.#report.add("SP3025", headSpan(statement), "it may neither read nor write nor manage anything")
+    return { read, write, manage: statementOf(block, "manage") !== undefined }
+  }
+
+  #addSubject(
+    subjects: Map<string, { grants: EngineGrants; span: Span }>,
+    subject: string,
+    next: { grants: EngineGrants; span: Span },
+  ): void {
+    const earlier = subjects.get(subject)
+    if (earlier === undefined) subjects.set(subject, next)
+    else
+      this.#report.add("SP2016", next.span, `the subject \`${subject}\` is there twice`, {
+        related: [{ span: earlier.span, message: "the first" }],
+      })
+  }
+
+  #stores(block: BoundBlock | undefined, right: "read" | "write"): EngineGrants["read"] {
+    const statements = statementsOf(block, right)
+    const every = statements.find(({ args }) => args.filled.length === 0)
+    const other = statements.find(({ args }) => args.filled.length > 0)
+    if (every !== undefined && other !== undefined)
+      this.#report.add("SP2017", headSpan(other.statement), "with `*` every store is meant already", {
+        related: [{ span: headSpan(every.statement), message: `\`${right} *\`` }],
+      })
+    if (every !== undefined) return "*"
+    const stores = new Map<string, Span>()
+    for (const word of statements.flatMap(({ args }) => args.words("store"))) {
+      const earlier = stores.get(word.text)
+      if (earlier !== undefined)
+        this.#report.add("SP2016", word.span, `the store \`${word.text}\` is there twice`, {
+          related: [{ span: earlier, message: "the first" }],
+        })
+      else if (this.#program.find("store", word.text) !== undefined) stores.set(word.text, word.span)
+    }
+    return [...stores.keys()].sort()
+  }
+}

@@ -1,0 +1,44 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Word } from "../ast.ts"
+import type { Program } from "../program.ts"
+
+interface Use {
+  readonly name: string
+  readonly span: Span
+  readonly owner: keyof typeof words
+}
+
+const words = { subscription: "the key of a subscription", engine: "a key of the engine" } as const
+
+/**
+ * Secrets that are keys. Who brings a key is told by it alone, so that one key may be only one caller's: also where two secrets are read from the same place,
+ * and where a subscription's key would open the engine.
+ */
+export class KeyUses {
+  readonly #program: Program
+  readonly #report: Report
+  readonly #uses = new Map<string, Use>()
+
+  constructor(program: Program, report: Report) {
+    this.#program = program
+    this.#report = report
+  }
+
+  /** Notes a use, or reports it when somebody else has the key. */
+  add({ text: name, span }: Word, owner: Use["owner"]): void {
+    const from = this.#program.find("secret", name)?.bound.args.value<object>("outside")
+    const source = from === undefined ? name : JSON.stringify(from)
+    const earlier = this.#uses.get(source)
+    if (earlier === undefined) {
+      this.#uses.set(source, { name, span, owner })
+      return
+    }
+    const whose = words[earlier.owner]
+    const detail =
+      earlier.name === name
+        ? `\`${name}\` is ${whose} already`
+        : `\`${name}\` is read from the same place as \`${earlier.name}\`, which is ${whose}`
+    this.#report.add("SP3017", span, detail, { related: [{ span: earlier.span, message: "there" }] })
+  }
+}

@@ -1,0 +1,304 @@
+import { engineLimits } from "../../../runtime/plan/authz.ts"
+import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { listen } from "./top.ts"
+
+const storesMax = 10_000
+/** Lines of `auth`, and subjects of one of them. */
+const callersMax = 1000
+
+const auth: Row = {
+  keyword: "auth",
+  several: callersMax,
+  forms: [
+    { args: [word("none")] },
+    {
+      args: [word("key"), slot("key", "reference", { to: ["secret"] })],
+      block: "authz key",
+      blockRequired: true,
+    },
+    {
+      args: [word("jwt"), slot("issuer", "reference", { to: ["issuer"] })],
+      block: "authz jwt",
+      blockRequired: true,
+    },
+  ],
+  byDefault: "nobody is asked: only loopback and private addresses may be listened on",
+  docs: "Who may ask the engine, and what: the bearer of a key (a secret), or of a token of an issuer. Several lines mean any of them.",
+  example: "auth key app_key { read s; write s }",
+}
+
+const limitsRow: Row = {
+  keyword: "limits",
+  forms: [{ args: [], block: "authz limits", blockRequired: true }],
+  byDefault: "OpenFGA's, and complete lists",
+  docs: "How much one request to the engine may ask for. A new plan changes them without a restart.",
+  example: "limits { write-tuples 500; depth 50 }",
+}
+
+const cors: Row = {
+  keyword: "cors",
+  forms: [{ args: [], block: "authz cors", blockRequired: true }],
+  byDefault: "pages of other origins are refused",
+  docs: "Pages in browsers that may ask the engine.",
+  example: 'cors { origins "https://console.example" }',
+}
+
+const authzen: Row = {
+  keyword: "authzen",
+  forms: [{ args: [], block: "authz authzen", blockRequired: true }],
+  byDefault: "the only store, and the URL of the request",
+  docs: "The AuthZEN API: which store its standard paths mean, and the URL its metadata tells.",
+  example: 'authzen { store s; url "https://pdp.example" }',
+}
+
+export const authzRows: readonly Row[] = [
+  {
+    ...listen,
+    required: false,
+    byDefault: "no listener: only `require` asks the engine",
+    example: "listen 127.0.0.1:8080",
+  },
+  {
+    keyword: "public",
+    forms: [{ args: [] }],
+    docs: "Allows the engine to listen on an address others can reach though it asks nobody who they are.",
+    example: "public",
+  },
+  auth,
+  {
+    keyword: "max-staleness",
+    forms: [{ args: [slot("time", "duration-or-none", { min: 1, max: 86_400_000 })] }],
+    byDefault: "10s",
+    docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
+    example: "max-staleness 10s",
+  },
+  limitsRow,
+  cors,
+  authzen,
+  {
+    keyword: "store",
+    several: true,
+    forms: [{ args: [slot("name", "name", { to: ["store"] })], block: "store", blockRequired: true }],
+    docs: "A store of relation tuples with its authorization model.",
+    example: 'store acme { model "models/acme.fga" }',
+  },
+]
+
+const stores = oneOf([word("*")], [many(slot("store", "reference", { to: ["store"] }), storesMax)])
+
+/** What a key or subject may do. */
+export const grantRows: readonly Row[] = [
+  {
+    keyword: "read",
+    several: true,
+    forms: [{ args: [stores] }],
+    docs: "Stores it may ask: checks, lists, tuples, models, changes. `*` is every store, those made through the API too.",
+    example: "read s",
+  },
+  {
+    keyword: "write",
+    several: true,
+    forms: [{ args: [stores] }],
+    docs: "Stores whose tuples, models and assertions it may write; it does not imply `read`.",
+    example: "write s",
+  },
+  {
+    keyword: "manage",
+    forms: [{ args: [word("stores")] }],
+    docs: "It may make, list and delete stores.",
+    example: "manage stores",
+  },
+]
+
+export const engineJwtRows: readonly Row[] = [
+  {
+    keyword: "subject",
+    several: callersMax,
+    forms: [
+      {
+        args: [many(slot("subject", "constant", { max: 1024 }), 100)],
+        block: "authz subject",
+        blockRequired: true,
+      },
+    ],
+    docs: "What the tokens of these subjects (`sub`) may do.",
+    example: 'subject "orders-service" { read s }',
+  },
+  {
+    keyword: "any-subject",
+    forms: [{ args: [], block: "authz subject", blockRequired: true }],
+    docs: "What the tokens of all other subjects may do.",
+    example: "any-subject { read s }",
+  },
+]
+
+const bounds = engineLimits.shape
+
+/** Bounds of the plan's own, so that there is one place for them. */
+const boundsOf = (field: keyof typeof bounds): { min: number; max: number } => {
+  const schema = bounds[field]
+  const { minValue, maxValue } = "unwrap" in schema ? schema.unwrap() : schema
+  return { min: minValue ?? 0, max: maxValue ?? Number.MAX_SAFE_INTEGER }
+}
+
+type Field = keyof typeof bounds
+
+const limit = (
+  keyword: string,
+  kind: "count" | "size" | "duration",
+  field: Field,
+  row: Pick<Row, "byDefault" | "docs" | "example">,
+): Row => ({ keyword, forms: [{ args: [slot(field, kind, boundsOf(field))] }], ...row }) as Row
+
+const within = (time: Field): Part[] => [optional(word("in"), slot(time, "duration", boundsOf(time)))]
+
+/** Of a list: most results, and the time it may take. */
+const list = (keyword: string, results: Field, time: Field, docs: string): Row => ({
+  keyword,
+  forms: [
+    {
+      args: [
+        oneOf(
+          [word("in"), slot(time, "duration", boundsOf(time))],
+          [word("none"), ...within(time)],
+          [slot(results, "count", boundsOf(results)), ...within(time)],
+        ),
+      ],
+    },
+  ],
+  byDefault: "none in 3s",
+  docs,
+  example: `${keyword} 1000 in 5s`,
+})
+
+/** Slots are named by the fields of the plan. */
+export const engineLimitRows: readonly Row[] = [
+  limit("body", "size", "bodyBytesMax", {
+    byDefault: "602KB",
+    docs: "Largest request body; a larger one is answered 413.",
+    example: "body 1MB",
+  }),
+  limit("timeout", "duration", "requestMs", {
+    byDefault: "3s",
+    docs: "Longest time for an answer, but for lists; later it is 504.",
+    example: "timeout 3s",
+  }),
+  limit("write-tuples", "count", "tuplesPerWriteMax", {
+    byDefault: "100",
+    docs: "Writes and deletes of one request together.",
+    example: "write-tuples 100",
+  }),
+  limit("contextual-tuples", "count", "contextualTuplesMax", {
+    byDefault: "100",
+    docs: "Contextual tuples of one question.",
+    example: "contextual-tuples 100",
+  }),
+  limit("condition-context", "size", "conditionContextBytesMax", {
+    byDefault: "32KB",
+    docs: "Largest context stored with a tuple, as JSON.",
+    example: "condition-context 32KB",
+  }),
+  limit("model-types", "count", "typesPerModelMax", {
+    byDefault: "100",
+    docs: "Types of a model that is written through the API.",
+    example: "model-types 100",
+  }),
+  limit("model-size", "size", "modelBytesMax", {
+    byDefault: "256KB",
+    docs: "Largest model that is written through the API.",
+    example: "model-size 256KB",
+  }),
+  limit("batch-checks", "count", "checksPerBatchMax", {
+    byDefault: "50",
+    docs: "Checks of one batch.",
+    example: "batch-checks 50",
+  }),
+  list(
+    "list-objects",
+    "listObjectsMax",
+    "listObjectsMs",
+    "Most objects of one list, and the time it may take; what is cut says so.",
+  ),
+  list(
+    "list-users",
+    "listUsersMax",
+    "listUsersMs",
+    "Most users of one list, and the time it may take; what is cut says so.",
+  ),
+  limit("list-page", "count", "listPageSizeMax", {
+    byDefault: "1000",
+    docs: "Largest page of the lists of objects and users.",
+    example: "list-page 1000",
+  }),
+  limit("matrix-cells", "count", "matrixCellsMax", {
+    byDefault: "10000",
+    docs: "Users × relations × objects of one matrix.",
+    example: "matrix-cells 10000",
+  }),
+  limit("changes-page", "count", "changesPageSizeMax", {
+    byDefault: "100",
+    docs: "Largest page of changes.",
+    example: "changes-page 100",
+  }),
+  limit("changes-horizon", "duration", "changesHorizonMs", {
+    byDefault: "0s",
+    docs: "Changes younger than this are not told yet.",
+    example: "changes-horizon 30s",
+  }),
+  limit("assertions", "count", "assertionsMax", {
+    byDefault: "100",
+    docs: "Assertions of one model.",
+    example: "assertions 100",
+  }),
+  limit("assertions-size", "size", "assertionsBytesMax", {
+    byDefault: "64KB",
+    docs: "Largest set of assertions of a model, as JSON.",
+    example: "assertions-size 64KB",
+  }),
+  limit("assertion-tuples", "count", "assertionTuplesMax", {
+    byDefault: "20",
+    docs: "Contextual tuples of one assertion.",
+    example: "assertion-tuples 20",
+  }),
+  {
+    keyword: "depth",
+    forms: [{ args: [oneOf([word("none")], [slot("depthMax", "count", boundsOf("depthMax"))])] }],
+    byDefault: "25",
+    docs: "Usersets and `from` in a row that a check may follow; deeper ones are refused as too complex.",
+    example: "depth 50",
+  },
+]
+
+export const engineCorsRows: readonly Row[] = [
+  {
+    keyword: "origins",
+    required: true,
+    forms: [{ args: [word("any")] }, { args: [many(slot("origin", "constant", { max: 1024 }), 1000)] }],
+    docs: "Origins of the pages let in, or `any`.",
+    example: 'origins "https://console.example" "http://localhost:3000"',
+  },
+  {
+    keyword: "headers",
+    forms: [{ args: [word("any")] }, { args: [many(slot("header", "header-name"), 1000)] }],
+    byDefault: "any",
+    docs: "Request headers a page may send, or `any`.",
+    example: 'headers "Authorization" "Content-Type"',
+  },
+]
+
+export const authzenRows: readonly Row[] = [
+  {
+    keyword: "store",
+    forms: [{ args: [slot("store", "reference", { to: ["store"] })] }],
+    byDefault: "the only store, where there is one",
+    docs: "The store that paths without a store mean.",
+    example: "store s",
+  },
+  {
+    keyword: "url",
+    forms: [{ args: [slot("url", "url")] }],
+    byDefault: "the scheme and host of the request",
+    docs: "The URL under which clients reach the engine; metadata tells it.",
+    example: 'url "https://pdp.example"',
+  },
+]

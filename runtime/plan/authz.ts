@@ -1,0 +1,101 @@
+import { z } from "zod"
+import { address } from "./resources.ts"
+import { loadText, name } from "./text.ts"
+
+const milliseconds = z.number().int().min(1).max(86_400_000)
+const count = (max: number) => z.number().int().min(1).max(max)
+
+/** Stores of the plan by name, sorted, or every store, those made through the API too. */
+const grantedStores = z.union([z.literal("*"), z.array(name).max(10_000)])
+
+/** What a caller of the engine may do. Writing does not imply reading; `manage`: making, listing and deleting stores. */
+const engineGrants = z.strictObject({ read: grantedStores, write: grantedStores, manage: z.boolean() })
+export type EngineGrants = z.infer<typeof engineGrants>
+
+/** Who may ask the engine's listener. Keys are named by their secret. A token's `sub` has its own grants, or those of `anySubject`. */
+const engineAuth = z.strictObject({
+  keys: z.record(name, engineGrants),
+  issuers: z.record(
+    name,
+    z.strictObject({
+      subjects: z
+        .array(z.strictObject({ subject: z.string().min(1).max(1024), grants: engineGrants }))
+        .max(10_000),
+      anySubject: engineGrants.nullable(),
+    }),
+  ),
+})
+export type EngineAuth = z.infer<typeof engineAuth>
+
+/** How much one request to the engine may ask for (`AuthzLimits` of runtime/authz says what each is), and how deep a check may go. Null: no bound. */
+export const engineLimits = z.strictObject({
+  bodyBytesMax: z.number().int().min(1024).max(67_108_864),
+  requestMs: milliseconds,
+  tuplesPerWriteMax: count(10_000),
+  contextualTuplesMax: count(10_000),
+  conditionContextBytesMax: z.number().int().min(0).max(1_048_576),
+  typesPerModelMax: count(10_000),
+  modelBytesMax: z.number().int().min(1024).max(16_777_216),
+  checksPerBatchMax: count(10_000),
+  listObjectsMax: count(10_000_000).nullable(),
+  listObjectsMs: milliseconds,
+  listUsersMax: count(10_000_000).nullable(),
+  listUsersMs: milliseconds,
+  listPageSizeMax: count(100_000),
+  matrixCellsMax: count(1_000_000),
+  changesPageSizeMax: count(10_000),
+  changesHorizonMs: z.number().int().min(0).max(86_400_000),
+  assertionsMax: count(10_000),
+  assertionsBytesMax: z.number().int().min(1024).max(16_777_216),
+  assertionTuplesMax: count(1000),
+  /** Usersets and `from` in a row that a check may follow. */
+  depthMax: count(1_000_000).nullable(),
+})
+export type EngineLimits = z.infer<typeof engineLimits>
+
+/** OpenFGA's defaults, but for the lengths of lists, which are complete here. */
+export const engineLimitDefaults: EngineLimits = {
+  bodyBytesMax: 616_448,
+  requestMs: 3_000,
+  tuplesPerWriteMax: 100,
+  contextualTuplesMax: 100,
+  conditionContextBytesMax: 32 * 1024,
+  typesPerModelMax: 100,
+  modelBytesMax: 256 * 1024,
+  checksPerBatchMax: 50,
+  listObjectsMax: null,
+  listObjectsMs: 3_000,
+  listUsersMax: null,
+  listUsersMs: 3_000,
+  listPageSizeMax: 1_000,
+  matrixCellsMax: 10_000,
+  changesPageSizeMax: 100,
+  changesHorizonMs: 0,
+  assertionsMax: 100,
+  assertionsBytesMax: 64 * 1024,
+  assertionTuplesMax: 20,
+  depthMax: 25,
+}
+
+/** Pages of other origins that may ask the engine, `*` for any; and the request headers they may send. */
+const engineCors = z.strictObject({
+  origins: z.array(z.string().min(1).max(1024)).max(1000),
+  headers: z.array(z.string().min(1).max(256)).max(1000),
+})
+export type EngineCors = z.infer<typeof engineCors>
+
+/** AuthZEN: which store the paths without a store mean, and by which URL clients reach the engine. Null: the only store; that of the request. */
+const engineAuthzen = z.strictObject({ store: name.nullable(), url: loadText.nullable() })
+export type EngineAuthzen = z.infer<typeof engineAuthzen>
+
+/** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. `auth` null: nobody is asked. */
+export const authz = z.strictObject({
+  listen: z.array(address).max(16),
+  public: z.boolean(),
+  maxStalenessMs: milliseconds.nullable(),
+  auth: engineAuth.nullable(),
+  limits: engineLimits,
+  cors: engineCors,
+  authzen: engineAuthzen,
+  stores: z.record(name, z.strictObject({ model: z.string() })),
+})
