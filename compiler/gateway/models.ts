@@ -7,20 +7,28 @@ import { compileModel } from "../model/compile-model.ts"
 import { statementOf } from "./bind/bound.ts"
 import { modelInOrder } from "./lower/model-order.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
-import type { Program } from "./program.ts"
+import type { Declaration, Program } from "./program.ts"
 
 /** Compiles the models of all stores, each file once; equal models are one in the plan. */
 export function compileModels(program: Program, project: Project, report: Report): StoreModels {
   const byFile = new Map<SourceFile, StoreModel | undefined>()
   const models = new Map<string, StoreModel | undefined>()
-  for (const { name, bound } of program.all("store")) {
-    const filled = statementOf(bound.block, "model")?.args.get("path")
-    const file =
-      filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
+  for (const store of program.all("store")) {
+    const file = readModelFile(store, project)
     if (file !== undefined && !byFile.has(file)) byFile.set(file, compileFile(file, project, report))
-    models.set(name, file === undefined ? undefined : byFile.get(file))
+    models.set(store.name, file === undefined ? undefined : byFile.get(file))
   }
   return models
+}
+
+/** The files that stores name as their models, for those who do not compile them. What can't be read is reported where it is named. */
+export function readModelFiles(program: Program, project: Project): readonly SourceFile[] {
+  return program.all("store").flatMap((store) => readModelFile(store, project) ?? [])
+}
+
+function readModelFile({ bound }: Declaration, project: Project): SourceFile | undefined {
+  const filled = statementOf(bound.block, "model")?.args.get("path")
+  return filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
 }
 
 function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {

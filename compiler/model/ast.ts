@@ -1,4 +1,5 @@
 import type { SourceFile, Span } from "../core/source.ts"
+import type { ConditionBody } from "./condition-body.ts"
 
 /** A .fga file after parsing. Parts that were not understood are marked `broken`: they were reported, and nothing may rest on them. */
 export interface ModelDocument {
@@ -9,6 +10,28 @@ export interface ModelDocument {
   /** A type's or condition's line was not understood, so that there are names nobody knows. */
   readonly namesMissing: boolean
 }
+
+/** What `fmt` prints: the statements that were understood, and all comments outside of conditions' bodies, each in order. */
+export interface ModelLayout {
+  readonly file: SourceFile
+  readonly statements: readonly StatementNode[]
+  readonly comments: readonly Span[]
+}
+
+/** A statement as it stands in the file. */
+export type StatementNode =
+  | { readonly kind: "model" | "relations"; readonly span: Span }
+  | { readonly kind: "schema" | "module"; readonly value: string; readonly span: Span }
+  | { readonly kind: "type"; readonly name: string; readonly extend: boolean; readonly span: Span }
+  | { readonly kind: "define"; readonly relation: RelationNode; readonly span: Span }
+  | {
+      readonly kind: "condition"
+      readonly condition: ConditionNode
+      /** From `{` to `}`. */
+      readonly body: Span
+      readonly cuts: ConditionBody["cuts"]
+      readonly span: Span
+    }
 
 /** `model` and `schema 1.1`, or `module name`: the first line of one part of a modular model. */
 export type Header =

@@ -15,6 +15,12 @@ export interface ConditionBody {
 const nextDefinition =
   /[ \t\f]*(?:condition[ \t]+[A-Za-z_][\w-]*[ \t]*\(|type[ \t]+[A-Za-z_]|extend[ \t]+type\b)/y
 
+/** Whether a line would end the body of a condition before it. */
+export function beginsDefinition(line: string): boolean {
+  nextDefinition.lastIndex = 0
+  return nextDefinition.test(line)
+}
+
 /**
  * Finds the ends of bodies in one text. One scanner per compilation: it remembers which quotes have no end, so that
  * thousands of unclosed ones do not each read to the end of the file.

@@ -1,12 +1,23 @@
 import type { IToken, TokenType } from "chevrotain"
 import { didYouMean, nearest } from "../core/nearest.ts"
-import type { ConditionNode, Header, ModelDocument, Name, RelationNode, TypeNode } from "./ast.ts"
+import type { Span } from "../core/source.ts"
+import type {
+  ConditionNode,
+  Header,
+  ModelDocument,
+  ModelLayout,
+  Name,
+  RelationNode,
+  StatementNode,
+  TypeNode,
+} from "./ast.ts"
 import { buildCondition } from "./conditions.ts"
 import { buildRewrite, readName, spanOf } from "./expressions.ts"
 import { type Line, layout } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
 import { type ParseMistake, parseStatement, type RawStatement } from "./parser.ts"
 import {
+  type BodyToken,
   condition,
   conditionName,
   containerType,
@@ -27,10 +38,22 @@ import {
  * definitions were not understood are kept, so that their uses are no mistakes.
  */
 export function parseModel(mistakes: Mistakes): ModelDocument {
-  const { tokens, strange } = tokenize(mistakes.file.text)
+  return build(mistakes).document
+}
+
+/** Parses a model for its text: what stands where, and the comments. */
+export function parseLayout(mistakes: Mistakes): ModelLayout {
+  return build(mistakes).layout
+}
+
+function build(mistakes: Mistakes): { readonly document: ModelDocument; readonly layout: ModelLayout } {
+  const { file } = mistakes
+  const { tokens, comments, strange } = tokenize(file.text)
   const builder = new DocumentBuilder(mistakes)
   for (const line of layout(tokens, strange, mistakes)) builder.add(line)
-  return builder.finish()
+  const document = builder.finish()
+  const spans = comments.map((each) => spanOf(each, mistakes))
+  return { document, layout: { file, statements: builder.statements, comments: spans } }
 }
 
 const rules = new Map<TokenType, RawStatement["kind"]>([
@@ -53,6 +76,7 @@ interface OpenType {
 }
 
 class DocumentBuilder {
+  readonly statements: StatementNode[] = []
   readonly #mistakes: Mistakes
   readonly #types: OpenType[] = []
   readonly #conditions: ConditionNode[] = []
@@ -79,7 +103,10 @@ class DocumentBuilder {
     const statement = broken ? undefined : parseStatement(rule, tokens)
     if (statement?.kind === "mistake") this.#reportMistake(statement)
     if (statement === undefined || statement.kind === "mistake") this.#keepName(rule, tokens)
-    else this.#take(statement)
+    else {
+      const last = tokens.at(-1) as IToken
+      this.#take(statement, this.#mistakes.file.span(first.startOffset, endOf(last)))
+    }
   }
 
   finish(): ModelDocument {
@@ -176,17 +203,28 @@ class DocumentBuilder {
     }
   }
 
-  #take(statement: RawStatement): void {
+  #take(statement: RawStatement, span: Span): void {
     const mistakes = this.#mistakes
-    if (statement.kind === "schema" || statement.kind === "module") this.#takeHeader(statement)
-    else if (statement.kind === "type") this.#openType(readName(statement.name, mistakes), statement.extend)
-    else if (statement.kind === "define") {
+    const { kind } = statement
+    if (kind === "schema" || kind === "module") {
+      this.#takeHeader(statement)
+      this.statements.push({ kind, value: statement.value.image, span })
+    } else if (kind === "type") {
+      const name = readName(statement.name, mistakes)
+      this.#openType(name, statement.extend)
+      this.statements.push({ kind, name: name.text, extend: statement.extend, span })
+    } else if (kind === "define") {
       const rewrite = buildRewrite(statement.expression, mistakes)
-      this.#type?.relations.push({ name: readName(statement.name, mistakes), rewrite })
-    } else if (statement.kind === "condition") {
+      const relation = { name: readName(statement.name, mistakes), rewrite }
+      this.#type?.relations.push(relation)
+      this.statements.push({ kind, relation, span })
+    } else if (kind === "condition") {
       this.#closeType()
-      this.#conditions.push(buildCondition(statement, mistakes))
-    }
+      const condition = buildCondition(statement, mistakes)
+      const { cuts } = (statement.body as BodyToken).payload
+      this.#conditions.push(condition)
+      this.statements.push({ kind, condition, body: spanOf(statement.body, mistakes), cuts, span })
+    } else this.statements.push({ kind, span })
   }
 
   #takeHeader({ kind, keyword, value }: Extract<RawStatement, { kind: "schema" | "module" }>): void {

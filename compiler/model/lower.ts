@@ -77,7 +77,8 @@ function lowerOrigin(origin: Origin | undefined): { module?: string; source_info
   return origin === undefined ? {} : { module: origin.module, source_info: { file: origin.file } }
 }
 
-function lowerRewrite(rewrite: Rewrite): Userset {
+/** A definition as JSON. */
+export function lowerRewrite(rewrite: Rewrite): Userset {
   if (rewrite.kind === "direct") return { this: {} }
   if (rewrite.kind === "computed") return { computedUserset: { relation: rewrite.relation.text } }
   if (rewrite.kind === "from") {
@@ -91,7 +92,8 @@ function lowerRewrite(rewrite: Rewrite): Userset {
   return rewrite.kind === "union" ? { union: { child } } : { intersection: { child } }
 }
 
-function lowerRestriction({ type, relation, wildcard, condition }: Restriction): RelationReference {
+/** An entry of a list of types as JSON. */
+export function lowerRestriction({ type, relation, wildcard, condition }: Restriction): RelationReference {
   const reference: RelationReference = { type: type.text }
   if (relation !== undefined) reference.relation = relation.text
   if (wildcard) reference.wildcard = {}
@@ -116,11 +118,16 @@ function lowerParameter({ type, generic }: ParameterNode): ConditionParameter {
 }
 
 /** The list of types of a relation; the grammar allows one. */
-export function restrictionsOf(rewrite: Rewrite): readonly Restriction[] | undefined {
-  if (rewrite.kind === "direct") return rewrite.restrictions
-  if (rewrite.kind === "exclusion") return restrictionsOf(rewrite.base)
+export function listOf(rewrite: Rewrite): Extract<Rewrite, { kind: "direct" }> | undefined {
+  if (rewrite.kind === "direct") return rewrite
+  if (rewrite.kind === "exclusion") return listOf(rewrite.base)
   if (rewrite.kind !== "union" && rewrite.kind !== "intersection") return undefined
-  return rewrite.operands[0] === undefined ? undefined : restrictionsOf(rewrite.operands[0])
+  return rewrite.operands[0] === undefined ? undefined : listOf(rewrite.operands[0])
+}
+
+/** The types in it. */
+export function restrictionsOf(rewrite: Rewrite): readonly Restriction[] | undefined {
+  return listOf(rewrite)?.restrictions
 }
 
 function nameOf({ name }: RelationNode): string {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml"
+import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLMap } from "yaml"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
@@ -25,9 +25,10 @@ export function isModFile(path: string): boolean {
  * that can't be meant are reported and left out.
  */
 export function readModFile(mistakes: Mistakes): ModFile | undefined {
-  const root = parseYaml(mistakes)
-  if (root === undefined) return undefined
+  const document = parseModYaml(mistakes)
+  if (document === undefined) return undefined
   const { file } = mistakes
+  const root = document.contents
   if (!isMap(root)) {
     mistakes.add("SP4051", file.span(0, 0), "missing schema field")
     return undefined
@@ -38,10 +39,10 @@ export function readModFile(mistakes: Mistakes): ModFile | undefined {
   return schema === undefined || contents === undefined ? undefined : { file, schema, contents }
 }
 
-/** The tree of the YAML, with places. The library recurses, so that a text can make it overflow the stack. */
-function parseYaml(mistakes: Mistakes): Node | null | undefined {
+/** The tree of the YAML, with places; undefined when it is none, which is reported. The library recurses, so that a text can make it overflow the stack. */
+export function parseModYaml(mistakes: Mistakes): Document | undefined {
   const { file } = mistakes
-  let document: ReturnType<typeof parseDocument>
+  let document: Document.Parsed
   try {
     document = parseDocument(file.text, { prettyErrors: false })
   } catch (error) {
@@ -54,7 +55,7 @@ function parseYaml(mistakes: Mistakes): Node | null | undefined {
     const said = message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, "")
     mistakes.add("SP4050", file.span(start, Math.max(start, end)), said)
   }
-  return document.errors.length > 0 ? undefined : (document.contents as Node | null)
+  return document.errors.length > 0 ? undefined : document
 }
 
 interface Field {

@@ -83,7 +83,7 @@ const comment = createToken({
   pattern: matchComment,
   start_chars_hint: ["#"],
   line_breaks: false,
-  group: Lexer.SKIPPED,
+  group: "comments",
 })
 
 // Set for the time of one call of `tokenize`: chevrotain gives a pattern nothing but the text and the offset.
@@ -132,15 +132,17 @@ export interface StrangeText {
   readonly end: number
 }
 
-/** Cuts a text into tokens. Linear, never throws. */
+/** Cuts a text into tokens and the comments between them. Linear, never throws. */
 export function tokenize(text: string): {
   readonly tokens: IToken[]
+  readonly comments: readonly IToken[]
   readonly strange: readonly StrangeText[]
 } {
   scanner = new BodyScanner(text)
   try {
-    const { tokens, errors } = lexer.tokenize(text)
-    return { tokens, strange: errors.map(({ offset, length }) => ({ start: offset, end: offset + length })) }
+    const { tokens, errors, groups } = lexer.tokenize(text)
+    const strange = errors.map(({ offset, length }) => ({ start: offset, end: offset + length }))
+    return { tokens, comments: groups["comments"] ?? [], strange }
   } finally {
     scanner = undefined
   }

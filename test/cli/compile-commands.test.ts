@@ -99,6 +99,30 @@ describe("fmt", () => {
     expect(outside).toMatchObject({ code: 1, err: expect.stringContaining("outside of the project") })
   })
 
+  const conf = 'authz {\n  listen 127.0.0.1:8080\n\n  store acme { model "models/fga.mod" }\n}\n'
+  const core = "module core\n\ntype user\n"
+
+  test("formats the models of the stores, with their modules", async () => {
+    const cwd = folderWith({
+      "gateway.conf": conf,
+      "models/fga.mod": "schema: '1.2'\ncontents: [core.fga, wrong.fga]\n",
+      "models/core.fga": core.replace("type", "   type"),
+      "models/wrong.fga": "module wrong\ntype\n",
+    })
+    const { code, out, err } = await run({ cwd }, "fmt")
+    expect({ code, out }).toEqual({ code: 1, out: "models/fga.mod formatted\nmodels/core.fga formatted\n" })
+    expect(err).toContain("models/wrong.fga:2:5")
+    expect(readFileSync(join(cwd, "models/core.fga"), "utf8")).toBe(core)
+    expect(readFileSync(join(cwd, "models/wrong.fga"), "utf8")).toBe("module wrong\ntype\n")
+    expect(await run({ cwd }, "fmt", "--check", "models/core.fga", "models/fga.mod")).toMatchObject({
+      code: 0,
+    })
+    expect(await run({ cwd }, "fmt", "model.json")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("JSON"),
+    })
+  })
+
   test("the example is formatted", async () => {
     expect(await run({ cwd: exampleFolder() }, "fmt", "--check")).toEqual({ code: 0, out: "", err: "" })
   })

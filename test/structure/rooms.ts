@@ -257,7 +257,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: ["compile-model", "model-text"],
+    doors: ["compile-model", "format", "model-text"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain", "yaml"],
   },

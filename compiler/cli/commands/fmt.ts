@@ -3,10 +3,15 @@ import { realpathSync, renameSync, statSync, unlinkSync, writeFileSync } from "n
 import { join, relative, resolve, sep } from "node:path"
 import { type Diagnostic, Report } from "../../core/diagnostic.ts"
 import { Project } from "../../core/load.ts"
+import type { SourceFile } from "../../core/source.ts"
 import type { Document } from "../../gateway/ast.ts"
+import { bind } from "../../gateway/bind.ts"
 import { formatGateway } from "../../gateway/format.ts"
 import { loadDocuments } from "../../gateway/include.ts"
+import { readModelFiles } from "../../gateway/models.ts"
 import { parseGateway } from "../../gateway/parser.ts"
+import { Program } from "../../gateway/program.ts"
+import { formatModelFile, modulesIn } from "../../model/format.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
 import type { FmtArgs } from "../args/fmt.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
@@ -16,16 +21,14 @@ import { filesOf, showFindings } from "../project.ts"
 /** Formats file by file: a file with a syntax error is left as it is, the others are not kept from being formatted. */
 export const fmt: Work<FmtArgs> = async (args, io) => {
   const report = new Report()
-  const documents = documentsOf(args, io, report)
+  const found = filesToFormat(args, io, report)
   const findings = report.sorted()
   const broken = new Set(findings.filter(isError).map((finding) => finding.span?.file.path))
   const root = resolve(io.cwd, args.project.folder)
   const changed: string[] = []
-  for (const document of documents) {
-    const { path, text } = document.file
-    if (broken.has(path)) continue
-    const formatted = formatGateway(document)
-    if (formatted === text) continue
+  for (const [{ path, text }, format] of found) {
+    const formatted = broken.has(path) ? undefined : format()
+    if (formatted === undefined || formatted === text) continue
     changed.push(path)
     if (!args.check) replace(join(root, path), formatted)
   }
@@ -37,13 +40,45 @@ export const fmt: Work<FmtArgs> = async (args, io) => {
 
 const isError = (finding: Diagnostic): boolean => finding.severity === "error"
 
-function documentsOf({ project, files }: FmtArgs, io: Io, report: Report): Document[] {
+/** Files, each once, and how each is formatted. Whether a file is sound is known when all are there. */
+type Found = Map<SourceFile, () => string | undefined>
+
+function filesToFormat({ project, files }: FmtArgs, io: Io, report: Report): Found {
   const source = new Project(filesOf(io, project), report)
-  if (files.length === 0) return loadDocuments(source, project.entry, report)
-  return files.flatMap((name) => {
+  const found: Found = new Map()
+  if (files.length === 0) addProject(source, loadDocuments(source, project.entry, report), found, report)
+  for (const name of files) {
+    if (name.endsWith(".json"))
+      throw new CliError(`${name} is JSON`, "fmt formats gateway.conf, .fga files and fga.mod.")
     const file = source.read(pathInProject(name, project.folder, io), undefined)
-    return file === undefined ? [] : [parseGateway(file, report)]
-  })
+    if (file !== undefined && /\.(?:fga|mod)$/.test(name)) addModelFile(file, found, report)
+    else if (file !== undefined) addDocument(parseGateway(file, report), found)
+  }
+  return found
+}
+
+/** gateway.conf, what it includes, and the files of the stores' models. What statements mean is not looked at. */
+function addProject(source: Project, documents: readonly Document[], found: Found, report: Report): void {
+  for (const document of documents) addDocument(document, found)
+  const quiet = new Report()
+  for (const file of readModelFiles(new Program(bind(documents, quiet), source.complete, quiet), source)) {
+    if (file.path.endsWith(".json")) continue
+    addModelFile(file, found, report)
+    for (const { text, span } of modulesIn(file, report)) {
+      const part = source.readNamed(text, span)
+      if (part !== undefined) addModelFile(part, found, report)
+    }
+  }
+}
+
+function addDocument(document: Document, found: Found): void {
+  found.set(document.file, () => formatGateway(document))
+}
+
+function addModelFile(file: SourceFile, found: Found, report: Report): void {
+  if (found.has(file)) return
+  const formatted = formatModelFile(file, report)
+  found.set(file, () => formatted)
 }
 
 /** Files on the command line are named from where the user stands, files of a project from its folder. */

@@ -1,0 +1,213 @@
+import { referenceText } from "../../runtime/model/model-index.ts"
+import type { Span } from "../core/source.ts"
+import type { ModelLayout, ParameterNode, Rewrite, StatementNode } from "./ast.ts"
+import { formatBody } from "./format-body.ts"
+import { listOf, lowerRestriction, lowerRewrite } from "./lower.ts"
+import { rewriteText } from "./rewrite-text.ts"
+
+/** Blanks before each kind of statement, and before comments that stand below it. */
+const indents: Record<StatementNode["kind"], readonly [own: string, below: string]> = {
+  model: ["", "  "],
+  schema: ["  ", ""],
+  module: ["", ""],
+  type: ["", "  "],
+  relations: ["  ", "    "],
+  define: ["    ", "    "],
+  condition: ["", ""],
+}
+
+/** Statements after which no blank line stands. */
+const openers = new Set<StatementNode["kind"] | undefined>(["model", "type", "relations"])
+
+/**
+ * The canonical text of a model or module: OpenFGA's indentation, a blank line before each type and condition, at most one elsewhere,
+ * one blank around operators and no needless parentheses, conditions' braces on lines of their own, LF line ends. Comments stay where they
+ * are. Lists of types and parameters that go over several lines have one entry a line. Formatting twice changes nothing, and the JSON is
+ * the same: lines of an expression but the first are not touched, because they are part of it.
+ *
+ * The layout must be sound: callers look at the report first.
+ */
+export function formatModel(layout: ModelLayout): string {
+  return new Printer(layout).print()
+}
+
+class Printer {
+  readonly #layout: ModelLayout
+  readonly #lineStarts: readonly number[]
+  #text = ""
+  #nextComment = 0
+  /** What was printed last, a comment being of no kind, and where it ends in the file. */
+  #last: { readonly kind: StatementNode["kind"] | undefined; readonly end: number } | undefined
+  /** Blanks before comments that belong to what was printed last. */
+  #below = ""
+
+  constructor(layout: ModelLayout) {
+    this.#layout = layout
+    const ends = layout.file.text.matchAll(/\r\n|[\r\n]/g)
+    this.#lineStarts = [0, ...Array.from(ends, (end) => end.index + end[0].length)]
+  }
+
+  print(): string {
+    const { statements, file } = this.#layout
+    for (const statement of statements) {
+      const { kind, span } = statement
+      const follows = this.#comments(this.#take(span.start), statement)
+      const forced = isTopLevel(statement) && !follows
+      const gap = forced || (this.#isGap(span.start) && !openers.has(this.#last?.kind))
+      const text = indents[kind][0] + this.#statement(statement)
+      const comment = this.#behind(span.end, Number.POSITIVE_INFINITY)
+      this.#row(comment === undefined ? text : `${text} ${this.#textOf(comment)}`, gap)
+      this.#last = { kind, end: comment?.end ?? span.end }
+      this.#below = indents[kind][1]
+    }
+    this.#comments(this.#take(file.text.length + 1), undefined)
+    return this.#text
+  }
+
+  #row(text: string, gap: boolean): void {
+    this.#text += `${gap && this.#text !== "" ? "\n" : ""}${text}\n`
+  }
+
+  /**
+   * Prints the comments before a statement; true when the statement follows on them without a blank line. Comments above a type or condition are
+   * its own unless they are indented deeper, or a blank line stands between: then they end what is above.
+   */
+  #comments(comments: readonly Span[], next: StatementNode | undefined): boolean {
+    const top = next === undefined || isTopLevel(next)
+    const column = next === undefined ? 0 : this.#column(next.span.start)
+    const isBelow = (comment: Span) => top && this.#column(comment.start) > column
+    let attached = comments.length
+    let following = next?.span.start
+    for (const comment of [...comments].reverse()) {
+      if (following === undefined || isBelow(comment) || this.#breaks(comment.end, following) > 1) break
+      following = comment.start
+      attached--
+    }
+    comments.forEach((comment, at) => {
+      const below = isBelow(comment)
+      const indent = below ? this.#below : top ? "" : indents[next.kind][0]
+      const forced = top && next !== undefined && at === attached
+      const closed = (below || !top) && openers.has(this.#last?.kind)
+      this.#row(indent + this.#textOf(comment), forced || (!closed && this.#isGap(comment.start)))
+      this.#last = { kind: undefined, end: comment.end }
+    })
+    return attached < comments.length
+  }
+
+  #statement(statement: StatementNode): string {
+    switch (statement.kind) {
+      case "model":
+      case "relations":
+        return statement.kind
+      case "schema":
+      case "module":
+        return `${statement.kind} ${statement.value}`
+      case "type":
+        return `${statement.extend ? "extend " : ""}type ${statement.name}`
+      case "define":
+        return this.#define(statement)
+      case "condition":
+        return this.#condition(statement)
+    }
+  }
+
+  #define({ relation: { name, rewrite } }: Extract<StatementNode, { kind: "define" }>): string {
+    if (rewrite === undefined) throw new Error("a broken relation cannot be formatted")
+    const list = listOf(rewrite)
+    return `define ${name.text}: ${rewriteText(lowerRewrite(rewrite), list === undefined ? "" : this.#list(list)) ?? ""}`
+  }
+
+  #list({ restrictions, span }: Extract<Rewrite, { kind: "direct" }>): string {
+    const items = restrictions.map((each) => {
+      return { start: each.span.start, text: referenceText(lowerRestriction(each)) }
+    })
+    return this.#items(["[", "]"], items, { open: span.start, close: span.end - 1 }, "    ")
+  }
+
+  #condition({ condition, body, cuts, span }: Extract<StatementNode, { kind: "condition" }>): string {
+    const { name, parameters } = condition
+    const open = this.#layout.file.text.indexOf("(", name.span.end)
+    const items = parameters.map((each) => ({ start: each.name.span.start, text: parameterText(each) }))
+    const header = this.#items(["(", ")"], items, { open, close: body.start }, "")
+    return `condition ${name.text}${header} ${formatBody(span.file.text, body, cuts)}`
+  }
+
+  /** A list in brackets: on one line if it was, else an entry a line with the comments that stand in it. */
+  #items(
+    [opener, closer]: readonly [string, string],
+    items: readonly { readonly start: number; readonly text: string }[],
+    { open, close }: { readonly open: number; readonly close: number },
+    indent: string,
+  ): string {
+    if (this.#breaks(open, close) === 0) return opener + items.map(({ text }) => text).join(", ") + closer
+    const inner = `${indent}  `
+    const lines = [opener]
+    const first = this.#behind(open, items[0]?.start ?? close)
+    if (first !== undefined) lines[0] += ` ${this.#textOf(first)}`
+    const addBefore = (limit: number) => {
+      for (const comment of this.#take(limit)) lines.push(inner + this.#textOf(comment))
+    }
+    items.forEach(({ start, text }, at) => {
+      addBefore(start)
+      const comma = at < items.length - 1 ? "," : ""
+      const comment = this.#behind(start, items[at + 1]?.start ?? close)
+      lines.push(`${inner}${text}${comma}${comment === undefined ? "" : ` ${this.#textOf(comment)}`}`)
+    })
+    addBefore(close)
+    return `${lines.join("\n")}\n${indent}${closer}`
+  }
+
+  /** Takes the next comment if it stands on the line of an offset, before a limit. */
+  #behind(offset: number, limit: number): Span | undefined {
+    const comment = this.#layout.comments[this.#nextComment]
+    if (comment === undefined || comment.start >= limit || this.#breaks(offset, comment.start) !== 0)
+      return undefined
+    this.#nextComment++
+    return comment
+  }
+
+  /** The comments not printed yet that begin before an offset. */
+  #take(limit: number): readonly Span[] {
+    const { comments } = this.#layout
+    const from = this.#nextComment
+    while ((comments[this.#nextComment]?.start ?? limit) < limit) this.#nextComment++
+    return comments.slice(from, this.#nextComment)
+  }
+
+  #textOf({ start, end }: Span): string {
+    return this.#layout.file.text.slice(start, end).trimEnd()
+  }
+
+  #isGap(start: number): boolean {
+    return this.#last !== undefined && this.#breaks(this.#last.end, start) > 1
+  }
+
+  /** Line ends between two offsets. */
+  #breaks(from: number, to: number): number {
+    return this.#line(to) - this.#line(from)
+  }
+
+  #column(offset: number): number {
+    return offset - (this.#lineStarts[this.#line(offset)] as number)
+  }
+
+  /** The number of an offset's line, from 0; unlike a file's positions, a lone CR ends a line here, as it does in the language. */
+  #line(offset: number): number {
+    let low = 0
+    let high = this.#lineStarts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#lineStarts[middle] as number) <= offset) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}
+
+function isTopLevel({ kind }: StatementNode): boolean {
+  return kind === "type" || kind === "condition"
+}
+
+function parameterText({ name, type, generic }: ParameterNode): string {
+  return `${name.text}: ${generic === undefined ? type : `${type}<${generic}>`}`
+}

@@ -1,0 +1,32 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import { parseLayout } from "./document.ts"
+import { formatMod } from "./format-mod.ts"
+import { formatModel } from "./format-model.ts"
+import { Mistakes } from "./mistakes.ts"
+import { isModFile, parseModYaml, readModFile } from "./mod-file.ts"
+import { checkReadable } from "./readable.ts"
+
+/**
+ * The canonical text of a file of a model: `fga.mod`, or OpenFGA's language as a whole model or a module. It keeps all comments, is a fixed point, and
+ * the file means the same. Undefined when the file was not understood; the report says why. What it means is not looked at.
+ */
+export function formatModelFile(file: SourceFile, report: Report): string | undefined {
+  const mistakes = new Mistakes(file, report)
+  if (!checkReadable(mistakes)) return undefined
+  if (!isModFile(file.path)) {
+    const layout = parseLayout(mistakes)
+    return mistakes.blocked ? undefined : formatModel(layout)
+  }
+  const document = parseModYaml(mistakes)
+  return document === undefined ? undefined : formatMod(document)
+}
+
+/** The files that a `fga.mod` lists, with their places, relative to its folder; none for any other file. Its mistakes are reported. */
+export function modulesIn(
+  file: SourceFile,
+  report: Report,
+): readonly { readonly text: string; readonly span: Span }[] {
+  const mistakes = new Mistakes(file, report)
+  return isModFile(file.path) && checkReadable(mistakes) ? (readModFile(mistakes)?.contents.value ?? []) : []
+}
