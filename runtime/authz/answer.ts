@@ -1,99 +1,17 @@
-import { randomBytes } from "node:crypto"
-import type { ServerResponse } from "node:http"
-import { ApiError, apiErrorOf } from "./api-error.ts"
-import type { Answer } from "./route.ts"
-import { sendLines } from "./send-lines.ts"
-
-/** Ids of requests: unique in the fleet by a random beginning, cheap by a counter. */
-const prefix = randomBytes(10).toString("hex")
-let count = 0
-
-/** A fresh `X-Request-Id`; the client's own is never echoed. */
-export function newRequestId(): string {
-  count = (count + 1) % 0x1_0000_0000_0000
-  return `${prefix}${count.toString(16).padStart(12, "0")}`
-}
-
 /** What every answer about a store says in its headers, in the form `writeHead` takes fastest. */
 export type AnswerHeaders = readonly string[]
 
 /** Told the cause of an `internal_error`, which the client is not. */
 export type LogFault = (error: unknown, requestId: string) => void
 
-/** Sends an answer; `extra` are headers of the listener's. */
-export function sendAnswer(response: ServerResponse, answer: Answer, extra: AnswerHeaders): void {
-  const { status, body, text, lines, headers = noHeaders } = answer
-  const all = extra.length === 0 ? headers : [...headers, ...extra]
-  if (body !== undefined)
-    sendJson(response, status, typeof body === "string" ? body : JSON.stringify(body), all)
-  else if (text !== undefined) send(response, status, "text/plain; charset=utf-8", text, all, newRequestId())
-  else if (lines !== undefined) {
-    response.writeHead(status, [
-      "Content-Type",
-      "application/x-ndjson",
-      "X-Request-Id",
-      newRequestId(),
-      ...all,
-    ])
-    sendLines(response, lines)
-  } else {
-    response.writeHead(status, ["X-Request-Id", newRequestId(), ...all])
-    response.end()
-  }
-}
-
-const noHeaders: AnswerHeaders = []
-
-/** Sends JSON that is ready. */
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  json: string,
-  headers: AnswerHeaders,
-  requestId = newRequestId(),
-): void {
-  send(response, status, "application/json", json, headers, requestId)
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  contentType: string,
-  text: string,
-  headers: AnswerHeaders,
-  requestId: string,
-): void {
-  response.writeHead(status, [
-    "Content-Type",
-    contentType,
-    "Content-Length",
-    String(Buffer.byteLength(text)),
-    "X-Request-Id",
-    requestId,
-    ...headers,
-  ])
-  response.end(text)
-}
-
-/** Sends any failure as `{code, message}`. */
-export function sendError(
-  response: ServerResponse,
-  error: unknown,
-  log: LogFault,
-  headers: AnswerHeaders = noHeaders,
-): void {
-  const requestId = newRequestId()
-  const known = apiErrorOf(error)
-  if (known === undefined) log(error, requestId)
-  const { status, code, message } = known ?? new ApiError("internal_error", "Internal Server Error")
-  const own = status === 503 ? retryAfter : status === 401 ? challengeOf(code) : noHeaders
-  const all = own.length === 0 ? headers : [...headers, ...own]
-  sendJson(response, status, JSON.stringify({ code, message }), all, requestId)
-}
-
-const retryAfter: AnswerHeaders = ["Retry-After", "1"]
-
-/** RFC 6750 section 3: without a credential there is no error in the challenge. */
-function challengeOf(code: string): AnswerHeaders {
-  return ["WWW-Authenticate", code === "bearer_token_missing" ? "Bearer" : 'Bearer error="invalid_token"']
+/** Without a body nothing is sent. */
+export interface Answer {
+  readonly status: number
+  /** To be sent as JSON; a string is JSON already. */
+  readonly body?: object | string
+  /** Text instead of JSON. */
+  readonly text?: string
+  /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
+  readonly lines?: Iterable<string>
+  readonly headers?: AnswerHeaders
 }

@@ -1,21 +1,28 @@
+import { isUtf8 } from "node:buffer"
 import type { ModelFinding } from "../model/finding.ts"
 import { readModel } from "../model/read.ts"
 import { validateModel } from "../model/validate.ts"
 import type { AuthorizationModel, RelationReference, TypeDefinition } from "../plan/authorization-model.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { findModel, insertModel, listModels, type ModelRecord } from "../store/models.ts"
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, type ApiErrorCode, managedByPlan, modelNotFound, storeNotFound } from "./api-error.ts"
-import { modelIdField, pageSizeField } from "./fields.ts"
-import type { Answer, ApiRequest } from "./route.ts"
+import { continuationField, invalidToken, modelIdField, pageSizeField } from "./fields.ts"
+import type { AuthzLimits } from "./ports.ts"
+import type { ApiRequest } from "./route.ts"
 
 const tokenKind = "models-1"
 
-/** `POST /stores/{store}/authorization-models` → 201 `{authorization_model_id}`; always a new one, as with OpenFGA. */
+/**
+ * `POST /stores/{store}/authorization-models` → 201 `{authorization_model_id}`; always a new one, as with OpenFGA. The body is JSON, or with `Content-Type: text/plain` the
+ * model as text.
+ */
 export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Answer> {
   const store = await api.stores.find(request.store)
   if (store.managed) throw managedByPlan(store.declaredName ?? store.name)
-  const model = judge(request.body)
+  const model = isText(request) ? textModel(api, request) : jsonModel(request.body)
+  judge(model, api.limits())
   const inserted = await insertModel(api.database, store.id, model)
   api.stores.forget(store)
   if (inserted === "absent") throw storeNotFound()
@@ -30,9 +37,9 @@ export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Ans
 /** `GET /stores/{store}/authorization-models?page_size&continuation_token` → newest first. */
 export async function getModels(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
   const limit = pageSizeField(query.get("page_size"), "ReadAuthorizationModelsRequest")
-  const token = query.get("continuation_token") ?? ""
+  const token = continuationField(query.get("continuation_token"), "ReadAuthorizationModelsRequest")
   const before = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
-  if (before === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
+  if (before === undefined) throw invalidToken()
   const store = await api.stores.find(name)
   const found = await listModels(api.database, store.id, { before, limit: limit + 1 })
   const page = found.slice(0, limit)
@@ -46,31 +53,63 @@ export async function getModels(api: AuthzApi, { store: name, query }: ApiReques
   }
 }
 
-/** `GET /stores/{store}/authorization-models/{id}` */
-export async function getModel(api: AuthzApi, { store: name, id }: ApiRequest): Promise<Answer> {
-  const modelId = modelIdField(id, "ReadAuthorizationModelRequest")
+/** `GET /stores/{store}/authorization-models/{id}?format`: JSON, or with `format=dsl` the model as text. */
+export async function getModel(api: AuthzApi, { store: name, id, query }: ApiRequest): Promise<Answer> {
+  const format = formatParameter(query.get("format"))
+  const modelId = modelIdField(id, "ReadAuthorizationModelRequest", "Id")
   const store = await api.stores.find(name)
   const found = await findModel(api.database, store.id, modelId)
   if (found === undefined) throw modelNotFound(modelId)
-  return {
-    status: 200,
-    body: { authorization_model: modelBody(found) },
-    headers: ["Openfga-Authorization-Model-Id", found.id],
-  }
+  const headers = ["Openfga-Authorization-Model-Id", found.id]
+  if (format === "dsl") return { status: 200, text: printed(api, found.model), headers }
+  return { status: 200, body: { authorization_model: modelBody(found) }, headers }
 }
 
-/** The model in a body, or everything that is wrong with it. */
-function judge(body: unknown): AuthorizationModel {
+function formatParameter(text: string | null): "json" | "dsl" {
+  if (text === null || text === "" || text === "json") return "json"
+  if (text === "dsl") return "dsl"
+  throw new ApiError("validation_error", "format: json or dsl is expected")
+}
+
+const noText = () => new ApiError("unsupported_media_type", "this server takes and gives models as JSON only")
+
+function printed({ modelText }: AuthzApi, model: AuthorizationModel): string {
+  if (modelText === undefined) throw noText()
+  const text = modelText.print(model)
+  if ("problem" in text) throw new ApiError("validation_error", `the model has no text: ${text.problem}`)
+  return text.text
+}
+
+/** `text/plain`, but for JSON under it, which is what a browser's fetch says of any text. */
+function isText({ headers, bytes }: ApiRequest): boolean {
+  if (!/^text\/plain\s*(;|$)/i.test(headers["content-type"] ?? "")) return false
+  return !/^\s*\{/.test(bytes.toString("latin1"))
+}
+
+function textModel({ modelText }: AuthzApi, { bytes }: ApiRequest): AuthorizationModel {
+  if (modelText === undefined) throw noText()
+  if (!isUtf8(bytes)) throw new ApiError("invalid_authorization_model", "the text is not UTF-8")
+  const read = modelText.read(bytes.toString("utf8"))
+  if ("model" in read) return read.model
+  const lines = read.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)
+  throw new ApiError("invalid_authorization_model", listed(lines))
+}
+function jsonModel(body: unknown): AuthorizationModel {
   const read = readModel(body)
   if ("findings" in read) throw refusal(read.findings)
-  if (read.model.type_definitions.length === 0)
+  return read.model
+}
+
+/** Refuses a model with everything that is wrong with it. */
+function judge(model: AuthorizationModel, { typesPerModelMax, modelBytesMax }: AuthzLimits): void {
+  if (model.type_definitions.length === 0)
     throw new ApiError(
       "type_definitions_too_few_items",
       "invalid WriteAuthorizationModelRequest.TypeDefinitions: value must contain at least 1 item(s)",
     )
-  const findings = validateModel(read.model)
+  const limits = { typesMax: typesPerModelMax, bytesMax: modelBytesMax }
+  const findings = validateModel(model, { limits })
   if (findings.length > 0) throw refusal(findings)
-  return read.model
 }
 
 /** A rule on the shape of the request is OpenFGA's `validation_error`, a rule on what the model says `invalid_authorization_model`. */
@@ -82,8 +121,13 @@ const codes: Partial<Record<ModelFinding["kind"], ApiErrorCode>> = {
 
 function refusal(findings: readonly ModelFinding[]): ApiError {
   const code = findings[0] === undefined ? undefined : codes[findings[0].kind]
-  const messages = [...new Set(findings.map(({ message }) => message))].slice(0, 20)
-  return new ApiError(code ?? "invalid_authorization_model", messages.join("\n"))
+  return new ApiError(code ?? "invalid_authorization_model", listed(findings.map(({ message }) => message)))
+}
+
+const messagesMax = 20
+
+function listed(messages: readonly string[]): string {
+  return [...new Set(messages)].slice(0, messagesMax).join("\n")
 }
 
 /** Every field is there, also the empty ones, as OpenFGA answers. */

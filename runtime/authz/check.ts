@@ -1,24 +1,11 @@
-import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
+import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
-import { ApiError } from "./api-error.ts"
-import { consistencyField } from "./consistency.ts"
-import { contextField } from "./context.ts"
-import {
-  arrayField,
-  booleanField,
-  type Fields,
-  modelIdField,
-  objectField,
-  objectIdField,
-  pick,
-  relationField,
-  userField,
-} from "./fields.ts"
-import type { Answer, ApiRequest } from "./route.ts"
-import { tupleKeyField } from "./tuple-keys.ts"
+import { booleanField, type Fields } from "./fields.ts"
+import type { AuthzLimits } from "./ports.ts"
+import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
+import type { ApiRequest } from "./route.ts"
 import { revisionHeaders, withModel } from "./with-model.ts"
-
-const contextualTuplesMax = 100
 
 const allowedJson = '{"allowed":true,"resolution":""}'
 const deniedJson = '{"allowed":false,"resolution":""}'
@@ -35,7 +22,7 @@ interface ParsedCheck {
  * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
  */
 export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
-  const parsed = parse(request.body)
+  const parsed = parse(request.body, api.limits())
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
     const answer = api.engine.check(storeId, model, parsed.request)
     return answer instanceof Promise
@@ -53,34 +40,15 @@ function answerOf({ allowed, revision, explanation }: CheckAnswer, storeId: stri
   }
 }
 
-function parse(body: Fields): ParsedCheck {
-  const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")
-  if (key === undefined)
-    throw new ApiError("tuple_key_value_not_specified", "invalid CheckRequest.TupleKey: value is required")
-  const user = userField(key["user"], "CheckRequestTupleKey")
-  const relation = relationField(key["relation"], "CheckRequestTupleKey")
-  const object = objectIdField(key["object"], "CheckRequestTupleKey")
-  const request: CheckRequest = {
-    user,
-    relation,
-    object,
-    contextualTuples: contextualTuples(pick(body, "contextual_tuples", "contextualTuples")),
-    context: contextField(body["context"], "context"),
-    consistency: consistencyField(body["consistency"]),
-    explain: booleanField(body["explain"], "explain"),
+function parse(body: Fields, limits: AuthzLimits): ParsedCheck {
+  const { user, relation, object } = questionKeyOf(body, "CheckRequest", "CheckRequestTupleKey")
+  const { contextualTuples, context } = circumstancesOf(body, limits)
+  const { modelId, freshness } = termsOf(body, "CheckRequest")
+  const { consistency } = freshness
+  const explain = booleanField(body["explain"], "explain")
+  const ternary = booleanField(body["ternary"], "ternary")
+  return {
+    request: { user, relation, object, contextualTuples, context, consistency, explain, ternary },
+    modelId,
   }
-  const modelId = modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), "CheckRequest")
-  return { request, modelId }
-}
-
-function contextualTuples(value: unknown): readonly TupleKey[] | undefined {
-  if (value === undefined || value === null) return undefined
-  const fields = objectField(value, "contextual_tuples") ?? {}
-  const keys = arrayField(pick(fields, "tuple_keys", "tupleKeys"), "contextual_tuples.tuple_keys")
-  if (keys.length > contextualTuplesMax)
-    throw new ApiError(
-      "validation_error",
-      `invalid ContextualTupleKeys.TupleKeys: value must contain no more than ${contextualTuplesMax} item(s)`,
-    )
-  return keys.map((key) => tupleKeyField(key, "TupleKey"))
 }

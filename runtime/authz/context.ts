@@ -3,8 +3,6 @@ import { type Fields, objectField } from "./fields.ts"
 
 /** Deeper values are nothing a condition could use, and a danger to everything that walks them. */
 const depthMax = 64
-/** OpenFGA's limit on the context stored with a tuple. */
-const storedBytesMax = 32 * 1024
 
 /** The `context` of a request or condition; undefined when absent. */
 export function contextField(value: unknown, name: string): Fields | undefined {
@@ -15,14 +13,18 @@ export function contextField(value: unknown, name: string): Fields | undefined {
 }
 
 /** The same for a context that is to be stored with `tuple`. */
-export function storedContextField(value: unknown, tuple: () => string): Fields | undefined {
+export function storedContextField(
+  value: unknown,
+  bytesMax: number,
+  tuple: () => string,
+): Fields | undefined {
   const context = contextField(value, "condition.context")
   if (context === undefined) return undefined
   const bytes = Buffer.byteLength(JSON.stringify(context))
-  if (bytes > storedBytesMax)
+  if (bytes > bytesMax)
     throw new ApiError(
       "validation_error",
-      `Invalid tuple '${tuple()}'. Reason: condition context size limit exceeded: ${bytes} bytes exceeds ${storedBytesMax} bytes`,
+      `Invalid tuple '${tuple()}'. Reason: condition context size limit exceeded: ${bytes} bytes exceeds ${bytesMax} bytes`,
     )
   return context
 }

@@ -84,17 +84,10 @@ export function conditionNameField(value: unknown): string {
 }
 
 /** Empty when absent. */
-export function modelIdField(value: unknown, message: string): string {
+export function modelIdField(value: unknown, message: string, field = "AuthorizationModelId"): string {
   const text = stringField(value, "authorization_model_id")
   if (text === "" || idPattern.test(text)) return text
-  if (text.length > 26)
-    throw invalid(
-      message,
-      "AuthorizationModelId",
-      "value length must be at most 26 runes",
-      "authorization_model_id_too_long",
-    )
-  throw invalid(message, "AuthorizationModelId", `value does not match regex pattern ${patterns.id}`)
+  throw invalid(message, field, `value does not match regex pattern ${patterns.id}`)
 }
 
 export function storeNameField(value: unknown, message: string): string {
@@ -103,15 +96,30 @@ export function storeNameField(value: unknown, message: string): string {
   throw invalid(message, "Name", `value does not match regex pattern ${patterns.storeName}`)
 }
 
-/** 1 … 100, default 50. In a query it is text. */
-export function pageSizeField(value: unknown, message: string): number {
-  if (value === undefined || value === null || value === "") return 50
+/** 1 … `max`, default 50. In a query it is text, and in a body it may be. */
+export function pageSizeField(value: unknown, message: string, max = 100): number {
+  if (value === undefined || value === null || value === "") return Math.min(50, max)
   const size = typeof value === "string" && /^-?\d{1,9}$/.test(value) ? Number(value) : value
   if (typeof size !== "number" || !Number.isInteger(size))
     throw new ApiError("validation_error", "page_size: a whole number is expected")
-  if (size >= 1 && size <= 100) return size
-  throw invalid(message, "PageSize", "value must be inside range [1, 100]", "page_size_invalid")
+  if (size >= 1 && size <= max) return size
+  throw invalid(message, "PageSize", `value must be inside range [1, ${max}]`, "page_size_invalid")
 }
+
+/** Empty when absent; whether it is a token of ours is the listing's to say. */
+export function continuationField(value: unknown, message: string): string {
+  const text = stringField(value, "continuation_token")
+  if (Buffer.byteLength(text) > 5120)
+    throw invalid(message, "ContinuationToken", "value length must be at most 5120 bytes")
+  if (/^([A-Za-z0-9_-]+={0,2})?$/.test(text)) return text
+  throw invalid(
+    message,
+    "ContinuationToken",
+    'value does not match regex pattern "^$|^[A-Za-z0-9-_]+={0,2}$"',
+  )
+}
+
+export const invalidToken = () => new ApiError("invalid_continuation_token", "Invalid continuation token")
 
 /** Of `min` to `max` characters (code points), none of them white space; nothing a database can't hold or would change: NUL, half a surrogate pair. */
 function isWord(text: string, min: number, max: number): boolean {

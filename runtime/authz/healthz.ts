@@ -1,5 +1,5 @@
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
-import type { Answer } from "./route.ts"
 
 /** `GET /healthz` → `{"status":"SERVING"}`, or 503 `NOT_SERVING` while nothing could be answered. */
 export async function getHealth(api: AuthzApi): Promise<Answer> {

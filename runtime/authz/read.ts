@@ -1,9 +1,13 @@
 import { readTuples, type StoredTuple, type TupleFilter } from "../store/read-tuples.ts"
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { consistencyField } from "./consistency.ts"
 import {
+  continuationField,
   type Fields,
+  invalid,
+  invalidToken,
   objectField,
   objectIdField,
   pageSizeField,
@@ -12,7 +16,8 @@ import {
   stringField,
   userField,
 } from "./fields.ts"
-import type { Answer, ApiRequest } from "./route.ts"
+import type { ApiRequest } from "./route.ts"
+import { tupleKeyBody } from "./tuple-keys.ts"
 
 /**
  * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, as they are in the database now.
@@ -21,12 +26,12 @@ import type { Answer, ApiRequest } from "./route.ts"
 export async function postRead(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
   const filter = filterOf(objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key"))
   const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
-  const token = stringField(pick(body, "continuation_token", "continuationToken"), "continuation_token")
+  const token = continuationField(pick(body, "continuation_token", "continuationToken"), "ReadRequest")
   // Read for its errors: every read is of the database's present state.
   consistencyField(body["consistency"])
   const store = await api.stores.find(name)
   const page = await readTuples(api.database, store.id, filter, { pageSize, token })
-  if (page === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
+  if (page === undefined) throw invalidToken()
   return {
     status: 200,
     body: { tuples: page.tuples.map(tupleBody), continuation_token: page.token },
@@ -36,11 +41,10 @@ export async function postRead(api: AuthzApi, { store: name, body }: ApiRequest)
 
 function filterOf(fields: Fields | undefined): TupleFilter {
   if (fields === undefined) return {}
-  const message = "ReadRequestTupleKey"
   const given = (key: string) => stringField(fields[key], key) !== ""
   const object = given("object") ? objectIdField(fields["object"], message) : ""
   const relation = given("relation") ? relationField(fields["relation"], message) : undefined
-  const user = given("user") ? userField(fields["user"], message) : undefined
+  const user = given("user") ? userFilter(fields["user"]) : undefined
   if (object === "" && relation === undefined && user === undefined) return {}
   const colon = object.indexOf(":")
   if (colon < 1 || (colon === object.length - 1 && user === undefined))
@@ -51,7 +55,15 @@ function filterOf(fields: Fields | undefined): TupleFilter {
   return { object, relation, user }
 }
 
+const message = "ReadRequestTupleKey"
+
+/** A user to look for has a type and an id. */
+function userFilter(value: unknown): string {
+  const user = userField(value, message)
+  if (/^[^:]+:./.test(user)) return user
+  throw invalid(message, "User", 'value does not match regex pattern "^[^\\\\s]{1,511}:[^\\\\s]{1,511}$"')
+}
+
 function tupleBody({ key, writtenAt }: StoredTuple): object {
-  const { user, relation, object, condition } = key
-  return { key: { user, relation, object, condition: condition ?? null }, timestamp: writtenAt }
+  return { key: tupleKeyBody(key), timestamp: writtenAt }
 }

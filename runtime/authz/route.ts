@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { Right } from "./admission.ts"
-import type { AnswerHeaders } from "./answer.ts"
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
 import type { Fields } from "./fields.ts"
@@ -41,18 +41,6 @@ export class ApiRequest {
   get body(): Fields {
     return parseBody(this.bytes)
   }
-}
-
-/** Without a body nothing is sent. */
-export interface Answer {
-  readonly status: number
-  /** To be sent as JSON; a string is JSON already. */
-  readonly body?: object | string
-  /** Text instead of JSON. */
-  readonly text?: string
-  /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
-  readonly lines?: Iterable<string>
-  readonly headers?: AnswerHeaders
 }
 
 /** One method of one resource. It throws `ApiError` and what `apiErrorOf` knows. What can be answered at once comes without a promise. */

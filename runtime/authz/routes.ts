@@ -1,4 +1,6 @@
+import { getModelAssertions, putModelAssertions } from "./assertions.ts"
 import { getModel, getModels, postModel } from "./authorization-models.ts"
+import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
 import { getHealth } from "./healthz.ts"
 import { postRead } from "./read.ts"
@@ -24,5 +26,8 @@ export const routes: readonly Route[] = [
 
   { method: "POST", path: `${store}/write`, right: "write", handler: postWrite },
   { method: "POST", path: `${store}/read`, right: "read", handler: postRead },
+  { method: "GET", path: `${store}/assertions/{id}`, right: "read", handler: getModelAssertions },
+  { method: "PUT", path: `${store}/assertions/{id}`, right: "write", handler: putModelAssertions },
+  { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
   { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
 ]

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { admit } from "./admission.ts"
-import { type AnswerHeaders, sendAnswer, sendError } from "./answer.ts"
+import type { Answer, AnswerHeaders } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, bodyTooLarge } from "./api-error.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { readBody } from "./read-body.ts"
-import { type Answer, ApiRequest, type Route } from "./route.ts"
+import { ApiRequest, type Route } from "./route.ts"
 import { type Match, Router } from "./router.ts"
 import { routes } from "./routes.ts"
+import { sendAnswer, sendError } from "./send-answer.ts"
 
 /** Time for a whole request to arrive. */
 const requestArrivesMs = 15_000
@@ -18,11 +19,12 @@ const router = new Router(routes)
 const nothing = Buffer.alloc(0)
 
 /** One listener, not yet listening. Plain node:http: a framework costs more than a check. */
-export function buildServer(api: AuthzApi): Server {
+export function buildServer(api: AuthzApi, serving: () => boolean = () => true): Server {
   const options = { requestTimeout: requestArrivesMs, keepAliveTimeout: keepAliveMs }
   return createServer(options, (request, response) => {
     let headers: AnswerHeaders = []
     try {
+      if (!serving()) throw new ApiError("unavailable", "this listener does not serve; try again shortly")
       headers = originHeaders(request, api.cors)
       if (isPreflight(request)) {
         const allowed = preflightHeaders(request, api.cors())

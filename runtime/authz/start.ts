@@ -11,6 +11,8 @@ export interface AuthzOptions {
   readonly api: AuthzApi
   /** Where to listen, each with a listener of its own; port 0 takes a free one. */
   readonly listen: readonly Address[]
+  /** Whether requests are answered yet, or still: before and after, they get 503. Always, when absent. */
+  readonly serving?: (() => boolean) | undefined
 }
 
 /** Open listeners. */
@@ -22,8 +24,8 @@ export interface AuthzListeners {
 }
 
 /**
- * Opens the HTTP API of the engine: OpenFGA's, and what it has more. It knows no callers and asks for no
- * credentials: it belongs on an internal address.
+ * Opens the HTTP API of the engine: OpenFGA's, and what it has more. It asks who calls where the plan says so (`AuthzParts.access`);
+ * where nobody is asked, it belongs on an internal address.
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
@@ -34,7 +36,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
   const addresses: Address[] = []
   try {
     for (const { host, port } of options.listen) {
-      const server = buildServer(options.api)
+      const server = buildServer(options.api, options.serving)
       server.listen({ host, port })
       await once(server, "listening")
       servers.push(server)

@@ -1,9 +1,10 @@
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { createStore, deleteStore, listStores, renameStore, type StoreRecord } from "../store/stores.ts"
+import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError, managedByPlan, storeNotFound } from "./api-error.ts"
-import { pageSizeField, storeNameField } from "./fields.ts"
-import type { Answer, ApiRequest } from "./route.ts"
+import { continuationField, invalidToken, pageSizeField, storeNameField } from "./fields.ts"
+import type { ApiRequest } from "./route.ts"
 
 const tokenKind = "stores-1"
 
@@ -17,11 +18,11 @@ export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<An
 /** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
 export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<Answer> {
   const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
-  const token = query.get("continuation_token") ?? ""
+  const token = continuationField(query.get("continuation_token"), "ListStoresRequest")
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
-  if (after === undefined) throw new ApiError("invalid_continuation_token", "Invalid continuation token")
-  // Names are free text, but no text of the database holds a NUL.
-  const name = query.get("name")?.replaceAll("\0", "\ufffd") || undefined
+  if (after === undefined) throw invalidToken()
+  const named = query.get("name") ?? ""
+  const name = named === "" ? undefined : storeNameField(named, "ListStoresRequest")
   const found = await listStores(api.database, { after, limit: limit + 1, name })
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined

@@ -10,19 +10,33 @@ import {
   userField,
 } from "./fields.ts"
 
-/** A tuple of a request, by the rules on its fields; `message` is its protobuf message. */
-export function tupleKeyField(value: unknown, message: string): TupleKey {
+/** A tuple of a request, by the rules on its fields; `message` is its protobuf message, `contextBytesMax` bounds its context. */
+export function tupleKeyField(value: unknown, message: string, contextBytesMax: number): TupleKey {
   const fields = objectField(value, "tuple key") ?? {}
   const user = userField(fields["user"], message)
   const relation = relationField(fields["relation"], message)
   const object = objectIdField(fields["object"], message)
   const condition = objectField(fields["condition"], "condition")
   if (condition === undefined) return { user, relation, object }
-  return { user, relation, object, condition: conditionOf(condition, { user, relation, object }) }
+  return {
+    user,
+    relation,
+    object,
+    condition: conditionOf(condition, { user, relation, object }, contextBytesMax),
+  }
 }
 
-function conditionOf(fields: Fields, key: TupleKey): NonNullable<TupleKey["condition"]> {
+/** A tuple as answers have it: a condition that is not there is null, as with OpenFGA. */
+export function tupleKeyBody({ user, relation, object, condition }: TupleKey): object {
+  return { user, relation, object, condition: condition ?? null }
+}
+
+function conditionOf(
+  fields: Fields,
+  key: TupleKey,
+  contextBytesMax: number,
+): NonNullable<TupleKey["condition"]> {
   const name = conditionNameField(fields["name"])
-  const context = storedContextField(fields["context"], () => tupleText(key))
+  const context = storedContextField(fields["context"], contextBytesMax, () => tupleText(key))
   return context === undefined ? { name } : { name, context }
 }

@@ -1,8 +1,7 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { StoreRecord } from "../store/stores.ts"
-import type { AnswerHeaders } from "./answer.ts"
+import type { Answer, AnswerHeaders } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
-import type { Answer } from "./route.ts"
 
 /** What a question is about. */
 export interface Asked {

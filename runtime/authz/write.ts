@@ -3,15 +3,14 @@ import type { TupleKey } from "../check/ports.ts"
 import { tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
+import type { Answer } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
 import { consistencyToken } from "./consistency-token.ts"
 import { arrayField, type Fields, invalid, modelIdField, objectField, pick, stringField } from "./fields.ts"
-import type { Answer, ApiRequest } from "./route.ts"
+import type { AuthzLimits } from "./ports.ts"
+import type { ApiRequest } from "./route.ts"
 import { tupleKeyField } from "./tuple-keys.ts"
-
-/** Writes and deletes of one request, together. */
-export const tuplesPerWriteMax = 100
 
 interface ParsedWrite {
   readonly writes: readonly TupleKey[]
@@ -26,7 +25,8 @@ interface ParsedWrite {
  * that has these tuples.
  */
 export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
-  const parsed = parse(body)
+  const limits = api.limits()
+  const parsed = parse(body, limits)
   const store = await api.stores.find(name)
   const { writes, deletes, onDuplicate, onMissing } = parsed
   if (writes.length === 0 && deletes.length === 0)
@@ -47,7 +47,7 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
     onDuplicate,
     onMissing,
   }
-  refuseRepeated(request)
+  refuseRepeated(request, limits.tuplesPerWriteMax)
   const outcome = await api.writer.write(store.id, request)
   if (outcome === undefined) {
     api.stores.forget(store)
@@ -61,12 +61,12 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
   }
 }
 
-function parse(body: Fields): ParsedWrite {
+function parse(body: Fields, limits: AuthzLimits): ParsedWrite {
   const writes = objectField(body["writes"], "writes")
   const deletes = objectField(body["deletes"], "deletes")
   return {
-    writes: keysOf(writes, "WriteRequestWrites", "TupleKey"),
-    deletes: keysOf(deletes, "WriteRequestDeletes", "TupleKeyWithoutCondition"),
+    writes: keysOf(writes, "WriteRequestWrites", "TupleKey", limits),
+    deletes: keysOf(deletes, "WriteRequestDeletes", "TupleKeyWithoutCondition", limits),
     onDuplicate: choice(
       writes && pick(writes, "on_duplicate", "onDuplicate"),
       "WriteRequestWrites",
@@ -81,12 +81,17 @@ function parse(body: Fields): ParsedWrite {
   }
 }
 
-function keysOf(fields: Fields | undefined, list: string, message: string): readonly TupleKey[] {
+function keysOf(
+  fields: Fields | undefined,
+  list: string,
+  message: string,
+  { tuplesPerWriteMax, conditionContextBytesMax }: AuthzLimits,
+): readonly TupleKey[] {
   if (fields === undefined) return []
   const keys = arrayField(pick(fields, "tuple_keys", "tupleKeys"), "tuple_keys")
   if (keys.length === 0) throw invalid(list, "TupleKeys", "value must contain at least 1 item(s)")
-  if (keys.length > tuplesPerWriteMax) throw tooMany()
-  return keys.map((key) => tupleKeyField(key, message))
+  if (keys.length > tuplesPerWriteMax) throw tooMany(tuplesPerWriteMax)
+  return keys.map((key) => tupleKeyField(key, message, conditionContextBytesMax))
 }
 
 function choice(value: unknown, message: string, field: string): "error" | "ignore" {
@@ -119,7 +124,7 @@ function judgeDelete(key: TupleKey): void {
     )
 }
 
-function refuseRepeated({ writes, deletes }: WriteRequest): void {
+function refuseRepeated({ writes, deletes }: WriteRequest, tuplesMax: number): void {
   const seen = new Set<string>()
   for (const row of [...deletes, ...writes]) {
     const identity = tupleIdentity(row)
@@ -132,13 +137,13 @@ function refuseRepeated({ writes, deletes }: WriteRequest): void {
     }
     seen.add(identity)
   }
-  if (seen.size > tuplesPerWriteMax) throw tooMany()
+  if (seen.size > tuplesMax) throw tooMany(tuplesMax)
 }
 
-function tooMany(): ApiError {
+function tooMany(tuplesMax: number): ApiError {
   return new ApiError(
     "exceeded_entity_limit",
-    `The number of write operations exceeds the allowed limit of ${tuplesPerWriteMax}`,
+    `The number of write operations exceeds the allowed limit of ${tuplesMax}`,
   )
 }
 

@@ -2,9 +2,6 @@ import { checkContext } from "../expression/condition.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type TupleKey, type TupleRow } from "./ports.ts"
 
-/** OpenFGA's limit for the context stored with a tuple. */
-const contextBytesMax = 32_768
-
 /** `type:id` taken apart; undefined when it is none. One colon, no `#`, no white space, both parts not empty. */
 export function splitObject(object: string): { readonly type: string; readonly id: string } | undefined {
   const colon = object.indexOf(":")
@@ -125,9 +122,6 @@ function conditionProblem(model: LoadedModel, tuple: TupleKey): string | undefin
   if (!admitted?.has(name)) return "invalid condition for type restriction"
   const context = tuple.condition?.context
   if (context === undefined) return undefined
-  const bytes = new TextEncoder().encode(JSON.stringify(context)).length
-  if (bytes > contextBytesMax)
-    return `condition context size limit exceeded: ${bytes} bytes exceeds ${contextBytesMax} bytes`
   return checkContext(condition, context)
 }
 

@@ -108,6 +108,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
+      "assertions",
       "continuation",
       "database",
       "declared-stores",
@@ -119,6 +120,7 @@ export const rooms: readonly Room[] = [
       "plans",
       "postgres",
       "processes",
+      "read-changes",
       "read-tuples",
       "schema-state",
       "stores",

@@ -1,0 +1,124 @@
+import type { LoadedModel } from "../check/loaded-model.ts"
+import type { TupleKey } from "../check/ports.ts"
+import { readRelation, readSubject, validateTuple } from "../check/tuple.ts"
+import { canonicalJson } from "../plan/canonical.ts"
+import { findAssertions, putAssertions } from "../store/assertions.ts"
+import type { Answer } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { ApiError, modelNotFound } from "./api-error.ts"
+import { arrayField, booleanField, type Fields, invalid, modelIdField, objectField } from "./fields.ts"
+import type { AuthzLimits } from "./ports.ts"
+import { plainCircumstancesOf, questionKeyOf } from "./question-fields.ts"
+import type { ApiRequest } from "./route.ts"
+import { tupleKeyBody } from "./tuple-keys.ts"
+
+/** What somebody expects of a model: that a check comes out so. */
+export interface Assertion {
+  readonly key: TupleKey
+  readonly expectation: boolean
+  readonly contextualTuples: readonly TupleKey[]
+  readonly context: Fields | undefined
+}
+
+/** `PUT /stores/{store}/assertions/{model}` `{assertions}` → 204: they take the place of those the model had. */
+export async function putModelAssertions(
+  api: AuthzApi,
+  { store: name, id, body }: ApiRequest,
+): Promise<Answer> {
+  const limits = api.limits()
+  const modelId = modelIdField(id, "WriteAssertionsRequest")
+  const assertions = assertionsOf(body, limits)
+  const store = await api.stores.find(name)
+  const model = await api.model(store, modelId)
+  const json = canonicalJson(assertions.map(assertionBody))
+  if (Buffer.byteLength(json) > limits.assertionsBytesMax)
+    throw new ApiError(
+      "exceeded_entity_limit",
+      `The number of bytes exceeds the allowed limit of ${limits.assertionsBytesMax}`,
+    )
+  for (const assertion of assertions) judge(model, assertion)
+  if (!(await putAssertions(api.database, store.id, modelId, json))) throw modelNotFound(modelId)
+  return { status: 204, headers: ["Openfga-Authorization-Model-Id", modelId] }
+}
+
+/** `GET /stores/{store}/assertions/{model}` → `{authorization_model_id, assertions}`. */
+export async function getModelAssertions(api: AuthzApi, { store: name, id }: ApiRequest): Promise<Answer> {
+  const modelId = modelIdField(id, "ReadAssertionsRequest")
+  const { assertions } = await storedAssertions(api, name, modelId)
+  return {
+    status: 200,
+    body: { authorization_model_id: modelId, assertions: assertions.map(assertionBody) },
+    headers: ["Openfga-Authorization-Model-Id", modelId],
+  }
+}
+
+/** What is kept for a model, none when nothing is. @throws ApiError for a store or model that is not there */
+export async function storedAssertions(
+  api: AuthzApi,
+  storeName: string,
+  modelId: string,
+): Promise<{
+  readonly storeId: string
+  readonly model: LoadedModel
+  readonly assertions: readonly Assertion[]
+}> {
+  const store = await api.stores.find(storeName)
+  const model = await api.model(store, modelId)
+  const json = await findAssertions(api.database, store.id, modelId)
+  const stored = json === undefined ? [] : (JSON.parse(json) as readonly Fields[])
+  return { storeId: store.id, model, assertions: stored.map(storedAssertion) }
+}
+
+/** It was judged when it was stored: limits may have become smaller since. */
+function storedAssertion(fields: Fields): Assertion {
+  return {
+    key: fields["tuple_key"] as TupleKey,
+    expectation: fields["expectation"] as boolean,
+    contextualTuples: (fields["contextual_tuples"] as readonly TupleKey[]).map(withoutNull),
+    context: (fields["context"] as Fields | null) ?? undefined,
+  }
+}
+
+function withoutNull({ condition, ...key }: TupleKey): TupleKey {
+  return condition === null || condition === undefined ? key : { ...key, condition }
+}
+
+function assertionsOf(body: Fields, limits: AuthzLimits): readonly Assertion[] {
+  const given = arrayField(body["assertions"], "assertions")
+  const max = limits.assertionsMax
+  if (given.length > max) {
+    const reason = `value must contain no more than ${max} item(s)`
+    throw invalid("WriteAssertionsRequest", "Assertions", reason, "assertions_too_many_items")
+  }
+  return given.map((each) => assertionOf(objectField(each, "assertions") ?? {}, limits))
+}
+
+function assertionOf(fields: Fields, limits: AuthzLimits): Assertion {
+  const key = questionKeyOf(fields, "Assertion", "AssertionTupleKey")
+  const contextual = { field: "Assertion.ContextualTuples", max: limits.assertionTuplesMax }
+  const { contextualTuples = [], context } = plainCircumstancesOf(fields, limits, contextual)
+  return { key, expectation: booleanField(fields["expectation"], "expectation"), contextualTuples, context }
+}
+
+/** The check by the rules of a check, its contextual tuples by those of a write. */
+function judge(model: LoadedModel, { key, contextualTuples }: Assertion): void {
+  const relation = readRelation(model, key.object, key.relation)
+  if (typeof relation === "string") throw new ApiError("validation_error", relation)
+  const subject = readSubject(model, key.user)
+  if (typeof subject === "string") throw new ApiError("validation_error", subject)
+  for (const tuple of contextualTuples) {
+    const error = validateTuple(model, tuple)
+    if (error !== undefined) throw new ApiError("validation_error", error.message)
+  }
+}
+
+/** An assertion as it is stored and answered. */
+export function assertionBody({ key, expectation, contextualTuples, context }: Assertion): object {
+  const { object, relation, user } = key
+  return {
+    tuple_key: { object, relation, user },
+    expectation,
+    contextual_tuples: contextualTuples.map(tupleKeyBody),
+    context: context ?? null,
+  }
+}

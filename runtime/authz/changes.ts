@@ -1,0 +1,110 @@
+import { decodeToken, encodeToken } from "../store/continuation.ts"
+import {
+  type ChangeFilter,
+  type ChangePosition,
+  feedStart,
+  type LoggedChange,
+  positionBefore,
+  readChanges,
+} from "../store/read-changes.ts"
+import type { Answer } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { ApiError } from "./api-error.ts"
+import { continuationField, invalid, invalidToken, pageSizeField } from "./fields.ts"
+import type { ApiRequest } from "./route.ts"
+import { tupleKeyBody } from "./tuple-keys.ts"
+
+const message = "ReadChangesRequest"
+const tokenKind = "changes-1"
+/** Part of the time of a request that may be spent on searching the feed for changes of a type. */
+const searchShare = 0.5
+
+/**
+ * `GET /stores/{store}/changes?type&page_size&continuation_token&start_time`: writes and deletions in order of commit. The token is never empty once there was a change, and the same
+ * again while there is nothing new. `start_time` counts where there is no token. Where changes of a type are rare a page may be short or empty though
+ * there are more: then its token is another one.
+ */
+export async function getChanges(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
+  const { changesHorizonMs, changesPageSizeMax, requestMs } = api.limits()
+  const type = typeParameter(query.get("type"))
+  const pageSize = pageSizeField(query.get("page_size"), message, changesPageSizeMax)
+  const token = continuationField(query.get("continuation_token"), message)
+  const startTime = startTimeParameter(query.get("start_time"))
+  const store = await api.stores.find(name)
+  const from = token === "" ? undefined : positionOf(token, store.id, type)
+  const since = from === undefined ? startTime : undefined
+  let position =
+    from ?? (since === undefined ? feedStart : await positionBefore(api.database, store.id, since))
+  const filter: ChangeFilter = { type, since, horizonMs: changesHorizonMs }
+  const changes: LoggedChange[] = []
+  const endMs = performance.now() + requestMs * searchShare
+  for (;;) {
+    const wanted = { after: position, pageSize: pageSize - changes.length }
+    const page = await readChanges(api.database, store.id, filter, wanted)
+    changes.push(...page.changes)
+    position = page.position
+    if (!page.more || changes.length === pageSize || performance.now() >= endMs) break
+  }
+  const moved = changes.length > 0 || (from !== undefined && position.revision > from.revision)
+  return {
+    status: 200,
+    body: {
+      changes: changes.map(changeBody),
+      continuation_token: moved ? tokenOf(store.id, type, position) : token,
+    },
+    headers: ["Openfga-Store-Id", store.id],
+  }
+}
+
+function tokenOf(storeId: string, type: string | undefined, { revision, ordinal }: ChangePosition): string {
+  return encodeToken(tokenKind, [storeId, type ?? "", String(revision), String(ordinal)])
+}
+
+function positionOf(token: string, storeId: string, type: string | undefined): ChangePosition {
+  const [ofStore, ofType, revision = "", ordinal = ""] = decodeToken(tokenKind, token, 4) ?? []
+  if (ofStore !== storeId || !isWhole(revision) || !isWhole(ordinal)) throw invalidToken()
+  if (ofType !== (type ?? ""))
+    throw new ApiError(
+      "query_string_type_continuation_token_mismatch",
+      "The type in the querystring and the continuation token don't match",
+    )
+  return { revision: Number(revision), ordinal: Math.min(Number(ordinal), 2 ** 31 - 1) }
+}
+
+/** As a token of ours has it, so that no other text reaches the database. */
+function isWhole(text: string): boolean {
+  return /^\d{1,15}$/.test(text)
+}
+
+function typeParameter(text: string | null): string | undefined {
+  if (text === null || text === "") return undefined
+  if (/^[^:#\s\p{Surrogate}]{1,254}$/u.test(text) && !text.includes("\0")) return text
+  throw invalid(
+    message,
+    "Type",
+    'value does not match regex pattern "^[^:#\\\\s]{1,254}$"',
+    "type_invalid_pattern",
+  )
+}
+
+const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
+
+/** RFC 3339, neither before 1970 nor in the future. */
+function startTimeParameter(text: string | null): Date | undefined {
+  if (text === null || text === "") return undefined
+  // A `+` that was not encoded arrives as a blank.
+  const time = new Date(text.replace(" ", "+").toUpperCase())
+  if (!timeForm.test(text.replace(" ", "+")) || Number.isNaN(time.getTime()))
+    throw new ApiError("invalid_start_time", `Invalid start time: '${text.slice(0, 64)}' is not of RFC 3339`)
+  if (time.getTime() < 0) throw new ApiError("invalid_start_time", "Invalid start time")
+  if (time.getTime() >= Date.now()) throw invalid(message, "StartTime", "value must be less than now")
+  return time
+}
+
+function changeBody({ operation, key, changedAt }: LoggedChange): object {
+  return {
+    tuple_key: tupleKeyBody(key),
+    operation: operation === "write" ? "TUPLE_OPERATION_WRITE" : "TUPLE_OPERATION_DELETE",
+    timestamp: changedAt,
+  }
+}

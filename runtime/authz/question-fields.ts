@@ -1,0 +1,86 @@
+import type { TupleKey } from "../check/ports.ts"
+import type { Freshness } from "../check/questions.ts"
+import { ApiError } from "./api-error.ts"
+import { consistencyField } from "./consistency.ts"
+import { contextField } from "./context.ts"
+import {
+  arrayField,
+  type Fields,
+  modelIdField,
+  objectField,
+  objectIdField,
+  pick,
+  relationField,
+  userField,
+} from "./fields.ts"
+import type { AuthzLimits } from "./ports.ts"
+import { tupleKeyField } from "./tuple-keys.ts"
+
+/** What every question may bring along, as the engine takes it. */
+export interface CircumstancesRead {
+  readonly contextualTuples: readonly TupleKey[] | undefined
+  readonly context: Fields | undefined
+}
+
+/** Which model is asked, and how fresh the answer must be. */
+export interface Terms {
+  /** Empty: the one in force. */
+  readonly modelId: string
+  readonly freshness: Freshness
+}
+
+/** `contextual_tuples {tuple_keys}` and `context` of a request. */
+export function circumstancesOf(body: Fields, limits: AuthzLimits): CircumstancesRead {
+  const given = pick(body, "contextual_tuples", "contextualTuples")
+  const keys = given === undefined ? undefined : tupleKeysOf(given)
+  if (keys !== undefined && keys.length > limits.contextualTuplesMax)
+    throw tooManyContextual("ContextualTupleKeys.TupleKeys", limits.contextualTuplesMax)
+  return {
+    contextualTuples: keys?.map((key) => tupleKeyField(key, "TupleKey", limits.conditionContextBytesMax)),
+    context: contextField(body["context"], "context"),
+  }
+}
+
+function tupleKeysOf(given: unknown): readonly unknown[] {
+  const fields = objectField(given, "contextual_tuples") ?? {}
+  return arrayField(pick(fields, "tuple_keys", "tupleKeys"), "contextual_tuples.tuple_keys")
+}
+
+/** The same where the contextual tuples are a plain list: list-users and assertions. `field` is the protobuf field, for messages. */
+export function plainCircumstancesOf(
+  body: Fields,
+  limits: AuthzLimits,
+  { field, max }: { readonly field: string; readonly max: number },
+): CircumstancesRead {
+  const given = pick(body, "contextual_tuples", "contextualTuples")
+  const keys = given === undefined ? undefined : arrayField(given, "contextual_tuples")
+  if (keys !== undefined && keys.length > max) throw tooManyContextual(field, max)
+  return {
+    contextualTuples: keys?.map((key) => tupleKeyField(key, "TupleKey", limits.conditionContextBytesMax)),
+    context: contextField(body["context"], "context"),
+  }
+}
+
+function tooManyContextual(field: string, max: number): ApiError {
+  return new ApiError("validation_error", `invalid ${field}: value must contain no more than ${max} item(s)`)
+}
+
+/** `authorization_model_id` and `consistency` of a request, which is the protobuf message named. */
+export function termsOf(body: Fields, message: string): Terms {
+  return {
+    modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), message),
+    freshness: { consistency: consistencyField(body["consistency"]) },
+  }
+}
+
+/** The `tuple_key` of a question. `holder` is the protobuf message it is in, `message` its own. */
+export function questionKeyOf(body: Fields, holder: string, message: string): TupleKey {
+  const key = objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key")
+  if (key === undefined)
+    throw new ApiError("tuple_key_value_not_specified", `invalid ${holder}.TupleKey: value is required`)
+  return {
+    user: userField(key["user"], message),
+    relation: relationField(key["relation"], message),
+    object: objectIdField(key["object"], message),
+  }
+}
