@@ -3,8 +3,9 @@ import type { BackHops } from "./program.ts"
 import type { Question } from "./question.ts"
 
 /**
- * Where a subject stands, transitively, within the pure relations one relation depends on: grown level by level, as far as some
+ * Where a subject stands, transitively, within the relations one relation depends on: grown level by level, as far as some
  * question needed it, and kept for the whole request. Level 0 are the nodes that hold by a tuple of the subject itself.
+ * Among pure relations it is the truth; among others what is not in it does not hold, and what is may hold.
  */
 export class Closure {
   /** Nodes found, with their level as state. */
@@ -107,6 +108,8 @@ export class Closure {
     this.#found.add(object, relation, this.#level, 0)
     this.#frontier.push(object, relation)
     onNode(object, relation, this.#level)
+    const same = this.#ways.same[relation]
+    if (same !== undefined) for (const other of same) this.#add(object, other, onNode)
   }
 
   #seedCount(): number {

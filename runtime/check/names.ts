@@ -10,6 +10,13 @@ const segmentCount = 256
 const utf8 = new TextEncoder()
 const fromUtf8 = new TextDecoder()
 
+/** A name's UTF-8 within a larger array. */
+export interface NamePlace {
+  bytes: Uint8Array
+  start: number
+  end: number
+}
+
 /** Open addressing over pairs (hash, id + 1). */
 interface Segment {
   table: Int32Array
@@ -67,6 +74,17 @@ export class Names {
     if (this.#recent.size >= 1024) this.#recent.clear()
     this.#recent.set(id, text)
     return text
+  }
+
+  /** Fills in where a name's bytes lie; valid until names come or go. */
+  place(id: number, into: NamePlace): NamePlace {
+    const offset = this.#offsets.get(id) >>> 0
+    const bytes = this.#arena[offset >>> chunkBits] as Uint8Array
+    const start = offset & (chunkBytes - 1)
+    into.bytes = bytes
+    into.start = start + 2
+    into.end = into.start + this.#lengthAt(bytes, start)
+    return into
   }
 
   /** Mixed per character: FNV's plain multiplication leaves the low bits of similar names alike. */

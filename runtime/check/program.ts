@@ -21,6 +21,8 @@ export interface AnyPart {
   readonly number: number
   /** A relation inlined here is the subject's own: true when the object is the subject's. */
   readonly self: boolean
+  /** The relations of the same type that were inlined here. */
+  readonly same: readonly number[]
   readonly tests: readonly Test[]
   readonly refs: readonly number[]
   readonly hops: readonly Hop[]
@@ -43,12 +45,17 @@ export interface ButPart {
 /** `number` is the part's place in the program: a relation's own part has the relation's index, the parts inside it have numbers of their own. */
 export type Part = AnyPart | AllPart | ButPart
 
-/** For the search through pure relations: where a userset or object found in a slot leads. */
+/**
+ * Where a userset or object found in a slot leads, backwards: the positive ways on which a relation may come about. For a pure relation they are the whole truth; else they
+ * lead to all nodes that may hold, and to some that do not: what is taken away, conditions and all but one operand of an intersection are left out.
+ */
 export interface BackHops {
   /** By plan slot: relations that hold when the subject (`wildcard`: its wildcard) stands in the slot. */
   readonly seeds: readonly { readonly slot: number; readonly wildcard: boolean; readonly relation: number }[]
   /** By relation r: slots whose object has `relation` when r holds on the id in the slot. */
   readonly steps: readonly (readonly { readonly slot: number; readonly relation: number }[])[]
+  /** By relation r: relations of the same object that hold when r does. */
+  readonly same: readonly (readonly number[] | undefined)[]
   /** Relations that hold of the subject's own object. */
   readonly selves: readonly number[]
 }
@@ -76,7 +83,7 @@ export class Program {
     this.pure = pureParts(this.parts)
   }
 
-  /** The way back within the pure relations that `target` depends on. */
+  /** The way back to the relations (or parts) that `target` depends on. */
   backHops(target: number): BackHops {
     const known = this.#backHops.get(target)
     if (known !== undefined) return known
@@ -89,19 +96,32 @@ export class Program {
     const region = new Set([target])
     const seeds: { slot: number; wildcard: boolean; relation: number }[] = []
     const steps: { slot: number; relation: number }[][] = this.parts.map(() => [])
-    const selves: number[] = []
+    const same: number[][] = []
+    const selves = new Set<number>()
     for (const relation of region) {
-      const part = this.parts[relation]
-      if (part?.op !== "any") continue
-      for (const { slot, wildcard } of part.tests) seeds.push({ slot, wildcard, relation })
-      for (const hop of part.hops) {
-        region.add(hop.target)
-        steps[hop.target]?.push({ slot: hop.slot, relation })
+      if (relation === this.own) selves.add(relation)
+      for (const part of supportsOf(this.parts[relation])) {
+        for (const { slot, wildcard } of part.tests) seeds.push({ slot, wildcard, relation })
+        for (const hop of part.hops) {
+          region.add(hop.target)
+          steps[hop.target]?.push({ slot: hop.slot, relation })
+        }
+        for (const ref of part.refs) {
+          region.add(ref)
+          same[ref] = [...(same[ref] ?? []), relation]
+        }
+        if (part.self) selves.add(relation)
       }
-      if (part.self || relation === this.own) selves.push(relation)
     }
-    return { seeds, steps, selves }
+    return { seeds, steps, same, selves: [...selves] }
   }
+}
+
+/** The unions one of which must hold when the part does. */
+function supportsOf(part: Part | undefined): AnyPart[] {
+  if (part === undefined) return []
+  if (part.op === "any") return [part, ...part.branches.flatMap(supportsOf)]
+  return supportsOf(part.op === "but" ? part.base : part.children[0])
 }
 
 class Specializer {
@@ -190,6 +210,7 @@ class Specializer {
       op: "any",
       number: -1,
       self: same.includes(this.#own),
+      same,
       tests,
       refs: refs.filter((relation) => this.#reaching(relation)),
       hops,

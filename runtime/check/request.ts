@@ -4,7 +4,7 @@ import { firstTemporaryId, Overlay } from "./overlay.ts"
 import { CheckError, type CheckRequest, type TupleKey } from "./ports.ts"
 import type { QuestionParts } from "./question.ts"
 import type { Circumstances } from "./questions.ts"
-import { readRelation, readSubject, rowOf, tupleText, validateTuple } from "./tuple.ts"
+import { readRelation, readSubject, rowOf, type Subject, tupleText, validateTuple } from "./tuple.ts"
 import type { View } from "./work.ts"
 
 /** The names of a request as ids, and its contextual tuples. One of them serves every question under the same circumstances. */
@@ -13,17 +13,21 @@ export interface Surroundings {
   readonly overlay: Overlay | undefined
 }
 
-/** @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`. */
+/**
+ * With `repeated` the same contextual tuple may come more than once: OpenFGA takes that in lists.
+ * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`.
+ */
 export function readSurroundings(
   { graph }: View,
   model: LoadedModel,
   { contextualTuples }: Circumstances,
+  repeated = false,
 ): Surroundings {
   const names = new Ids(graph)
   const overlay =
     contextualTuples === undefined || contextualTuples.length === 0
       ? undefined
-      : overlayOf(graph, model, contextualTuples, names)
+      : overlayOf(graph, model, repeated ? distinct(contextualTuples) : contextualTuples, names)
   return { names, overlay }
 }
 
@@ -32,11 +36,42 @@ export function readSurroundings(
  * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
  */
 export function readRequest({ graph }: View, model: LoadedModel, request: CheckRequest): QuestionParts {
+  const { subject, relation } = readNames(model, request)
+  const surroundings = readSurroundings({ graph }, model, request)
+  const object = surroundings.names.id(request.object)
+  return partsOf({ graph }, model, { subject, object, relation, surroundings, context: request.context })
+}
+
+/** Without those that say what one before them says. */
+function distinct(tuples: readonly TupleKey[]): TupleKey[] {
+  return [...new Map(tuples.map((tuple) => [JSON.stringify(rowOf(tuple)), tuple])).values()]
+}
+
+/** Who is asked about, and the relation's index. @throws CheckError `validation_error`. */
+export function readNames(
+  model: LoadedModel,
+  request: Pick<CheckRequest, "user" | "relation" | "object">,
+): { readonly subject: Subject; readonly relation: number } {
   const subject = readSubject(model, request.user)
   if (typeof subject === "string") throw new CheckError("validation_error", inTuple(subject, request))
   const relation = readRelation(model, request.object, request.relation)
   if (typeof relation === "string") throw new CheckError("validation_error", inTuple(relation, request))
-  const { names, overlay } = readSurroundings({ graph }, model, request)
+  return { subject, relation }
+}
+
+interface Asked {
+  readonly subject: Subject
+  readonly object: number
+  readonly relation: number
+  readonly surroundings: Surroundings
+  readonly context: Readonly<Record<string, unknown>> | undefined
+}
+
+function partsOf(
+  { graph }: View,
+  model: LoadedModel,
+  { subject, object, relation, surroundings: { names, overlay }, context }: Asked,
+): QuestionParts {
   const program = model.program(subject.kind)
   return {
     graph,
@@ -44,17 +79,28 @@ export function readRequest({ graph }: View, model: LoadedModel, request: CheckR
     program,
     slots: model.slotsIn(graph),
     overlay,
-    object: names.id(request.object),
+    object,
     relation,
     subject: names.id(subject.object),
     wildcard: program.asksWildcard ? names.known(`${subject.type}:*`) : -1,
-    context: request.context,
+    context,
     temporaryNames: names.temporary,
   }
 }
 
+/** A subject about whom many nodes will be asked; their names must have got their ids from the surroundings before. */
+export function subjectParts(
+  view: View,
+  model: LoadedModel,
+  subject: Subject,
+  surroundings: Surroundings,
+  context: Readonly<Record<string, unknown>> | undefined,
+): QuestionParts {
+  return partsOf(view, model, { subject, object: -1, relation: -1, surroundings, context })
+}
+
 /** Names that are not found say so themselves, as OpenFGA words it; the rest names the tuple. */
-function inTuple(reason: string, { user, relation, object }: CheckRequest): string {
+function inTuple(reason: string, { user, relation, object }: TupleKey): string {
   if (reason.endsWith("not found")) return reason
   return `Invalid tuple '${tupleText({ user, relation, object })}'. Reason: ${reason}`
 }

@@ -100,7 +100,19 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/check",
-    doors: ["engine", "loaded-model", "ports", "questions", "tuple", "work"],
+    doors: [
+      "batch-check",
+      "engine",
+      "expand",
+      "list-objects",
+      "list-relations",
+      "loaded-model",
+      "matrix",
+      "ports",
+      "questions",
+      "tuple",
+      "work",
+    ],
     may: ["runtime/plan", "runtime/model", "runtime/expression"],
   },
 

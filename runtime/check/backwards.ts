@@ -1,0 +1,46 @@
+import { type ClosureTruths, growAll } from "./closure-truths.ts"
+import type { AnyPart, Part } from "./program.ts"
+import type { Question } from "./question.ts"
+
+/**
+ * The objects on which a relation may hold, found from the subject backwards: all on which it does, and where more than tuples and unions decide, others.
+ * An intersection is searched from all its operands in turns until one has ended: any of them holds every object that matters. Undefined when that hangs on what is not in memory.
+ */
+export function* objectsBackwards(
+  truths: ClosureTruths,
+  { program, subject }: Question,
+  target: number,
+): Generator<void, number[] | undefined> {
+  const part = program.parts[target]
+  const objects = part === undefined ? [] : yield* race(sourcesOf(part), truths)
+  if (target === program.own && objects?.includes(subject) === false) objects.push(subject)
+  return objects
+}
+
+/** Unions of which each alone holds all objects of a part. */
+function sourcesOf(part: Part): AnyPart[] {
+  if (part.op === "any") return [part]
+  return part.op === "but" ? sourcesOf(part.base) : part.children.flatMap(sourcesOf)
+}
+
+function* race(sources: readonly AnyPart[], truths: ClosureTruths): Generator<void, number[] | undefined> {
+  const runners = sources.map(({ number }) => {
+    const closure = truths.closure(number)
+    const found: number[] = []
+    return { number, closure, found, growing: growAll(closure, number, found), running: true }
+  })
+  for (;;) {
+    let running = false
+    for (const runner of runners) {
+      const { closure, found, growing } = runner
+      runner.running = growing.next().done !== true
+      if (runner.running) running = true
+      else if (closure.complete) {
+        for (const other of runners) if (other.running) truths.drop(other.number)
+        return found
+      }
+    }
+    if (!running) return undefined
+    yield
+  }
+}

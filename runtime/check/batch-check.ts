@@ -1,0 +1,109 @@
+import type { EvaluationOptions } from "./evaluation.ts"
+import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { CheckError } from "./ports.ts"
+import type { BatchCheckAnswer, BatchItem, BatchResult } from "./questions.ts"
+import { readNames, readSurroundings, type Surroundings, subjectParts } from "./request.ts"
+import { SubjectChecks, type SubjectNodes } from "./subject-checks.ts"
+import type { Subject } from "./tuple.ts"
+import type { View, Work } from "./work.ts"
+
+/**
+ * Many checks at one revision. Those of one user under the same context and contextual tuples share what is learned. What is wrong with one of them, and what it
+ * lacks, is its own error: the work itself does not throw for it.
+ */
+export function batchCheck(
+  model: LoadedModel,
+  items: readonly BatchItem[],
+  bounds: EvaluationOptions,
+): Work<BatchCheckAnswer> {
+  return workOf(boundsOfList(bounds), (view) => new Batch(view, model, items, bounds))
+}
+
+/** Checks of one user under the same circumstances; `places` are theirs among the items. */
+interface Group {
+  readonly subject: Subject
+  readonly surroundings: Surroundings
+  readonly first: BatchItem
+  readonly nodes: number[]
+  readonly places: number[]
+}
+
+class Batch implements Inquiry<BatchCheckAnswer> {
+  readonly #checks: SubjectChecks
+  readonly #view: View
+  readonly #model: LoadedModel
+  readonly #results: (BatchResult | CheckError | undefined)[]
+  readonly #groups = new Map<string, Group>()
+  readonly #surroundings = new Map<string, Surroundings>()
+
+  constructor(view: View, model: LoadedModel, items: readonly BatchItem[], bounds: EvaluationOptions) {
+    this.#view = view
+    this.#model = model
+    this.#checks = new SubjectChecks(bounds)
+    this.#results = items.map((item, place) => this.#add(item, place))
+  }
+
+  get steps(): number {
+    return this.#checks.steps
+  }
+
+  get misses() {
+    return this.#checks.misses
+  }
+
+  /** Puts an item into its group; returns what is wrong with it. */
+  #add(item: BatchItem, place: number): CheckError | undefined {
+    try {
+      const { subject, relation } = readNames(this.#model, item)
+      const under = item.contextualTuples?.length ? JSON.stringify(item.contextualTuples) : ""
+      const key = `${item.user} ${item.context === undefined ? "" : JSON.stringify(item.context)} ${under}`
+      const group = this.#groups.get(key) ?? {
+        subject,
+        surroundings: this.#surroundingsOf(under, item),
+        first: item,
+        nodes: [],
+        places: [],
+      }
+      this.#groups.set(key, group)
+      group.nodes.push(group.surroundings.names.id(item.object), relation)
+      group.places.push(place)
+      return undefined
+    } catch (error) {
+      if (error instanceof CheckError) return error
+      throw error
+    }
+  }
+
+  #surroundingsOf(key: string, item: BatchItem): Surroundings {
+    const known = this.#surroundings.get(key)
+    if (known !== undefined) return known
+    const made = readSurroundings(this.#view, this.#model, item)
+    this.#surroundings.set(key, made)
+    return made
+  }
+
+  *run(): Generator<void, boolean> {
+    for (const group of this.#groups.values()) {
+      const { places } = group
+      const outcomes = yield* this.#checks.decide(this.#asked(group))
+      outcomes.forEach((outcome, at) => {
+        this.#results[places[at] as number] = typeof outcome === "boolean" ? { allowed: outcome } : outcome
+      })
+      yield
+    }
+    return !this.#results.includes(undefined)
+  }
+
+  #asked({ subject, surroundings, first, nodes }: Group): SubjectNodes {
+    return { parts: subjectParts(this.#view, this.#model, subject, surroundings, first.context), nodes }
+  }
+
+  answer(revision: number): BatchCheckAnswer {
+    return { results: this.#results as (BatchResult | CheckError)[], revision }
+  }
+
+  close(): void {
+    this.#checks.close()
+  }
+}

@@ -1,0 +1,123 @@
+import type { Userset } from "../plan/authorization-model.ts"
+import type { EvaluationOptions } from "./evaluation.ts"
+import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { CheckError } from "./ports.ts"
+import { Question } from "./question.ts"
+import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.ts"
+import { readSurroundings, subjectParts } from "./request.ts"
+import { readRelation, type Subject, splitObject } from "./tuple.ts"
+import type { View, Work } from "./work.ts"
+
+/** Longer lists are left as they lie: sorting them would hold the event loop. */
+const sortedMax = 10_000
+
+/**
+ * One level of how a relation on an object comes about: the model's rewrite with the tuples of the object filled in, stored and contextual ones. Tuples the
+ * model forbids do not show; conditions are not looked at. Users are in order of name.
+ * Begin throws CheckError: `validation_error` for object and relation, `invalid_tuple` for contextual tuples.
+ */
+export function expand(
+  model: LoadedModel,
+  request: ExpandRequest,
+  bounds: EvaluationOptions,
+): Work<ExpandAnswer> {
+  return workOf(boundsOfList(bounds), (view) => new Expansion(view, model, request))
+}
+
+class Expansion implements Inquiry<ExpandAnswer> {
+  readonly #question = new Question()
+  readonly #model: LoadedModel
+  readonly #request: ExpandRequest
+  readonly #id: number
+  readonly #type: string
+  #missed = false
+  #root: UsersetTreeNode = { name: "" }
+
+  constructor(view: View, model: LoadedModel, request: ExpandRequest) {
+    const problem = readRelation(model, request.object, request.relation)
+    if (typeof problem === "string") throw new CheckError("validation_error", problem)
+    this.#model = model
+    this.#request = request
+    this.#type = splitObject(request.object)?.type ?? ""
+    const surroundings = readSurroundings(view, model, request, true)
+    this.#id = surroundings.names.id(request.object)
+    // Nobody is asked about: the object stands in, because tuples are read by a question.
+    const subject: Subject = { object: request.object, type: this.#type, relation: "", kind: this.#type }
+    this.#question.begin(subjectParts(view, model, subject, surroundings, undefined), false)
+  }
+
+  get steps(): number {
+    return this.#question.steps
+  }
+
+  get misses() {
+    return this.#question.misses
+  }
+
+  *run(): Generator<void, boolean> {
+    const { relation } = this.#request
+    const definition = this.#model.plan.model.type_definitions.find(({ type }) => type === this.#type)
+    const rewrite = new Map(Object.entries(definition?.relations ?? {})).get(relation) ?? { this: {} }
+    this.#root = yield* this.#node(rewrite)
+    return !this.#missed
+  }
+
+  answer(revision: number): ExpandAnswer {
+    return { root: this.#root, revision }
+  }
+
+  close(): void {
+    this.#question.again()
+  }
+
+  *#node(rewrite: Userset): Generator<void, UsersetTreeNode> {
+    const { object, relation } = this.#request
+    const name = `${object}#${relation}`
+    if ("this" in rewrite) return { name, leaf: { users: { users: yield* this.#users(relation, true) } } }
+    if ("computedUserset" in rewrite)
+      return { name, leaf: { computed: { userset: `${object}#${rewrite.computedUserset.relation}` } } }
+    if ("tupleToUserset" in rewrite) {
+      const { tupleset, computedUserset } = rewrite.tupleToUserset
+      const parents = yield* this.#users(tupleset.relation, false)
+      const computed = parents.map((parent) => ({ userset: `${parent}#${computedUserset.relation}` }))
+      return { name, leaf: { tupleToUserset: { tupleset: `${object}#${tupleset.relation}`, computed } } }
+    }
+    if ("union" in rewrite) return { name, union: { nodes: yield* this.#nodes(rewrite.union.child) } }
+    if ("intersection" in rewrite)
+      return { name, intersection: { nodes: yield* this.#nodes(rewrite.intersection.child) } }
+    const { base, subtract } = rewrite.difference
+    return { name, difference: { base: yield* this.#node(base), subtract: yield* this.#node(subtract) } }
+  }
+
+  *#nodes(children: readonly Userset[]): Generator<void, UsersetTreeNode[]> {
+    const nodes: UsersetTreeNode[] = []
+    for (const child of children) nodes.push(yield* this.#node(child))
+    return nodes
+  }
+
+  /** Who stands on the object by tuples of a relation that the model allows; of a tupleset only single objects lead on. */
+  *#users(relation: string, any: boolean): Generator<void, string[]> {
+    const question = this.#question
+    const { slots, subjects } = this.#model.plan.relations
+    const index = this.#model.relationIndex(this.#type, relation)
+    const users = new Set<string>()
+    for (const [at, [owner, subject]] of slots.entries()) {
+      const kind = subjects[subject] ?? ""
+      const hash = kind.indexOf("#")
+      if (owner !== index || (!any && (hash >= 0 || kind.endsWith(":*")))) continue
+      if (!question.open(this.#id, at)) {
+        this.#missed = true
+        continue
+      }
+      const ids = question.list.slice(question.listStart, question.listEnd)
+      for (let place = 0; place < ids.length; place++) {
+        const user = question.nameOf(ids[place] as number)
+        users.add(hash < 0 ? user : `${user}${kind.slice(hash)}`)
+        question.steps++
+        if ((place & 511) === 511) yield
+      }
+    }
+    return users.size > sortedMax ? [...users] : [...users].sort()
+  }
+}

@@ -1,0 +1,78 @@
+import type { EvaluationOptions } from "./evaluation.ts"
+import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { CheckError } from "./ports.ts"
+import type { ListRelationsAnswer, ListRelationsRequest } from "./questions.ts"
+import { readSurroundings, subjectParts } from "./request.ts"
+import { requireObject, requireSubject, requireType } from "./require.ts"
+import { SubjectChecks, type SubjectNodes } from "./subject-checks.ts"
+import type { View, Work } from "./work.ts"
+
+/**
+ * Which relations has the user on the object? All are decided in one pass that shares what it learns. A relation that can't be decided, or that the type
+ * does not have, is an error of its own.
+ * Begin throws CheckError: `type_not_found`, `validation_error` for user and object, `invalid_tuple` for contextual tuples.
+ */
+export function listRelations(
+  model: LoadedModel,
+  request: ListRelationsRequest,
+  bounds: EvaluationOptions,
+): Work<ListRelationsAnswer> {
+  return workOf(boundsOfList(bounds), (view) => new RelationList(view, model, request, bounds))
+}
+
+class RelationList implements Inquiry<ListRelationsAnswer> {
+  readonly #checks: SubjectChecks
+  readonly #asked: SubjectNodes
+  readonly #names: readonly string[]
+  readonly #relations: string[] = []
+  readonly #errors: { readonly relation: string; readonly error: CheckError }[] = []
+
+  constructor(view: View, model: LoadedModel, request: ListRelationsRequest, bounds: EvaluationOptions) {
+    const type = requireObject(request.object)
+    const relations = requireType(model, type)
+    const subject = requireSubject(model, request.user)
+    const surroundings = readSurroundings(view, model, request, true)
+    const object = surroundings.names.id(request.object)
+    const wanted = new Set(request.relations ?? relations.keys())
+    for (const relation of wanted) {
+      if (relations.has(relation)) continue
+      wanted.delete(relation)
+      const error = new CheckError("relation_not_found", `relation '${type}#${relation}' not found`)
+      this.#errors.push({ relation, error })
+    }
+    this.#names = [...wanted]
+    this.#asked = {
+      parts: subjectParts(view, model, subject, surroundings, request.context),
+      nodes: this.#names.flatMap((relation) => [object, relations.get(relation) as number]),
+    }
+    this.#checks = new SubjectChecks(bounds)
+  }
+
+  get steps(): number {
+    return this.#checks.steps
+  }
+
+  get misses() {
+    return this.#checks.misses
+  }
+
+  *run(): Generator<void, boolean> {
+    const outcomes = yield* this.#checks.decide(this.#asked)
+    if (outcomes.includes(undefined)) return false
+    outcomes.forEach((outcome, at) => {
+      const relation = this.#names[at] as string
+      if (outcome === true) this.#relations.push(relation)
+      else if (outcome instanceof CheckError) this.#errors.push({ relation, error: outcome })
+    })
+    return true
+  }
+
+  answer(revision: number): ListRelationsAnswer {
+    return { relations: this.#relations, errors: this.#errors, revision }
+  }
+
+  close(): void {
+    this.#checks.close()
+  }
+}

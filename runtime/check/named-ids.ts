@@ -1,0 +1,197 @@
+import type { NamePlace } from "./names.ts"
+import { firstTemporaryId } from "./overlay.ts"
+import type { Question } from "./question.ts"
+
+const utf8 = new TextEncoder()
+const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+const chunkBytes = 1 << 16
+const newline = 10
+
+/** The bytes of names by id: those of the graph where they lie, those a request brought along beside them. */
+export class NameBytes {
+  readonly #question: Question
+  readonly #temporary = new Map<number, Uint8Array>()
+  readonly #one: NamePlace = { bytes: new Uint8Array(0), start: 0, end: 0 }
+  readonly #other: NamePlace = { bytes: new Uint8Array(0), start: 0, end: 0 }
+
+  constructor(question: Question) {
+    this.#question = question
+  }
+
+  /** Valid until the next call. */
+  of(id: number): NamePlace {
+    return this.#place(id, this.#one)
+  }
+
+  /** Negative, 0 or positive as the one name stands before, at or after the other, byte by byte. */
+  order(id: number, other: number): number {
+    return orderOfPlaces(this.#place(id, this.#one), this.#place(other, this.#other))
+  }
+
+  /** The same beside a name that has no id. */
+  orderOf(id: number, name: Uint8Array): number {
+    const other = this.#other
+    other.bytes = name
+    other.start = 0
+    other.end = name.length
+    return orderOfPlaces(this.#place(id, this.#one), other)
+  }
+
+  #place(id: number, into: NamePlace): NamePlace {
+    if (id < firstTemporaryId) return this.#question.graph.names.place(id, into)
+    let bytes = this.#temporary.get(id)
+    if (bytes === undefined) {
+      bytes = utf8.encode(this.#question.nameOf(id))
+      this.#temporary.set(id, bytes)
+    }
+    into.bytes = bytes
+    into.start = 0
+    into.end = bytes.length
+    return into
+  }
+}
+
+function orderOfPlaces(one: NamePlace, other: NamePlace): number {
+  const { bytes, start, end } = one
+  const { bytes: others, start: otherStart, end: otherEnd } = other
+  const common = Math.min(end - start, otherEnd - otherStart)
+  for (let at = 0; at < common; at++) {
+    const difference = (bytes[start + at] as number) - (others[otherStart + at] as number)
+    if (difference !== 0) return difference
+  }
+  return end - start - (otherEnd - otherStart)
+}
+
+/**
+ * Ids given out in order of their names, of which often only the first few are wanted: a heap, four bytes an id, with no name copied.
+ */
+export class NameHeap {
+  readonly #names: NameBytes
+  readonly #ids: number[] = []
+  readonly #after: Uint8Array | undefined
+
+  /** Only ids of names after `after` are taken. */
+  constructor(names: NameBytes, after: string | undefined) {
+    this.#names = names
+    this.#after = after === undefined ? undefined : utf8.encode(after)
+  }
+
+  get size(): number {
+    return this.#ids.length
+  }
+
+  /** The first of those that are left; -1 when none is. */
+  get first(): number {
+    return this.#ids[0] ?? -1
+  }
+
+  /** Is an id's name after the heap's `after`? */
+  takes(id: number): boolean {
+    return this.#after === undefined || this.#names.orderOf(id, this.#after) > 0
+  }
+
+  add(id: number): void {
+    if (!this.takes(id)) return
+    const ids = this.#ids
+    let at = ids.length
+    ids.push(id)
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const parent = ids[above] as number
+      if (this.#names.order(id, parent) >= 0) break
+      ids[at] = parent
+      at = above
+    }
+    ids[at] = id
+  }
+
+  /** Takes out the first. */
+  shift(): number {
+    const ids = this.#ids
+    const first = this.first
+    const last = ids.pop()
+    if (last !== undefined && ids.length > 0) this.#sink(last)
+    return first
+  }
+
+  #sink(id: number): void {
+    const ids = this.#ids
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= ids.length) break
+      const right = child + 1
+      if (right < ids.length && this.#names.order(ids[right] as number, ids[child] as number) < 0)
+        child = right
+      if (this.#names.order(id, ids[child] as number) <= 0) break
+      ids[at] = ids[child] as number
+      at = child
+    }
+    ids[at] = id
+  }
+}
+
+/**
+ * Many names as bytes, because the graph they come from goes on changing, and because a million of them as strings would be a hundred megabytes for the collector
+ * to walk. Names hold no white space, so that a newline parts them, and one decoding makes thousands of strings.
+ */
+export class PackedNames {
+  readonly #chunks: Uint8Array[] = []
+  readonly #strings: string[] = []
+  readonly #decoding: boolean
+  #chunk = new Uint8Array(1 << 10)
+  #used = 0
+
+  /** With `decoding` strings are made as it fills, so that `all` has little left to do. */
+  constructor(decoding: boolean) {
+    this.#decoding = decoding
+  }
+
+  add({ bytes, start, end }: NamePlace): void {
+    const need = end - start + 1
+    if (this.#used + need > this.#chunk.length) this.#makeRoom(need)
+    const chunk = this.#chunk
+    let at = this.#used
+    for (let from = start; from < end; from++) chunk[at++] = bytes[from] as number
+    chunk[at++] = newline
+    this.#used = at
+  }
+
+  /** Batches of some thousand names; what was given is let go. */
+  *batches(): Generator<readonly string[]> {
+    this.#flush()
+    for (let next = this.#chunks.shift(); next !== undefined; next = this.#chunks.shift()) yield namesIn(next)
+  }
+
+  all(): readonly string[] {
+    this.#flush()
+    return this.#strings
+  }
+
+  #makeRoom(need: number): void {
+    const { length } = this.#chunk
+    if (length >= chunkBytes || this.#used + need > 8 * length) {
+      this.#flush()
+      this.#chunk = new Uint8Array(Math.max(chunkBytes, need))
+      return
+    }
+    const grown = new Uint8Array(8 * length)
+    grown.set(this.#chunk.subarray(0, this.#used))
+    this.#chunk = grown
+  }
+
+  #flush(): void {
+    if (this.#used === 0) return
+    const full = this.#chunk.subarray(0, this.#used)
+    this.#used = 0
+    if (this.#decoding) for (const name of namesIn(full)) this.#strings.push(name)
+    else {
+      this.#chunks.push(full)
+      this.#chunk = new Uint8Array(0)
+    }
+  }
+}
+
+function namesIn(bytes: Uint8Array): string[] {
+  return fromUtf8.decode(bytes.subarray(0, bytes.length - 1)).split("\n")
+}
