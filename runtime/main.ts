@@ -5,12 +5,14 @@ import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { ApplyOutcome } from "./control/ports.ts"
 import type { Control } from "./control/server.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
-import { createVerifier } from "./identity/issuer.ts"
+import { createVerifier, type IssuerSettings } from "./identity/issuer.ts"
 import { createKeyTable } from "./identity/keys.ts"
+import type { TokenVerifier } from "./identity/verifier.ts"
 import { createMemoryLimiter } from "./limits/memory.ts"
 import type { Plan } from "./plan/plan.ts"
 import type { Address } from "./plan/resources.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
+import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { openControl } from "./process/open-control.ts"
@@ -111,17 +113,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     ? makeGateway(settings, stores, new RequestObserver(metrics, requestLog))
     : undefined
   const listeners = roles.includes("authz")
-    ? new EngineListeners(
-        {
-          database,
-          engine,
-          planModel: (digest) => stores.modelPlan(digest),
-          maxStalenessMs: () => stores.maxStalenessMs,
-          onFault: (error, requestId) =>
-            log.warn({ err: error, request_id: requestId }, "engine request failed"),
-        },
-        (error) => log.warn({ err: error }, "closing an engine listener failed"),
-      )
+    ? makeListeners(settings, { database, engine, stores })
     : undefined
   const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: () => keeper })
@@ -151,23 +143,59 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     controlUrl: control?.url,
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0]?.serial ?? null, author),
-    seed: (store, tuples) => seedStore(database, listeners?.addresses()[0], store, tuples),
+    seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples),
     serial: () => keeper.serial,
     notReady,
     close,
   }
 }
 
+function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {
+  return (issuer) =>
+    createVerifier(issuer, {
+      onChange: ({ ready, error }) =>
+        error === undefined
+          ? log.info({ issuer: issuer.name }, "issuer answers again")
+          : log.warn({ issuer: issuer.name, ready, error }, "issuer does not answer"),
+    })
+}
+
+function makeListeners(
+  { env, cwd, log }: RuntimeSettings,
+  parts: { readonly database: Database; readonly engine: Engine; readonly stores: PlanStores },
+): EngineListeners {
+  const { database, engine, stores } = parts
+  const access = new EngineAccess({
+    createVerifier: verifierMaker(log),
+    environment: env,
+    folder: cwd,
+    onReload: (error) =>
+      error === undefined
+        ? log.info("keys of the engine's callers were read again")
+        : log.error(
+            { reason: error.message },
+            "keys of the engine's callers have changed but cannot be used; the old ones count on",
+          ),
+  })
+  return new EngineListeners(
+    {
+      database,
+      engine,
+      planModel: (digest) => stores.modelPlan(digest),
+      maxStalenessMs: () => stores.maxStalenessMs,
+      limits: () => stores.limits,
+      cors: () => stores.cors,
+      onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
+    },
+    access,
+    (error) => log.warn({ err: error }, "closing an engine listener failed"),
+  )
+}
+
 function makeGateway(settings: RuntimeSettings, stores: PlanStores, observer: RequestObserver): Gateway {
   const { log } = settings
   return createGateway({
-    createVerifier: (issuer) =>
-      createVerifier(issuer, {
-        onChange: ({ ready, error }) =>
-          error === undefined
-            ? log.info({ issuer: issuer.name }, "issuer answers again")
-            : log.warn({ issuer: issuer.name, ready, error }, "issuer does not answer"),
-      }),
+    createVerifier: verifierMaker(log),
     createKeyTable,
     limiter: createMemoryLimiter(),
     authorizerOf: (plan) => stores.authorizerOf(plan),

@@ -63,7 +63,7 @@ export class Engine {
   /** May be changed by a new plan. */
   maxStalenessMs: number | undefined
   readonly #source: TupleSource
-  readonly #settings: Settings
+  readonly #settings: Settings & { depthMax: number; deadlineMs: number }
   readonly #stores = new Map<string, StoreGraph>()
   readonly #queue: RunQueue
   readonly #idle: Evaluation[] = []
@@ -114,6 +114,12 @@ export class Engine {
     store.used = true
     this.#requireContact(store)
     return this.#run(store, work)
+  }
+
+  /** How deep a check may go and how long a question may take: both may be changed by a new plan, for questions asked from then on. */
+  bound({ depthMax, deadlineMs }: { readonly depthMax: number; readonly deadlineMs: number }): void {
+    this.#settings.depthMax = depthMax
+    this.#settings.deadlineMs = deadlineMs
   }
 
   /** What work on a question is bounded by: the engine's settings. */

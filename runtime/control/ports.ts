@@ -30,8 +30,15 @@ export interface ControlPorts {
   notReady(): Promise<readonly string[]>
   /** The metrics page. */
   metrics(): string
-  /** Base URL of an engine listener that `/authz/*` is carried to; undefined when there is none. */
-  authzUrl(): string | undefined
+  /** The engine listener that `/authz/*` is carried to; undefined when there is none. */
+  engine(): EngineDoor | undefined
+}
+
+/** Where the engine is asked for operators, and the credential it takes from this process. */
+export interface EngineDoor {
+  readonly url: string
+  /** Value of the `Authorization` header. */
+  readonly authorization: string
 }
 
 /** The database did not answer; `message` is for logs and operators. */

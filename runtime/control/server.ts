@@ -88,7 +88,7 @@ function answerFailures(app: FastifyInstance, log: Log): void {
   })
 }
 
-/** The engine's listener is internal and asks for no token; this door does, and does not pass the token on. */
+/** Operators may do everything: their token opens this door, and the engine is asked with this process's own credential. */
 async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promise<void> {
   await app.register(httpProxy, {
     prefix: "/authz",
@@ -97,7 +97,7 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
     disableRequestLogging: true,
     retryMethods: [],
     preHandler: async (_, reply) => {
-      if (ports.authzUrl() === undefined) {
+      if (ports.engine() === undefined) {
         return sendProblem(
           reply,
           "no-engine",
@@ -106,7 +106,7 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
       }
     },
     replyOptions: {
-      getUpstream: () => ports.authzUrl() as string,
+      getUpstream: () => ports.engine()?.url as string,
       rewriteRequestHeaders: (_, headers) => {
         const {
           authorization: _token,
@@ -115,7 +115,7 @@ async function addEngineProxy(app: FastifyInstance, ports: ControlPorts): Promis
           te: _te,
           ...rest
         } = headers
-        return rest
+        return { ...rest, authorization: ports.engine()?.authorization }
       },
       onError: (reply) => {
         sendProblem(reply as never, "no-engine", "the engine's listener does not answer")

@@ -6,6 +6,7 @@ import type { Step } from "../policies/policy.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
 import { LoadError } from "./load-error.ts"
+import { gatewayParts } from "./parts-of-plan.ts"
 import { resolveReferences } from "./references.ts"
 import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
 import { Routes } from "./routes.ts"
@@ -37,7 +38,7 @@ export async function provision(
   previous: Provisioned | undefined,
 ): Promise<Provisioned> {
   const slices = new Slices()
-  const references = await resolveReferences(plan, context.dependencies)
+  const references = await resolveReferences(plan, gatewayParts(plan.plan).secrets, context.dependencies)
   const resources = await provisionResources(
     plan,
     references,

@@ -23,13 +23,18 @@ export interface References {
 }
 
 /**
- * Reads everything a plan refers to. @throws LoadError naming all variables that are unset and all files that can't be read, with the places
+ * Reads the values of a plan and the secrets named. @throws LoadError naming all variables that are unset and all files that can't be read, with the places
  * in the text that want them.
  */
-export async function resolveReferences(plan: Plan, outside: Outside): Promise<References> {
+export async function resolveReferences(
+  plan: Plan,
+  wanted: ReadonlySet<string>,
+  outside: Outside,
+): Promise<References> {
   const reader = new Reader(plan, outside)
   const secrets = new Map<string, string>()
   for (const [name, reference] of Object.entries(plan.plan.secrets)) {
+    if (!wanted.has(name)) continue
     const text = await reader.read(reference, `secrets.${name}`)
     if (text === "")
       reader.problem(`secrets.${name}`, `the secret \`${name}\` is empty (${describe(reference)})`)

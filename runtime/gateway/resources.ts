@@ -1,4 +1,3 @@
-import { resolve } from "node:path"
 import { declareEnvironment, type Environment } from "../expression/environment.ts"
 import { anyRequestContext } from "../expression/request-context.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -13,7 +12,9 @@ import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { ClientAddresses } from "./client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
+import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
+import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 import type { Slices } from "./slices.ts"
 
@@ -60,7 +61,9 @@ export async function provisionResources(
   const maker = new Maker(plan, references, dependencies)
   try {
     const verifiers = new Map<string, Held<TokenVerifier>>()
+    const { issuers } = gatewayParts(plan.plan)
     for (const [name, issuer] of Object.entries(plan.plan.issuers)) {
+      if (!issuers.has(name)) continue
       await slices.breathe()
       maker.attempt(`issuers.${name}`, () => verifiers.set(name, maker.verifier(name, issuer, previous)))
     }
@@ -117,7 +120,7 @@ class Maker {
   }
 
   verifier(name: string, issuer: Issuer, previous: Resources | undefined): Held<TokenVerifier> {
-    const settings = this.#issuerSettings(name, issuer)
+    const settings = issuerSettingsOf(name, issuer, this.#references, this.#dependencies.folder)
     return this.#take(previous?.verifiers.get(name), canonicalJson(settings), () => {
       const verifier = this.#dependencies.createVerifier(settings)
       return { value: verifier, close: () => verifier.close() }
@@ -204,21 +207,6 @@ class Maker {
       found.set(api, same ? before : names)
     }
     return found
-  }
-
-  #issuerSettings(name: string, issuer: Issuer): IssuerSettings {
-    const { source, audiences, clockSkewSeconds, algorithms } = issuer
-    const { text } = this.#references
-    return {
-      name,
-      source:
-        "discovery" in source
-          ? { discovery: text(source.discovery) }
-          : { keysFile: resolve(this.#dependencies.folder, source.keys.file), issuer: text(source.issuer) },
-      audiences: audiences === null ? null : audiences.map(text),
-      clockSkewSeconds,
-      algorithms,
-    }
   }
 
   #take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {

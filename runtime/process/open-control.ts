@@ -44,11 +44,11 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
         apply: (plan, base, author) => keeper.apply(plan, base, author),
         notReady: parts.notReady,
         metrics: () => parts.metrics.render(),
-        authzUrl: () => engineUrl(parts),
+        engine: () => parts.listeners?.door(),
         async status() {
           const processes = await parts.heartbeat.fleet().catch(rethrow)
           const [newest] = await keeper.history(1)
-          return { serial: newest?.serial ?? null, processes, warnings: warningsOf(parts.gateway) }
+          return { serial: newest?.serial ?? null, processes, warnings: warningsOf(parts) }
         },
       },
     )
@@ -57,21 +57,19 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
   }
 }
 
-/** A listener of this process. Where it listens on all addresses, it is asked on the loopback one. */
-function engineUrl({ listeners }: ControlParts): string | undefined {
-  const address = listeners?.addresses()[0]
-  return address === undefined
-    ? undefined
-    : `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`
+function warningsOf({ gateway, listeners }: ControlParts): string[] {
+  return [
+    ...issuerWarnings(gateway?.state().issuers ?? {}, "its APIs answer 503"),
+    ...issuerWarnings(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
+  ]
 }
 
-function warningsOf(gateway: Gateway | undefined): string[] {
-  const issuers = Object.entries(gateway?.state().issuers ?? {})
-  return issuers
+function issuerWarnings(issuers: ReturnType<Gateway["state"]>["issuers"], without: string): string[] {
+  return Object.entries(issuers)
     .filter(([, { lastError }]) => lastError !== undefined)
     .map(
       ([name, { ready, lastError }]) =>
-        `issuer ${name}: ${lastError}${ready ? " (its last keys serve on)" : " (its APIs answer 503)"}`,
+        `issuer ${name}: ${lastError} (${ready ? "its last keys serve on" : without})`,
     )
 }
 

@@ -1,5 +1,6 @@
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest } from "../check/ports.ts"
+import { type EngineCors, type EngineLimits, engineLimitDefaults } from "../plan/authz.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -10,6 +11,8 @@ import type { DeclaredStore } from "../store/declared-stores.ts"
 export interface Checks {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
 }
+
+const noOrigins: EngineCors = { origins: [], headers: [] }
 
 /** The stores of one plan by name. Two plans with the same stores and models share one, so that steps are carried over. */
 class StoresOfPlan implements Authorizer {
@@ -56,6 +59,21 @@ export class PlanStores {
   /** Null: no bound. */
   get maxStalenessMs(): number | null {
     return this.#current.plan?.plan.authz?.maxStalenessMs ?? null
+  }
+
+  get limits(): EngineLimits {
+    return this.#current.plan?.plan.authz?.limits ?? engineLimitDefaults
+  }
+
+  get cors(): EngineCors {
+    return this.#current.plan?.plan.authz?.cors ?? noOrigins
+  }
+
+  /** The store that AuthZEN's paths without a store mean: the one the plan says, else the only one. */
+  get authzenStore(): string | undefined {
+    const authz = this.#current.plan?.plan.authz
+    const names = Object.keys(authz?.stores ?? {})
+    return authz?.authzen.store ?? (names.length === 1 ? names[0] : undefined)
   }
 
   modelPlan(digest: string): ModelPlan | undefined {

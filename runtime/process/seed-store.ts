@@ -1,4 +1,5 @@
 import type { TupleKey } from "../check/ports.ts"
+import type { EngineDoor } from "../control/ports.ts"
 import type { Database } from "../store/database.ts"
 import { declaredStores } from "../store/declared-stores.ts"
 import { createTupleSource } from "../store/tuple-source.ts"
@@ -9,16 +10,16 @@ import { createTupleSource } from "../store/tuple-source.ts"
  */
 export async function seedStore(
   database: Database,
-  engineAddress: string | undefined,
+  engine: EngineDoor | undefined,
   store: string,
   tuples: readonly TupleKey[],
 ): Promise<number> {
   const declared = (await declaredStores(database)).get(store)
-  if (declared === undefined || engineAddress === undefined || tuples.length === 0) return 0
+  if (declared === undefined || engine === undefined || tuples.length === 0) return 0
   if ((await createTupleSource(database).revision(declared.storeId)) > 0) return 0
-  const response = await fetch(`http://${engineAddress}/stores/${store}/write`, {
+  const response = await fetch(`${engine.url}/stores/${store}/write`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", authorization: engine.authorization },
     body: JSON.stringify({ writes: { tuple_keys: tuples } }),
     signal: AbortSignal.timeout(10_000),
   })

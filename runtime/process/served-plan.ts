@@ -1,3 +1,4 @@
+import type { Engine } from "../check/engine.ts"
 import { PlanRefused, type Prepared, type Servable } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import { LoadError } from "../gateway/load-error.ts"
@@ -8,7 +9,7 @@ import type { PlanStores } from "./plan-stores.ts"
 
 /** The parts of this process that serve a plan; a part whose role it does not have is undefined. */
 export interface Parts {
-  readonly engine: { maxStalenessMs: number | undefined }
+  readonly engine: Pick<Engine, "maxStalenessMs" | "bound">
   readonly stores: PlanStores
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
@@ -19,15 +20,15 @@ export function servedBy(parts: Parts): Servable {
   return {
     async prepare(plan: Plan): Promise<Prepared> {
       parts.stores.load(plan)
-      const gateway = await parts.gateway?.prepare(plan).catch((error: unknown) => {
-        throw error instanceof LoadError ? refusedBy(error) : error
-      })
+      const gateway = await parts.gateway?.prepare(plan).catch(refuse)
       try {
-        const listeners = await parts.listeners?.prepare(plan)
+        const listeners = await parts.listeners?.prepare(plan).catch(refuse)
         return {
           activate(stores: ReadonlyMap<string, DeclaredStore>) {
             parts.stores.activate(stores)
             parts.engine.maxStalenessMs = parts.stores.maxStalenessMs ?? undefined
+            const { depthMax, requestMs } = parts.stores.limits
+            parts.engine.bound({ depthMax: depthMax ?? Number.POSITIVE_INFINITY, deadlineMs: requestMs })
             gateway?.activate()
             listeners?.activate()
           },
@@ -43,7 +44,11 @@ export function servedBy(parts: Parts): Servable {
   }
 }
 
-/** The gateway's problems begin with their place where it is known: `gateway.conf:41: …`. */
+function refuse(error: unknown): never {
+  throw error instanceof LoadError ? refusedBy(error) : error
+}
+
+/** Problems of loading begin with their place where it is known: `gateway.conf:41: …`. */
 function refusedBy(error: LoadError): PlanRefused {
   return new PlanRefused(
     error.problems.map((problem) => {

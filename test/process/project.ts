@@ -27,9 +27,20 @@ export function planOf(
   more = "",
   relations = "define viewer: [user]",
 ): Plan {
-  const text = `
+  return compiled(projectText(ports, greeting, more, ""), relations)
+}
+
+/** The same project with statements in `authz`, and declarations they need. */
+export function planOfEngine(ports: Ports, declarations: string, statements: string): Plan {
+  return compiled(projectText(ports, "hello", declarations, statements), "define viewer: [user]")
+}
+
+function projectText(ports: Ports, greeting: string, more: string, statements: string): string {
+  return `
 gateway test { listen 127.0.0.1:${ports.gateway} }
-authz { listen 127.0.0.1:${ports.authz}; max-staleness 1s; store acme { model "acme.fga" } }
+authz { listen 127.0.0.1:${ports.authz}; max-staleness 1s; store acme { model "acme.fga" }
+${statements}
+}
 api hello { path "/hello"; auth none; GET "/" { respond 200 { body text "${greeting}" } } }
 secret ann_key = env(ANN_KEY)
 secret bob_key = env(BOB_KEY)
@@ -41,6 +52,9 @@ api order {
   GET "/{id}" { require viewer of "order:\${path.id}" for "user:\${subscription.name}"; respond 200 { body text "seen" } }
 }
 ${more}`
+}
+
+function compiled(text: string, relations: string): Plan {
   const model = `model\n  schema 1.1\ntype user\ntype order\n  relations\n    ${relations}\n`
   const { plan, diagnostics } = compile(
     new MemoryFiles([

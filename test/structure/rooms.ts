@@ -100,19 +100,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/check",
-    doors: [
-      "batch-check",
-      "engine",
-      "expand",
-      "list-objects",
-      "list-relations",
-      "loaded-model",
-      "matrix",
-      "ports",
-      "questions",
-      "tuple",
-      "work",
-    ],
+    doors: ["engine", "loaded-model", "ports", "questions", "tuple", "work"],
     may: ["runtime/plan", "runtime/model", "runtime/expression"],
   },
 
@@ -120,7 +108,6 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
-      "assertions",
       "continuation",
       "database",
       "declared-stores",
@@ -132,7 +119,6 @@ export const rooms: readonly Room[] = [
       "plans",
       "postgres",
       "processes",
-      "read-changes",
       "read-tuples",
       "schema-state",
       "stores",
@@ -184,7 +170,16 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/gateway",
-    doors: ["gateway", "load-error", "observer", "resources"],
+    doors: [
+      "file-watch",
+      "gateway",
+      "held",
+      "issuer-settings",
+      "load-error",
+      "observer",
+      "references",
+      "resources",
+    ],
     may: [
       "runtime/plan",
       "runtime/policies",
@@ -228,6 +223,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/process",
     doors: [
       "database",
+      "engine-access",
       "engine-listeners",
       "heartbeat",
       "open-control",
@@ -271,7 +267,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: ["compile-model", "format", "model-text"],
+    doors: ["compile-model", "model-text"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain", "yaml"],
   },

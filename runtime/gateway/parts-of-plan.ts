@@ -1,0 +1,33 @@
+import type { PlanBody } from "../plan/plan.ts"
+
+/** What of a plan the gateway needs. */
+export interface GatewayParts {
+  readonly secrets: ReadonlySet<string>
+  readonly issuers: ReadonlySet<string>
+}
+
+/**
+ * All secrets and issuers but those that only the engine's listener asks for: a process without that role need not be given its keys, nor fetch
+ * its issuers'.
+ */
+export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: PlanBody): GatewayParts {
+  const used = { secrets: new Set<string>(), issuers: new Set<string>() }
+  for (const { key } of Object.values(subscriptions)) used.secrets.add(key)
+  for (const step of Object.values(steps)) {
+    if (step.kind === "validate-jwt") used.issuers.add(step.issuer)
+    collectSecrets(step, used.secrets)
+  }
+  const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
+    new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))
+  return {
+    secrets: without(secrets, authz?.auth?.keys, used.secrets),
+    issuers: without(issuers, authz?.auth?.issuers, used.issuers),
+  }
+}
+
+/** Every `{secret: name}` in a step. */
+function collectSecrets(node: unknown, found: Set<string>): void {
+  if (typeof node !== "object" || node === null) return
+  if ("secret" in node && typeof node.secret === "string") found.add(node.secret)
+  for (const inner of Object.values(node)) collectSecrets(inner, found)
+}

@@ -1,0 +1,184 @@
+import { randomBytes } from "node:crypto"
+import { type Access, createAccess, type Grants } from "../authz/access.ts"
+import { FileWatch, type SeenFile } from "../gateway/file-watch.ts"
+import { Held } from "../gateway/held.ts"
+import { issuerSettingsOf } from "../gateway/issuer-settings.ts"
+import { LoadError } from "../gateway/load-error.ts"
+import { type Outside, type References, resolveReferences } from "../gateway/references.ts"
+import type { IssuerSettings } from "../identity/issuer.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
+import { canonicalJson } from "../plan/canonical.ts"
+import type { Plan } from "../plan/plan.ts"
+
+/** What the engine's listeners need to find out who calls. */
+export interface EngineAccessSettings extends Outside {
+  readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
+  /** Told when keys were read again because a file has changed, or could not be (the old ones count on). */
+  readonly onReload: (error: LoadError | undefined) => void
+  /** How often files are looked at; default 2000. */
+  readonly filesEveryMs?: number | undefined
+}
+
+/** Callers of a plan that is not yet the running one. */
+export interface PreparedAccess {
+  activate(): void
+  discard(): void
+}
+
+interface Provisioned {
+  readonly plan: Plan
+  readonly access: Access | undefined
+  readonly authzenUrl: string | undefined
+  readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
+  readonly files: readonly SeenFile[]
+}
+
+const everything: Grants = { read: "*", write: "*", manage: true }
+
+/**
+ * Who may ask the engine, over the life of plans. Issuers that stay keep their keys and their verified tokens; keys in files are read again when
+ * the files change. This process itself has a key of its own, for what operators ask through it.
+ */
+export class EngineAccess {
+  /** Value of the `Authorization` header by which this process is let in. */
+  readonly authorization: string
+  readonly #settings: EngineAccessSettings
+  readonly #ownKey = randomBytes(32).toString("base64url")
+  readonly #watch: FileWatch
+  #current: Provisioned | undefined
+
+  constructor(settings: EngineAccessSettings) {
+    this.#settings = settings
+    this.authorization = `Bearer ${this.#ownKey}`
+    this.#watch = new FileWatch(() => void this.#reload(), settings.filesEveryMs)
+  }
+
+  /** Undefined: nobody is asked. */
+  get access(): Access | undefined {
+    return this.#current?.access
+  }
+
+  /** The URL AuthZEN's metadata tells, as far as the plan says one. */
+  get authzenUrl(): string | undefined {
+    return this.#current?.authzenUrl
+  }
+
+  issuers(): Readonly<Record<string, ReturnType<TokenVerifier["state"]>>> {
+    const verifiers = [...(this.#current?.verifiers ?? [])]
+    return Object.fromEntries(verifiers.map(([name, { value }]) => [name, value.state()]))
+  }
+
+  /** Reads keys and makes verifiers. @throws LoadError with all that is wrong; then nothing has changed. */
+  async prepare(plan: Plan): Promise<PreparedAccess> {
+    const next = await this.#provision(plan)
+    return {
+      activate: () => {
+        const before = this.#current
+        this.#current = next
+        release(before)
+        this.#watch.watch(next.files)
+      },
+      discard: () => release(next),
+    }
+  }
+
+  close(): void {
+    this.#watch.close()
+    release(this.#current)
+    this.#current = undefined
+  }
+
+  async #reload(): Promise<void> {
+    const plan = this.#current?.plan
+    if (plan === undefined) return
+    try {
+      const prepared = await this.prepare(plan)
+      // Another plan may have come meanwhile, with keys read later than these.
+      if (this.#current?.plan !== plan) {
+        prepared.discard()
+        return
+      }
+      prepared.activate()
+      this.#settings.onReload(undefined)
+    } catch (error) {
+      this.#settings.onReload(error instanceof LoadError ? error : new LoadError([String(error)]))
+    }
+  }
+
+  async #provision(plan: Plan): Promise<Provisioned> {
+    const { authz } = plan.plan
+    const auth = authz?.auth ?? null
+    const wanted = new Set(Object.keys(auth?.keys ?? {}))
+    const references = await resolveReferences(plan, wanted, this.#settings)
+    const url = authz?.authzen.url ?? null
+    const verifiers = this.#verifiers(plan, references)
+    try {
+      return {
+        plan,
+        access: auth === null ? undefined : this.#access(auth, references, verifiers),
+        authzenUrl: url === null ? undefined : references.text(url),
+        verifiers,
+        files: references.files,
+      }
+    } catch (error) {
+      for (const held of verifiers.values()) held.release()
+      const origin = plan.origins["authz"]
+      const message = error instanceof Error ? error.message : String(error)
+      throw new LoadError([origin === undefined ? message : `${origin}: ${message}`])
+    }
+  }
+
+  #verifiers({ plan }: Plan, references: References): Map<string, Held<TokenVerifier>> {
+    const verifiers = new Map<string, Held<TokenVerifier>>()
+    for (const name of Object.keys(plan.authz?.auth?.issuers ?? {})) {
+      const issuer = plan.issuers[name]
+      if (issuer === undefined) continue
+      const settings = issuerSettingsOf(name, issuer, references, this.#settings.folder)
+      const key = canonicalJson(settings)
+      const before = this.#current?.verifiers.get(name)
+      if (before?.key === key) verifiers.set(name, before.hold())
+      else {
+        const verifier = this.#settings.createVerifier(settings)
+        verifiers.set(name, new Held(key, verifier, () => verifier.close()))
+      }
+    }
+    return verifiers
+  }
+
+  #access(
+    auth: EngineAuth,
+    { secrets }: References,
+    verifiers: ReadonlyMap<string, Held<TokenVerifier>>,
+  ): Access {
+    const keys = Object.entries(auth.keys).map(([name, grants]) => ({
+      name,
+      key: secrets.get(name) ?? "",
+      grants: grantsOf(grants),
+    }))
+    const issuers = Object.entries(auth.issuers).flatMap(([name, { subjects, anySubject }]) => {
+      const held = verifiers.get(name)
+      if (held === undefined) return []
+      return [
+        {
+          verifier: held.value,
+          subjects: new Map(subjects.map(({ subject, grants }) => [subject, grantsOf(grants)])),
+          anySubject: anySubject === null ? undefined : grantsOf(anySubject),
+        },
+      ]
+    })
+    return createAccess([...keys, { name: "operator", key: this.#ownKey, grants: everything }], issuers)
+  }
+}
+
+function grantsOf({ read, write, manage }: EngineGrants): Grants {
+  return {
+    read: read === "*" ? read : new Set(read),
+    write: write === "*" ? write : new Set(write),
+    manage,
+  }
+}
+
+function release(provisioned: Provisioned | undefined): void {
+  for (const held of provisioned?.verifiers.values() ?? []) held.release()
+}
