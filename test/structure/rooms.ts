@@ -100,7 +100,19 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/check",
-    doors: ["engine", "loaded-model", "ports", "questions", "tuple", "work"],
+    doors: [
+      "batch-check",
+      "engine",
+      "expand",
+      "list-objects",
+      "list-relations",
+      "loaded-model",
+      "matrix",
+      "ports",
+      "questions",
+      "tuple",
+      "work",
+    ],
     may: ["runtime/plan", "runtime/model", "runtime/expression"],
   },
 
@@ -108,6 +120,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/store",
     doors: [
+      "assertions",
       "continuation",
       "database",
       "declared-stores",
@@ -119,6 +132,7 @@ export const rooms: readonly Room[] = [
       "plans",
       "postgres",
       "processes",
+      "read-changes",
       "read-tuples",
       "schema-state",
       "stores",
@@ -267,7 +281,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: ["compile-model", "model-text"],
+    doors: ["compile-model", "format", "model-text"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain", "yaml"],
   },
