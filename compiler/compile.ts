@@ -9,8 +9,9 @@ import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
 import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
-import { compileModels } from "./gateway/models.ts"
+import { compileModels, testsOfStores } from "./gateway/models.ts"
 import { Program } from "./gateway/program.ts"
+import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model-test/declared-tests.ts"
 
 /** The outcome of a compilation: all findings, and the plan if none of them is an error. */
 export interface Compiled {
@@ -19,6 +20,8 @@ export interface Compiled {
   readonly diagnostics: readonly Diagnostic[]
   /** Paths of all files it was made of, also of those that were not found: what to watch for changes. */
   readonly sources: readonly string[]
+  /** Tests of the models that the stores name; `tested` runs them. */
+  readonly tests: readonly DeclaredTests[]
 }
 
 /**
@@ -35,10 +38,22 @@ export function compile(files: Files, entry: string): Compiled {
   checkNames(program, report)
   checkNetworks(program, report)
   const models = compileModels(program, project, report)
+  const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
   const lowered = lower(program, models, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
-  return { plan, diagnostics: report.sorted(), sources: project.paths }
+  return { plan, diagnostics: report.sorted(), sources: project.paths, tests }
+}
+
+/**
+ * The same compilation after the tests of its models: one that fails is an error, and keeps the plan from being made. Nothing is run where there is
+ * no plan anyway. Running takes promises, which compiling must not: an editor compiles at every key.
+ */
+export async function tested(compiled: Compiled): Promise<Compiled> {
+  if (compiled.plan === undefined || compiled.tests.length === 0) return compiled
+  const report = new Report(compiled.diagnostics)
+  await runDeclaredTests(compiled.tests, report)
+  return { ...compiled, plan: report.blocked ? undefined : compiled.plan, diagnostics: report.sorted() }
 }
 
 /** Gives the content its digest and reads the plan as a runtime would. */

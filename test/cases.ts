@@ -16,7 +16,7 @@ import { MemoryFiles, type ReadFailure } from "../compiler/core/files.ts"
 
 /** What a test computes for a section of a case; compared with the section's text. */
 export type Expectations = Readonly<
-  Record<string, (files: MemoryFiles, sections: ReadonlyMap<string, string>) => string>
+  Record<string, (files: MemoryFiles, sections: ReadonlyMap<string, string>) => string | Promise<string>>
 >
 
 /**
@@ -41,7 +41,7 @@ export function codesIn(...folders: readonly string[]): Set<string> {
   return codes
 }
 
-function runCase(path: string, expectations: Expectations): void {
+async function runCase(path: string, expectations: Expectations): Promise<void> {
   const sections = sectionsOf(readFileSync(path, "utf8"))
   const isExpected = (name: string): boolean => Object.hasOwn(expectations, name)
   const files = new MemoryFiles(
@@ -52,7 +52,7 @@ function runCase(path: string, expectations: Expectations): void {
   const texts = new Map(sections.map(({ name, text }) => [name, text]))
   const wanted = new Map<string, string>()
   for (const [name, compute] of Object.entries(expectations))
-    if (name === "diagnostics" || texts.has(name)) wanted.set(name, withNewline(compute(files, texts)))
+    if (name === "diagnostics" || texts.has(name)) wanted.set(name, withNewline(await compute(files, texts)))
   if (process.env["UPDATE"] === "1") update(path, sections, wanted)
   else for (const [name, text] of wanted) expect(text, name).toBe(withNewline(texts.get(name) ?? ""))
 }

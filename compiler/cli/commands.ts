@@ -11,6 +11,7 @@ import { rollbackLine } from "./args/rollback.ts"
 import { schemaLine } from "./args/schema.ts"
 import { serveLine } from "./args/serve.ts"
 import { statusLine } from "./args/status.ts"
+import { testLine } from "./args/test.ts"
 import { tokenLine } from "./args/token.ts"
 import { tupleDeleteLine, tupleReadLine, tupleWriteLine } from "./args/tuple.ts"
 import { validateLine } from "./args/validate.ts"
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   command(devLine, async () => (await import("./commands/dev.ts")).dev),
   command(validateLine, async () => (await import("./commands/validate.ts")).validate),
   command(fmtLine, async () => (await import("./commands/fmt.ts")).fmt),
+  command(testLine, async () => (await import("./commands/test.ts")).test),
   command(planLine, async () => (await import("./commands/plan.ts")).plan),
   command(applyLine, async () => (await import("./commands/apply.ts")).apply),
   command(diffLine, async () => (await import("./commands/diff.ts")).diff),

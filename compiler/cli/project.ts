@@ -19,11 +19,11 @@ export function filesOf(io: Io, { folder }: ProjectArgs): Files {
   return new DiskFiles(root)
 }
 
-/** Compiles a project. The compiler is loaded here, by the commands that need it only. */
+/** Compiles a project and runs the tests of its models. The compiler is loaded here, by the commands that need it only. */
 export async function compileProject(io: Io, { entry }: ProjectArgs, files: Files): Promise<Compiled> {
   return withProgress(io, "compiling", async () => {
-    const { compile } = await import("../compile.ts")
-    return compile(files, entry)
+    const { compile, tested } = await import("../compile.ts")
+    return tested(compile(files, entry))
   })
 }
 

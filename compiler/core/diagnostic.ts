@@ -34,7 +34,12 @@ export interface Extra {
 
 /** Collects the findings of one run. Phases add and go on; nothing is thrown for a mistake of the user. */
 export class Report {
-  readonly #findings: Diagnostic[] = []
+  readonly #findings: Diagnostic[]
+
+  /** Goes on from what an earlier run found. */
+  constructor(findings: readonly Diagnostic[] = []) {
+    this.#findings = [...findings]
+  }
 
   /** Adds a finding of `code` at `span`. */
   add(code: Code, span: Span | undefined, detail: string, extra: Extra = {}): void {
@@ -53,6 +58,11 @@ export class Report {
   /** Whether an error was found. */
   get blocked(): boolean {
     return this.#findings.some((finding) => finding.severity === "error")
+  }
+
+  /** How many errors were found by now. */
+  get errors(): number {
+    return this.#findings.filter((finding) => finding.severity === "error").length
   }
 
   /** All findings by file, then place, then code; findings without a place come first. Exact repetitions are shown once. */

@@ -1,11 +1,12 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { Report } from "../core/diagnostic.ts"
+import { isPattern } from "../core/glob.ts"
 import type { Project } from "../core/load.ts"
-import type { SourceFile } from "../core/source.ts"
+import type { SourceFile, Span } from "../core/source.ts"
 import { compileModel } from "../model/compile-model.ts"
-import { statementOf } from "./bind/bound.ts"
-import { modelInOrder } from "./lower/model-order.ts"
+import { modelInOrder } from "../model/model-order.ts"
+import { statementOf, statementsOf } from "./bind/bound.ts"
 import { StoreModel, type StoreModels } from "./lower/store-model.ts"
 import type { Declaration, Program } from "./program.ts"
 
@@ -29,6 +30,38 @@ export function readModelFiles(program: Program, project: Project): readonly Sou
 function readModelFile({ bound }: Declaration, project: Project): SourceFile | undefined {
   const filled = statementOf(bound.block, "model")?.args.get("path")
   return filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
+}
+
+/** A file of tests that a store names. */
+export interface StoreTests {
+  readonly store: string
+  /** Undefined when it has mistakes. */
+  readonly model: StoreModel | undefined
+  readonly file: SourceFile
+  /** The path in the statement. */
+  readonly at: Span
+}
+
+/** The files that the stores' `tests` name, each once per store, in the order of the text. */
+export function testsOfStores(program: Program, models: StoreModels, project: Project): StoreTests[] {
+  return program.all("store").flatMap(({ name, bound }) => {
+    const found = new Map<string, StoreTests>()
+    for (const statement of statementsOf(bound.block, "tests")) {
+      const filled = statement.args.get("path")
+      if (filled === undefined) continue
+      for (const file of filesOf(filled.value as string, filled.argument.span, project))
+        if (!found.has(file.path))
+          found.set(file.path, { store: name, model: models.get(name), file, at: filled.argument.span })
+    }
+    return [...found.values()]
+  })
+}
+
+function filesOf(path: string, at: Span, project: Project): SourceFile[] {
+  const files = isPattern(path)
+    ? project.match(path, at).map((each) => project.read(each, at))
+    : [project.readNamed(path, at)]
+  return files.filter((file) => file !== undefined)
 }
 
 function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {

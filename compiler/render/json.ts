@@ -10,17 +10,22 @@ export function jsonOfFindings(findings: readonly Diagnostic[]): string {
     errors: count("error"),
     warnings: count("warning"),
     infos: count("info"),
-    findings: findings.map((finding) => ({
-      severity: finding.severity,
-      code: finding.code,
-      title: finding.title,
-      detail: finding.detail,
-      help: finding.help ?? null,
-      place: finding.span === undefined ? null : placeOf(finding.span),
-      related: finding.related.map(({ span, message }) => ({ message, place: placeOf(span) })),
-    })),
+    findings: findings.map(jsonOfFinding),
   }
   return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** One finding as it stands in `jsonOfFindings`, for documents that hold more than findings. */
+export function jsonOfFinding(finding: Diagnostic): object {
+  return {
+    severity: finding.severity,
+    code: finding.code,
+    title: finding.title,
+    detail: finding.detail,
+    help: finding.help ?? null,
+    place: finding.span === undefined ? null : placeOf(finding.span),
+    related: finding.related.map(({ span, message }) => ({ message, place: placeOf(span) })),
+  }
 }
 
 function placeOf({ file, start, end }: Span): object {

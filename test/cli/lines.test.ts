@@ -22,6 +22,20 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { check: true }, { files: [], check: true }],
     [["a.conf", "b.conf"], {}, { files: ["a.conf", "b.conf"], check: false }],
   ],
+  test: [
+    [
+      [],
+      {},
+      { files: [], filter: undefined, format: "text", output: undefined, coverage: false, watch: false },
+    ],
+    [["a", "b*"], { coverage: true, filter: "x" }, { files: ["a", "b*"], coverage: true, filter: "x" }],
+    [
+      [],
+      { format: "junit", output: "r.xml", watch: true },
+      { format: "junit", output: "r.xml", watch: true },
+    ],
+    [[], { format: "sarif" }, /--format sarif is not known/],
+  ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], { format: "markdown" }, /--format markdown/],

@@ -107,6 +107,7 @@ export const rooms: readonly Room[] = [
       "list-objects",
       "list-relations",
       "loaded-model",
+      "memory-source",
       "matrix",
       "ports",
       "questions",
@@ -281,13 +282,13 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model",
-    doors: ["compile-model", "format", "model-text"],
+    doors: ["compile-model", "format", "model-order", "model-text"],
     may: ["compiler/core", ...pure.filter((room) => room !== "runtime/check")],
     packages: ["chevrotain", "yaml"],
   },
   {
     path: "compiler/model-test",
-    doors: ["coverage", "run", "store-file", "suite"],
+    doors: ["coverage", "declared-tests", "run", "store-file", "suite", "words"],
     may: ["compiler/core", "compiler/model", ...pure],
     packages: ["yaml"],
   },

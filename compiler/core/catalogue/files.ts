@@ -71,7 +71,7 @@ export const files = area({
   SP0012: {
     severity: "warning",
     title: "Pattern matches no file",
-    help: "Check the pattern, or remove the `include`.",
+    help: "Check the pattern, or remove the statement.",
     why: "`*` stands for any characters but `/`, `?` for one, `**` for any folders. Files and folders whose names start with a dot are not matched. A folder may be empty on purpose, so this does not keep a plan from being made.",
   },
   SP0013: {

@@ -186,6 +186,13 @@ export const storeRows: readonly Row[] = [
     docs: "The file of the model, relative to this file.",
     example: 'model "models/acme.fga"',
   },
+  {
+    keyword: "tests",
+    several: true,
+    forms: [{ args: [slot("path", "constant")] }],
+    docs: "Tests of the model (OpenFGA's store files), relative to this file; the path may hold `*`. A plan is made only when they pass.",
+    example: 'tests "models/tests/*.fga.yaml"',
+  },
 ]
 
 export const productRows: readonly Row[] = [

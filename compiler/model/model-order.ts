@@ -1,5 +1,5 @@
-import type { AuthorizationModel, Userset } from "../../../runtime/plan/authorization-model.ts"
-import { canonicalJson } from "../../../runtime/plan/canonical.ts"
+import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
 
 /**
  * The model as a plan holds it: types by name, restrictions and the parts of unions and intersections in a fixed order, so that moving a

@@ -1,0 +1,48 @@
+import { CliError, type CommandLine } from "../command.ts"
+import { readFormat } from "./format.ts"
+
+export interface TestArgs {
+  /** Files, folders and patterns; empty: all `*.fga.yaml` below the current folder. */
+  readonly files: readonly string[]
+  /** Only tests in whose name, or whose store's, this stands. */
+  readonly filter: string | undefined
+  readonly format: "text" | "json" | "junit"
+  /** Where the document goes; text is printed then. */
+  readonly output: string | undefined
+  readonly coverage: boolean
+  readonly watch: boolean
+}
+
+export const testLine: CommandLine<TestArgs> = {
+  name: "test",
+  summary: "run tests of models (*.fga.yaml); exit 1 when one fails",
+  operands: [
+    ["[files...]", "files, folders or patterns; all *.fga.yaml below this folder when there are none"],
+  ],
+  options: [
+    ["--filter <text>", "only tests in whose name, or whose store's, this stands"],
+    ["--coverage", "say which parts of the models could go without any test noticing"],
+    ["--format <format>", "text, json or junit"],
+    ["--output <file>", "write the json or junit there, and print text"],
+    ["--watch", "run again whenever a file changes"],
+  ],
+  examples: [
+    ["sallyport test", "everything there is"],
+    ['sallyport test "models/**/*.fga.yaml" --coverage', "and what no test would notice"],
+    ["sallyport test --format junit --output report.xml", "in CI"],
+  ],
+  parse(files, options) {
+    const format = readFormat(options, ["text", "json", "junit"])
+    const output = typeof options["output"] === "string" ? options["output"] : undefined
+    const filter = typeof options["filter"] === "string" ? options["filter"] : undefined
+    const watch = options["watch"] === true
+    if (output !== undefined && format === "text")
+      throw new CliError("--output is for a document", "Say which: --format json or --format junit.")
+    if (watch && format !== "text" && output === undefined)
+      throw new CliError(
+        "--watch prints text, again and again",
+        "Send the document to a file: --output FILE.",
+      )
+    return { files, filter, format, output, coverage: options["coverage"] === true, watch }
+  },
+}

@@ -1,0 +1,121 @@
+import { statSync } from "node:fs"
+import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
+import type { Files, GlobResult, ReadResult } from "../core/files.ts"
+import { isPattern } from "../core/glob.ts"
+import { CliError } from "./command.ts"
+import { WatchedFiles } from "./dev/watched-files.ts"
+import type { Io } from "./io.ts"
+
+/** Files below one folder, some of them store files; paths are as people name them from where they stand. */
+export interface TestFolder {
+  readonly files: Files
+  /** Paths of the store files. */
+  readonly paths: readonly string[]
+  /** Whether a file that was read, or looked for, is another one now. */
+  changed(): boolean
+}
+
+const storeFilePatterns = ["**/*.fga.yaml", "**/*.fga.yml"]
+
+/**
+ * The store files that operands name. Those below the current folder may name files anywhere below it; one elsewhere may name
+ * files below its own folder, or below the one that the operand says.
+ * @throws CliError when an operand names nothing.
+ */
+export function testFolders(io: Io, operands: readonly string[]): TestFolder[] {
+  const folders = new Map<string, Folder>()
+  const folderOf = (root: string): Folder => {
+    const known = folders.get(root) ?? new Folder(root, prefixOf(io.cwd, root))
+    folders.set(root, known)
+    return known
+  }
+  for (const operand of operands.length === 0 ? ["."] : operands) {
+    const { base, pattern } = partsOf(io.cwd, operand)
+    const root = isInside(io.cwd, base) ? io.cwd : base
+    const below = relative(root, base).split(sep).join("/")
+    if (!folderOf(root).add(pattern.map((each) => (below === "" ? each : `${below}/${each}`))))
+      throw nothingFound(operand, operands.length === 0)
+  }
+  return [...folders.values()]
+}
+
+/** The folder an operand is about, and the patterns below it. */
+function partsOf(cwd: string, operand: string): { base: string; pattern: readonly string[] } {
+  const path = resolve(cwd, operand)
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status?.isDirectory()) return { base: path, pattern: storeFilePatterns }
+  if (status !== undefined || !isPattern(operand)) return { base: dirname(path), pattern: [basename(path)] }
+  const segments = operand.split("/")
+  const first = segments.findIndex(isPattern)
+  const fixed = segments.slice(0, first).join("/") || (operand.startsWith("/") ? "/" : ".")
+  return { base: resolve(cwd, fixed), pattern: [segments.slice(first).join("/")] }
+}
+
+function nothingFound(operand: string, byDefault: boolean): CliError {
+  if (byDefault)
+    return new CliError(
+      "there is no *.fga.yaml below this folder",
+      "Name the file, or write one: a model, tuples, and what is expected.",
+    )
+  return new CliError(
+    `${operand} names no file with tests`,
+    "Check the path. A folder stands for all *.fga.yaml below it.",
+  )
+}
+
+/** What stands before a path below `root` when people name it from `cwd`. */
+function prefixOf(cwd: string, root: string): string {
+  if (root === cwd) return ""
+  const path = relative(cwd, root).split(sep).join("/")
+  return `${isAbsolute(path) || path.split("/").filter((each) => each === "..").length > 3 ? root : path}/`
+}
+
+function isInside(folder: string, path: string): boolean {
+  const below = relative(folder, path)
+  return below === "" || (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below))
+}
+
+class Folder implements TestFolder, Files {
+  readonly #disk: WatchedFiles
+  readonly #prefix: string
+  readonly #paths = new Set<string>()
+
+  constructor(root: string, prefix: string) {
+    this.#disk = new WatchedFiles(root)
+    this.#prefix = prefix
+  }
+
+  get files(): Files {
+    return this
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#paths].sort()
+  }
+
+  /** Adds what the patterns match; false when that is nothing. */
+  add(patterns: readonly string[]): boolean {
+    const found = patterns.flatMap((pattern) =>
+      isPattern(pattern)
+        ? this.#disk.glob(pattern).paths.filter((path) => !/(^|\/)node_modules\//.test(path))
+        : [pattern],
+    )
+    for (const path of found) this.#paths.add(this.#prefix + path)
+    return found.length > 0
+  }
+
+  read(path: string, bytesMax: number): ReadResult {
+    if (path.startsWith(this.#prefix)) return this.#disk.read(path.slice(this.#prefix.length), bytesMax)
+    return { kind: "failure", reason: "outside", detail: "lies outside of the folder of the tests" }
+  }
+
+  glob(pattern: string): GlobResult {
+    if (!pattern.startsWith(this.#prefix)) return { paths: [], problem: undefined }
+    const { paths, problem } = this.#disk.glob(pattern.slice(this.#prefix.length))
+    return { paths: paths.map((path) => this.#prefix + path), problem }
+  }
+
+  changed(): boolean {
+    return this.#disk.changed()
+  }
+}

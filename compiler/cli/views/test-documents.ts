@@ -1,0 +1,154 @@
+import type { Diagnostic } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { ModelCoverage } from "../../model-test/coverage.ts"
+import type { Answer, QuestionResult, SuiteResult } from "../../model-test/run.ts"
+import { answerText, questionText } from "../../model-test/words.ts"
+import { jsonOfFinding } from "../../render/json.ts"
+import type { TestRun } from "../test-run.ts"
+import { checkText } from "./check.ts"
+
+/** The whole run as JSON: findings, stores with every question, coverage when it was measured. */
+export function testJson(run: TestRun): string {
+  const document = {
+    passed: run.passed,
+    files: run.files,
+    findings: run.findings.map(jsonOfFinding),
+    stores: run.suites.map(storeJson),
+    ...(run.coverage === undefined ? {} : { coverage: run.coverage.map(coverageJson) }),
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+function storeJson({ suite, tests, passed }: SuiteResult): object {
+  return {
+    file: suite.file.path,
+    name: suite.name,
+    model: suite.model.name,
+    passed,
+    tests: tests.map(({ test, results, passed: all }) => ({
+      name: test.name,
+      ...(test.description === undefined ? {} : { description: test.description }),
+      ...placeJson(test.span),
+      passed: all,
+      questions: results.map(questionJson),
+    })),
+  }
+}
+
+function questionJson({ question, passed, answer, reasons }: QuestionResult): object {
+  const { span, expected, ...asked } = question
+  return {
+    ...asked,
+    ...placeJson(span),
+    expected,
+    ...answer,
+    passed,
+    ...(reasons.length === 0
+      ? {}
+      : {
+          reasons: reasons.map(({ answer: { allowed, explanation }, ...check }) => ({
+            ...check,
+            allowed,
+            explanation,
+          })),
+        }),
+  }
+}
+
+function coverageJson({ model, parts, gaps }: ModelCoverage): object {
+  return {
+    model: model.name,
+    parts,
+    covered: parts - gaps.length,
+    gaps: gaps.map(({ of, text, span }) => ({
+      of,
+      text,
+      ...(span === undefined ? {} : { file: span.file.path, ...placeJson(span) }),
+    })),
+  }
+}
+
+function placeJson({ file, start }: Span): { line: number; column: number } {
+  return file.position(start)
+}
+
+/**
+ * The run as JUnit XML, which CI systems read: a suite for each store, a case for each question. A file that could not be read is a
+ * suite with one case in error for each finding.
+ */
+export function testJunit(run: TestRun): string {
+  const results = run.suites.flatMap(({ tests }) => tests.flatMap((test) => test.results))
+  const errors = run.findings.filter(({ severity }) => severity === "error")
+  const head = counts(results, errors.length)
+  const suites = run.suites.map(suiteXml)
+  const paths = [...new Set(errors.map(pathOf))]
+  const broken = paths.map((path) =>
+    brokenXml(
+      path,
+      errors.filter((finding) => pathOf(finding) === path),
+    ),
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="sallyport test" ${head}>\n${[...suites, ...broken].join("")}</testsuites>\n`
+}
+
+function counts(results: readonly QuestionResult[], errors = 0): string {
+  const failures = results.filter((result) => !result.passed && "got" in result.answer).length
+  const raised = results.filter((result) => !("got" in result.answer)).length
+  return `tests="${results.length + errors}" failures="${failures}" errors="${raised + errors}"`
+}
+
+function suiteXml({ suite, tests }: SuiteResult): string {
+  const path = suite.file.path
+  const cases = tests.flatMap(({ test, results }) =>
+    results.map((result) => caseXml(result, test.name, path)),
+  )
+  const name = suite.name === path ? path : `${path} ${suite.name}`
+  const head = counts(tests.flatMap(({ results }) => results))
+  return `  <testsuite ${attributes({ name, file: path })} ${head}>\n${cases.join("")}  </testsuite>\n`
+}
+
+function caseXml({ question, passed, answer, reasons }: QuestionResult, test: string, file: string): string {
+  const { line } = question.span.file.position(question.span.start)
+  const head = `    <testcase ${attributes({ classname: test, name: questionText(question), file, line: String(line) })}`
+  if (passed) return `${head}/>\n`
+  const message = `expected ${answerText({ got: question.expected })}, got ${answerText(answer)}`
+  const why = reasons.map(({ answer: reason, ...asked }) => checkText(asked, reason)).join("")
+  const kind = kindOf(answer)
+  return `${head}>\n      <${kind} ${attributes({ message })}>${escaped(why)}</${kind}>\n    </testcase>\n`
+}
+
+function kindOf(answer: Answer): "failure" | "error" {
+  return "got" in answer ? "failure" : "error"
+}
+
+function pathOf({ span }: Diagnostic): string {
+  return span?.file.path ?? ""
+}
+
+function brokenXml(path: string, findings: readonly Diagnostic[]): string {
+  const cases = findings.map(({ code, title, detail, span }) => {
+    const line = span === undefined ? {} : { line: String(span.file.position(span.start).line) }
+    const head = attributes({ classname: code, name: `${code} ${title}`, file: path, ...line })
+    return `    <testcase ${head}>\n      <error ${attributes({ message: detail })}/>\n    </testcase>\n`
+  })
+  return `  <testsuite ${attributes({ name: path, file: path })} tests="${findings.length}" failures="0" errors="${findings.length}">\n${cases.join("")}  </testsuite>\n`
+}
+
+function attributes(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}="${escaped(value).replaceAll("\n", "&#10;").replaceAll("\t", "&#9;")}"`)
+    .join(" ")
+}
+
+/** XML 1.0 has no way to write other control characters, halves of surrogate pairs, U+FFFE and U+FFFF. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
+const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu
+
+function escaped(text: string): string {
+  return text
+    .replace(notInXml, "\ufffd")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+}

@@ -1,0 +1,81 @@
+import type { ModelCoverage } from "../../model-test/coverage.ts"
+import type { Answer, QuestionResult, SuiteResult, TestResult } from "../../model-test/run.ts"
+import type { Question } from "../../model-test/suite.ts"
+import { answerText, questionText } from "../../model-test/words.ts"
+import { placeOf } from "../../render/text.ts"
+import { visible } from "../../render/width.ts"
+import type { TestRun } from "../test-run.ts"
+import { checkText } from "./check.ts"
+
+type Paint = Readonly<Record<"red" | "green" | "bold" | "dim", (text: string) => string>>
+
+/** What the run found: a line per file, everything about what fails, the gaps when they were looked for, and the numbers. */
+export function testText(run: TestRun, paint: Paint): string {
+  const parts = run.suites.map((suite) => suiteText(suite, paint))
+  for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage))
+  return `${parts.join("")}${parts.length === 0 ? "" : "\n"}${summaryOf(run)}\n`
+}
+
+function suiteText({ suite, tests, passed }: SuiteResult, paint: Paint): string {
+  const questions = tests.flatMap(({ results }) => results)
+  const name = suite.name === suite.file.path ? "" : `  ${visible(suite.name)}`
+  const count = `${counted(tests.length, "test")}, ${counted(questions.length, "question")}`
+  const head = `${passed ? paint.green("ok  ") : paint.red("FAIL")}  ${visible(suite.file.path)}${name}  ${paint.dim(count)}\n`
+  return head + tests.map((test) => (test.passed ? "" : testFailure(test, paint))).join("")
+}
+
+function testFailure({ test, results }: TestResult, paint: Paint): string {
+  const about = test.description === undefined ? "" : `  ${paint.dim(visible(test.description))}`
+  const failed = results.filter(({ passed }) => !passed).map((result) => questionFailure(result, paint))
+  return `\n  ${paint.bold(visible(test.name))}${about}\n${failed.join("")}\n`
+}
+
+function questionFailure(result: QuestionResult, paint: Paint): string {
+  const { question, answer, reasons } = result
+  const lines = [
+    `    ${paint.red(visible(questionText(question)))}  ${paint.dim(placeOf(question.span))}`,
+    `      expected  ${visible(answerText({ got: question.expected }))}`,
+    `      got       ${visible(answerText(answer))}`,
+    ...differenceLines(question, answer),
+  ]
+  const why = reasons.map(({ answer: reason, ...asked }) => checkText(asked, reason)).join("")
+  const explained = why
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line, at) => `      ${at === 0 ? "why       " : "          "}${visible(line)}`)
+  return `${[...lines, ...explained].join("\n")}\n`
+}
+
+function differenceLines(question: Question, answer: Answer): string[] {
+  if (question.kind === "check" || !("got" in answer) || typeof answer.got === "boolean") return []
+  const { got } = answer
+  const missing = question.expected.filter((item) => !got.includes(item))
+  const extra = got.filter((item) => !question.expected.includes(item))
+  return [
+    ...(missing.length > 0 ? [`      missing   ${visible(missing.join(", "))}`] : []),
+    ...(extra.length > 0 ? [`      too many  ${visible(extra.join(", "))}`] : []),
+  ]
+}
+
+function coverageText({ model, parts, gaps }: ModelCoverage): string {
+  const covered = parts - gaps.length
+  const percent = parts === 0 ? 100 : Math.floor((covered / parts) * 100)
+  const lines = gaps.map(({ of, text, span }) => {
+    const place = span === undefined ? visible(model.name) : placeOf(span)
+    return `  no test notices without  ${visible(of)}  ${visible(text)}  ${place}`
+  })
+  return `${[`\ncoverage of ${visible(model.name)}: ${covered} of ${parts} parts (${percent} %)`, ...lines].join("\n")}\n`
+}
+
+/** The numbers of a run in one line. */
+export function summaryOf({ suites, files }: TestRun): string {
+  const tests = suites.flatMap((suite) => suite.tests)
+  const results = tests.flatMap((test) => test.results)
+  const failed = results.filter(({ passed }) => !passed).length
+  const outcome = failed === 0 ? "all passed" : `${results.length - failed} passed, ${failed} failed`
+  return `${counted(files, "file")}, ${counted(tests.length, "test")}, ${counted(results.length, "question")}: ${results.length === 0 ? "nothing asked" : outcome}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`
+}

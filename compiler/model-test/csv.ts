@@ -1,0 +1,71 @@
+import type { SourceFile, Span } from "../core/source.ts"
+
+/** A field of a CSV file, unquoted. */
+export interface CsvField {
+  readonly text: string
+  readonly span: Span
+}
+
+/** What ended the reading early. */
+export interface CsvMistake {
+  readonly span: Span
+  readonly detail: string
+}
+
+/**
+ * The records of a CSV file (RFC 4180: `""` is a quote inside quotes, which may hold line ends). Empty lines are no records. Reading ends at
+ * the first mistake: which quotes belong together is a guess from there on.
+ */
+export function readCsv(file: SourceFile): {
+  readonly records: readonly (readonly CsvField[])[]
+  readonly mistake: CsvMistake | undefined
+} {
+  const { text } = file
+  const records: CsvField[][] = []
+  let record: CsvField[] = []
+  const endRecord = (): void => {
+    if (record.length > 1 || record[0]?.text !== "") records.push(record)
+    record = []
+  }
+  for (let at = 0; at < text.length; ) {
+    const quoted = text[at] === '"'
+    const end = quoted ? endOfQuotes(text, at) : endOfPlain(text, at)
+    if (end === undefined)
+      return { records, mistake: { span: file.span(at, at + 1), detail: "this quote is not closed" } }
+    const raw = text.slice(at, end)
+    const next = text.slice(end).match(/^(?:,|\r?\n|$)/)?.[0]
+    if (next === undefined || (!quoted && raw.includes('"'))) {
+      const detail = quoted
+        ? "after a closing quote comes `,` or the end of the line"
+        : "a quote stands inside a field without quotes"
+      return { records, mistake: { span: file.span(at, end), detail } }
+    }
+    record.push({
+      text: quoted ? raw.slice(1, -1).replaceAll('""', '"') : raw,
+      span: file.span(at, end),
+    })
+    at = end + next.length
+    if (next === "," && at === text.length) record.push({ text: "", span: file.span(at, at) })
+    if (next !== ",") endRecord()
+  }
+  if (record.length > 0) endRecord()
+  return { records, mistake: undefined }
+}
+
+function endOfPlain(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const sign = text[at]
+    if (sign === "," || sign === "\n" || (sign === "\r" && text[at + 1] === "\n")) return at
+  }
+  return text.length
+}
+
+/** The place behind the quote that closes the one at `start`. */
+function endOfQuotes(text: string, start: number): number | undefined {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] !== '"') continue
+    if (text[at + 1] !== '"') return at + 1
+    at++
+  }
+  return undefined
+}

@@ -1,0 +1,57 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Project } from "../core/load.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { CompiledModel } from "../model/compile-model.ts"
+import { runSuite } from "./run.ts"
+import { StoreFiles } from "./store-file.ts"
+import type { TestSuite } from "./suite.ts"
+import { answerText, questionText } from "./words.ts"
+
+/** A store file that something else names as the tests of a model. */
+interface NamedTests {
+  readonly store: string
+  /** The store's model, `digest` that of its JSON in the order of plans; undefined when it has mistakes. */
+  readonly model: { readonly digest: string; readonly source: CompiledModel } | undefined
+  readonly file: SourceFile
+  readonly at: Span
+}
+
+/** The tests of one store file, and the place that names it. */
+export interface DeclaredTests {
+  readonly store: string
+  readonly at: Span
+  readonly suites: readonly TestSuite[]
+}
+
+/** Reads the store files that stores name. That one tests another model than the store's is an error: it would say nothing about the store. */
+export function readDeclaredTests(
+  named: readonly NamedTests[],
+  project: Project,
+  report: Report,
+): DeclaredTests[] {
+  const known = named.flatMap(({ model }) => (model === undefined ? [] : [model.source]))
+  const files = new StoreFiles(project, report, known)
+  return named.map(({ store, model, file, at }) => {
+    const suites = files.read(file)
+    for (const suite of suites)
+      if (model !== undefined && suite.model.loaded.digest !== model.digest)
+        report.add("SP6014", suite.modelSpan, `this is not the model of the store \`${store}\``, {
+          related: [{ span: at, message: `\`${store}\` names these tests here` }],
+        })
+    return { store, at, suites }
+  })
+}
+
+/** Runs them; every answer that is not the expected one is an error at its assertion. */
+export async function runDeclaredTests(declared: readonly DeclaredTests[], report: Report): Promise<void> {
+  for (const { store, at, suites } of declared)
+    for (const suite of suites)
+      for (const { test, results } of (await runSuite(suite)).tests)
+        for (const { question, passed, answer } of results) {
+          if (passed) continue
+          const expected = answerText({ got: question.expected })
+          const detail = `\`${test.name}\`: ${questionText(question)}: expected ${expected}, got ${answerText(answer)}`
+          const related = [{ span: at, message: `\`${store}\` names these tests here` }]
+          report.add("SP6010", question.span, detail, { related })
+        }
+}

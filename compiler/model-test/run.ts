@@ -1,0 +1,151 @@
+import { Engine } from "../../runtime/check/engine.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import { MemorySource } from "../../runtime/check/memory-source.ts"
+import { type CheckAnswer, CheckError, type TupleKey } from "../../runtime/check/ports.ts"
+import type { ModelTest, Question, TestSuite } from "./suite.ts"
+
+/** What a question was answered: the answer, or the message of the error there was instead. */
+export type Answer = { readonly got: boolean | readonly string[] } | { readonly error: string }
+
+/** Why one check came out as it did. */
+export interface Reason {
+  readonly user: string
+  readonly relation: string
+  readonly object: string
+  readonly answer: CheckAnswer
+}
+
+/** One question, what came of it, and for a wrong answer why. */
+export interface QuestionResult {
+  readonly question: Question
+  readonly passed: boolean
+  readonly answer: Answer
+  /** Of a list: the first items that are missing or too many. */
+  readonly reasons: readonly Reason[]
+}
+
+/** One test; it passes when all its questions do. */
+export interface TestResult {
+  readonly test: ModelTest
+  readonly results: readonly QuestionResult[]
+  readonly passed: boolean
+}
+
+/** The tests of one store that were run. */
+export interface SuiteResult {
+  readonly suite: TestSuite
+  readonly tests: readonly TestResult[]
+  readonly passed: boolean
+}
+
+/** Items of a wrong list that are explained. */
+const explainedMax = 3
+
+/** Runs those tests of a store that `chosen` says, in the order of the file; each on tuples of its own. */
+export async function runSuite(
+  suite: TestSuite,
+  chosen: (test: ModelTest) => boolean = () => true,
+): Promise<SuiteResult> {
+  const tests: TestResult[] = []
+  for (const test of suite.tests.filter(chosen)) tests.push(await runTest(suite.model.loaded, test))
+  return { suite, tests, passed: tests.every(({ passed }) => passed) }
+}
+
+async function runTest(model: LoadedModel, test: ModelTest): Promise<TestResult> {
+  const world = new TestWorld(test.tuples)
+  try {
+    const results: QuestionResult[] = []
+    for (const question of test.questions) results.push(await runQuestion(world, model, question))
+    return { test, results, passed: results.every(({ passed }) => passed) }
+  } finally {
+    world.close()
+  }
+}
+
+async function runQuestion(
+  world: TestWorld,
+  model: LoadedModel,
+  question: Question,
+): Promise<QuestionResult> {
+  const answer = await world.answer(model, question)
+  const passed = "got" in answer && answerKey(answer) === answerKey({ got: question.expected })
+  return { question, passed, answer, reasons: passed ? [] : await world.reasons(model, question, answer) }
+}
+
+/** Answers as text that is equal for equal answers: the order of a list means nothing. */
+export function answerKey(answer: Answer): string {
+  if (!("got" in answer)) return `error ${answer.error}`
+  return typeof answer.got === "boolean"
+    ? String(answer.got)
+    : JSON.stringify([...new Set(answer.got)].sort())
+}
+
+/** The tuples of one test, and questions about them under any model. */
+export class TestWorld {
+  readonly #engine: Engine
+
+  constructor(tuples: readonly TupleKey[]) {
+    const source = new MemorySource()
+    source.write(...tuples)
+    // There is nobody else who could change them.
+    this.#engine = new Engine(source, { pollMs: 0 })
+  }
+
+  close(): void {
+    this.#engine.close()
+  }
+
+  async answer(model: LoadedModel, question: Question): Promise<Answer> {
+    try {
+      return { got: await this.#ask(model, question) }
+    } catch (error) {
+      if (error instanceof CheckError) return { error: error.message }
+      throw error
+    }
+  }
+
+  /** Why a wrong answer is what it is. An error says so itself. */
+  async reasons(model: LoadedModel, question: Question, answer: Answer): Promise<readonly Reason[]> {
+    const reasons: Reason[] = []
+    for (const { user, relation, object } of checksBehind(question, answer).slice(0, explainedMax)) {
+      try {
+        const request = { user, relation, object, context: question.context, explain: true }
+        reasons.push({ user, relation, object, answer: await this.#engine.check("test", model, request) })
+      } catch (error) {
+        if (!(error instanceof CheckError)) throw error
+      }
+    }
+    return reasons
+  }
+
+  async #ask(model: LoadedModel, question: Question): Promise<boolean | readonly string[]> {
+    const { relation, context } = question
+    if (question.kind === "check") {
+      const { user, object } = question
+      return (await this.#engine.check("test", model, { user, relation, object, context })).allowed
+    }
+    throw new CheckError("validation_error", "lists are not answered by this version")
+  }
+}
+
+/** The checks that tell why an answer is wrong: the question itself, or of a list the items that differ. */
+function checksBehind(
+  question: Question,
+  answer: Answer,
+): { user: string; relation: string; object: string }[] {
+  const { relation } = question
+  if (question.kind === "check") return [{ user: question.user, relation, object: question.object }]
+  if (!("got" in answer) || typeof answer.got === "boolean") return []
+  return differingItems(question.expected, answer.got).map((item) =>
+    question.kind === "list_objects"
+      ? { user: question.user, relation, object: item }
+      : { user: item, relation, object: question.object },
+  )
+}
+
+function differingItems(expected: readonly string[], got: readonly string[]): string[] {
+  return [
+    ...expected.filter((item) => !got.includes(item)),
+    ...got.filter((item) => !expected.includes(item)),
+  ]
+}

@@ -1,0 +1,162 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Project } from "../core/load.ts"
+import type { SourceFile } from "../core/source.ts"
+import type { CompiledModel } from "../model/compile-model.ts"
+import { fittingQuestions, fittingTuples } from "./fit.ts"
+import { questionKeys, readQuestions } from "./questions.ts"
+import type { ModelTest, PlacedTuple, TestedModel, TestSuite } from "./suite.ts"
+import { TestedModels } from "./tested-model.ts"
+import { readTupleFile, readTuples } from "./tuples.ts"
+import { type YamlEntry, YamlReader, type YamlValue } from "./yaml-reader.ts"
+
+const tupleKeys = ["tuples", "tuple_file", "tuple_files"]
+const storeKeys = ["name", "model", "model_file", ...tupleKeys, "tests"]
+const testKeys = ["name", "description", ...tupleKeys, ...questionKeys]
+
+/** Reads store files (`*.fga.yaml`, the format of OpenFGA's `fga model test`) of one project. */
+export class StoreFiles {
+  readonly #project: Project
+  readonly #report: Report
+  readonly #models: TestedModels
+
+  /** `known` are models that were compiled already; others are when a store file names them. */
+  constructor(project: Project, report: Report, known: readonly CompiledModel[] = []) {
+    this.#project = project
+    this.#report = report
+    this.#models = new TestedModels(project, report, known)
+  }
+
+  /**
+   * The stores of a file, several when it holds several YAML documents, with their models, tuples and tests. Every mistake is a finding at its
+   * place. A file with an error has no stores: a test that was read by half would be believed whole.
+   */
+  read(file: SourceFile): readonly TestSuite[] {
+    const suites: TestSuite[] = []
+    const reader = new YamlReader(file, this.#report)
+    const errors = this.#report.errors
+    let documents = 0
+    reader.eachDocument((value) => {
+      documents++
+      const suite = new StoreDocument(reader, this.#project, this.#models, this.#report).read(value, file)
+      if (suite !== undefined) suites.push(suite)
+    })
+    if (this.#report.errors > errors) return []
+    if (documents === 0) this.#report.add("SP6012", file.span(0, 0), "there is nothing in this file")
+    return suites
+  }
+}
+
+/** One document while it is read. */
+class StoreDocument {
+  readonly #reader: YamlReader
+  readonly #project: Project
+  readonly #models: TestedModels
+  readonly #report: Report
+
+  constructor(reader: YamlReader, project: Project, models: TestedModels, report: Report) {
+    this.#reader = reader
+    this.#project = project
+    this.#models = models
+    this.#report = report
+  }
+
+  read(value: YamlValue, file: SourceFile): TestSuite | undefined {
+    if (this.#reader.isEmpty(value)) {
+      this.#report.add("SP6012", value.span, "there is nothing in this document")
+      return undefined
+    }
+    const entries = this.#reader.entries(value, "a store file", storeKeys)
+    if (entries === undefined) return undefined
+    const named = entries.find(({ name }) => name === "model" || name === "model_file")
+    const model = this.#modelOf(entries)
+    if (named === undefined)
+      this.#report.add(
+        "SP6004",
+        file.span(value.span.start, value.span.end),
+        "there is no `model` and no `model_file`",
+      )
+    const tuples = this.#tuplesOf(entries, model)
+    const tests = this.#testsOf(entries, tuples, model)
+    if (model === undefined || named === undefined) return undefined
+    const name = this.#reader.text(entry(entries, "name")?.value, "`name`")
+    return { file, name: name ?? file.path, modelSpan: named.key, model, tests }
+  }
+
+  #modelOf(entries: readonly YamlEntry[]): TestedModel | undefined {
+    const text = entry(entries, "model")
+    const named = entry(entries, "model_file")
+    const inline = text === undefined || this.#reader.isEmpty(text.value) ? undefined : text
+    if (inline !== undefined && named !== undefined)
+      this.#report.add("SP6006", named.key, "`model` stands in this file too", {
+        related: [{ span: inline.key, message: "this one counts" }],
+      })
+    if (inline !== undefined) return this.#models.fromText(this.#reader, inline.value)
+    const path = this.#reader.text(named?.value, "`model_file`")
+    return path === undefined || named === undefined
+      ? undefined
+      : this.#models.fromFile(path, named.value.span)
+  }
+
+  /** The tuples of `tuples`, `tuple_file` and `tuple_files` together. */
+  #placedTuples(entries: readonly YamlEntry[]): PlacedTuple[] {
+    const files = [
+      ...(entry(entries, "tuple_file") === undefined ? [] : [entry(entries, "tuple_file")?.value]),
+      ...this.#reader.list(entry(entries, "tuple_files")?.value, "`tuple_files`"),
+    ].flatMap((value) => {
+      const path = this.#reader.text(value, "the path of a tuple file")
+      if (path === undefined || value === undefined) return []
+      const file = this.#project.readNamed(path, value.span)
+      return file === undefined ? [] : readTupleFile(file, value.span, this.#report)
+    })
+    return [...readTuples(this.#reader, entry(entries, "tuples")?.value, this.#report), ...files]
+  }
+
+  #tuplesOf(entries: readonly YamlEntry[], model: TestedModel | undefined): readonly PlacedTuple[] {
+    const placed = this.#placedTuples(entries)
+    return model === undefined ? placed : fittingTuples(model.loaded, placed, this.#report)
+  }
+
+  #testsOf(
+    entries: readonly YamlEntry[],
+    shared: readonly PlacedTuple[],
+    model: TestedModel | undefined,
+  ): ModelTest[] {
+    const list = entry(entries, "tests")
+    const items = this.#reader.list(list?.value, "`tests`")
+    const first = entries[0]
+    if (items.length === 0 && first !== undefined && (list === undefined || this.#reader.isEmpty(list.value)))
+      this.#report.add("SP6012", (list ?? first).key, "this store has no tests")
+    return items.flatMap((value, index) => this.#testOf(value, index, shared, model) ?? [])
+  }
+
+  #testOf(
+    value: YamlValue,
+    index: number,
+    shared: readonly PlacedTuple[],
+    model: TestedModel | undefined,
+  ): ModelTest | undefined {
+    const entries = this.#reader.entries(value, "a test", testKeys)
+    if (entries === undefined) return undefined
+    const name = this.#reader.text(entry(entries, "name")?.value, "`name`")
+    const description = this.#reader.text(entry(entries, "description")?.value, "`description`")
+    const own = this.#placedTuples(entries)
+    const asked = readQuestions(this.#reader, entries, this.#report)
+    if (!entries.some((each) => questionKeys.includes(each.name) && !this.#reader.isEmpty(each.value)))
+      this.#report.add("SP6012", value.span, "this test asks nothing")
+    const tuples =
+      model === undefined || own.length === 0
+        ? shared
+        : fittingTuples(model.loaded, [...shared, ...own], this.#report)
+    return {
+      name: name ?? `test ${index + 1}`,
+      description,
+      span: value.span,
+      tuples: tuples.map(({ key }) => key),
+      questions: model === undefined ? asked : fittingQuestions(model.loaded, asked, this.#report),
+    }
+  }
+}
+
+function entry(entries: readonly YamlEntry[], name: string): YamlEntry | undefined {
+  return entries.find((each) => each.name === name)
+}

@@ -1,0 +1,215 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLMap,
+} from "yaml"
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+
+/** A value of a YAML file: its node (undefined for an empty value), and the place that says it. */
+export interface YamlValue {
+  readonly node: Node | undefined
+  readonly span: Span
+}
+
+/** An entry of a map. */
+export interface YamlEntry {
+  readonly key: Span
+  readonly name: string
+  readonly value: YamlValue
+}
+
+/** Values of one file, those that references (`*name`) bring in counted each time they are named. */
+const valuesMax = 500_000
+
+/**
+ * Reads one YAML 1.2 file as the caller expects it to be. What is otherwise is a finding at its place, and undefined or empty here;
+ * empty values (`tuples:` with nothing behind it) count as absent, as in OpenFGA's command line.
+ */
+export class YamlReader {
+  readonly #file: SourceFile
+  readonly #report: Report
+  readonly #start: number
+  readonly #text: string
+  #document: Document | undefined
+  #values = 0
+
+  /** `part` is what of the file is read; all of it when absent. */
+  constructor(file: SourceFile, report: Report, part?: Span) {
+    this.#file = file
+    this.#report = report
+    this.#start = part?.start ?? 0
+    this.#text = file.text.slice(this.#start, part?.end)
+  }
+
+  /** Calls `read` with each document of the file in turn. Documents with syntax errors are reported and left out. */
+  eachDocument(read: (value: YamlValue) => void): void {
+    for (const document of parseAllDocuments(this.#text, { prettyErrors: false, merge: true })) {
+      for (const { pos, message } of document.errors.slice(0, 10))
+        this.#report.add("SP6001", this.#span(...pos), lowerFirst(message.replace(/ at line \d+.*$/s, "")))
+      if (document.errors.length > 0) continue
+      this.#document = document
+      read(this.#valueOf(document.contents, this.#span(0, 0)))
+    }
+  }
+
+  /** Whether nothing stands there. */
+  isEmpty({ node }: YamlValue): boolean {
+    return node === undefined || (isScalar(node) && node.value === null)
+  }
+
+  /** The entries of a map, `<<` resolved; undefined when it is none. Every key must be one of `known`, where that is given. */
+  entries(value: YamlValue, what: string, known?: readonly string[]): readonly YamlEntry[] | undefined {
+    const node = this.#resolved(value)
+    if (node === undefined) return undefined
+    if (!isMap(node)) return this.#wrong(value, `${what} is a map, this is ${kindOf(node)}`)
+    const found = new Map<string, YamlEntry>()
+    this.#collect(node, found, 0)
+    const entries = [...found.values()]
+    if (known === undefined) return entries
+    return entries.filter(({ name, key }) => {
+      if (known.includes(name)) return true
+      const help = `Keys are ${known.map((each) => `\`${each}\``).join(", ")}.`
+      this.#report.add("SP6003", key, `\`${shown(name)}\` is no key of ${what}${didYouMean(name, known)}`, {
+        help,
+      })
+      return false
+    })
+  }
+
+  /** The items of a list; none when it is empty or no list. */
+  list(value: YamlValue | undefined, what: string): readonly YamlValue[] {
+    if (value === undefined) return []
+    const node = this.#resolved(value)
+    if (node === undefined) return []
+    if (isSeq(node)) return node.items.map((item) => this.#valueOf(item as Node | null, value.span))
+    this.#wrong(value, `${what} is a list, this is ${kindOf(node)}`)
+    return []
+  }
+
+  /** A text; numbers and words such as `true` are taken as they are written. Undefined when empty or none. */
+  text(value: YamlValue | undefined, what: string): string | undefined {
+    const node = value === undefined ? undefined : this.#resolved(value)
+    if (value === undefined || node === undefined) return undefined
+    if (!isScalar(node)) return this.#wrong(value, `${what} is a text, this is ${kindOf(node)}`)
+    return typeof node.value === "string" ? node.value : (node.source ?? String(node.value))
+  }
+
+  /** True or false, also in the words of YAML 1.1, which OpenFGA's command line takes here. */
+  flag(value: YamlValue, what: string): boolean | undefined {
+    const node = this.#resolved(value)
+    if (isScalar(node)) {
+      if (typeof node.value === "boolean") return node.value
+      if (node.type === "PLAIN" && /^(?:y|yes|on)$/i.test(String(node.value))) return true
+      if (node.type === "PLAIN" && /^(?:n|no|off)$/i.test(String(node.value))) return false
+    }
+    const is =
+      node === undefined ? "nothing" : isScalar(node) ? `\`${shown(this.#source(node))}\`` : kindOf(node)
+    return this.#wrong(value, `${what} is \`true\` or \`false\`, this is ${is}`)
+  }
+
+  /** A map as JSON, for conditions. Undefined when empty or none. */
+  json(value: YamlValue | undefined, what: string): Readonly<Record<string, unknown>> | undefined {
+    const node = value === undefined ? undefined : this.#resolved(value)
+    if (value === undefined || node === undefined || this.#document === undefined) return undefined
+    if (!isMap(node)) return this.#wrong(value, `${what} is a map, this is ${kindOf(node)}`)
+    try {
+      return node.toJS(this.#document, { maxAliasCount: 100 }) as Record<string, unknown>
+    } catch (error) {
+      this.#report.add("SP6013", value.span, lowerFirst((error as Error).message))
+      return undefined
+    }
+  }
+
+  /** The node of a text in the file itself, for who has to know how it is written. */
+  scalar(value: YamlValue): Scalar | undefined {
+    const node = this.#resolved(value)
+    return isScalar(node) ? node : undefined
+  }
+
+  #collect(map: YAMLMap, found: Map<string, YamlEntry>, depth: number): void {
+    for (const { key, value } of map.items) {
+      const place = this.#valueOf(key as Node | null, this.#spanOf(map))
+      const target = this.#valueOf(value as Node | null, place.span)
+      const name = isScalar(place.node) ? this.#source(place.node) : undefined
+      if (name === undefined) this.#wrong(place, "a key is a text")
+      else if (name !== "<<") found.set(name, { key: place.span, name, value: target })
+      // What stands in the map itself goes before what it takes in.
+      else if (depth < 10)
+        for (const each of this.#merged(target)) {
+          const inherited = new Map<string, YamlEntry>()
+          this.#collect(each, inherited, depth + 1)
+          for (const [inner, entry] of inherited) if (!found.has(inner)) found.set(inner, entry)
+        }
+    }
+  }
+
+  #merged(value: YamlValue): YAMLMap[] {
+    const node = this.#resolved(value)
+    if (isMap(node)) return [node]
+    return isSeq(node)
+      ? node.items.flatMap((item) => {
+          const each = this.#resolved(this.#valueOf(item as Node | null, value.span))
+          return isMap(each) ? [each] : []
+        })
+      : []
+  }
+
+  #source(node: Scalar): string {
+    return typeof node.value === "string" ? node.value : (node.source ?? String(node.value))
+  }
+
+  /** The node a value means; undefined when it is empty. */
+  #resolved(value: YamlValue): Node | undefined {
+    if (++this.#values > valuesMax) {
+      if (this.#values === valuesMax + 1)
+        this.#report.add("SP6013", value.span, `more than ${valuesMax} values`)
+      return undefined
+    }
+    const node = isAlias(value.node) && this.#document ? value.node.resolve(this.#document) : value.node
+    if (isAlias(value.node) && node === undefined)
+      return this.#wrong(value, `nothing above is called \`&${shown(value.node.source)}\``)
+    return node === undefined || this.isEmpty({ ...value, node }) ? undefined : node
+  }
+
+  #valueOf(node: Node | null | undefined, otherwise: Span): YamlValue {
+    if (node === null || node === undefined) return { node: undefined, span: otherwise }
+    return { node, span: node.range ? this.#spanOf(node) : otherwise }
+  }
+
+  #spanOf(node: Node): Span {
+    return this.#span(node.range?.[0] ?? 0, node.range?.[1] ?? 0)
+  }
+
+  /** Of what goes over several lines the first is meant; blanks at its end are not. */
+  #span(start: number, end: number): Span {
+    const [line = ""] = this.#text.slice(start, end).split("\n", 1)
+    const from = this.#start + start
+    return this.#file.span(from, from + line.trimEnd().length)
+  }
+
+  #wrong(value: YamlValue, detail: string): undefined {
+    this.#report.add("SP6002", value.span, detail)
+    return undefined
+  }
+}
+
+function kindOf(node: Node): string {
+  if (isMap(node)) return "a map"
+  if (isSeq(node)) return "a list"
+  if (!isScalar(node)) return "a reference"
+  if (typeof node.value === "string") return "a text"
+  return typeof node.value === "number" || typeof node.value === "bigint" ? "a number" : `\`${node.value}\``
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

@@ -1,0 +1,283 @@
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { main } from "../../compiler/cli/main.ts"
+import { folderWith, run, small } from "./run.ts"
+
+const model = `model
+  schema 1.1
+type user
+type doc
+  relations
+    define owner: [user]
+    define blocked: [user]
+    define viewer: ([user, user:*] or owner) but not blocked
+`
+const tuples = `tuples:
+  - { user: user:ann, relation: owner, object: doc:1 }
+`
+const passing = `name: Docs
+model_file: model.fga
+${tuples}tests:
+  - name: owners
+    check:
+      - user: user:ann
+        object: doc:1
+        assertions: { owner: true, viewer: true }
+`
+const failing = `name: Docs
+model_file: model.fga
+${tuples}tests:
+  - name: owners
+    description: what owners may
+    check:
+      - user: user:ann
+        object: doc:1
+        assertions:
+          viewer: false
+      - user: user:bob
+        object: doc:1
+        assertions: { viewer: true }
+  - name: others
+    check:
+      - user: user:bob
+        object: doc:1
+        assertions: { viewer: false }
+`
+
+describe("which files", () => {
+  test("all *.fga.yaml below the folder, those named, those a pattern matches", async () => {
+    const cwd = folderWith({
+      "model.fga": model,
+      "a.fga.yaml": passing,
+      "b/c.fga.yml": passing.replace("model.fga", "../model.fga"),
+      "b/d.yaml": passing.replace("model.fga", "../model.fga"),
+      "node_modules/x/y.fga.yaml": "not looked at",
+    })
+    const paths = async (...argv: string[]) => {
+      const { out } = await run({ cwd }, "test", "--format", "json", ...argv)
+      return JSON.parse(out).stores.map(({ file }: { file: string }) => file)
+    }
+    expect(await paths()).toEqual(["a.fga.yaml", "b/c.fga.yml"])
+    expect(await paths("b")).toEqual(["b/c.fga.yml"])
+    expect(await paths("b/d.yaml", "a.fga.yaml", "./a.fga.yaml")).toEqual(["a.fga.yaml", "b/d.yaml"])
+    expect(await paths("b/*.y*ml")).toEqual(["b/c.fga.yml", "b/d.yaml"])
+  })
+
+  test("elsewhere they are named as one gets there, and name files of their own folder only", async () => {
+    const other = folderWith({ "x/model.fga": model, "x/a.fga.yaml": passing, "y/b.fga.yaml": passing })
+    writeFileSync(join(other, "y/b.fga.yaml"), passing.replace("model.fga", "../x/model.fga"))
+    const cwd = folderWith({})
+    const beside = await run({ cwd: join(other, "y") }, "test", "../x/a.fga.yaml")
+    expect(beside).toMatchObject({ code: 0, out: expect.stringContaining("ok    ../x/a.fga.yaml  Docs") })
+    const outside = await run({ cwd }, "test", join(other, "y/b.fga.yaml"))
+    expect(outside).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("error SP0002 File outside the project"),
+    })
+    expect(await run({ cwd }, "test", other)).toMatchObject({ code: 0 })
+  })
+
+  test("nothing to run is an error", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
+    expect(await run({ cwd: folderWith({}) }, "test")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("there is no *.fga.yaml below this folder"),
+    })
+    expect((await run({ cwd }, "test", "b/*.yaml")).err).toContain("b/*.yaml names no file with tests")
+    expect((await run({ cwd }, "test", "b.fga.yaml")).err).toContain("error SP0001 File not found")
+    expect((await run({ cwd }, "test", "--filter", "editors")).err).toContain(
+      "no test has `editors` in its name",
+    )
+  })
+})
+
+describe("the report", () => {
+  test("says for each failure what was asked, expected and got, and why", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": failing })
+    const { code, out, err } = await run({ cwd }, "test")
+    expect({ code, err }).toEqual({ code: 1, err: "" })
+    expect(out).toMatch(
+      /^FAIL {2}a\.fga\.yaml {2}Docs {2}2 tests, 3 questions\n\n {2}owners {2}what owners may\n {4}check user:ann viewer doc:1 {2}a\.fga\.yaml:12:11\n {6}expected {2}denied\n {6}got {7}allowed\n {6}why {7}allowed: user:ann has viewer on doc:1\n/,
+    )
+    expect(out).toMatch(
+      /check user:bob viewer doc:1 {2}a\.fga\.yaml:15:23\n {6}expected {2}allowed\n {6}got {7}denied\n/,
+    )
+    expect(out).toMatch(/\n1 file, 2 tests, 3 questions: 1 passed, 2 failed\n$/)
+    expect(out).not.toContain("others")
+    expect((await run({ cwd }, "test", "--filter", "others")).code).toBe(0)
+  })
+
+  test("a file with mistakes is told, and not run", async () => {
+    const broken = `${passing}    chek: []\n`
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": broken, "b.fga.yaml": passing })
+    const { code, out, err } = await run({ cwd }, "test")
+    expect(code).toBe(1)
+    expect(err).toContain("a.fga.yaml:11:5  `chek` is no key of a test; did you mean `check`?")
+    expect(out).toBe(
+      "ok    b.fga.yaml  Docs  1 test, 2 questions\n\n2 files, 1 test, 2 questions: all passed\n",
+    )
+  })
+
+  test("as JSON", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": failing })
+    const { code, out } = await run({ cwd }, "test", "--format", "json")
+    const { passed, files, findings, stores } = JSON.parse(out)
+    expect({ code, passed, files, findings }).toEqual({ code: 1, passed: false, files: 1, findings: [] })
+    expect(stores[0]).toMatchObject({ file: "a.fga.yaml", name: "Docs", model: "model.fga", passed: false })
+    const [owners, others] = stores[0].tests
+    expect(owners).toMatchObject({ name: "owners", line: 6, column: 5, passed: false })
+    expect(owners.questions[0]).toMatchObject({
+      kind: "check",
+      user: "user:ann",
+      relation: "viewer",
+      object: "doc:1",
+      line: 12,
+      expected: false,
+      got: true,
+      passed: false,
+      reasons: [{ allowed: true }],
+    })
+    expect(others).toMatchObject({ passed: true, questions: [{ passed: true, got: false }] })
+  })
+
+  test("as JUnit, whatever stands in the names", async () => {
+    const odd = failing.replace("name: others", 'name: "a <b> & \\"c\\" \\u0007"')
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": odd, "z.fga.yaml": "tests: 1\n" })
+    const { code, out } = await run({ cwd }, "test", "--format", "junit", "--output", "report.xml")
+    expect(code).toBe(1)
+    expect(out).toContain("3 questions: 1 passed, 2 failed")
+    const xml = readFileSync(join(cwd, "report.xml"), "utf8")
+    expect(xml).toMatch(
+      /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="sallyport test" tests="5" failures="2" errors="2">\n/,
+    )
+    expect(xml).toContain(
+      '<testcase classname="a &lt;b&gt; &amp; &quot;c&quot; \ufffd" name="check user:bob viewer doc:1" file="a.fga.yaml" line="20"/>',
+    )
+    expect(xml).toContain(
+      '<failure message="expected denied, got allowed">allowed: user:ann has viewer on doc:1',
+    )
+    expect(xml).toContain('name="SP6004 Key missing" file="z.fga.yaml"')
+  })
+
+  test("options that do not go together", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
+    expect((await run({ cwd }, "test", "--output", "x")).err).toContain("--output is for a document")
+    expect((await run({ cwd }, "test", "--watch", "--format", "json")).err).toContain("--watch prints text")
+    const failed = await run({ cwd }, "test", "--format", "json", "--output", "no/such/x.json")
+    expect(failed).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("no/such/x.json cannot be written"),
+    })
+  })
+})
+
+describe("coverage", () => {
+  test("names every part no test would miss, with the place of its relation", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
+    const { code, out } = await run({ cwd }, "test", "--coverage")
+    expect(code).toBe(0)
+    expect(out).toContain(`
+coverage of model.fga: 2 of 6 parts (33 %)
+  no test notices without  doc#blocked  [user]  model.fga:7:12
+  no test notices without  doc#viewer  [user:*]  model.fga:8:12
+  no test notices without  doc#viewer  [user]  model.fga:8:12
+  no test notices without  doc#viewer  but not blocked  model.fga:8:12
+`)
+  })
+
+  test("is whole when each part decides somewhere, over all files of a model", async () => {
+    const more = `model_file: model.fga
+tests:
+  - name: viewers
+    tuples:
+      - { user: user:bob, relation: viewer, object: doc:1 }
+      - { user: user:cyd, relation: viewer, object: doc:1 }
+      - { user: user:cyd, relation: blocked, object: doc:1 }
+      - { user: "user:*", relation: viewer, object: doc:2 }
+    check:
+      - users: [user:bob]
+        objects: [doc:1, doc:2]
+        assertions: { viewer: true }
+      - { user: user:cyd, object: doc:1, assertions: { viewer: false } }
+`
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing, "b.fga.yaml": more })
+    const { out } = await run({ cwd }, "test", "--coverage", "--format", "json")
+    expect(JSON.parse(out).coverage).toEqual([{ model: "model.fga", parts: 6, covered: 6, gaps: [] }])
+  })
+
+  test("a condition must have said yes and no", async () => {
+    const conditioned = `model: |
+  model
+    schema 1.1
+  type user
+  type doc
+    relations
+      define viewer: [user with soon]
+  condition soon(hour: int) {
+    hour < 12
+  }
+tuples:
+  - { user: user:ann, relation: viewer, object: doc:1, condition: { name: soon } }
+tests:
+  - check:
+      - { user: user:ann, object: doc:1, context: { hour: 1 }, assertions: { viewer: true } }
+`
+    const cwd = folderWith({ "a.fga.yaml": conditioned })
+    const { out } = await run({ cwd }, "test", "--coverage")
+    expect(out).toContain("no test notices without  condition soon  saying no  a.fga.yaml:8:13\n")
+    expect(out).not.toContain("saying yes")
+  })
+})
+
+test("--watch runs again when a file changes, also one that was missing", async () => {
+  const cwd = folderWith({ "a.fga.yaml": passing })
+  const seen = { out: "", err: "" }
+  let stop = (): void => undefined
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve
+  })
+  const until = async (text: string): Promise<void> => {
+    while (!(seen.out + seen.err).includes(text)) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const running = main(["test", "--watch"], {
+    out: (text) => {
+      seen.out += text
+    },
+    err: (text) => {
+      seen.err += text
+    },
+    cwd,
+    env: {},
+    interactive: false,
+    progress: false,
+    colour: { out: false, err: false },
+    columns: 80,
+    ask: async () => "",
+    untilStopped: () => stopped,
+  })
+  await until("Watching. Ctrl-C ends it.")
+  expect(seen.err).toContain("`model.fga` does not exist")
+  writeFileSync(join(cwd, "model.fga"), model)
+  await until("all passed")
+  writeFileSync(join(cwd, "a.fga.yaml"), failing)
+  utimesSync(join(cwd, "a.fga.yaml"), 1, 1)
+  await until("2 failed")
+  stop()
+  expect(await running).toBe(0)
+})
+
+test("validate runs the tests that gateway.conf names, and a failing one keeps the plan from being made", async () => {
+  const authz = 'authz { store docs { model "models/model.fga"; tests "models/tests/*.fga.yaml" } }\n'
+  const cwd = folderWith({ "gateway.conf": small + authz, "models/model.fga": model })
+  mkdirSync(join(cwd, "models/tests"))
+  writeFileSync(join(cwd, "models/tests/a.fga.yaml"), passing.replace("model.fga", "../model.fga"))
+  expect(await run({ cwd }, "validate")).toMatchObject({ code: 0 })
+  writeFileSync(join(cwd, "models/tests/b.fga.yaml"), failing.replace("model.fga", "../model.fga"))
+  const { code, out } = await run({ cwd }, "validate")
+  expect(code).toBe(1)
+  expect(out).toContain(
+    "error SP6010 Model test fails\n  models/tests/b.fga.yaml:12:11  `owners`: check user:ann viewer doc:1: expected denied, got allowed\n",
+  )
+  expect(out).toContain("gateway.conf: 2 errors")
+})
