@@ -4,7 +4,7 @@ import type { ExpressionFinding, Reference } from "./finding.ts"
 import { parseExpression } from "./parse.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { type CelType, parseCelType } from "./types.ts"
-import { accepts } from "./unify.ts"
+import { accepts, newBindings } from "./unify.ts"
 
 /** A checked source with its tree, for compilation. */
 export type CheckedSource =
@@ -19,7 +19,11 @@ export function checkSource(source: string, environment: Environment, expected?:
   const type = checker.check(parsed.tree)
   const wanted = expected === undefined ? undefined : parseCelType(expected)
   const isObject = (name: string) => environment.objects.has(name)
-  if (checker.findings.length === 0 && wanted !== undefined && !accepts(wanted, type, new Map(), isObject)) {
+  if (
+    checker.findings.length === 0 &&
+    wanted !== undefined &&
+    !accepts(wanted, type, newBindings(), isObject)
+  ) {
     const { start, end } = parsed.tree
     const message = `\`${wanted.text}\` is expected here, not \`${type.text}\``
     return { ok: false, findings: [{ kind: "type", message, start, end }] }

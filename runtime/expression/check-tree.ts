@@ -47,7 +47,11 @@ export class TreeChecker {
   }
 
   private local(name: string): { readonly type: CelTypeTree } | undefined {
-    return this.loopVariables.findLast((variable) => variable.name === name)
+    const { loopVariables } = this
+    for (let at = loopVariables.length - 1; at >= 0; at--) {
+      if (loopVariables[at]?.name === name) return loopVariables[at]
+    }
+    return undefined
   }
 
   check(node: TreeNode, insideChain = false): CelTypeTree {
@@ -69,7 +73,7 @@ export class TreeChecker {
   private typeOf(node: TreeNode, insideChain: boolean): CelTypeTree {
     switch (node.kind) {
       case "literal":
-        return simpleTypes[kindOf(node.value) as keyof typeof simpleTypes]
+        return typeOfLiteral(node.value)
       case "name":
         return this.typeOfName(node, insideChain)
       case "select":
@@ -77,8 +81,8 @@ export class TreeChecker {
       case "call":
         return this.typeOfCall(node, insideChain)
       case "logic":
-        this.requireBool(node.left, `\`${node.operator}\` takes \`bool\``)
-        this.requireBool(node.right, `\`${node.operator}\` takes \`bool\``)
+        this.requireBool(node.left, sideRules[node.operator])
+        this.requireBool(node.right, sideRules[node.operator])
         return bool
       case "conditional":
         return this.typeOfConditional(node)
@@ -134,25 +138,32 @@ export class TreeChecker {
   /** The variable a node names, loop variables apart. */
   private variableOf(node: TreeNode): string | undefined {
     if (node.kind === "name" && !node.rooted && this.local(node.name) !== undefined) return undefined
+    if (node.kind !== "name" && !this.environment.isQualified) return undefined
     const meaning = this.names.meaningOf(node)
     return meaning?.kind === "variable" ? meaning.name : undefined
   }
 
   /** The names from a variable down to this node, when it is such a chain. */
   private chainOf(node: TreeNode): string[] | undefined {
-    const variable = this.variableOf(node)
-    if (variable !== undefined) return [variable]
-    if (node.kind === "select") {
-      const above =
-        node.operand.kind === "select" && node.operand.test ? undefined : this.chainOf(node.operand)
-      return above === undefined ? undefined : [...above, node.field]
+    const path: string[] = []
+    let part = node
+    for (;;) {
+      const variable = this.variableOf(part)
+      if (variable !== undefined) {
+        path.push(variable)
+        return path.reverse()
+      }
+      if (part.kind === "select" && (part === node || !part.test)) {
+        path.push(part.field)
+        part = part.operand
+        continue
+      }
+      const [operand, index] = part.kind === "call" && part.name === "[]" ? part.args : []
+      if (operand === undefined || index?.kind !== "literal" || typeof index.value !== "string")
+        return undefined
+      path.push(index.value)
+      part = operand
     }
-    if (node.kind !== "call" || node.name !== "[]") return undefined
-    const [operand, index] = node.args
-    if (operand === undefined || index?.kind !== "literal" || typeof index.value !== "string")
-      return undefined
-    const above = this.chainOf(operand)
-    return above === undefined ? undefined : [...above, index.value]
   }
 
   /** Notes the chain that ends here; true when there is one, so that its inner parts are not noted again. */
@@ -166,11 +177,9 @@ export class TreeChecker {
   }
 
   private typeOfSelect(node: SelectNode, insideChain: boolean): CelTypeTree {
-    if (!node.test) {
-      node.meaning = this.names.meaningOf(node)
-      const named = this.typeOfMeaning(node.meaning, node, insideChain)
-      if (named !== undefined) return named
-    }
+    node.meaning = node.test ? undefined : this.names.meaningOf(node)
+    const named = node.meaning && this.typeOfMeaning(node.meaning, node, insideChain)
+    if (named !== undefined) return named
     const chained = this.noteChain(node, insideChain)
     const operand = this.check(node.operand, chained)
     const field = this.typeOfField(node.operand, operand, node.field, node.fieldStart, node.fieldEnd)
@@ -372,5 +381,14 @@ export class TreeChecker {
   }
 }
 
+const sideRules = { "&&": "`&&` takes `bool`", "||": "`||` takes `bool`" }
+
+function typeOfLiteral(value: unknown): CelTypeTree {
+  if (typeof value === "string") return simpleTypes.string
+  if (typeof value === "bigint") return simpleTypes.int
+  if (typeof value === "boolean") return bool
+  return simpleTypes[kindOf(value) as keyof typeof simpleTypes]
+}
+
 const letter: CelTypeTree = { name: "A", args: [], text: "A" }
-const eitherBranch = { parameters: [letter, letter], returns: letter }
+const eitherBranch = { parameters: [letter, letter], returns: letter, isGeneric: true }

@@ -1,3 +1,4 @@
+import type { Meaning } from "./syntax-tree.ts"
 import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType } from "./types.ts"
 
 /**
@@ -37,6 +38,7 @@ export interface Declarations {
 export interface DeclaredMethod {
   readonly parameters: readonly CelTypeTree[]
   readonly returns: CelTypeTree
+  readonly isGeneric: false
   readonly call: ((object: unknown, ...args: readonly unknown[]) => unknown) | undefined
 }
 
@@ -52,6 +54,8 @@ export interface DeclaredObject {
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelTypeTree>
   readonly objects: ReadonlyMap<string, DeclaredObject>
+  /** The variables as what a name stands for. */
+  readonly meanings: ReadonlyMap<string, Meaning>
   /** What is put before a name where it is looked for: `["x.y.", "x.", ""]` inside of `x.y`. */
   readonly prefixes: readonly string[]
   /** Whether a name may stand for something else than the variable of that name: there are names with dots, or a container. */
@@ -76,7 +80,9 @@ export function environmentOf(
 ): Environment {
   const prefixes = prefixesOf(container)
   const isQualified = prefixes.length > 1 || Array.from(variables.keys()).some((name) => name.includes("."))
-  return { variables, objects, prefixes, isQualified }
+  const meanings = new Map<string, Meaning>()
+  for (const name of variables.keys()) meanings.set(name, { kind: "variable", name })
+  return { variables, objects, meanings, prefixes, isQualified }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {
@@ -114,7 +120,8 @@ function readObject(name: string, type: ObjectType): DeclaredObject {
     Object.entries(type.methods ?? {}).map(([key, method]) => {
       const where = `${name}.${key}()`
       const parameters = method.parameters.map((text) => readType(text, where))
-      return [key, { parameters, returns: readType(method.returns, where), call: method.call }] as const
+      const returns = readType(method.returns, where)
+      return [key, { parameters, returns, isGeneric: false, call: method.call }] as const
     }),
   )
   return { name, fields, methods, open: type.open === undefined ? undefined : readType(type.open, name) }

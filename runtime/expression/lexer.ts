@@ -30,6 +30,7 @@ export type Sign =
   | "!="
   | "&&"
   | "||"
+  | "in"
 
 const singles = new Map<number, Sign>(
   (["(", ")", "[", "]", "{", "}", ".", ",", ":", "?", "+", "-", "*", "/", "%"] as const).map((sign) => [
@@ -38,6 +39,19 @@ const singles = new Map<number, Sign>(
   ]),
 )
 const singleOf: readonly (Sign | undefined)[] = Array.from({ length: 128 }, (_, code) => singles.get(code))
+
+/** How tightly the signs of one character bind the values at their sides; other tokens stand between no values. */
+const singleStrength = new Uint8Array(128)
+for (const [sign, strength] of [
+  ["+", 4],
+  ["-", 4],
+  ["*", 5],
+  ["/", 5],
+  ["%", 5],
+] as const) {
+  singleStrength[sign.charCodeAt(0)] = strength
+}
+const comparing = 3
 
 const quoteHint = "texts stand in straight quotation marks: `\"…\"` or `'…'`"
 const hints: ReadonlyMap<string, string> = new Map([
@@ -67,6 +81,8 @@ export class Lexer {
   kind: TokenKind = "end"
   start = 0
   end = 0
+  /** How tightly the token binds the values at its sides as an operator, 0 when it is none. */
+  strength = 0
   /** The name, the field, or the value of a literal. */
   value: unknown
   /** Where the token before ended. */
@@ -83,6 +99,7 @@ export class Lexer {
   next(): void {
     this.endBefore = this.end
     this.start = this.skipBlanks(this.end)
+    this.strength = 0
     this.kind = this.scan(this.start)
   }
 
@@ -96,7 +113,9 @@ export class Lexer {
     }
     if (code === 34 || code === 39) return this.literal(readText(this.source, at, at, this.report))
     const sign = code < 128 ? singleOf[code] : undefined
-    return sign === undefined ? this.longSign(code, follower, at) : this.cut(sign, at + 1)
+    if (sign === undefined) return this.longSign(code, follower, at)
+    this.strength = singleStrength[code] ?? 0
+    return this.cut(sign, at + 1)
   }
 
   private skipBlanks(from: number): number {
@@ -104,6 +123,7 @@ export class Lexer {
     let at = from
     for (;;) {
       const code = source.charCodeAt(at)
+      if (code > 47) return at
       if (code === 32 || code === 10 || code === 9 || code === 13 || code === 12) at++
       else if (code === 47 && source.charCodeAt(at + 1) === 47) {
         const line = source.indexOf("\n", at)
@@ -115,6 +135,11 @@ export class Lexer {
   private cut(kind: TokenKind, end: number): TokenKind {
     this.end = end
     return kind
+  }
+
+  private infix(kind: Sign, end: number, strength: number): TokenKind {
+    this.strength = strength
+    return this.cut(kind, end)
   }
 
   private literal({ value, end }: { readonly value: unknown; readonly end: number }): TokenKind {
@@ -130,10 +155,11 @@ export class Lexer {
     if ((quote === 34 || quote === 39) && /^(?:[rR]|[bB][rR]?)$/.test(name)) {
       return this.literal(readText(source, at, end, this.report))
     }
-    const value = end - at > 5 ? undefined : literalWords.get(name)
-    if (value !== undefined) return this.literal({ value, end })
     this.value = name
-    return this.cut("name", end)
+    if (name.length > 5) return this.cut("name", end)
+    if (name === "in") return this.infix("in", end, comparing)
+    const value = literalWords.get(name)
+    return value === undefined ? this.cut("name", end) : this.literal({ value, end })
   }
 
   private longSign(code: number, follower: number, at: number): TokenKind {
@@ -142,17 +168,17 @@ export class Lexer {
         return follower === 61 ? this.comparison("!=", at) : this.cut("!", at + 1)
       case 60:
         if (follower === 62) return this.meant("!=", at, 2)
-        return follower === 61 ? this.cut("<=", at + 2) : this.cut("<", at + 1)
+        return follower === 61 ? this.infix("<=", at + 2, comparing) : this.infix("<", at + 1, comparing)
       case 62:
-        return follower === 61 ? this.cut(">=", at + 2) : this.cut(">", at + 1)
+        return follower === 61 ? this.infix(">=", at + 2, comparing) : this.infix(">", at + 1, comparing)
       case 61:
         if (follower === 61) return this.comparison("==", at)
         this.report("`=` compares nothing; write `==`", at, at + 1)
-        return this.cut("==", at + 1)
+        return this.infix("==", at + 1, comparing)
       case 38:
-        return follower === 38 ? this.cut("&&", at + 2) : this.meant("&&", at, 1)
+        return follower === 38 ? this.infix("&&", at + 2, 2) : this.meant("&&", at, 1)
       case 124:
-        return follower === 124 ? this.cut("||", at + 2) : this.meant("||", at, 1)
+        return follower === 124 ? this.infix("||", at + 2, 1) : this.meant("||", at, 1)
       case 96:
         return this.backticks(at)
       default:
@@ -162,14 +188,16 @@ export class Lexer {
 
   /** `==` and `!=`, or what other languages write with a third sign. */
   private comparison(sign: "==" | "!=", at: number): TokenKind {
-    return this.source.charCodeAt(at + 2) === 61 ? this.meant(sign, at, 3) : this.cut(sign, at + 2)
+    return this.source.charCodeAt(at + 2) === 61
+      ? this.meant(sign, at, 3)
+      : this.infix(sign, at + 2, comparing)
   }
 
   /** A sign of another language; the one of ours that does it comes out. */
   private meant(sign: Sign, at: number, length: number): TokenKind {
     const found = this.source.slice(at, at + length)
     this.report(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
-    return this.cut(sign, at + length)
+    return this.infix(sign, at + length, sign === "&&" ? 2 : sign === "||" ? 1 : comparing)
   }
 
   private backticks(at: number): TokenKind {

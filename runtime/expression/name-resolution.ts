@@ -36,10 +36,9 @@ export class NameResolver {
 
   /** What a name or a chain of names stands for as a whole, loop variables apart. */
   meaningOf(node: TreeNode): Meaning | undefined {
-    const { variables, isQualified } = this.environment
+    const { variables, meanings, isQualified } = this.environment
     if (node.kind === "name") {
-      if (!isQualified && variables.has(node.name)) return { kind: "variable", name: node.name }
-      return this.find(node.name, node.rooted)
+      return (isQualified ? undefined : meanings.get(node.name)) ?? this.find(node.name, node.rooted)
     }
     if (node.kind !== "select") return undefined
     const root = rootOf(node)
@@ -50,10 +49,11 @@ export class NameResolver {
   }
 
   private find(name: string, rooted: boolean): Meaning | undefined {
-    const { variables, prefixes } = this.environment
+    const { meanings, prefixes } = this.environment
     for (const prefix of rooted ? [""] : prefixes) {
       const full = prefix + name
-      if (variables.has(full)) return { kind: "variable", name: full }
+      const variable = meanings.get(full)
+      if (variable !== undefined) return variable
       const type = typeNames.get(full)
       if (type !== undefined) return { kind: "type", name: type }
     }

@@ -4,6 +4,8 @@ import { Uint, uintMax } from "./values.ts"
 const whole = /^\d+$/
 const wholeOrHex = /^(?:0x[0-9a-fA-F]+|\d+)([uU]?)$/
 const decimal = /^(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?$/
+/** Digits a double holds exactly. */
+const shortMax = 15
 /** More digits than any number of 64 bits has without leading zeros. */
 const digitsMax = 25
 
@@ -29,11 +31,15 @@ function isDigit(code: number): boolean {
  * One that is none is reported and stands for 0.
  */
 export function readNumber(source: string, at: number, report: Report): Literal {
-  const following = source.charCodeAt(at + 1)
-  // Most numbers are a single digit.
-  if (!isNamePart(following) && following !== 46 && source.charCodeAt(at) !== 46) {
-    return { value: BigInt(source.charCodeAt(at) - 48), end: at + 1 }
+  // Most numbers are a few digits.
+  let short = 0
+  let stop = at
+  for (let code = source.charCodeAt(at); code >= 48 && code <= 57 && stop - at < shortMax; stop++) {
+    short = short * 10 + code - 48
+    code = source.charCodeAt(stop + 1)
   }
+  const following = source.charCodeAt(stop)
+  if (stop > at && following !== 46 && !isNamePart(following)) return { value: BigInt(short), end: stop }
   const end = numberEnd(source, at)
   const text = source.slice(at, end)
   if (whole.test(text)) return { value: wholeNumber(text), end }

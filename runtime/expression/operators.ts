@@ -1,24 +1,6 @@
 import type { CallNode, TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
 
-/** How tightly a sign binds its sides. */
-export const strengths: ReadonlyMap<string, number> = new Map([
-  ["||", 1],
-  ["&&", 2],
-  ["==", 3],
-  ["!=", 3],
-  ["<", 3],
-  ["<=", 3],
-  [">", 3],
-  [">=", 3],
-  ["in", 3],
-  ["+", 4],
-  ["-", 4],
-  ["*", 5],
-  ["/", 5],
-  ["%", 5],
-])
-
 /** How other languages write signs. */
 export const words: ReadonlyMap<string, "&&" | "||"> = new Map([
   ["and", "&&"],

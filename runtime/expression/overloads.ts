@@ -1,22 +1,43 @@
 import type { Signature } from "./signatures.ts"
 import type { CallNode } from "./syntax-tree.ts"
 import { type CelTypeTree, simpleTypes } from "./types.ts"
-import { accepts, type Bindings, join, resolve } from "./unify.ts"
+import { accepts, join, newBindings, resolve } from "./unify.ts"
 
 type IsObject = (name: string) => boolean
 
+const noBindings = newBindings()
+
 function match(
-  signature: Signature,
+  { parameters, returns, isGeneric }: Signature,
   types: readonly CelTypeTree[],
   isObject: IsObject,
 ): CelTypeTree | undefined {
-  if (signature.parameters.length !== types.length) return undefined
-  const bindings: Bindings = new Map()
-  const fits = types.every((type, index) => {
-    const wanted = signature.parameters[index]
-    return wanted !== undefined && accepts(wanted, type, bindings, isObject)
-  })
-  return fits ? resolve(signature.returns, bindings) : undefined
+  if (parameters.length !== types.length) return undefined
+  const bindings = isGeneric ? newBindings() : noBindings
+  for (let index = 0; index < types.length; index++) {
+    const wanted = parameters[index]
+    const type = types[index]
+    if (wanted === undefined || type === undefined || !accepts(wanted, type, bindings, isObject))
+      return undefined
+  }
+  return isGeneric ? resolve(returns, bindings) : returns
+}
+
+/** The overload of exactly these types. There is one at most, and no other fits unless a type is `dyn` or null. */
+function exactly(overloads: readonly Signature[], types: readonly CelTypeTree[]): CelTypeTree | undefined {
+  const [first, second, third] = types
+  for (const { parameters, returns } of overloads) {
+    if (parameters.length === types.length && parameters[0] === first && parameters[1] === second) {
+      if (types.length < 3 || (types.length === 3 && parameters[2] === third)) return returns
+    }
+  }
+  return undefined
+}
+
+/** Whether one of the types fits parameters of other types too. */
+function isAnyOpen(types: readonly CelTypeTree[]): boolean {
+  for (const type of types) if (type === simpleTypes.dyn || type === simpleTypes.null) return true
+  return false
 }
 
 /** The result of a call with these argument types; `dyn` when a `dyn` argument leaves it open; undefined when nothing fits. */
@@ -25,10 +46,14 @@ export function findOverload(
   types: readonly CelTypeTree[],
   isObject: IsObject,
 ): CelTypeTree | undefined {
-  let result: CelTypeTree | undefined
+  let result = isAnyOpen(types) ? undefined : exactly(overloads, types)
+  if (result !== undefined) return result
   for (const signature of overloads) {
     const returns = match(signature, types, isObject)
-    if (returns !== undefined) result = join(result, returns)
+    if (returns === undefined) continue
+    // Overloads of one name that give a bool all do.
+    if (returns === simpleTypes.bool) return returns
+    result = join(result, returns)
   }
   return result
 }
@@ -67,7 +92,7 @@ export function callFault(
   const receiver = types[0]
   if (offset === 1 && receiver !== undefined) {
     const fitting = overloads.filter(
-      (row) => row.parameters[0] && accepts(row.parameters[0], receiver, new Map(), isObject),
+      (row) => row.parameters[0] && accepts(row.parameters[0], receiver, newBindings(), isObject),
     )
     if (fitting.length === 0) {
       return {

@@ -1,6 +1,6 @@
 import type { TokenKind } from "./lexer.ts"
 import { loopOf } from "./loop-macros.ts"
-import { isNameChain, operatorNode, strengths, words } from "./operators.ts"
+import { isNameChain, operatorNode, words } from "./operators.ts"
 import { ParserState, StopParsing } from "./parser-state.ts"
 import { excerpt, reservedWords } from "./source-characters.ts"
 import type { TreeNode } from "./syntax-tree.ts"
@@ -56,12 +56,10 @@ export class Parser extends ParserState {
     return last
   }
 
-  /** The sign between two values here; words and signs of other languages are reported and understood. */
-  private infix(): string | undefined {
+  /** `and` and `or` between two values: reported, and understood as the sign. */
+  private meantSign(): "&&" | "||" | undefined {
     const { kind, value } = this.lexer
-    if (kind !== "name") return kind
-    if (value === "in") return "in"
-    const meant = words.get(value as string)
+    const meant = kind === "name" ? words.get(value as string) : undefined
     if (meant !== undefined) this.here(`\`${value}\` is no operator; write \`${meant}\``)
     return meant
   }
@@ -69,15 +67,15 @@ export class Parser extends ParserState {
   private binary(least: number): TreeNode {
     let left = this.unary()
     for (;;) {
-      const name = this.infix()
-      const strength = name === undefined ? undefined : strengths.get(name)
-      if (name === undefined || strength === undefined || strength < least) return left
+      const { kind, strength, start } = this.lexer
+      const meant = kind === "name" ? this.meantSign() : undefined
+      const binding = meant === undefined ? strength : meant === "&&" ? 2 : 1
+      if (binding === 0 || binding < least) return left
       const leftHeight = this.height
-      const nameStart = this.lexer.start
       this.lexer.next()
-      const right = this.binary(strength + 1)
+      const right = this.binary(binding + 1)
       const height = Math.max(leftHeight, this.height) + 1
-      left = this.made(this.binaryNode(name, left, right, nameStart), height)
+      left = this.made(this.binaryNode(meant ?? kind, left, right, start), height)
     }
   }
 
@@ -165,10 +163,6 @@ export class Parser extends ParserState {
   private nameOrCall(rooted: boolean, start: number): TreeNode {
     const { value, start: nameStart, end } = this.lexer
     const name = value as string
-    if (name === "in") {
-      this.here("a value expected, `in` found")
-      return this.gap(start, start)
-    }
     this.lexer.next()
     if (!this.isSign("(")) {
       return this.made({ kind: "name", name, rooted, meaning: undefined, start, end, type }, 1)
@@ -197,7 +191,7 @@ export class Parser extends ParserState {
     }
     const { kind, value, start: fieldStart, end } = this.lexer
     const isWord = kind === "literal" && (typeof value === "boolean" || value === null)
-    if (isWord || (kind === "name" && value === "in")) {
+    if (isWord || kind === "in") {
       const word = this.source.slice(fieldStart, end)
       this.here(`\`${word}\` is no name of a field; write \`["${word}"]\``)
       this.lexer.next()

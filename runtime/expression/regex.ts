@@ -9,8 +9,13 @@ const programSizeMax = 1000
 const cacheSizeMax = 500
 
 export interface Regex {
-  /** Whether the pattern occurs in the text. */
+  /**
+   * Whether the pattern occurs in the text. Learns from each text (up to 8 MiB a pattern) and is five times as fast as `search`: for
+   * patterns written in an expression.
+   */
   test(text: string): boolean
+  /** The same without learning: for patterns that come with the data, of which there may be many. */
+  search(text: string): boolean
 }
 
 type Compiled = Regex | { readonly fault: string }
@@ -25,10 +30,17 @@ function compile(pattern: string): Compiled {
     const compiled = RE2JS.compile(pattern)
     const size = compiled.programSize()
     if (size > programSizeMax) return { fault: "the pattern is too large" }
+    const pay = (text: string): void => {
+      // The time of a match is text times program at worst, about 60 ns each: a step is paid for sixteen of them.
+      charge(1 + Math.ceil((text.length * size) / 16))
+    }
     return {
       test: (text) => {
-        // The time of a match is text times program at worst, about 60 ns each: a step is paid for sixteen of them.
-        charge(1 + Math.ceil((text.length * size) / 16))
+        pay(text)
+        return compiled.test(text)
+      },
+      search: (text) => {
+        pay(text)
         return compiled.matcher(text).find()
       },
     }
@@ -65,5 +77,5 @@ export function compileRegex(pattern: string): Compiled {
 export function matchesPattern(text: string, pattern: string): boolean {
   const regex = compileRegex(pattern)
   if ("fault" in regex) throw new ExpressionError("other", "the pattern is not a regular expression")
-  return regex.test(text)
+  return regex.search(text)
 }

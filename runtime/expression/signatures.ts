@@ -4,6 +4,8 @@ import { type CelTypeTree, parseCelType } from "./types.ts"
 export interface Signature {
   readonly parameters: readonly CelTypeTree[]
   readonly returns: CelTypeTree
+  /** Whether there are letters in it. */
+  readonly isGeneric: boolean
 }
 
 // The standard library of the language (cel-spec, langdef.md, "List of Standard Definitions"), the string functions of the
@@ -94,7 +96,7 @@ function readRow(overload: string): Signature {
   const types = overload.trim().split(/ +/).map(readType)
   const returns = types.pop()
   if (returns === undefined) throw new Error("signature without a result")
-  return { parameters: types, returns }
+  return { parameters: types, returns, isGeneric: /\b[A-Z]\b/.test(overload) }
 }
 
 function readTable(text: string): Map<string, readonly Signature[]> {

@@ -30,11 +30,25 @@ function findClose(source: string, from: number, marks: string, isRaw: boolean):
   return close
 }
 
+/** Where a text closes that stands in single marks on one line and has no backslash; -1 when there is more to it. */
+function plainTextEnd(source: string, quote: number): number {
+  const mark = source.charCodeAt(quote)
+  if (source.charCodeAt(quote + 1) === mark) return source.charCodeAt(quote + 2) === mark ? -1 : quote + 1
+  for (let at = quote + 1; at < source.length; at++) {
+    const code = source.charCodeAt(at)
+    if (code === mark) return at
+    if (code === 92 || code === 10 || code === 13) return -1
+  }
+  return -1
+}
+
 /**
  * Reads the text or the bytes at `at`, whose marks start at `quote`, behind the prefix (`r`, `b`, `br`).
  * A wrong sequence and a text that is not closed are reported; the latter ends with its line.
  */
 export function readText(source: string, at: number, quote: number, report: Report): Literal {
+  const plain = at === quote ? plainTextEnd(source, quote) : -1
+  if (plain !== -1) return { value: source.slice(quote + 1, plain), end: plain + 1 }
   const mark = source[quote] ?? '"'
   const marks = source.startsWith(mark.repeat(3), quote) ? mark.repeat(3) : mark
   const prefix = source.slice(at, quote).toLowerCase()

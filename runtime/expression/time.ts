@@ -2,29 +2,56 @@ import { ExpressionError } from "./expression-error.ts"
 import { Duration, Timestamp } from "./values.ts"
 
 const nanosecondsPerSecond = 1_000_000_000n
-const timestampPattern =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
-
 function nanosecondsOf(fraction: string | undefined): bigint {
   return fraction === undefined ? 0n : BigInt(fraction.slice(0, 9).padEnd(9, "0"))
 }
 
+/** The number two digits make; NaN when they are none. */
+function pair(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48
+  const ones = text.charCodeAt(at + 1) - 48
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
+}
+
+function isDate(year: number, month: number, day: number): boolean {
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1)) return false
+  if (month === 2) return day <= (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28)
+  return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
+}
+
+const dateTimePattern = /^.{4}-.{2}-.{2}[Tt].{2}:.{2}:.{2}/
+const fractionAndZone = /^(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+
+/** Seconds a zone is ahead of UTC; NaN when there is no such zone. */
+function zoneSeconds(
+  sign: string | undefined,
+  hours: string | undefined,
+  minutes: string | undefined,
+): number {
+  if (sign === undefined) return 0
+  const [h, m] = [Number(hours), Number(minutes)]
+  if (h > 23 || m > 59) return Number.NaN
+  return (sign === "-" ? -1 : 1) * (h * 3600 + m * 60)
+}
+
 /** RFC 3339, to the nanosecond; undefined when the text is none, the date does not exist or is outside of the years 1 … 9999. */
 export function parseTimestamp(text: string): Timestamp | undefined {
-  const match = timestampPattern.exec(text)
-  if (match === null) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
-  const zoneHours = Number(match[9] ?? 0)
-  const zoneMinutes = Number(match[10] ?? 0)
-  if (hour > 23 || minute > 59 || second > 59 || zoneHours > 23 || zoneMinutes > 59) return undefined
+  const end =
+    text.length === 20 && (text[19] === "Z" || text[19] === "z") ? [] : fractionAndZone.exec(text.slice(19))
+  if (end === null || !dateTimePattern.test(text)) return undefined
+  const year = pair(text, 0) * 100 + pair(text, 2)
+  const month = pair(text, 5)
+  const day = pair(text, 8)
+  const [hour, minute, second] = [pair(text, 11), pair(text, 14), pair(text, 17)]
+  const [, fraction, sign, zoneHours, zoneMinutes] = end
+  const zone = zoneSeconds(sign, zoneHours, zoneMinutes)
+  if (!isDate(year, month, day) || !(hour <= 23 && minute <= 59 && second <= 59) || Number.isNaN(zone))
+    return undefined
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
-  date.setUTCHours(hour, minute, second)
-  const offset = (match[8] === "-" ? -1 : 1) * (zoneHours * 3600 + zoneMinutes * 60)
-  const seconds = BigInt(date.getTime() / 1000 - offset)
+  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - zone
   try {
-    return new Timestamp(seconds * nanosecondsPerSecond + nanosecondsOf(match[7]))
+    return new Timestamp(BigInt(seconds) * nanosecondsPerSecond + nanosecondsOf(fraction))
   } catch {
     return undefined
   }

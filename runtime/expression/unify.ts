@@ -1,7 +1,14 @@
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 
 /** What the type letters of a signature stand for in one call. */
-export type Bindings = Map<string, CelTypeTree>
+export interface Bindings {
+  [letter: string]: CelTypeTree | undefined
+}
+
+/** Bindings of nothing yet. */
+export function newBindings(): Bindings {
+  return { A: undefined, B: undefined }
+}
 
 const { dyn } = simpleTypes
 const nullable = new Set(["timestamp", "duration", "ipaddress"])
@@ -25,13 +32,13 @@ export function accepts(
   isObject: (name: string) => boolean,
 ): boolean {
   if (isLetter(wanted)) {
-    const bound = bindings.get(wanted.name)
+    const bound = bindings[wanted.name]
     if (bound === undefined || bound.name === "dyn") {
-      if (bound === undefined) bindings.set(wanted.name, actual)
+      if (bound === undefined) bindings[wanted.name] = actual
       return true
     }
     if (bound.name === "null" && acceptsNull(actual, isObject)) {
-      bindings.set(wanted.name, actual)
+      bindings[wanted.name] = actual
       return true
     }
     return accepts(bound, actual, bindings, isObject)
@@ -44,7 +51,7 @@ export function accepts(
 
 /** A signature's type with its letters replaced. */
 export function resolve(type: CelTypeTree, bindings: Bindings): CelTypeTree {
-  if (isLetter(type)) return bindings.get(type.name) ?? dyn
+  if (isLetter(type)) return bindings[type.name] ?? dyn
   const [first, second] = type.args
   if (type.name === "list" && first !== undefined) return listOf(resolve(first, bindings))
   if (type.name === "map" && first !== undefined && second !== undefined) {
