@@ -1,5 +1,6 @@
 import { Engine } from "../../runtime/check/engine.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import { listObjects } from "../../runtime/check/list-objects.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { type CheckAnswer, CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import type { ModelTest, Question, TestSuite } from "./suite.ts"
@@ -123,6 +124,11 @@ export class TestWorld {
     if (question.kind === "check") {
       const { user, object } = question
       return (await this.#engine.check("test", model, { user, relation, object, context })).allowed
+    }
+    if (question.kind === "list_objects") {
+      const { user, type } = question
+      const work = listObjects(model, { user, relation, type, context }, this.#engine.bounds)
+      return (await this.#engine.ask("test", work)).objects
     }
     throw new CheckError("validation_error", "lists are not answered by this version")
   }

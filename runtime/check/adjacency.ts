@@ -1,15 +1,13 @@
+import { IdLists, type Stretch } from "./id-lists.ts"
 import { IntColumn } from "./int-column.ts"
 import { IntPool } from "./int-pool.ts"
+import { sortedIds } from "./sort-ids.ts"
 
 /** What `find` answers when the object has nothing in the slot. */
 export const none = 0x7fff_ffff
 
-/** Ids of a list as a stretch of an array; valid until the adjacency changes. */
-export interface Stretch {
-  array: Int32Array
-  start: number
-  end: number
-}
+/** Names whose lists are sorted between two yields, if their lists are short. */
+const sortStep = 2_048
 
 /**
  * Who stands where: for each id, slots with one other id inline or a sorted list of them. `find` answers a value:
@@ -19,7 +17,18 @@ export interface Stretch {
 export class Adjacency {
   readonly #heads = new IntColumn()
   readonly #pool = new IntPool()
+  readonly lists = new IdLists(this.#pool)
   #bulk = false
+
+  /** Bytes in use, without the column by id. */
+  get bytes(): number {
+    return this.#pool.bytes + this.lists.bytes
+  }
+
+  /** Bytes held, in use or not. */
+  get reservedBytes(): number {
+    return this.#heads.bytes + this.#pool.reservedBytes + this.lists.bytes
+  }
 
   find(id: number, slot: number): number {
     const block = this.#heads.get(id)
@@ -33,20 +42,22 @@ export class Adjacency {
 
   /** Is `other` in the value that `find` gave? */
   has(value: number, other: number): boolean {
-    if (value >= 0) return value === other
-    const { array, start, end } = this.#pool.list(value)
-    return search(array, start, end, other) >= 0
+    return value >= 0 ? value === other : this.lists.has(value, other)
   }
 
   length(value: number): number {
     if (value >= 0) return value === none ? 0 : 1
-    const { start, end } = this.#pool.list(value)
-    return end - start
+    return this.lists.length(value)
   }
 
   /** The ids of a list (a negative value) where they lie. The object is reused by the next call. */
   stretch(value: number): Stretch {
-    return this.#pool.list(value)
+    return this.lists.stretch(value)
+  }
+
+  /** Has the id nothing in any slot? */
+  isEmpty(id: number): boolean {
+    return this.#heads.get(id) === 0
   }
 
   /** Calls back with every slot of an id and its value. */
@@ -59,26 +70,36 @@ export class Adjacency {
     for (let at = start + 1; at < end; at += 2) visit(array[at] as number, array[at + 1] as number)
   }
 
-  /** From now on lists are only appended to; nothing may be read until `sort` has gone through all ids. */
+  /** From now on lists are only appended to; nothing may be read until `sort` has come to its end. */
   startBulk(): void {
     this.#bulk = true
   }
 
-  /** Sorts the lists of the ids in [from, to) and drops repetitions; `endBulk` when all are done. */
-  sort(from: number, to: number): void {
-    for (let id = from; id < to; id++) {
+  /** Sorts the lists of the ids below `count` and drops repetitions, yielding now and then. */
+  *sort(count: number): Generator<void> {
+    for (let id = 0; id < count; id++) {
+      if (id % sortStep === 0) yield
+      const lists: number[] = []
       this.eachSlot(id, (slot, value) => {
-        if (value >= 0) return
-        const list = this.#pool.list(value)
-        if (isSorted(list)) return
-        list.array.subarray(list.start, list.end).sort()
-        this.#replace(id, slot, this.#pool.shrink(value, unique(list)))
+        if (value < 0 && !this.#isSorted(value)) lists.push(slot, value)
       })
+      for (let at = 0; at < lists.length; at += 2) {
+        const value = lists[at + 1] as number
+        const { array, start, end } = this.lists.stretch(value)
+        const sorted = yield* sortedIds(array, start, end)
+        this.#replace(id, lists[at] as number, this.lists.replace(value, sorted))
+      }
     }
+    this.#bulk = false
   }
 
-  endBulk(): void {
-    this.#bulk = false
+  /** Short ones only: a long one is looked at in the turns of its sorting, which also cuts it to its length. */
+  #isSorted(value: number): boolean {
+    const { array, start, end } = this.lists.stretch(value)
+    if (end - start > sortStep) return false
+    for (let at = start + 1; at < end; at++)
+      if ((array[at - 1] as number) >= (array[at] as number)) return false
+    return true
   }
 
   /** False when it was there already. */
@@ -90,13 +111,11 @@ export class Adjacency {
     }
     if (value >= 0) {
       if (value === other) return false
-      this.#replace(id, slot, this.#pool.pairList(Math.min(value, other), Math.max(value, other)))
+      this.#replace(id, slot, this.lists.pair(value, other))
       return true
     }
-    const { array, start, end } = this.#pool.list(value)
-    const at = this.#bulk ? -(end + 1) : search(array, start, end, other)
-    if (at >= 0) return false
-    const moved = this.#pool.insert(value, -(at + 1) - start, other)
+    const moved = this.#bulk ? this.lists.append(value, other) : this.lists.insert(value, other)
+    if (moved === undefined) return false
     if (moved !== value) this.#replace(id, slot, moved)
     return true
   }
@@ -110,12 +129,18 @@ export class Adjacency {
       this.#dropPair(id, slot)
       return true
     }
-    const { array, start, end } = this.#pool.list(value)
-    const at = search(array, start, end, other)
-    if (at < 0) return false
-    const moved = this.#pool.remove(value, at - start)
+    const moved = this.lists.remove(value, other)
+    if (moved === undefined) return false
     if (moved !== value) this.#replace(id, slot, moved)
     return true
+  }
+
+  /** Gives up all that stands in a slot of an id. */
+  drop(id: number, slot: number): void {
+    const value = this.find(id, slot)
+    if (value === none) return
+    if (value < 0) this.lists.drop(value)
+    this.#dropPair(id, slot)
   }
 
   #replace(id: number, slot: number, value: number): void {
@@ -171,32 +196,4 @@ export class Adjacency {
       this.#heads.set(id, smaller)
     }
   }
-}
-
-/** Index of `wanted` in the sorted stretch, or -(where it belongs) - 1. */
-function search(array: Int32Array, start: number, end: number, wanted: number): number {
-  let low = start
-  let high = end - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const value = array[middle] as number
-    if (value === wanted) return middle
-    if (value < wanted) low = middle + 1
-    else high = middle - 1
-  }
-  return -(low + 1)
-}
-
-/** Strictly ascending. */
-function isSorted({ array, start, end }: Stretch): boolean {
-  for (let at = start + 1; at < end; at++)
-    if ((array[at - 1] as number) >= (array[at] as number)) return false
-  return true
-}
-
-/** Drops repetitions of a sorted stretch in place; returns how many ids are left. */
-function unique({ array, start, end }: Stretch): number {
-  let kept = start
-  for (let at = start + 1; at < end; at++) if (array[at] !== array[kept]) array[++kept] = array[at] as number
-  return kept - start + 1
 }

@@ -23,11 +23,7 @@ export class CheckWork implements Work<CheckAnswer> {
   }
 
   begin(view: View): void {
-    this.#evaluation.begin(
-      readRequest(view, this.#model, this.#request),
-      this.#limits,
-      this.#request.explain === true,
-    )
+    this.#evaluation.begin(readRequest(view, this.#model, this.#request), this.#limits)
   }
 
   run(isLate: () => boolean): Progress {

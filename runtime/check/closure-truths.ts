@@ -1,6 +1,5 @@
 import { Closure } from "./closure.ts"
-import type { AnyPart, Part } from "./program.ts"
-import { innerParts } from "./program.ts"
+import { innerParts, type Part } from "./program.ts"
 import { isFalse, isTrue, type Known, type Question } from "./question.ts"
 
 /** The closures of one subject over pure parts: what is in one is true, and when it is complete, what is not is false. */
@@ -52,38 +51,6 @@ export class ClosureTruths implements Known {
         yield
       }
     }
-  }
-
-  /** A part's truth as far as it follows from whole sets; else -1. */
-  decide(object: number, part: Part): number {
-    if (part.op === "any") return this.#any(object, part)
-    if (part.op === "but") {
-      const base = this.decide(object, part.base)
-      if (base === isFalse) return isFalse
-      const subtract = this.decide(object, part.subtract)
-      if (subtract === isTrue) return isFalse
-      return base < 0 || subtract < 0 ? -1 : isTrue
-    }
-    let outcome: number = isTrue
-    for (const child of part.children) {
-      const value = this.decide(object, child)
-      if (value === isFalse) return isFalse
-      if (value < 0) outcome = -1
-    }
-    return outcome
-  }
-
-  #any(object: number, part: AnyPart): number {
-    const whole = this.truth(object, part.number)
-    if (whole >= 0) return whole
-    const { branches, self, tests, hops, refs } = part
-    let outcome = self || tests.length > 0 || hops.length > 0 || refs.length > 0 ? -1 : isFalse
-    for (const branch of branches) {
-      const value = this.decide(object, branch)
-      if (value === isTrue) return isTrue
-      if (value < 0) outcome = -1
-    }
-    return outcome
   }
 }
 

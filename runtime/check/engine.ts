@@ -1,6 +1,8 @@
 import { CheckWork } from "./check-work.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
+import { explain } from "./explain.ts"
 import type { LoadedModel } from "./loaded-model.ts"
+import { Memory } from "./memory.ts"
 import {
   type CheckAnswer,
   CheckError,
@@ -10,7 +12,7 @@ import {
 } from "./ports.ts"
 import type { Freshness } from "./questions.ts"
 import { readRequest } from "./request.ts"
-import { RunQueue, type RunSettings } from "./run-queue.ts"
+import { type Place, RunQueue, type RunSettings, unreadable } from "./run-queue.ts"
 import { StoreGraph } from "./store-graph.ts"
 import type { Work } from "./work.ts"
 
@@ -41,8 +43,12 @@ export interface EngineOptions {
   readonly maxStalenessMs?: number | undefined
   /** Graphs kept in memory; one that was not used for long gives way: 1,000. */
   readonly storesMax?: number | undefined
-  /** Holds pages on demand instead of whole stores, at most about so many per store. */
-  readonly paged?: { readonly pagesMax: number } | undefined
+  /** Bytes of all graphs together: 512 MB. Stores that fit are held whole, the others as pages, those least used giving way. */
+  readonly memoryBytes?: number | undefined
+  /** Holds no store whole, however small. */
+  readonly paged?: boolean | undefined
+  /** So long a question waits for a store to be loaded whole before it is answered from pages: 20. */
+  readonly coldMs?: number | undefined
   /** Milliseconds of a clock that never goes back. */
   readonly now?: (() => number) | undefined
 }
@@ -50,6 +56,8 @@ export interface EngineOptions {
 interface Settings extends RunSettings, EvaluationOptions {
   readonly pollMs: number
   readonly storesMax: number
+  readonly paged: boolean
+  readonly coldMs: number
 }
 
 const idleEvaluationsMax = 16
@@ -66,6 +74,7 @@ export class Engine {
   readonly #settings: Settings & { depthMax: number; deadlineMs: number }
   readonly #stores = new Map<string, StoreGraph>()
   readonly #queue: RunQueue
+  readonly #memory: Memory
   readonly #idle: Evaluation[] = []
   #poll: ReturnType<typeof setTimeout> | undefined
   #closed = false
@@ -84,8 +93,10 @@ export class Engine {
       pollMs: options.pollMs ?? 500,
       storesMax: options.storesMax ?? 1_000,
       now: options.now ?? (() => performance.now()),
-      paged: options.paged,
+      paged: options.paged ?? false,
+      coldMs: options.coldMs ?? 20,
     }
+    this.#memory = new Memory(options.memoryBytes ?? 512 * 1024 * 1024, this.#settings.now)
     this.#queue = new RunQueue(this.#settings)
   }
 
@@ -95,9 +106,11 @@ export class Engine {
    * @throws CheckError, or rejects with it: never is an error an allow.
    */
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+    if (request.explain === true || request.ternary === true)
+      return this.ask(storeId, explain(model, request, this.#settings), request)
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, request))
-      return this.#reached(storeId, request).then((reached) => this.#evaluate(reached, model, request))
+      return this.#reached(storeId, request, (place) => this.#evaluate(place, model, request))
     store.used = true
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
@@ -110,7 +123,7 @@ export class Engine {
   ask<Answer>(storeId: string, work: Work<Answer>, freshness: Freshness = {}): Answer | Promise<Answer> {
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, freshness))
-      return this.#reached(storeId, freshness).then((reached) => this.#run(reached, work))
+      return this.#reached(storeId, freshness, (place) => this.#run(place, work))
     store.used = true
     this.#requireContact(store)
     return this.#run(store, work)
@@ -140,12 +153,13 @@ export class Engine {
 
   /** A store was deleted: forgets its graph. Checks under way end with what they saw. */
   dropped(storeId: string): void {
+    this.#stores.get(storeId)?.forget()
     this.#stores.delete(storeId)
   }
 
   /** Loads a store's graph ahead of the first question. @throws CheckError `unavailable`. */
   async warm(storeId: string): Promise<void> {
-    await this.#reach(() => this.#storeOf(storeId).load())
+    await this.#reach(() => this.#storeOf(storeId).loaded())
   }
 
   /** Stops asking the source. Checks under way still end. */
@@ -154,38 +168,48 @@ export class Engine {
     clearTimeout(this.#poll)
   }
 
-  #run<Answer>(store: StoreGraph, work: Work<Answer>): Answer | Promise<Answer> {
+  #run<Answer>(place: Place, work: Work<Answer>): Answer | Promise<Answer> {
+    const { view } = place
+    const { pages } = view.graph
+    const pins = pages?.newPins()
     let kept = false
     try {
-      if (this.#settings.paged !== undefined) store.trim(this.#settings.paged.pagesMax)
-      work.begin(store)
+      pages?.record(pins)
+      work.begin(view)
       const progress = this.#queue.runOnce(work)
-      if (progress.kind === "done") return work.answer(store.graph.revision)
+      if (progress.kind === "done") return work.answer(view.revision)
       kept = true
-      return this.#queue.finish(work, store, progress).finally(() => work.release())
+      return this.#queue.finish(work, place, pins, progress).finally(() => work.release())
     } finally {
-      if (!kept) work.release()
+      pages?.record(undefined)
+      if (!kept) {
+        if (pins !== undefined) pages?.unpin(pins)
+        work.release()
+      }
     }
   }
 
   /** The same for a check, whose work is not made before it is clear that it takes longer: a check is asked a million times a second. */
-  #evaluate(
-    store: StoreGraph,
-    model: LoadedModel,
-    request: CheckRequest,
-  ): CheckAnswer | Promise<CheckAnswer> {
+  #evaluate(place: Place, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+    const { view } = place
     const evaluation = this.#idle.pop() ?? new Evaluation()
+    const { pages } = view.graph
+    const pins = pages?.newPins()
     let kept = false
     try {
-      if (this.#settings.paged !== undefined) store.trim(this.#settings.paged.pagesMax)
-      evaluation.begin(readRequest(store, model, request), this.#settings, request.explain === true)
+      pages?.record(pins)
+      evaluation.begin(readRequest(view, model, request), this.#settings)
       const progress = this.#queue.runOnce(evaluation)
-      if (progress.kind === "done") return evaluation.answer(store.graph.revision)
+      if (progress.kind === "done") return evaluation.answer(view.revision)
       kept = true
       const work = new CheckWork(evaluation, model, request, this.#settings)
-      return this.#queue.finish(work, store, progress).finally(() => this.#release(evaluation))
+      return this.#queue.finish(work, place, pins, progress).finally(() => this.#release(evaluation))
     } finally {
-      if (!kept) this.#release(evaluation)
+      pages?.record(undefined)
+      if (!kept) {
+        if (pins !== undefined) pages?.unpin(pins)
+        this.#release(evaluation)
+      }
     }
   }
 
@@ -194,10 +218,16 @@ export class Engine {
     if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
   }
 
-  /** The store's graph, loaded and as fresh as was asked for. */
-  async #reached(storeId: string, { consistency, atLeast = 0 }: Freshness): Promise<StoreGraph> {
+  /** Asks where the store is loaded and as fresh as was wanted. */
+  async #reached<Answer>(
+    storeId: string,
+    freshness: Freshness,
+    ask: (place: Place) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
     const store = this.#storeOf(storeId)
     await this.#reach(() => store.load())
+    const { consistency, exactly, atLeast = 0 } = freshness
+    if (exactly !== undefined) return this.#askPast(store, exactly, ask)
     if (consistency === "higher-consistency" || atLeast > store.graph.revision) {
       const revision = await this.#reach(() => store.refresh())
       // Not taken on trust: waiting for a revision that will never be would be for ever.
@@ -207,7 +237,22 @@ export class Engine {
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
     store.used = true
     this.#requireContact(store)
-    return store
+    return ask(store)
+  }
+
+  async #askPast<Answer>(
+    store: StoreGraph,
+    exactly: number,
+    ask: (place: Place) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
+    const view = await this.#reach(() => store.at(exactly))
+    try {
+      store.used = true
+      this.#requireContact(store)
+      return await ask({ store, view, exactly })
+    } finally {
+      store.leave(view)
+    }
   }
 
   #storeOf(storeId: string): StoreGraph {
@@ -216,12 +261,13 @@ export class Engine {
     const made: StoreGraph = new StoreGraph({
       source: this.#source,
       storeId,
-      paged: this.#settings.paged !== undefined,
+      paged: this.#settings.paged,
+      coldMs: this.#settings.coldMs,
+      memory: this.#memory,
       now: this.#settings.now,
       turn: () => new Promise((resolve) => setImmediate(resolve)),
-      isBusy: () => this.#queue.isBusy(made),
       onQueued: () => this.#queue.flushSoon(made),
-      onChanged: () => this.#queue.changed(made),
+      onReplaced: () => this.#queue.replaced(made),
     })
     if (this.#stores.size >= this.#settings.storesMax) this.#makeRoom()
     this.#stores.set(storeId, made)
@@ -233,7 +279,10 @@ export class Engine {
   #makeRoom(): void {
     for (const [storeId, store] of this.#stores) {
       this.#stores.delete(storeId)
-      if (!store.used) return
+      if (!store.used) {
+        store.forget()
+        return
+      }
       store.used = false
       this.#stores.set(storeId, store)
     }
@@ -253,14 +302,7 @@ export class Engine {
     try {
       return await ask()
     } catch (error) {
-      if (error instanceof CheckError) throw error
-      throw new CheckError(
-        "unavailable",
-        "the authorization data can't be read: the database has not answered",
-        {
-          cause: error,
-        },
-      )
+      throw error instanceof CheckError ? error : unreadable(error)
     }
   }
 
@@ -296,6 +338,7 @@ export class Engine {
 }
 
 /** May the graph in memory answer as it is? */
-function isFresh(store: StoreGraph, { consistency, atLeast = 0 }: Freshness): boolean {
-  return store.isCurrent && consistency !== "higher-consistency" && atLeast <= store.graph.revision
+function isFresh(store: StoreGraph, { consistency, atLeast = 0, exactly }: Freshness): boolean {
+  if (!store.isCurrent || consistency === "higher-consistency" || atLeast > store.graph.revision) return false
+  return exactly === undefined || exactly === store.graph.revision
 }

@@ -1,9 +1,8 @@
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
-import { type CheckAnswer, CheckError, type ExplainNode } from "./ports.ts"
+import { type CheckAnswer, CheckError } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
 import type { MachineLimits } from "./searches.ts"
-import { Trace } from "./trace.ts"
 import { done, type Progress, suspended as unfinished } from "./work.ts"
 
 export interface EvaluationOptions extends MachineLimits {
@@ -25,7 +24,6 @@ const stepsKept = 10_000
 export class Evaluation {
   readonly question = new Question()
   readonly #machine = new Machine()
-  readonly #trace = new Trace()
   #parts!: QuestionParts
   #limits: EvaluationOptions = {
     depthMax: 25,
@@ -34,16 +32,13 @@ export class Evaluation {
     stepsPerLook: 128,
     partialConditions: false,
   }
-  #explain = false
   #slow: Generator<void, number> | undefined
-  #usedSlowPath = false
   #started = false
   #allowed = false
 
-  begin(parts: QuestionParts, limits: EvaluationOptions, explain: boolean): void {
+  begin(parts: QuestionParts, limits: EvaluationOptions): void {
     this.#parts = parts
     this.#limits = limits
-    this.#explain = explain
     this.question.begin(parts, limits.partialConditions)
     this.restart()
   }
@@ -52,17 +47,14 @@ export class Evaluation {
   restart(): void {
     this.question.again()
     this.#slow = undefined
-    this.#usedSlowPath = false
     this.#started = false
-    if (this.#explain) this.#trace.begin()
-    this.#machine.begin(this.question, this.#limits, this.#explain ? this.#trace : undefined)
+    this.#machine.begin(this.question, this.#limits)
   }
 
-  /** Gives up the memory a large question took, once its answer and explanation have been read. */
+  /** Gives up the memory a large question took, once its answer has been read. */
   release(): void {
     if (this.question.steps < stepsKept) return
     this.#slow = undefined
-    this.#trace.begin()
     this.question.again()
     this.#machine.release()
   }
@@ -87,24 +79,7 @@ export class Evaluation {
 
   /** The same as an answer that is true at a revision. */
   answer(revision: number): CheckAnswer {
-    const explanation = this.#explanation
-    return explanation === undefined
-      ? { allowed: this.#allowed, revision }
-      : { allowed: this.#allowed, revision, explanation }
-  }
-
-  /** The evaluated tree of a question begun with `explain`, once it is decided. Of the slow path it says only that it was taken. */
-  get #explanation(): ExplainNode | undefined {
-    if (!this.#explain) return undefined
-    const { tree } = this.#trace
-    if (!this.#usedSlowPath) return tree
-    const { object, relation, model } = this.#parts
-    return {
-      label: `${this.question.nameOf(object)}#${model.plan.relations.relations[relation]?.relation}`,
-      result: this.#allowed ? "true" : "false",
-      reason:
-        "decided for a whole cycle at once: tuples and exclusions depend on each other; what they leave undecided is denied",
-    }
+    return { allowed: this.#allowed, revision }
   }
 
   #runMachine(): number {
@@ -135,7 +110,6 @@ export class Evaluation {
       // Depth by the shortest way is known to the slow path only, and a cycle through negation is decided only there.
       const unsure = machine.flagged || (machine.tooDeep && value === isError)
       if (unsure) {
-        this.#usedSlowPath = true
         this.#slow = fixpoint(this.question, this.#parts.object, this.#parts.relation, this.#limits.depthMax)
         return undefined
       }

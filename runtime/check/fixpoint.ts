@@ -116,7 +116,10 @@ export class Collector {
         node.depth = depth
         yield* this.#open(node, number)
         yield
-        if (this.overflowed) return numbers
+        if (!this.overflowed) continue
+        // What follows from the rest alone is true whatever these may be.
+        for (const waiting of this.nodes) waiting.formula ??= constant(unsure, -1)
+        return numbers
       }
       this.#level = this.#next
       this.#next = []
@@ -188,7 +191,12 @@ export class Collector {
         const refs = edge === isTrue ? formula.refs : formula.unsureRefs
         if (edge !== isTrue) formula.problem = question.worse(formula.problem, question.problem)
         refs.push(this.#number(other, hop.target, 1, number))
-        if ((at & 255) === 255) yield
+        if ((at & 255) !== 255) continue
+        yield
+        if (!this.overflowed) continue
+        // The rest of the list may hold anything.
+        formula.value = Math.max(formula.value, unsure)
+        break
       }
     }
     for (const branch of part.branches) formula.parts.push(yield* this.#part(branch, object, number))

@@ -34,7 +34,6 @@ export class Frame {
   edgeProblem = -1
   search: ReachSearch | undefined
   running: Generator<void, number> | undefined
-  traced = false
   readonly #single = new Int32Array(1)
 
   constructor() {
@@ -55,7 +54,6 @@ export class Frame {
     this.testing = false
     this.search = undefined
     this.running = undefined
-    this.traced = false
   }
 
   release(): void {

@@ -1,42 +1,34 @@
 import { Adjacency } from "./adjacency.ts"
+import { type Context, Contexts } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
 import { Names } from "./names.ts"
+import { type Direction, Pages, type Pins } from "./pages.ts"
 import type { PageKey, TupleRow } from "./ports.ts"
+import { isWildcard, type Slot, Slots } from "./slots.ts"
 
-/** The tuples of one restriction: `subjectRelation` is `""` for objects, `*` for the wildcard, `condition` `""` for none. */
-export interface Slot {
-  readonly id: number
-  readonly objectType: string
-  readonly relation: string
-  readonly subjectType: string
-  readonly subjectRelation: string
-  readonly condition: string
-  /** The slot without its condition: a tuple's key stands in one slot of a base only. */
-  readonly base: Base
-  /** For pages: one number per relation name, one per subject relation name. */
-  readonly relationId: number
-  readonly subjectRelationId: number
+export type { Slot } from "./slots.ts"
+
+/** What the graph no longer refers to, but work under way may be reading. */
+export interface Retired {
+  readonly forward: readonly number[]
+  readonly reverse: readonly number[]
+  readonly names: readonly number[]
 }
 
-export interface Base {
-  readonly id: number
-  readonly slots: Slot[]
+/** A stored tuple as the graph has it. */
+export interface Stored {
+  readonly slot: Slot
+  readonly context: Context | undefined
 }
 
-/** A condition's context stored with a tuple, parsed when it is first needed. */
-export class StoredContext {
-  readonly text: string
-  #value: Readonly<Record<string, unknown>> | undefined
-
-  constructor(text: string) {
-    this.text = text
-  }
-
-  get value(): Readonly<Record<string, unknown>> {
-    this.#value ??= JSON.parse(this.text) as Readonly<Record<string, unknown>>
-    return this.#value
-  }
+/** In which of its two places a tuple is, or would be, in memory. */
+export interface Held {
+  readonly forward: boolean
+  readonly reverse: boolean
 }
+
+const whole: Held = { forward: true, reverse: true }
+const bytesPerSlot = 256
 
 /**
  * The tuples of a store at one revision: names as integers, adjacency both ways. It knows no model: slots are made of the names in the
@@ -48,22 +40,39 @@ export class Graph {
   readonly names = new Names()
   readonly forward = new Adjacency()
   readonly reverse = new Adjacency()
-  readonly slots: Slot[] = []
-  revision = 0
-  /** Loaded pages of a partial graph; undefined when the graph is whole. */
-  readonly pages: { readonly forward: Set<number>; readonly reverse: Set<number> } | undefined
-  /** Slots by object type, relation and subject type, which are small numbers. */
-  readonly #slotsByTypes = new Map<number, Slot[]>()
-  readonly #bases = new Map<string, Base>()
-  readonly #typeIds = new Map<string, number>()
-  readonly #types: string[] = []
+  revision: number
+  /** Counts what makes the graph another: changes applied, pages installed. */
+  epoch = 1
+  /** Work is under way: ids of names that are given up are not given to others before `reclaim`. */
+  held = false
+  /** Pages in memory of a partial graph; undefined when the graph is whole. */
+  readonly pages: Pages | undefined
+  readonly #slots = new Slots()
+  readonly slots: readonly Slot[] = this.#slots.all
   /** For each name the number of its type, plus 1. */
   readonly #typeOfName = new IntColumn()
-  readonly #relationIds = new Map<string, number>()
-  readonly #contexts = new Map<string, StoredContext>()
+  readonly #contexts = new Contexts()
+  /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
+  readonly #uses = new IntColumn()
+  #retiredNames: number[] = []
 
-  constructor(options: { readonly paged?: boolean | undefined } = {}) {
-    this.pages = options.paged === true ? { forward: new Set(), reverse: new Set() } : undefined
+  constructor(options: { readonly paged?: boolean | undefined; readonly revision?: number } = {}) {
+    this.revision = options.revision ?? 0
+    this.pages = options.paged === true ? new Pages() : undefined
+  }
+
+  /** Bytes in use: what the memory budget counts. */
+  get bytes(): number {
+    const { names, forward, reverse, pages } = this
+    const slots = bytesPerSlot * this.slots.length
+    return names.bytes + forward.bytes + reverse.bytes + this.#contexts.bytes + slots + (pages?.bytes ?? 0)
+  }
+
+  /** Bytes held, in use or not. */
+  get reservedBytes(): number {
+    const columns = this.#typeOfName.bytes + this.#uses.bytes
+    const lists = this.forward.reservedBytes + this.reverse.reservedBytes
+    return columns + lists + this.names.reservedBytes + this.#contexts.reservedBytes
   }
 
   /** The slot of these names; made when it is new. */
@@ -74,91 +83,36 @@ export class Graph {
     subjectRelation: string,
     condition: string,
   ): Slot {
-    return this.#slot(
-      this.#typeId(objectType),
-      relation,
-      this.#typeId(subjectType),
-      subjectRelation,
-      condition,
-    )
-  }
-
-  #slot(
-    objectType: number,
-    relation: string,
-    subjectType: number,
-    subjectRelation: string,
-    condition: string,
-  ): Slot {
-    const relationId = this.relationId(relation)
-    const key = (objectType * 0x2_0000 + relationId) * 0x2_0000 + subjectType
-    const known = this.#slotsByTypes.get(key) ?? []
-    for (const slot of known)
-      if (slot.subjectRelation === subjectRelation && slot.condition === condition) return slot
-    const baseKey = `${key}#${subjectRelation}`
-    const base = this.#bases.get(baseKey) ?? { id: this.#bases.size, slots: [] }
-    this.#bases.set(baseKey, base)
-    const slot: Slot = {
-      id: this.slots.length,
-      objectType: this.#types[objectType] ?? "",
-      relation,
-      subjectType: this.#types[subjectType] ?? "",
-      subjectRelation,
-      condition,
-      base,
-      relationId,
-      subjectRelationId: this.relationId(subjectRelation === "*" ? "" : subjectRelation),
-    }
-    this.slots.push(slot)
-    base.slots.push(slot)
-    known.push(slot)
-    this.#slotsByTypes.set(key, known)
-    return slot
-  }
-
-  #typeId(type: string): number {
-    const known = this.#typeIds.get(type)
-    if (known !== undefined) return known
-    this.#types.push(type)
-    this.#typeIds.set(type, this.#types.length - 1)
-    return this.#types.length - 1
+    const slots = this.#slots
+    return slots.of(slots.typeId(objectType), relation, slots.typeId(subjectType), subjectRelation, condition)
   }
 
   /** The number of a name's type: taken out of the name once. */
   #typeOf(id: number, name: string): number {
     const known = this.#typeOfName.get(id)
     if (known !== 0) return known - 1
-    const type = this.#typeId(name.slice(0, name.indexOf(":")))
+    const type = this.#slots.typeOfName(name)
     this.#typeOfName.set(id, type + 1)
     return type
   }
 
   /** A number for a relation's name, so that (object, relation) is one number too. */
   relationId(relation: string): number {
-    const known = this.#relationIds.get(relation)
-    if (known !== undefined) return known
-    const id = this.#relationIds.size
-    this.#relationIds.set(relation, id)
-    return id
+    return this.#slots.relationId(relation)
   }
 
   /** The slot of a row that may be no tuple of this graph. */
-  slotOfRow([object, relation, subject, subjectRelation, condition]: TupleRow): Slot {
-    return this.slot(
-      object.slice(0, object.indexOf(":")),
-      relation,
-      subject.slice(0, subject.indexOf(":")),
-      isWildcard(subject) ? "*" : subjectRelation,
-      condition,
-    )
+  slotOfRow(row: TupleRow): Slot {
+    return this.#slots.ofRow(row)
   }
 
   #slotOf(object: number, subject: number, row: TupleRow): Slot {
-    return this.#slot(
+    const userset = isWildcard(row[2]) ? "*" : row[3]
+    return this.#slots.of(
       this.#typeOf(object, row[0]),
       row[1],
       this.#typeOf(subject, row[2]),
-      isWildcard(row[2]) ? "*" : row[3],
+      userset,
       row[4],
     )
   }
@@ -170,7 +124,7 @@ export class Graph {
     const slot = this.#slotOf(object, subject, row)
     this.forward.insert(object, slot.id, subject)
     this.reverse.insert(subject, slot.id, object)
-    if (row[5] !== "") this.#setContext(object, slot.id, subject, row[5])
+    if (row[5] !== "") this.#contexts.set(object, slot.id, subject, row[5])
   }
 
   startLoad(): void {
@@ -178,96 +132,221 @@ export class Graph {
     this.reverse.startBulk()
   }
 
-  /** Sorts what was loaded, yielding after every few thousand names so that the caller can let others run. */
+  /** Sorts what was loaded, yielding every few milliseconds so that the caller can let others run. */
   *finishLoad(): Generator<void> {
-    const step = 4096
-    for (let from = 0; from < this.names.count; from += step) {
-      const to = Math.min(from + step, this.names.count)
-      this.forward.sort(from, to)
-      this.reverse.sort(from, to)
-      yield
-    }
-    this.forward.endBulk()
-    this.reverse.endBulk()
+    yield* this.forward.sort(this.names.idsEnd)
+    yield* this.reverse.sort(this.names.idsEnd)
   }
 
   /** A tuple written: it replaces one of the same key under another condition. A partial graph takes what its pages cover. */
   write(row: TupleRow): void {
+    const known = this.holds(row)
+    if (!known.forward && !known.reverse) return
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
     const slot = this.#slotOf(object, subject, row)
+    // So that neither name is given up while its tuple changes place.
+    this.#use(object)
+    this.#use(subject)
     if (slot.base.slots.length > 1) this.#erase(slot, object, subject)
-    if (this.hasForward(object, slot)) {
-      this.forward.insert(object, slot.id, subject)
-      this.#setContext(object, slot.id, subject, row[5])
+    if (known.forward) {
+      if (this.forward.insert(object, slot.id, subject)) this.#use(subject)
+      this.#contexts.set(object, slot.id, subject, row[5])
     }
-    if (this.hasReverse(subject, slot)) this.reverse.insert(subject, slot.id, object)
+    if (known.reverse && this.reverse.insert(subject, slot.id, object)) this.#use(object)
+    this.#unuse(object)
+    this.#unuse(subject)
+  }
+
+  /** The ids of a row's object and subject, -1 where there is none. */
+  idsOf(row: TupleRow): readonly [object: number, subject: number] {
+    return [this.names.find(row[0]), this.names.find(row[2])]
+  }
+
+  /** Which of a tuple's two pages are in memory. */
+  holds(row: TupleRow): Held {
+    const { pages } = this
+    if (pages === undefined) return whole
+    const object = this.names.find(row[0])
+    const subject = this.names.find(row[2])
+    const relation = this.relationId(row[1])
+    const subjectRelation = this.relationId(row[3])
+    return {
+      forward: object >= 0 && pages.holds(object, relation, "forward"),
+      reverse: subject >= 0 && pages.holds(subject, subjectRelation, "reverse"),
+    }
   }
 
   /** A tuple deleted, whatever its condition was. */
   delete(row: TupleRow): void {
     const object = this.names.find(row[0])
     const subject = this.names.find(row[2])
-    if (object >= 0 && subject >= 0) this.#erase(this.slotOfRow(row), object, subject)
+    if (object < 0 || subject < 0) return
+    this.#erase(this.slotOfRow(row), object, subject)
+    if (this.pages !== undefined) return
+    this.#forgetUnused(object)
+    if (subject !== object) this.#forgetUnused(subject)
   }
 
   #erase(slot: Slot, object: number, subject: number): void {
     for (const { id, condition } of slot.base.slots) {
-      this.forward.remove(object, id, subject)
-      this.reverse.remove(subject, id, object)
-      if (condition !== "") this.#contexts.delete(`${object}/${id}/${subject}`)
+      if (this.forward.remove(object, id, subject)) this.#unuse(subject)
+      if (this.reverse.remove(subject, id, object)) this.#unuse(object)
+      if (condition !== "") this.#contexts.set(object, id, subject, "")
     }
   }
 
+  /** How the tuple with a row's key stands here now; undefined when it does not, or its pages are not in memory. */
+  stored(row: TupleRow): Stored | undefined {
+    const object = this.names.find(row[0])
+    const subject = this.names.find(row[2])
+    if (object < 0 || subject < 0) return undefined
+    for (const slot of this.slotOfRow(row).base.slots)
+      if (
+        this.forward.has(this.forward.find(object, slot.id), subject) ||
+        this.reverse.has(this.reverse.find(subject, slot.id), object)
+      )
+        return { slot, context: this.context(object, slot.id, subject) }
+    return undefined
+  }
+
   /** The context stored with a tuple; undefined when it has none. */
-  context(object: number, slot: number, subject: number): StoredContext | undefined {
-    return this.#contexts.get(`${object}/${slot}/${subject}`)
+  context(object: number, slot: number, subject: number): Context | undefined {
+    return this.#contexts.get(object, slot, subject)
   }
 
-  #setContext(object: number, slot: number, subject: number, text: string): void {
-    if (text === "") this.#contexts.delete(`${object}/${slot}/${subject}`)
-    else this.#contexts.set(`${object}/${slot}/${subject}`, new StoredContext(text))
+  /** While true, a list that changes is written anew beside what it was, which is kept until `reclaim`: work under way may be reading it. */
+  share(shared: boolean): void {
+    this.forward.lists.shared = shared
+    this.reverse.lists.shared = shared
   }
 
-  hasForward(object: number, slot: Slot): boolean {
-    return this.pages?.forward.has(pageOf(object, slot.relationId)) ?? true
+  /** What was given up since the last call while the graph was shared. */
+  takeRetired(): Retired | undefined {
+    const forward = this.forward.lists.takeRetired()
+    const reverse = this.reverse.lists.takeRetired()
+    const names = this.#retiredNames
+    if (forward.length + reverse.length + names.length === 0) return undefined
+    this.#retiredNames = []
+    return { forward, reverse, names }
   }
 
-  hasReverse(subject: number, slot: Slot): boolean {
-    return this.pages?.reverse.has(pageOf(subject, slot.subjectRelationId)) ?? true
+  /** Nobody reads it any more. */
+  reclaim({ forward, reverse, names }: Retired): void {
+    this.forward.lists.reclaim(forward)
+    this.reverse.lists.reclaim(reverse)
+    for (const id of names) this.names.release(id)
   }
 
-  hasReversePage(subject: number, subjectRelation: string): boolean {
-    return this.pages?.reverse.has(pageOf(subject, this.relationId(subjectRelation))) ?? true
+  /** Is this page in memory, and was it by this epoch? */
+  hasForward(object: number, slot: Slot, epoch: number): boolean {
+    return this.pages?.has(object, slot.relationId, "forward", epoch) ?? true
+  }
+
+  hasReverse(subject: number, slot: Slot, epoch: number): boolean {
+    return this.pages?.has(subject, slot.subjectRelationId, "reverse", epoch) ?? true
+  }
+
+  /** The same of all that stands with one relation of the subject's own. */
+  hasReversePage(subject: number, subjectRelation: string, epoch: number): boolean {
+    return this.pages?.has(subject, this.relationId(subjectRelation), "reverse", epoch) ?? true
+  }
+
+  /** Is this page in memory? Then it is pinned. */
+  use(key: PageKey, pins: Pins): boolean {
+    const forward = key.direction === "forward"
+    const id = this.names.find(forward ? key.object : key.subject)
+    const relation = this.relationId(forward ? key.relation : key.subjectRelation)
+    if (id < 0 || this.pages === undefined) return false
+    this.pages.record(pins)
+    const held = this.pages.has(id, relation, key.direction, this.epoch)
+    this.pages.record(undefined)
+    return held
   }
 
   /** Installs a page read at this graph's revision. A page without rows is one too: absence is known then. */
   install(key: PageKey, rows: readonly TupleRow[]): void {
-    if (this.pages === undefined) return
+    const { pages } = this
+    if (pages === undefined) return
     const forward = key.direction === "forward"
     const id = this.names.intern(forward ? key.object : key.subject)
-    const page = pageOf(id, this.relationId(forward ? key.relation : key.subjectRelation))
-    const loaded = forward ? this.pages.forward : this.pages.reverse
-    if (loaded.has(page)) return
-    loaded.add(page)
+    const relation = this.relationId(forward ? key.relation : key.subjectRelation)
+    if (pages.holds(id, relation, key.direction)) return
+    pages.add(id, relation, key.direction, this.epoch)
+    this.#typeOf(id, forward ? key.object : key.subject)
+    this.#use(id)
     for (const row of rows) {
       const object = this.names.intern(row[0])
       const subject = this.names.intern(row[2])
       const slot = this.#slotOf(object, subject, row)
       if (forward) {
-        this.forward.insert(object, slot.id, subject)
-        this.#setContext(object, slot.id, subject, row[5])
-      } else this.reverse.insert(subject, slot.id, object)
+        if (this.forward.insert(object, slot.id, subject)) this.#use(subject)
+        this.#contexts.set(object, slot.id, subject, row[5])
+      } else if (this.reverse.insert(subject, slot.id, object)) this.#use(object)
     }
+  }
+
+  /** Takes the least used page out of memory; false when all that is left is in use. */
+  evict(): boolean {
+    return this.pages?.evict((id, relation, direction) => this.#remove(id, relation, direction)) === true
+  }
+
+  #remove(id: number, relation: number, direction: Direction): void {
+    const forward = direction === "forward"
+    const adjacency = forward ? this.forward : this.reverse
+    const found: number[] = []
+    adjacency.eachSlot(id, (slot) => {
+      const { relationId, subjectRelationId } = this.slots[slot] as Slot
+      if ((forward ? relationId : subjectRelationId) === relation) found.push(slot)
+    })
+    for (const slot of found) {
+      const value = adjacency.find(id, slot)
+      const others = value >= 0 ? [value] : copied(adjacency.stretch(value))
+      adjacency.drop(id, slot)
+      for (const other of others) {
+        if (forward) this.#contexts.set(id, slot, other, "")
+        this.#unuse(other)
+      }
+    }
+    this.#unuse(id)
+  }
+
+  #use(id: number): void {
+    if (this.pages !== undefined) this.#uses.set(id, this.#uses.get(id) + 1)
+  }
+
+  #unuse(id: number): void {
+    if (this.pages === undefined) return
+    this.#uses.set(id, this.#uses.get(id) - 1)
+    this.#forgetUnused(id)
+  }
+
+  /** An id for a name that no tuple here has; `forget` it. */
+  bring(name: string): number {
+    const id = this.names.intern(name)
+    this.#typeOf(id, name)
+    return id
+  }
+
+  forget(id: number): void {
+    this.#forgetUnused(id)
+  }
+
+  /** Gives a name up that stands for nothing any more. */
+  #forgetUnused(id: number): void {
+    const used =
+      this.pages === undefined
+        ? !this.forward.isEmpty(id) || !this.reverse.isEmpty(id)
+        : this.#uses.get(id) > 0
+    // Without a type it was given up before.
+    if (used || this.#typeOfName.get(id) === 0) return
+    this.#typeOfName.set(id, 0)
+    this.names.unlink(id)
+    if (this.held) this.#retiredNames.push(id)
+    else this.names.release(id)
   }
 }
 
-/** `type:*`. */
-function isWildcard(name: string): boolean {
-  return name.charCodeAt(name.length - 1) === 42 && name.charCodeAt(name.length - 2) === 58
-}
-
-/** Ids are below 2^31 and relation names few, so this is exact. */
-function pageOf(id: number, relation: number): number {
-  return id * 0x10_0000 + relation
+function copied({ array, start, end }: { array: Int32Array; start: number; end: number }): Int32Array {
+  return array.slice(start, end)
 }

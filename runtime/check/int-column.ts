@@ -9,6 +9,11 @@ export class IntColumn {
   readonly #chunks: Int32Array[] = []
   #small = new Int32Array(16)
 
+  /** Bytes held. */
+  get bytes(): number {
+    return this.#chunks.length === 0 ? 4 * this.#small.length : 4 * (chunkMask + 1) * this.#chunks.length
+  }
+
   get(index: number): number {
     const chunk = this.#chunks[index >>> chunkBits]
     if (chunk !== undefined) return chunk[index & chunkMask] as number

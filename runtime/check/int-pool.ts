@@ -3,37 +3,48 @@ const chunkInts = 1 << chunkBits
 const chunkMask = chunkInts - 1
 /** A first chunk this small lets a store of a few hundred tuples cost kilobytes. */
 const firstChunkInts = 1024
-/** Size classes are powers of two; longer lists have an array of their own. */
+/** Size classes are powers of two: 4 to 65,536 ints. */
+const classMin = 2
 const classMax = 16
-/** References at or above this name a list with an own array. */
-const bigBase = 0x4000_0000
+const nothing = -1
 
-interface BigList {
+/** One chunk: its integers, a bit per four of them where a free stretch begins, and how many are free. */
+interface Chunk {
   array: Int32Array
-  count: number
-}
-
-interface ListPlace {
-  array: Int32Array
-  start: number
-  end: number
+  starts: Int32Array
+  free: number
 }
 
 /**
- * Memory for blocks and lists of 32-bit integers, in chunks of 4 MB with free lists per size class. A stretch's class follows from its length alone,
- * so that no stretch stores its capacity. Lists are referred to by negative values: `~address`, or `~(2^30 + index)` when they have an own array.
+ * Memory for stretches of 32-bit integers in chunks of 4 MB: a buddy allocator. A stretch's class follows from its length alone, so that none stores its
+ * capacity; free neighbours join again, and a chunk that is free altogether goes back to the system, so that churn does not eat memory.
+ * A free stretch holds its list's links and its class in its own first integers.
  */
 export class IntPool {
-  readonly #chunks: Int32Array[] = [new Int32Array(firstChunkInts)]
-  // Address 0 means "none", so the first ints are never given out.
-  #used = 4
-  readonly #free: number[][] = Array.from({ length: classMax + 1 }, () => [])
-  readonly #big: (BigList | undefined)[] = []
-  readonly #bigFree: number[] = []
-  readonly #place: ListPlace = { array: new Int32Array(0), start: 0, end: 0 }
+  readonly #chunks: (Chunk | undefined)[] = []
+  /** First free stretch per class. */
+  readonly #heads = new Int32Array(classMax + 1).fill(nothing)
+  #used = 0
+  #reserved = 0
+
+  constructor() {
+    this.#addChunk(firstChunkInts)
+    // Address 0 means "none", so the first ints are never given out.
+    this.allocate(1)
+  }
+
+  /** Bytes of the stretches in use, as large as they were made. */
+  get bytes(): number {
+    return 4 * this.#used
+  }
+
+  /** Bytes held, in use or not. */
+  get reservedBytes(): number {
+    return 4 * this.#reserved
+  }
 
   array(address: number): Int32Array {
-    return this.#chunks[address >>> chunkBits] as Int32Array
+    return (this.#chunks[address >>> chunkBits] as Chunk).array
   }
 
   offset(address: number): number {
@@ -48,32 +59,29 @@ export class IntPool {
   allocate(ints: number): number {
     const size = classOf(ints)
     if (size > classMax) throw new RangeError(`a stretch of ${ints} integers`)
-    const reused = this.#free[size]?.pop()
-    if (reused !== undefined) return reused
-    const need = 1 << size
-    let index = this.#chunks.length - 1
-    let chunk = this.#chunks[index] as Int32Array
-    if (this.#used + need > chunk.length) {
-      if (chunk.length < chunkInts && this.#used + need <= chunkInts) {
-        let length = chunk.length
-        while (length < this.#used + need) length *= 2
-        const grown = new Int32Array(length)
-        grown.set(chunk)
-        this.#chunks[index] = chunk = grown
-      } else {
-        chunk = new Int32Array(chunkInts)
-        this.#chunks.push(chunk)
-        index++
-        this.#used = 0
-      }
+    let from = size
+    while (from <= classMax && this.#heads[from] === nothing) from++
+    if (from > classMax) {
+      this.#grow(size)
+      return this.allocate(ints)
     }
-    const address = index * chunkInts + this.#used
-    this.#used += need
+    const address = this.#heads[from] as number
+    this.#unlink(address, from)
+    // The upper halves of what is larger than needed stay free.
+    while (from > size) this.#link(address + (1 << --from), from)
+    this.#used += 1 << size
+    ;(this.#chunks[address >>> chunkBits] as Chunk).free -= 1 << size
     return address
   }
 
   free(address: number, ints: number): void {
-    this.#free[classOf(ints)]?.push(address)
+    const size = classOf(ints)
+    const index = address >>> chunkBits
+    const chunk = this.#chunks[index] as Chunk
+    this.#used -= 1 << size
+    chunk.free += 1 << size
+    this.#join(address, size)
+    if (chunk.free === chunkInts && index > 0) this.#drop(index)
   }
 
   copy(from: number, to: number, ints: number): void {
@@ -81,121 +89,98 @@ export class IntPool {
     this.array(to).set(this.array(from).subarray(source, source + ints), this.offset(to))
   }
 
-  /** Where the ids of a list lie. One object, reused by every call. */
-  list(value: number): ListPlace {
-    const place = this.#place
-    const reference = ~value
-    if (reference >= bigBase) {
-      const big = this.#bigAt(reference)
-      place.array = big.array
-      place.start = 0
-      place.end = big.count
-    } else {
-      place.array = this.array(reference)
-      place.start = this.offset(reference) + 1
-      place.end = place.start + (place.array[place.start - 1] as number)
+  /** Puts a free stretch back, joined with its free neighbours. */
+  #join(address: number, size: number): void {
+    const { array, starts } = this.#chunks[address >>> chunkBits] as Chunk
+    let start = address & chunkMask
+    let joined = size
+    while (joined < classMax) {
+      const buddy = start ^ (1 << joined)
+      if (buddy >= array.length || !isStart(starts, buddy) || array[buddy + 2] !== joined) break
+      this.#unlink((address & ~chunkMask) | buddy, joined)
+      start &= ~(1 << joined)
+      joined++
     }
-    return place
+    this.#link((address & ~chunkMask) | start, joined)
   }
 
-  /** A new list of two. */
-  pairList(first: number, second: number): number {
-    const address = this.allocate(3)
-    const array = this.array(address)
-    const start = this.offset(address)
-    array[start] = 2
-    array[start + 1] = first
-    array[start + 2] = second
-    return ~address
+  #link(address: number, size: number): void {
+    const { array, starts } = this.#chunks[address >>> chunkBits] as Chunk
+    const at = address & chunkMask
+    const next = this.#heads[size] as number
+    array[at] = next
+    array[at + 1] = nothing
+    array[at + 2] = size
+    starts[at >>> 7] = (starts[at >>> 7] as number) | (1 << ((at >>> 2) & 31))
+    if (next !== nothing) this.array(next)[(next & chunkMask) + 1] = address
+    this.#heads[size] = address
   }
 
-  /** Inserts before position `at`; returns the list's value, which changes when it moves. */
-  insert(value: number, at: number, id: number): number {
-    const reference = ~value
-    if (reference >= bigBase) {
-      const big = this.#bigAt(reference)
-      if (big.count === big.array.length) big.array = resized(big.array, 2 * big.count)
-      insertInto(big.array, at, big.count++, id)
-      return value
-    }
-    const { array, start, end } = this.list(value)
-    const count = end - start
-    if (classOf(count + 1) === classOf(count + 2)) {
-      array[start - 1] = count + 1
-      insertInto(array, start + at, end, id)
-      return value
-    }
-    const ids = new Int32Array(count + 1)
-    ids.set(array.subarray(start, start + at))
-    ids[at] = id
-    ids.set(array.subarray(start + at, end), at + 1)
-    return this.#rewrite(value, ids)
+  #unlink(address: number, size: number): void {
+    const { array, starts } = this.#chunks[address >>> chunkBits] as Chunk
+    const at = address & chunkMask
+    const next = array[at] as number
+    const previous = array[at + 1] as number
+    starts[at >>> 7] = (starts[at >>> 7] as number) & ~(1 << ((at >>> 2) & 31))
+    if (next !== nothing) this.array(next)[(next & chunkMask) + 1] = previous
+    if (previous === nothing) this.#heads[size] = next
+    else this.array(previous)[previous & chunkMask] = next
   }
 
-  /** Removes the id at position `at`. A list of one becomes that id. */
-  remove(value: number, at: number): number {
-    const { array, start, end } = this.list(value)
-    array.copyWithin(start + at, start + at + 1, end)
-    return this.shrink(value, end - start - 1)
+  /** Room for a stretch of the class: the first chunk doubles up to its full size, then come whole ones. */
+  #grow(size: number): void {
+    const [first] = this.#chunks
+    if (this.#chunks.length > 1 || first === undefined || first.array.length === chunkInts) {
+      this.#addChunk(chunkInts)
+      return
+    }
+    const before = first.array.length
+    const length = Math.min(chunkInts, Math.max(2 * before, 2 << size))
+    first.array = copied(first.array, length)
+    first.starts = copied(first.starts, length >>> 7)
+    this.#reserved += length - before
+    this.#addFree(0, before, length)
   }
 
-  /** Keeps the first `count` ids. */
-  shrink(value: number, count: number): number {
-    const { array, start, end } = this.list(value)
-    const reference = ~value
-    if (reference >= bigBase) {
-      const big = this.#bigAt(reference)
-      big.count = count
-      // Half of the class below, so that a list at the border does not move with every change.
-      if (count > 1 << (classMax - 1)) {
-        if (4 * count < big.array.length) big.array = resized(big.array, 2 * count)
-        return value
-      }
-    } else if (count > 1 && classOf(count + 1) === classOf(end - start + 1)) {
-      array[start - 1] = count
-      return value
-    }
-    return this.#rewrite(value, array.slice(start, start + count))
+  #addChunk(length: number): void {
+    const array = new Int32Array(length)
+    let index = this.#chunks.indexOf(undefined)
+    if (index < 0) index = this.#chunks.length
+    this.#chunks[index] = { array, starts: new Int32Array(length >>> 7), free: 0 }
+    this.#reserved += length
+    this.#addFree(index, 0, length)
   }
 
-  #rewrite(value: number, ids: Int32Array): number {
-    const reference = ~value
-    if (reference >= bigBase) {
-      this.#big[reference - bigBase] = undefined
-      this.#bigFree.push(reference - bigBase)
-    } else {
-      this.free(reference, (this.array(reference)[this.offset(reference)] as number) + 1)
+  /** Makes the integers [from, to) of a chunk free, as stretches as large as their place allows. */
+  #addFree(index: number, from: number, to: number): void {
+    ;(this.#chunks[index] as Chunk).free += to - from
+    for (let at = from; at < to; ) {
+      const aligned = at === 0 ? classMax : Math.min(classMax, 31 - Math.clz32(at & -at))
+      const size = Math.min(aligned, 31 - Math.clz32(to - at))
+      this.#join(index * chunkInts + at, size)
+      at += 1 << size
     }
-    if (ids.length === 1) return ids[0] as number
-    if (classOf(ids.length + 1) > classMax) {
-      const index = this.#bigFree.pop() ?? this.#big.length
-      this.#big[index] = { array: resized(ids, 2 * ids.length), count: ids.length }
-      return ~(bigBase + index)
-    }
-    const address = this.allocate(ids.length + 1)
-    const array = this.array(address)
-    array[this.offset(address)] = ids.length
-    array.set(ids, this.offset(address) + 1)
-    return ~address
   }
 
-  #bigAt(reference: number): BigList {
-    return this.#big[reference - bigBase] as BigList
+  /** A chunk nobody uses any more. */
+  #drop(index: number): void {
+    for (let at = 0; at < chunkInts; at += 1 << classMax) this.#unlink(index * chunkInts + at, classMax)
+    this.#chunks[index] = undefined
+    this.#reserved -= chunkInts
   }
 }
 
 /** The smallest power of two, as exponent and at least 2, that holds so many ints. */
 function classOf(ints: number): number {
-  return ints <= 4 ? 2 : 32 - Math.clz32(ints - 1)
+  return ints <= 4 ? classMin : 32 - Math.clz32(ints - 1)
 }
 
-function insertInto(array: Int32Array, at: number, end: number, id: number): void {
-  array.copyWithin(at + 1, at, end)
-  array[at] = id
+function isStart(starts: Int32Array, at: number): boolean {
+  return (((starts[at >>> 7] as number) >>> ((at >>> 2) & 31)) & 1) === 1
 }
 
-function resized(array: Int32Array, length: number): Int32Array {
+function copied(array: Int32Array, length: number): Int32Array {
   const grown = new Int32Array(length)
-  grown.set(array.length > length ? array.subarray(0, length) : array)
+  grown.set(array)
   return grown
 }

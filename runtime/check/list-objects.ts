@@ -2,12 +2,12 @@ import { objectsBackwards } from "./backwards.ts"
 import { ClosureTruths } from "./closure-truths.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { decideByKnown } from "./known.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { NameBytes, NameHeap, PackedNames } from "./named-ids.ts"
-import { CheckError } from "./ports.ts"
-import { worseProblem } from "./problem.ts"
+import { Listing } from "./listing.ts"
+import { NameBytes, PackedNames } from "./named-ids.ts"
 import type { Part } from "./program.ts"
-import { isError, isFalse, isMiss, isTrue, type Problem } from "./question.ts"
+import { isFalse, isTrue, type Problem } from "./question.ts"
 import type { ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
 import { readSurroundings, subjectParts } from "./request.ts"
 import { requireRelation, requireSubject } from "./require.ts"
@@ -59,40 +59,18 @@ function inquiryOf<Answer>(list: ObjectList, answerOf: (end: ListEnd) => Answer)
       return list.verification.question.misses
     },
     run: () => list.run(),
-    answer: (revision) => answerOf({ revision, ...list.end }),
-    cut: (revision) => (list.cut() ? answerOf({ revision, ...list.end }) : undefined),
+    answer: (revision) => answerOf({ revision, ...list.listing.end }),
+    cut: (revision) => (list.listing.cut() ? answerOf({ revision, ...list.listing.end }) : undefined),
     close: () => list.verification.release(),
   }
 }
 
-/** Objects verified together: what is undecided among them shares one pass of the slow path. */
-const chunkMin = 64
-const chunkMax = 1_024
-const yieldEvery = 512
-/** After so many steps objects are verified in order of name, so that a deadline can cut the list. */
-const unorderedSteps = 20_000
-
 class ObjectList {
   readonly verification: Verification
-  end: Omit<ListEnd, "revision"> = {}
-  readonly #request: ListObjectsRequest
+  readonly listing: Listing
   readonly #target: number
   readonly #part: Part | undefined
   readonly #truths: ClosureTruths
-  readonly #bytes: NameBytes
-  readonly #names: PackedNames
-  /** How many may still be named. */
-  #left: number
-  /** Found true before the list was put in order, and not named yet. */
-  readonly #early: NameHeap
-  readonly #undecided: NameHeap
-  #ordered = false
-  /** The first that is not decided while a chunk is; the last that is; the last that was named. */
-  #first = -1
-  #last = -1
-  #named = -1
-  #problem: Problem | undefined
-  #missed = false
 
   constructor(
     view: View,
@@ -101,8 +79,6 @@ class ObjectList {
     bounds: EvaluationOptions,
     names: PackedNames,
   ) {
-    this.#request = request
-    this.#names = names
     this.#target = requireRelation(model, request.type, request.relation)
     const subject = requireSubject(model, request.user)
     const surroundings = readSurroundings(view, model, request, true)
@@ -111,133 +87,34 @@ class ObjectList {
     this.verification = Verification.of(parts, bounds)
     const { question } = this.verification
     this.#truths = new ClosureTruths(question)
-    this.#bytes = new NameBytes(question)
-    this.#early = new NameHeap(this.#bytes, undefined)
-    this.#undecided = new NameHeap(this.#bytes, request.after)
-    this.#left = Math.min(
-      request.pageSize ?? Number.POSITIVE_INFINITY,
-      request.resultsMax ?? Number.POSITIVE_INFINITY,
-    )
-  }
-
-  /** A page size, a limit or a cursor: names are wanted in order. */
-  get #isPaged(): boolean {
-    return this.#left !== Number.POSITIVE_INFINITY || this.#request.after !== undefined
+    this.listing = new Listing({
+      paging: request,
+      bytes: new NameBytes(question),
+      names,
+      steps: () => question.steps,
+      decide: (ids) => this.#decide(ids),
+    })
   }
 
   *run(): Generator<void, boolean> {
     const { question } = this.verification
     const objects = yield* objectsBackwards(this.#truths, question, this.#target)
     if (objects === undefined) return false
-    if (this.#part !== undefined && question.program.pure[this.#target] !== true)
-      yield* this.#truths.prepare(this.#part, 256 + 4 * objects.length)
+    // In proportion to the objects, so that a set far larger than they are is not looked through for their sake.
+    if (this.#part !== undefined) yield* this.#truths.prepare(this.#part, 256 + 4 * objects.length)
     question.known = this.#truths
-    const rest = this.#isPaged ? objects : yield* this.#inAnyOrder(objects)
-    if (rest.length > 0) yield* this.#inOrder(rest)
-    if (this.#missed) return false
-    if (this.#problem !== undefined) throw new CheckError(this.#problem.code, this.#problem.message)
-    return true
-  }
-
-  /** Decides objects as they come and names them all in the end; what is left when that takes long is returned. */
-  *#inAnyOrder(objects: readonly number[]): Generator<void, readonly number[]> {
-    const { question } = this.verification
-    const late = question.steps + unorderedSteps
-    const found: number[] = []
-    let size = chunkMin
-    for (let from = 0; from < objects.length; from += size, size = Math.min(2 * size, chunkMax)) {
-      if (question.steps > late) {
-        for (const object of found) this.#early.add(object)
-        return objects.slice(from)
-      }
-      const ids = objects.slice(from, from + size)
-      const { values, problems } = yield* this.#decide(ids)
-      for (let at = 0; at < ids.length; at++) {
-        if (values[at] === isTrue) found.push(ids[at] as number)
-        else this.#note(values[at] as number, problems.get(at))
-      }
-      yield
-    }
-    for (let at = 0; at < found.length; at++) {
-      this.#names.add(this.#bytes.of(found[at] as number))
-      if (at % yieldEvery === 0) yield
-    }
-    return []
-  }
-
-  /** Decides and names objects in order of name until the page is full. */
-  *#inOrder(objects: readonly number[]): Generator<void> {
-    for (let at = 0; at < objects.length; at++) {
-      this.#undecided.add(objects[at] as number)
-      if (at % yieldEvery === 0) yield
-    }
-    this.#ordered = true
-    const size = Math.max(chunkMin, Math.min(this.#left + 1, chunkMax))
-    while (this.#undecided.size > 0) {
-      const ids: number[] = []
-      while (ids.length < size && this.#undecided.size > 0) ids.push(this.#undecided.shift())
-      this.#first = ids[0] as number
-      const { values, problems } = yield* this.#decide(ids)
-      for (let at = 0; at < ids.length; at++) {
-        const value = values[at] as number
-        if (value !== isTrue) this.#note(value, problems.get(at))
-        // Of a page, what stands before the first that can't be told is told, but nothing after it.
-        const ends = value === isTrue || (value === isError && this.#isPaged)
-        if (ends && this.#left === 0) return this.#closePage()
-        if (value === isTrue) this.#name(ids[at] as number)
-        else if (ends) return
-      }
-      this.#last = ids[ids.length - 1] as number
-      this.#first = -1
-      if (this.#missed && this.#isPaged) return
-      yield
-    }
-    while (this.#early.size > 0) this.#name(this.#early.shift())
-  }
-
-  #closePage(): void {
-    const { pageSize = Number.POSITIVE_INFINITY, resultsMax = Number.POSITIVE_INFINITY } = this.#request
-    this.#problem = undefined
-    const next = this.verification.question.nameOf(this.#named)
-    this.end = resultsMax < pageSize ? { next, truncated: "limit" } : { next }
-  }
-
-  /** Names what was found, and what was found early and stands before it. */
-  #name(object: number): void {
-    this.#nameBefore(object)
-    this.#names.add(this.#bytes.of(object))
-    this.#named = object
-    this.#left--
-  }
-
-  #nameBefore(object: number): void {
-    while (this.#early.size > 0 && this.#bytes.order(this.#early.first, object) < 0) {
-      this.#named = this.#early.shift()
-      this.#names.add(this.#bytes.of(this.#named))
-    }
-  }
-
-  /** A value that is not true. */
-  #note(value: number, problem: Problem | undefined): void {
-    if (value === isMiss) this.#missed = true
-    if (value !== isError || problem === undefined) return
-    this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)
+    return yield* this.listing.run(objects)
   }
 
   /** By whole sets where they tell, else by the machine. */
   *#decide(ids: readonly number[]): Generator<void, Outcomes> {
-    const { program, subject } = this.verification.question
-    const certain = program.pure[this.#target] === true
     const values = new Uint8Array(ids.length)
     const problems = new Map<number, Problem>()
     const nodes: number[] = []
     const places: number[] = []
     for (let at = 0; at < ids.length; at++) {
       const object = ids[at] as number
-      const value = this.#decideBySets(
-        object,
-        certain || (object === subject && this.#target === program.own),
-      )
+      const value = this.#known(object)
       if (value >= 0) values[at] = value
       else {
         nodes.push(object, this.#target)
@@ -254,22 +131,11 @@ class ObjectList {
     return { values, problems }
   }
 
-  #decideBySets(object: number, certain: boolean): number {
-    if (certain) return isTrue
-    return this.#part === undefined ? isFalse : this.#truths.decide(object, this.#part)
-  }
-
-  /** Ends the list where it is decided so far; false when nothing is. */
-  cut(): boolean {
-    if (!this.#ordered || this.#missed || this.#problem !== undefined) return false
-    const first = this.#first >= 0 ? this.#first : this.#undecided.first
-    if (first < 0) return false
-    this.#nameBefore(first)
-    const { question } = this.verification
-    let last = this.#named
-    if (last < 0 || (this.#last >= 0 && this.#bytes.order(this.#last, last) > 0)) last = this.#last
-    if (last < 0) return false
-    this.end = { next: question.nameOf(last), truncated: "deadline" }
-    return true
+  #known(object: number): number {
+    const { program, subject } = this.verification.question
+    // Found backwards among pure relations, or the userset itself.
+    if (program.pure[this.#target] === true) return isTrue
+    if (object === subject && this.#target === program.own) return isTrue
+    return this.#part === undefined ? isFalse : decideByKnown(this.#truths, object, this.#part)
   }
 }

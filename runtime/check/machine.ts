@@ -3,7 +3,6 @@ import { Memo, memoFlagged, memoOpen, memoTentative } from "./memo.ts"
 import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
 import { type MachineLimits, Searches } from "./searches.ts"
-import type { Trace } from "./trace.ts"
 
 /** Besides the truth values: the work goes on in a frame pushed just now; or has run out of steps for this turn. */
 const pushed = -1
@@ -26,7 +25,6 @@ const free = 0x7fff_ffff
  */
 export class Machine {
   question!: Question
-  trace: Trace | undefined
   /** The walk cannot tell; fixpoint.ts can. */
   flagged = false
   /** A node beyond the depth limit was met. */
@@ -43,9 +41,8 @@ export class Machine {
   #until = 0
 
   /** Prepares for a question; anything unfinished is forgotten. */
-  begin(question: Question, limits: MachineLimits, trace: Trace | undefined): void {
+  begin(question: Question, limits: MachineLimits): void {
     this.question = question
-    this.trace = trace
     this.flagged = false
     this.tooDeep = false
     this.#limits = limits
@@ -61,7 +58,7 @@ export class Machine {
 
   /** Lets go of what a large question took. */
   release(): void {
-    this.begin(this.question, this.#limits, undefined)
+    this.begin(this.question, this.#limits)
     for (const frame of this.#frames) frame.release()
   }
 
@@ -104,7 +101,6 @@ export class Machine {
         this.#handed = start
         return suspended
       }
-      if (frame.traced) this.trace?.close(value, question)
       this.#top--
       if (this.#top < 0) return value
       this.#handed = value
@@ -150,9 +146,9 @@ export class Machine {
     question.steps++
     this.#low = free
     if (depth > this.#limits.depthMax) return this.#beyond()
-    if (relation === program.own && object === question.subject) return this.#leaf(object, relation, isTrue)
+    if (relation === program.own && object === question.subject) return isTrue
     const part = program.parts[relation]
-    if (part === undefined) return this.#leaf(object, relation, isFalse)
+    if (part === undefined) return isFalse
     const known = question.known?.truth(object, relation) ?? -1
     if (known >= 0) return known
     let flags = isFalse
@@ -160,10 +156,10 @@ export class Machine {
     if (part.op === "any") {
       flags = question.tests(object, part)
       problem = question.problem
-      if (flags === isTrue || !question.leadsOn(object, part)) return this.#leaf(object, relation, flags)
+      if (flags === isTrue || !question.leadsOn(object, part)) return flags
     }
     const state = this.#memo.read(object, relation)
-    if (state >= 0) return this.#recall(state, object, relation)
+    if (state >= 0) return this.#recall(state)
     const frame = this.#push("node", part, undefined)
     frame.object = object
     frame.relation = relation
@@ -172,15 +168,7 @@ export class Machine {
     frame.mark = this.#memo.open(object, relation, frame.discovery)
     frame.flags = flags
     frame.problem = problem
-    if (this.trace !== undefined) {
-      this.trace.openNode(object, relation, question)
-      frame.traced = true
-    }
     return pushed
-  }
-
-  #leaf(object: number, relation: number, value: number): number {
-    return this.trace?.leaf(object, relation, value, this.question) ?? value
   }
 
   #beyond(): number {
@@ -189,7 +177,7 @@ export class Machine {
     return isError
   }
 
-  #recall(state: number, object: number, relation: number): number {
+  #recall(state: number): number {
     const { extra } = this.#memo
     let value = state
     if (state === memoOpen || state === memoTentative) {
@@ -199,7 +187,6 @@ export class Machine {
       this.flagged = true
       value = isFalse
     } else if (state === isError) this.question.problem = extra
-    this.trace?.again(object, relation, value, state === memoOpen, this.question)
     return value
   }
 
@@ -220,13 +207,12 @@ export class Machine {
 
   /** A part inside a node: a value at once when direct tuples decide it, else a frame of its own. */
   #part(part: Part, above: Frame): number {
-    const { question, trace } = this
+    const { question } = this
     if (above.kind === "node") {
       const frame = this.#push(part.op, part, above)
       // The tests were made on entering the node.
       frame.flags = above.flags
       frame.problem = above.problem
-      if (trace !== undefined && part.op !== "any") frame.traced = trace.openPart(part.op)
       return pushed
     }
     let flags = isFalse
@@ -235,16 +221,12 @@ export class Machine {
     if (known >= 0) return known
     if (part.op === "any") {
       flags = question.tests(above.object, part)
-      if (flags === isTrue || !question.leadsOn(above.object, part)) {
-        trace?.leafPart(above.object, part, flags, question)
-        return flags
-      }
+      if (flags === isTrue || !question.leadsOn(above.object, part)) return flags
     }
     const problem = question.problem
     const frame = this.#push(part.op, part, above)
     frame.flags = flags
     frame.problem = problem
-    if (trace !== undefined) frame.traced = trace.openPart(part.op)
     return pushed
   }
 
@@ -320,8 +302,7 @@ export class Machine {
     if (frame.depth >= this.#limits.depthMax) return this.#beyond()
     frame.walk(question.list, question.listStart, question.listEnd)
     frame.target = hop.target
-    // A trace wants to see every node, and the answer is the same either way.
-    const manner = this.trace === undefined ? this.#searches.mannerOf(hop, length) : "walk"
+    const manner = this.#searches.mannerOf(hop, length)
     if (manner === "search") return this.#beginSearch(frame, false)
     frame.testing = manner === "test"
     return isFalse
@@ -335,14 +316,10 @@ export class Machine {
     this.#low = free
     if (hop.condition !== undefined) {
       const edge = question.edge(frame.object, question.slots[hop.slot] as number, object, hop.condition)
-      if (edge === isFalse) {
-        this.trace?.brokenEdge(frame.object, hop, object, question)
-        return isFalse
-      }
+      if (edge === isFalse) return isFalse
       frame.edge = edge
       frame.edgeProblem = question.problem
     }
-    this.trace?.edge(frame.object, hop, object, frame.edge, question)
     return this.#enter(object, hop.target, frame.depth + 1)
   }
 

@@ -1,4 +1,4 @@
-import type { PageKey, Pages, TupleChange, TupleKey, TupleRow, TupleSource } from "./ports.ts"
+import type { PageKey, PageRows, Pages, TupleChange, TupleKey, TupleRow, TupleSource } from "./ports.ts"
 import { rowOf } from "./tuple.ts"
 
 const batchRows = 1000
@@ -10,6 +10,8 @@ const batchRows = 1000
 export class MemorySource implements TupleSource {
   readonly rows = new Map<string, TupleRow>()
   readonly feed: TupleChange[] = []
+  /** As many rows as a page may have. */
+  pageRowsMax = Number.POSITIVE_INFINITY
   protected latest = 0
 
   /** One transaction; returns its changes. A tuple that is there is replaced. */
@@ -24,9 +26,14 @@ export class MemorySource implements TupleSource {
 
   #commit(operation: "write" | "delete", tuples: readonly TupleKey[]): TupleChange[] {
     this.latest++
-    const changes = tuples.map((tuple) => ({ revision: this.latest, operation, row: rowOf(tuple) }))
-    for (const { row } of changes) {
-      const key = row.slice(0, 4).join(" ")
+    const revision = this.latest
+    const changes: TupleChange[] = []
+    for (const row of tuples.map(rowOf)) {
+      const key = keyOf(row)
+      const replaced = this.rows.get(key)
+      if (operation === "write" && replaced !== undefined)
+        changes.push({ revision, operation: "delete", row: replaced })
+      changes.push({ revision, operation, row })
       if (operation === "write") this.rows.set(key, row)
       else this.rows.delete(key)
     }
@@ -50,13 +57,14 @@ export class MemorySource implements TupleSource {
 
   async pages(_storeId: string, keys: readonly PageKey[]): Promise<Pages> {
     const rows = [...this.rows.values()]
-    const pages = keys.map((key) =>
-      rows.filter((row) =>
+    const pages = keys.map((key): PageRows => {
+      const page = rows.filter((row) =>
         key.direction === "forward"
           ? row[0] === key.object && row[1] === key.relation
           : row[2] === key.subject && row[3] === key.subjectRelation,
-      ),
-    )
+      )
+      return page.length > this.pageRowsMax ? "too many" : page
+    })
     return { revision: this.latest, pages }
   }
 
@@ -65,4 +73,16 @@ export class MemorySource implements TupleSource {
     const last = later[Math.min(max, later.length) - 1]?.revision ?? revision
     return later.filter((change) => change.revision <= last)
   }
+
+  async stood(_storeId: string, revision: number, keys: readonly TupleRow[]): Promise<readonly TupleRow[]> {
+    const written = new Map<string, TupleRow>()
+    for (const change of this.feed)
+      if (change.revision <= revision && change.operation === "write")
+        written.set(keyOf(change.row), change.row)
+    return keys.map((key) => written.get(keyOf(key)) ?? key)
+  }
+}
+
+function keyOf(row: TupleRow): string {
+  return row.slice(0, 4).join(" ")
 }

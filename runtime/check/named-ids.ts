@@ -6,35 +6,45 @@ const utf8 = new TextEncoder()
 const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 const chunkBytes = 1 << 16
 const newline = 10
+const noBytes = new Uint8Array(0)
 
-/** The bytes of names by id: those of the graph where they lie, those a request brought along beside them. */
+/** The bytes of names by id: those of the graph where they lie, those a request brought along beside them. All may carry the same suffix (`#member`). */
 export class NameBytes {
+  readonly suffix: Uint8Array
+  readonly #suffixText: string
   readonly #question: Question
   readonly #temporary = new Map<number, Uint8Array>()
-  readonly #one: NamePlace = { bytes: new Uint8Array(0), start: 0, end: 0 }
-  readonly #other: NamePlace = { bytes: new Uint8Array(0), start: 0, end: 0 }
+  readonly #one: NamePlace = { bytes: noBytes, start: 0, end: 0 }
+  readonly #other: NamePlace = { bytes: noBytes, start: 0, end: 0 }
 
-  constructor(question: Question) {
+  constructor(question: Question, suffix = "") {
     this.#question = question
+    this.#suffixText = suffix
+    this.suffix = utf8.encode(suffix)
   }
 
-  /** Valid until the next call. */
+  /** The name without its suffix; valid until the next call. */
   of(id: number): NamePlace {
     return this.#place(id, this.#one)
   }
 
-  /** Negative, 0 or positive as the one name stands before, at or after the other, byte by byte. */
-  order(id: number, other: number): number {
-    return orderOfPlaces(this.#place(id, this.#one), this.#place(other, this.#other))
+  /** The name with its suffix. */
+  text(id: number): string {
+    return `${this.#question.nameOf(id)}${this.#suffixText}`
   }
 
-  /** The same beside a name that has no id. */
+  /** Negative, 0 or positive as the one name stands before, at or after the other, byte by byte. */
+  order(id: number, other: number): number {
+    return orderOf(this.#place(id, this.#one), this.suffix, this.#place(other, this.#other), this.suffix)
+  }
+
+  /** The same beside a whole name that has no id. */
   orderOf(id: number, name: Uint8Array): number {
     const other = this.#other
     other.bytes = name
     other.start = 0
     other.end = name.length
-    return orderOfPlaces(this.#place(id, this.#one), other)
+    return orderOf(this.#place(id, this.#one), this.suffix, other, noBytes)
   }
 
   #place(id: number, into: NamePlace): NamePlace {
@@ -51,15 +61,23 @@ export class NameBytes {
   }
 }
 
-function orderOfPlaces(one: NamePlace, other: NamePlace): number {
-  const { bytes, start, end } = one
-  const { bytes: others, start: otherStart, end: otherEnd } = other
-  const common = Math.min(end - start, otherEnd - otherStart)
-  for (let at = 0; at < common; at++) {
+function orderOf(one: NamePlace, suffix: Uint8Array, other: NamePlace, otherSuffix: Uint8Array): number {
+  const { bytes, start } = one
+  const { bytes: others, start: otherStart } = other
+  const length = one.end - start
+  const otherLength = other.end - otherStart
+  let at = 0
+  for (const common = Math.min(length, otherLength); at < common; at++) {
     const difference = (bytes[start + at] as number) - (others[otherStart + at] as number)
     if (difference !== 0) return difference
   }
-  return end - start - (otherEnd - otherStart)
+  for (const whole = Math.max(length + suffix.length, otherLength + otherSuffix.length); at < whole; at++) {
+    const byte = at < length ? (bytes[start + at] as number) : (suffix[at - length] ?? -1)
+    const beside =
+      at < otherLength ? (others[otherStart + at] as number) : (otherSuffix[at - otherLength] ?? -1)
+    if (byte !== beside) return byte - beside
+  }
+  return 0
 }
 
 /**
@@ -147,12 +165,13 @@ export class PackedNames {
     this.#decoding = decoding
   }
 
-  add({ bytes, start, end }: NamePlace): void {
-    const need = end - start + 1
+  add({ bytes, start, end }: NamePlace, suffix: Uint8Array): void {
+    const need = end - start + suffix.length + 1
     if (this.#used + need > this.#chunk.length) this.#makeRoom(need)
     const chunk = this.#chunk
     let at = this.#used
     for (let from = start; from < end; from++) chunk[at++] = bytes[from] as number
+    for (let from = 0; from < suffix.length; from++) chunk[at++] = suffix[from] as number
     chunk[at++] = newline
     this.#used = at
   }

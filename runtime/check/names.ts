@@ -1,11 +1,16 @@
 import { IntColumn } from "./int-column.ts"
 
-const chunkBits = 22
+const chunkBits = 17
 const chunkBytes = 1 << chunkBits
 const firstChunkBytes = 4096
 /** Names beyond this live in 256 tables instead of one, each of which grows alone: no rehash moves more than a few thousand entries. */
 const splitAt = 32_768
 const segmentCount = 256
+/** What a name takes beside its own bytes: its place in the hash, and a number in each of the columns by id. */
+const bytesBeside = 36
+const recordHead = 2
+/** First byte of a record nobody refers to any more; UTF-8 has no such byte. */
+const dead = 0xff
 
 const utf8 = new TextEncoder()
 const fromUtf8 = new TextDecoder()
@@ -25,22 +30,55 @@ interface Segment {
 
 const segmentOf = (): Segment => ({ table: new Int32Array(16), count: 0 })
 
+/** Records one after the other; `live` counts the bytes of those that are still names. */
+interface Chunk {
+  bytes: Uint8Array
+  used: number
+  live: number
+}
+
+const chunkOf = (length: number): Chunk => ({ bytes: new Uint8Array(length), used: 0, live: 0 })
+
 /**
  * Names of one store as integers 0, 1, 2, …: bytes in an arena, found by a hash over typed arrays. A `Map` costs twice the memory,
  * makes the collector walk every name, and ends at 16.7 million. Equality is of code units; ill-formed text must not come here.
+ * A name that is released gives its id to a later one, and its bytes when half of its chunk has gone.
  */
 export class Names {
-  readonly #arena: Uint8Array[] = [new Uint8Array(firstChunkBytes)]
-  #used = 0
+  readonly #arena: (Chunk | undefined)[] = [chunkOf(firstChunkBytes)]
+  /** The chunk that is being filled. */
+  #tail = 0
+  #live = 0
   readonly #offsets = new IntColumn()
-  #count = 0
+  readonly #freeIds: number[] = []
+  /** Names without an entry in the hash, by their place. */
+  readonly #unlinked = new Map<number, number>()
+  #idsEnd = 0
   #segments: Segment[] = [segmentOf()]
   // A seed of its own per table, so that nobody can prepare names that collide.
   readonly #seed = (Math.random() * 0x1_0000_0000) | 0
   readonly #recent = new Map<number, string>()
 
+  /** Every id is below. */
+  get idsEnd(): number {
+    return this.#idsEnd
+  }
+
   get count(): number {
-    return this.#count
+    return this.#idsEnd - this.#freeIds.length
+  }
+
+  /** Bytes in use, with what a name costs beside its text. */
+  get bytes(): number {
+    return this.#live + bytesBeside * this.count
+  }
+
+  /** Bytes held, in use or not. */
+  get reservedBytes(): number {
+    let bytes = this.#offsets.bytes + 8 * this.#freeIds.length
+    for (const chunk of this.#arena) bytes += chunk?.bytes.length ?? 0
+    for (const { table } of this.#segments) bytes += 4 * table.length
+    return bytes
   }
 
   /** The name's id, -1 when it has none. */
@@ -48,15 +86,15 @@ export class Names {
     return this.#lookup(name, this.#hash(name))
   }
 
-  /** The name's id; a new name gets the next one. @throws RangeError above 65,535 bytes. */
+  /** The name's id; a new name gets the next one, or that of a name released. @throws RangeError above 65,535 bytes. */
   intern(name: string): number {
     const hash = this.#hash(name)
     const known = this.#lookup(name, hash)
     if (known >= 0) return known
-    const id = this.#count
-    this.#offsets.set(id, this.#append(name))
-    this.#count++
-    if (this.#segments.length === 1 && this.#count > splitAt) this.#split()
+    const offset = this.#append(name)
+    const id = this.#freeIds.pop() ?? this.#idsEnd++
+    this.#offsets.set(id, offset)
+    if (this.#segments.length === 1 && this.count > splitAt) this.#split()
     this.#insert(hash, id)
     return id
   }
@@ -65,24 +103,43 @@ export class Names {
   text(id: number): string {
     const recent = this.#recent.get(id)
     if (recent !== undefined) return recent
-    const offset = this.#offsets.get(id) >>> 0
-    const chunk = this.#arena[offset >>> chunkBits] as Uint8Array
-    const start = (offset & (chunkBytes - 1)) + 2
-    const length = this.#lengthAt(chunk, start - 2)
-    const text = fromUtf8.decode(chunk.subarray(start, start + length))
+    const text = this.#textAt(this.#offsets.get(id) >>> 0)
     // Explanations and errors name the same few things again and again.
     if (this.#recent.size >= 1024) this.#recent.clear()
     this.#recent.set(id, text)
     return text
   }
 
+  /** The name is no longer found, and comes anew with another id; its text stays until `release`. */
+  unlink(id: number): void {
+    const offset = this.#offsets.get(id) >>> 0
+    this.#remove(this.#hash(this.#textAt(offset)), id)
+    this.#unlinked.set(offset, id)
+  }
+
+  /** Gives up an unlinked name: its id will be another's. */
+  release(id: number): void {
+    const offset = this.#offsets.get(id) >>> 0
+    this.#unlinked.delete(offset)
+    this.#recent.delete(id)
+    this.#freeIds.push(id)
+    const index = offset >>> chunkBits
+    const chunk = this.#arena[index] as Chunk
+    const start = offset & (chunkBytes - 1)
+    const size = recordHead + this.#lengthAt(chunk.bytes, start)
+    chunk.bytes[start + recordHead] = dead
+    chunk.live -= size
+    this.#live -= size
+    if (index !== this.#tail && chunk.live <= chunkBytes >> 1) this.#evacuate(index, chunk)
+  }
+
   /** Fills in where a name's bytes lie; valid until names come or go. */
   place(id: number, into: NamePlace): NamePlace {
     const offset = this.#offsets.get(id) >>> 0
-    const bytes = this.#arena[offset >>> chunkBits] as Uint8Array
+    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
     const start = offset & (chunkBytes - 1)
     into.bytes = bytes
-    into.start = start + 2
+    into.start = start + recordHead
     into.end = into.start + this.#lengthAt(bytes, start)
     return into
   }
@@ -114,14 +171,14 @@ export class Names {
 
   #equals(id: number, name: string): boolean {
     const offset = this.#offsets.get(id) >>> 0
-    const chunk = this.#arena[offset >>> chunkBits] as Uint8Array
-    const start = (offset & (chunkBytes - 1)) + 2
-    const length = this.#lengthAt(chunk, start - 2)
+    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
+    const start = (offset & (chunkBytes - 1)) + recordHead
+    const length = this.#lengthAt(bytes, start - recordHead)
     if (length < name.length) return false
     for (let at = 0; at < name.length; at++) {
       const code = name.charCodeAt(at)
-      if (code > 127) return this.#equalsUtf8(chunk, start, length, name)
-      if (chunk[start + at] !== code) return false
+      if (code > 127) return this.#equalsUtf8(bytes, start, length, name)
+      if (bytes[start + at] !== code) return false
     }
     return length === name.length
   }
@@ -133,43 +190,80 @@ export class Names {
     return true
   }
 
-  #lengthAt(chunk: Uint8Array, at: number): number {
-    return (chunk[at] as number) | ((chunk[at + 1] as number) << 8)
+  #textAt(offset: number): string {
+    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
+    const start = offset & (chunkBytes - 1)
+    const from = start + recordHead
+    return fromUtf8.decode(bytes.subarray(from, from + this.#lengthAt(bytes, start)))
+  }
+
+  #lengthAt(bytes: Uint8Array, at: number): number {
+    return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
   }
 
   /** Writes a record (two bytes of length, then UTF-8); a record never crosses chunks. Returns its address. */
   #append(name: string): number {
-    const ascii = isAscii(name)
-    const bytes = ascii ? undefined : utf8.encode(name)
-    const length = bytes?.length ?? name.length
+    const encoded = isAscii(name) ? undefined : utf8.encode(name)
+    const length = encoded?.length ?? name.length
     if (length > 0xffff) throw new RangeError(`a name of ${length} bytes`)
-    const chunk = this.#reserve(length + 2)
-    const start = this.#used
-    chunk[start] = length & 0xff
-    chunk[start + 1] = length >>> 8
-    if (bytes !== undefined) chunk.set(bytes, start + 2)
-    else for (let at = 0; at < length; at++) chunk[start + 2 + at] = name.charCodeAt(at)
-    this.#used += length + 2
-    return (this.#arena.length - 1) * chunkBytes + start
+    // An empty one would have no byte to mark it by.
+    const size = recordHead + Math.max(1, length)
+    const chunk = this.#reserve(size)
+    const { bytes, used } = chunk
+    bytes[used] = length & 0xff
+    bytes[used + 1] = length >>> 8
+    const start = used + recordHead
+    if (encoded !== undefined) bytes.set(encoded, start)
+    else for (let at = 0; at < length; at++) bytes[start + at] = name.charCodeAt(at)
+    chunk.used += size
+    chunk.live += recordHead + length
+    this.#live += recordHead + length
+    return this.#tail * chunkBytes + used
   }
 
-  /** The last chunk, with room for so many bytes after `#used`. */
-  #reserve(need: number): Uint8Array {
-    const index = this.#arena.length - 1
-    const chunk = this.#arena[index] as Uint8Array
-    if (this.#used + need <= chunk.length) return chunk
-    if (chunk.length < chunkBytes && this.#used + need <= chunkBytes) {
-      let length = chunk.length
-      while (length < this.#used + need) length *= 2
+  /** The chunk that is being filled, with room for so many bytes. */
+  #reserve(need: number): Chunk {
+    const chunk = this.#arena[this.#tail] as Chunk
+    if (chunk.used + need <= chunk.bytes.length) return chunk
+    if (chunk.bytes.length < chunkBytes && chunk.used + need <= chunkBytes) {
+      let length = chunk.bytes.length
+      while (length < chunk.used + need) length *= 2
       const grown = new Uint8Array(length)
-      grown.set(chunk)
-      this.#arena[index] = grown
-      return grown
+      grown.set(chunk.bytes)
+      chunk.bytes = grown
+      return chunk
     }
-    const next = new Uint8Array(chunkBytes)
-    this.#arena.push(next)
-    this.#used = 0
-    return next
+    const next = chunkOf(chunkBytes)
+    const vacant = this.#arena.indexOf(undefined)
+    const full = this.#tail
+    this.#tail = vacant < 0 ? this.#arena.length : vacant
+    this.#arena[this.#tail] = next
+    if (chunk.live <= chunkBytes >> 1) this.#evacuate(full, chunk)
+    return this.#reserve(need)
+  }
+
+  /** Moves what is left in a chunk to the end of the arena, so that the chunk can go. */
+  #evacuate(index: number, { bytes, used, live }: Chunk): void {
+    for (let at = 0; at < used; ) {
+      const length = this.#lengthAt(bytes, at)
+      const offset = index * chunkBytes + at
+      if (bytes[at + recordHead] !== dead) {
+        this.#move(offset, this.#textAt(offset))
+      }
+      at += recordHead + Math.max(1, length)
+    }
+    this.#live -= live
+    this.#arena[index] = undefined
+  }
+
+  #move(offset: number, text: string): void {
+    const unlinked = this.#unlinked.get(offset)
+    const id = unlinked ?? this.#lookup(text, this.#hash(text))
+    const moved = this.#append(text)
+    this.#offsets.set(id, moved)
+    if (unlinked === undefined) return
+    this.#unlinked.delete(offset)
+    this.#unlinked.set(moved >>> 0, id)
   }
 
   #insert(hash: number, id: number): void {
@@ -190,6 +284,24 @@ export class Names {
     while (table[2 * slot + 1] !== 0) slot = (slot + 1) & mask
     table[2 * slot] = hash
     table[2 * slot + 1] = value
+  }
+
+  /** Takes an entry out and moves up those that had to go past its place, so that no search ends too early. */
+  #remove(hash: number, id: number): void {
+    const segment = this.#segment(hash)
+    const { table } = segment
+    const mask = (table.length >> 1) - 1
+    let hole = hash & mask
+    while (table[2 * hole + 1] !== id + 1) hole = (hole + 1) & mask
+    for (let slot = (hole + 1) & mask; table[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
+      const home = (table[2 * slot] as number) & mask
+      if (((slot - home) & mask) < ((slot - hole) & mask)) continue
+      table[2 * hole] = table[2 * slot] as number
+      table[2 * hole + 1] = table[2 * slot + 1] as number
+      hole = slot
+    }
+    table[2 * hole + 1] = 0
+    segment.count--
   }
 
   #split(): void {

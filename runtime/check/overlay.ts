@@ -1,15 +1,23 @@
 import { type Adjacency, none } from "./adjacency.ts"
-import type { Graph, Slot } from "./graph.ts"
+import type { Context } from "./contexts.ts"
+import type { Graph, Held, Slot, Stored } from "./graph.ts"
+import type { Base } from "./slots.ts"
 
 /** Ids of names the graph does not have, valid for one question. */
 export const firstTemporaryId = 0x4000_0000
 
 interface Touched {
-  /** By base: the others whose stored tuples do not count. */
+  /** By base: the others whose tuples below do not count. */
   readonly hidden: Map<number, Set<number>>
   /** By slot. */
-  readonly added: Map<number, number[]>
+  readonly added: Map<number, Set<number>>
+  /** By slot: what was asked for. What an overlay says never changes, only what it has to say itself. */
   readonly merged: Map<number, Int32Array>
+}
+
+/** What an overlay is laid on, besides the graph: what the graph has changed since the revision that is asked about. */
+export interface Ground {
+  readonly past?: Overlay | undefined
 }
 
 /** One direction of an overlay. */
@@ -17,47 +25,52 @@ export class OverlaySide {
   readonly #touched = new Map<number, Touched>()
   readonly #graph: Graph
   readonly #stored: Adjacency
+  readonly #below: () => OverlaySide | undefined
 
-  constructor(graph: Graph, stored: Adjacency) {
+  constructor(graph: Graph, stored: Adjacency, below: () => OverlaySide | undefined) {
     this.#graph = graph
     this.#stored = stored
+    this.#below = below
   }
 
-  add(id: number, slot: Slot, other: number): void {
-    this.hide(id, slot, other)
-    const touched = this.#touched.get(id) as Touched
-    const added = touched.added.get(slot.id) ?? []
-    added.push(other)
-    touched.added.set(slot.id, added)
-  }
-
-  /** Nothing of this key counts from now on, stored or not. */
-  hide(id: number, slot: Slot, other: number): void {
+  /** The tuple stands in this slot, or with undefined in none; false when something is said about it already. */
+  put(id: number, base: Base, other: number, slot: Slot | undefined): boolean {
     const touched = this.#touched.get(id) ?? { hidden: new Map(), added: new Map(), merged: new Map() }
     this.#touched.set(id, touched)
-    const hidden = touched.hidden.get(slot.base.id) ?? new Set()
-    touched.hidden.set(slot.base.id, hidden.add(other))
+    const hidden = touched.hidden.get(base.id) ?? new Set()
+    if (hidden.has(other)) return false
+    touched.hidden.set(base.id, hidden.add(other))
+    if (slot === undefined) return true
+    const added = touched.added.get(slot.id) ?? new Set()
+    touched.added.set(slot.id, added.add(other))
+    return true
   }
 
   touches(id: number): boolean {
-    return this.#touched.has(id)
+    return this.#touched.has(id) || this.#below()?.touches(id) === true
   }
 
   /** Of a touched id: is `other` in the slot? Undefined when the overlay says nothing about it. */
   has(id: number, slot: Slot, other: number): boolean | undefined {
+    return this.own(id, slot, other) ?? this.#below()?.has(id, slot, other)
+  }
+
+  /** The same of this overlay alone, without what it is laid on. */
+  own(id: number, slot: Slot, other: number): boolean | undefined {
     const touched = this.#touched.get(id)
-    if (touched?.added.get(slot.id)?.includes(other)) return true
-    return touched?.hidden.get(slot.base.id)?.has(other) ? false : undefined
+    if (touched === undefined) return undefined
+    if (touched.added.get(slot.id)?.has(other)) return true
+    return touched.hidden.get(slot.base.id)?.has(other) ? false : undefined
   }
 
   /** Of a touched id: what the slot holds, stored tuples and the overlay's together. */
   list(id: number, slot: Slot): Int32Array {
-    const touched = this.#touched.get(id) as Touched
+    const touched = this.#touched.get(id)
+    if (touched === undefined) return this.#listBelow(id, slot)
     const known = touched.merged.get(slot.id)
     if (known !== undefined) return known
-    const hidden = touched.hidden.get(slot.base.id)
-    const merged = this.#storedIds(id, slot.id).filter((other) => !hidden?.has(other))
-    const list = Int32Array.from([...merged, ...(touched.added.get(slot.id) ?? [])])
+    const below = this.#listBelow(id, slot)
+    const list = merged(below, touched.hidden.get(slot.base.id), touched.added.get(slot.id))
     touched.merged.set(slot.id, list)
     return list
   }
@@ -65,67 +78,98 @@ export class OverlaySide {
   /** The slots of a touched id that may hold something. */
   slots(id: number): Slot[] {
     const found = new Set<number>(this.#touched.get(id)?.added.keys())
-    if (id < firstTemporaryId) this.#stored.eachSlot(id, (slot) => found.add(slot))
+    const below = this.#below()
+    if (below?.touches(id)) for (const slot of below.slots(id)) found.add(slot.id)
+    else if (id < firstTemporaryId) this.#stored.eachSlot(id, (slot) => found.add(slot))
     return [...found].map((slot) => this.#graph.slots[slot] as Slot)
   }
 
-  #storedIds(id: number, slot: number): Int32Array {
-    const value = id < firstTemporaryId ? this.#stored.find(id, slot) : none
-    if (value === none) return new Int32Array(0)
+  #listBelow(id: number, slot: Slot): Int32Array {
+    const below = this.#below()
+    if (below?.touches(id)) return below.list(id, slot)
+    const value = id < firstTemporaryId ? this.#stored.find(id, slot.id) : none
+    if (value === none) return empty
     if (value >= 0) return Int32Array.of(value)
     const { array, start, end } = this.#stored.stretch(value)
-    return array.slice(start, end)
+    return array.subarray(start, end)
   }
 }
 
+const empty = new Int32Array(0)
+const everywhere: Held = { forward: true, reverse: true }
+
+/** A list without what is hidden and with what is added; an array of its own. */
+function merged(
+  list: Int32Array,
+  hidden: ReadonlySet<number> | undefined,
+  added: ReadonlySet<number> | undefined,
+): Int32Array {
+  const result = new Int32Array(list.length + (added?.size ?? 0))
+  let count = 0
+  for (let at = 0; at < list.length; at++) {
+    const id = list[at] as number
+    if (hidden === undefined || !hidden.has(id)) result[count++] = id
+  }
+  for (const id of added ?? []) result[count++] = id
+  return count === result.length ? result : result.slice(0, count)
+}
+
 /** A tuple by its ids: `slot` is the graph's. */
-interface OverlayTuple {
+export interface OverlayTuple {
   readonly object: number
   readonly slot: Slot
   readonly subject: number
-  readonly context?: Readonly<Record<string, unknown>> | undefined
+  readonly context?: Context | undefined
 }
 
 /**
- * Tuples that count for one question beside the stored ones. A tuple here hides the stored one of the same key, whatever the
- * condition of either, in both directions: there is no path on which both are seen.
+ * Tuples that are said to stand, or not to stand, whatever the graph says: those that come with a question, and those the graph has changed
+ * since the revision a question is asked at. A tuple here hides the stored one of the same key, whatever the condition of either, in both
+ * directions: there is no path on which both are seen.
  */
 export class Overlay {
   readonly forward: OverlaySide
   readonly reverse: OverlaySide
   readonly #graph: Graph
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #ground: Ground
+  readonly #contexts = new Map<string, Context>()
   readonly #added: OverlayTuple[] = []
   readonly #hidden: OverlayTuple[] = []
 
-  constructor(graph: Graph) {
+  constructor(graph: Graph, ground: Ground = {}) {
     this.#graph = graph
-    this.forward = new OverlaySide(graph, graph.forward)
-    this.reverse = new OverlaySide(graph, graph.reverse)
+    this.#ground = ground
+    this.forward = new OverlaySide(graph, graph.forward, () => ground.past?.forward)
+    this.reverse = new OverlaySide(graph, graph.reverse, () => ground.past?.reverse)
   }
 
-  add(
-    object: number,
-    slot: Slot,
-    subject: number,
-    context: Readonly<Record<string, unknown>> | undefined,
-  ): void {
-    this.forward.add(object, slot, subject)
-    this.reverse.add(subject, slot, object)
-    if (context !== undefined) this.#contexts.set(`${object}/${slot.id}/${subject}`, context)
+  /** A tuple that counts beside the stored ones. */
+  add(object: number, slot: Slot, subject: number, context: Context | undefined): void {
+    this.#put(object, slot.base, subject, { slot, context }, everywhere)
     this.#added.push({ object, slot, subject, context })
   }
 
   /** No tuple of this key counts. */
   hide({ object, slot, subject }: OverlayTuple): void {
-    this.forward.hide(object, slot, subject)
-    this.reverse.hide(subject, slot, object)
+    this.#put(object, slot.base, subject, undefined, everywhere)
     this.#hidden.push({ object, slot, subject })
+  }
+
+  /** How a tuple stood, undefined for not at all, in those of its places the graph holds. What was said of it first, holds. */
+  remember(object: number, base: Base, subject: number, stored: Stored | undefined, held: Held): void {
+    this.#put(object, base, subject, stored, held)
+  }
+
+  #put(object: number, base: Base, subject: number, stored: Stored | undefined, held: Held): void {
+    if (held.reverse) this.reverse.put(subject, base, object, stored?.slot)
+    if (!held.forward || !this.forward.put(object, base, subject, stored?.slot)) return
+    if (stored?.context !== undefined)
+      this.#contexts.set(`${object}/${stored.slot.id}/${subject}`, stored.context)
   }
 
   /** Another one that says the same, but for these. */
   changed(added: readonly OverlayTuple[], hidden: readonly OverlayTuple[]): Overlay {
-    const made = new Overlay(this.#graph)
+    const made = new Overlay(this.#graph, this.#ground)
     const gone = ({ object, slot, subject }: OverlayTuple) =>
       hidden.some((one) => one.object === object && one.slot.base === slot.base && one.subject === subject)
     for (const tuple of [...this.#added.filter((tuple) => !gone(tuple)), ...added])
@@ -136,10 +180,13 @@ export class Overlay {
 
   /** Does the tuple come from here, and not from the store? */
   holds(object: number, slot: Slot, subject: number): boolean {
-    return this.forward.has(object, slot, subject) === true
+    return this.forward.own(object, slot, subject) === true
   }
 
-  context(object: number, slot: number, subject: number): Readonly<Record<string, unknown>> | undefined {
+  /** The context of a tuple that stands by this overlay. */
+  context(object: number, slot: number, subject: number): Context | undefined {
+    if (this.forward.own(object, this.#graph.slots[slot] as Slot, subject) === undefined)
+      return this.#ground.past?.context(object, slot, subject)
     return this.#contexts.get(`${object}/${slot}/${subject}`)
   }
 }

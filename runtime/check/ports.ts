@@ -1,3 +1,5 @@
+import type { Explanation } from "./explanation.ts"
+
 /** A tuple as written: `user` is `type:id`, `type:*` or `type:id#relation`, `object` is `type:id`. */
 export interface TupleKey {
   readonly user: string
@@ -33,10 +35,13 @@ export type PageKey =
   | { readonly direction: "forward"; readonly object: string; readonly relation: string }
   | { readonly direction: "reverse"; readonly subject: string; readonly subjectRelation: string }
 
-/** Pages in the order of the keys asked for, all read in one statement together with the store's revision. */
+/** What came of one page: its rows; or they are more than a page may have; or undefined: the answer was full before it, ask again. */
+export type PageRows = readonly TupleRow[] | "too many" | undefined
+
+/** Pages in the order of the keys asked for, all read in one statement together with the store's revision. The first is never undefined. */
 export interface Pages {
   readonly revision: number
-  readonly pages: readonly (readonly TupleRow[])[]
+  readonly pages: readonly PageRows[]
 }
 
 /**
@@ -46,12 +51,25 @@ export interface Pages {
 export interface TupleSource {
   /** The store's revision in the database now. */
   revision(storeId: string): Promise<number>
-  /** Everything at one revision, in batches of at most a few thousand rows so that the event loop is never held; resolves to that revision. */
+  /**
+   * Everything at one revision, in batches of at most a few thousand rows so that the event loop is never held; resolves to that revision.
+   * What `onBatch` throws ends it.
+   */
   load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number>
   /** Adjacency pages of one store, by one SQL statement. */
   pages(storeId: string, keys: readonly PageKey[]): Promise<Pages>
-  /** Changes after `revision` in order of revision, at most about `max` but always whole revisions; empty when there is none. */
+  /**
+   * Changes after `revision` in order of revision, at most about `max` but always whole revisions; empty when there is none. A tuple that
+   * is written was not there before: what replaces another is a delete and then a write.
+   */
   changes(storeId: string, revision: number, max: number): Promise<readonly TupleChange[]>
+  /**
+   * Tuples that stood at a past revision, by their keys (the first four columns), with the condition and context they had then, in the order of the
+   * keys: the feed's deletes don't say.
+   */
+  stood(storeId: string, revision: number, keys: readonly TupleRow[]): Promise<readonly TupleRow[]>
+  /** Calls back when another process says that a store has changed, until the function it returns is called. A hint: none may be relied on. */
+  listen?(onChanged: (storeId: string) => void): () => void
 }
 
 /** The database did not answer or refused; `message` is for logs, never for clients. */
@@ -70,7 +88,7 @@ export interface CheckRequest {
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
   /** A revision (the token of a write) at or after which the answer must be true. */
   readonly atLeast?: number | undefined
-  /** Also return the evaluated tree. */
+  /** Also say why. */
   readonly explain?: boolean | undefined
   /** Where values for conditions are missing that would decide it, the answer says so instead of failing. */
   readonly ternary?: boolean | undefined
@@ -82,18 +100,7 @@ export interface CheckAnswer {
   readonly revision: number
   /** With `ternary`: the sorted names of the values that would decide it; `allowed` is false then. */
   readonly missingContext?: readonly string[] | undefined
-  readonly explanation?: ExplainNode | undefined
-}
-
-/** One node of the evaluated tree: what was asked, how it came out, and the tuples that counted. */
-export interface ExplainNode {
-  /** e.g. `order:1#viewer` or the operator `union`, `intersection`, `but not`. */
-  readonly label: string
-  readonly result: "true" | "false" | "error"
-  /** The tuple that made it true, or why it is false or an error (cycle, condition, missing context), in words. */
-  readonly reason?: string | undefined
-  readonly tuples?: readonly TupleKey[] | undefined
-  readonly children?: readonly ExplainNode[] | undefined
+  readonly explanation?: Explanation | undefined
 }
 
 /** OpenFGA's error names this engine can answer with (reference: its `errors_ignore.proto`), and two of our own for a source that is away. */

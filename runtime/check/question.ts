@@ -2,9 +2,11 @@ import type { CompiledCondition, ConditionOutcome } from "../expression/conditio
 import { none } from "./adjacency.ts"
 import type { Graph, Slot } from "./graph.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { firstTemporaryId, type Overlay } from "./overlay.ts"
+import { firstTemporaryId, Overlay } from "./overlay.ts"
 import type { CheckErrorCode, PageKey } from "./ports.ts"
+import { worseProblem } from "./problem.ts"
 import type { AnyPart, Program } from "./program.ts"
+import type { View } from "./work.ts"
 
 /**
  * Truth values. A miss is "not in memory yet": it outranks an error, because once loaded it may decide otherwise.
@@ -19,12 +21,11 @@ export const isMiss = 3
 export interface Problem {
   readonly code: CheckErrorCode
   readonly message: string
-  /** Names a condition would have to know, where that is what is wrong. */
-  readonly missing?: readonly string[] | undefined
 }
 
 /** What a question consists of once its names are ids. */
 export interface QuestionParts {
+  readonly view: View
   readonly graph: Graph
   readonly model: LoadedModel
   readonly program: Program
@@ -36,6 +37,8 @@ export interface QuestionParts {
   readonly wildcard: number
   readonly context: Readonly<Record<string, unknown>> | undefined
   readonly temporaryNames: ReadonlyMap<number, string> | undefined
+  /** Only to find out what would be if values that are missing were such that their conditions hold. */
+  readonly missingHolds?: boolean | undefined
 }
 
 /** What is known of a question's subject before its nodes are walked: whole sets, found for a list. */
@@ -57,14 +60,16 @@ export class Question {
   model!: LoadedModel
   program!: Program
   slots!: Int32Array
-  overlay: Overlay | undefined
   subject = 0
   /** Id of `type:*` for a subject that is a single object, else -1. */
   wildcard = -1
   context: Readonly<Record<string, unknown>> | undefined
   known: Known | undefined
+  #view!: View
+  #overlay: Overlay | undefined
   #temporaryNames: ReadonlyMap<number, string> | undefined
   #partialConditions = false
+  #missingHolds = false
 
   steps = 0
   readonly problems: Problem[] = []
@@ -86,15 +91,32 @@ export class Question {
     this.model = parts.model
     this.program = parts.program
     this.slots = parts.slots
-    this.overlay = parts.overlay
+    this.#view = parts.view
+    this.#overlay = parts.overlay
     this.subject = parts.subject
     this.wildcard = parts.wildcard
     this.context = parts.context
     this.known = undefined
     this.#temporaryNames = parts.temporaryNames
     this.#partialConditions = partialConditions
+    this.#missingHolds = parts.missingHolds === true
     this.steps = 0
     this.again()
+  }
+
+  /** What lies over the graph: the tuples that came with the question, or how those stood that the graph has changed since it began. */
+  get overlay(): Overlay | undefined {
+    return this.#overlay ?? this.#view.past
+  }
+
+  /** The question's own overlay with some tuples more, and some that do not count. */
+  overlayWith(...change: Parameters<Overlay["changed"]>): Overlay {
+    return (this.#overlay ?? new Overlay(this.graph, this.#view)).changed(...change)
+  }
+
+  /** Did the tuple come with the question? */
+  brings(object: number, slot: number, other: number): boolean {
+    return this.#overlay?.holds(object, this.graph.slots[slot] as Slot, other) === true
   }
 
   /** Starts the same question over. The work done so far still counts. */
@@ -162,7 +184,7 @@ export class Question {
 
   #page(object: number, slotId: number): boolean {
     const slot = this.graph.slots[slotId] as Slot
-    if (this.graph.hasForward(object, slot)) return true
+    if (this.graph.hasForward(object, slot, this.#view.epoch ?? this.graph.epoch)) return true
     const name = this.nameOf(object)
     this.misses.set(`f ${slot.relation} ${name}`, {
       direction: "forward",
@@ -205,7 +227,7 @@ export class Question {
   }
 
   #backPage(subject: number, slot: Slot): boolean {
-    if (this.graph.hasReverse(subject, slot)) return true
+    if (this.graph.hasReverse(subject, slot, this.#view.epoch ?? this.graph.epoch)) return true
     const name = this.nameOf(subject)
     const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
     this.misses.set(`r ${subjectRelation} ${name}`, { direction: "reverse", subject: name, subjectRelation })
@@ -231,7 +253,7 @@ export class Question {
     return this.overlay?.forward.touches(object) &&
       this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
       ? this.overlay.context(object, slot, other)
-      : this.graph.context(object, slot, other)?.value
+      : this.graph.context(object, slot, other)
   }
 
   /** What a condition says under a tuple's own context, which wins, and the request's. */
@@ -243,7 +265,8 @@ export class Question {
     const missing = this.#partialConditions
       ? []
       : condition.parameters.filter((name) => !has(stored, name) && !has(this.context, name))
-    return missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
+    const outcome = missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
+    return this.#missingHolds && typeof outcome === "object" && "missing" in outcome ? true : outcome
   }
 
   /** Does the condition of the tuple that stands in this graph slot hold? */
@@ -257,11 +280,7 @@ export class Question {
       "missing" in outcome
         ? `tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
         : `failed to evaluate condition '${condition.name}' of tuple '${tuple}': ${outcome.error}`
-    this.problem = this.addProblem({
-      code: "validation_error",
-      message,
-      missing: "missing" in outcome ? outcome.missing : undefined,
-    })
+    this.problem = this.addProblem({ code: "validation_error", message })
     return isError
   }
 
@@ -291,9 +310,7 @@ export class Question {
     const two = this.problems[second]
     if (one === undefined || first === second) return second
     if (two === undefined) return first
-    // With less depth in the way, a missing context might turn out not to matter.
-    if (one.code !== two.code) return two.code === "validation_error" ? first : second
-    return one.message <= two.message ? first : second
+    return worseProblem(one, two) === one ? first : second
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Explanation } from "./explanation.ts"
 import type { CheckError, CheckRequest, TupleKey } from "./ports.ts"
 
 /** How fresh an answer must be. */
@@ -142,70 +143,4 @@ export interface UsersetTreeNode {
 export interface ExpandAnswer {
   readonly root: UsersetTreeNode
   readonly revision: number
-}
-
-/** The values a condition saw and what it said. */
-export interface ConditionSeen {
-  readonly name: string
-  readonly outcome: "true" | "false" | "error" | "missing-context"
-  /** The parameters it was given, stored ones over the request's; JSON. */
-  readonly values: Readonly<Record<string, unknown>>
-  /** Sorted names, with the outcome `missing-context`. */
-  readonly missing?: readonly string[] | undefined
-  readonly error?: string | undefined
-}
-
-/**
- * One step of a proof: `relation` on `object` holds (or does not) for `user`, and why. `by` names the rule: a tuple, a userset the user is a member of, another
- * relation of the object (`computed`), a `from`, an operator, or the user being that very userset. `tuple` is the tuple used, `condition` what its condition saw,
- * `children` what it rests on.
- */
-export interface ProofNode {
-  readonly user: string
-  readonly relation: string
-  readonly object: string
-  readonly by:
-    | "tuple"
-    | "userset"
-    | "computed"
-    | "from"
-    | "union"
-    | "intersection"
-    | "but not"
-    | "self"
-    | "none"
-  readonly holds: boolean
-  readonly tuple?: TupleKey | undefined
-  /** The tuple came with the request. */
-  readonly contextual?: boolean | undefined
-  readonly condition?: ConditionSeen | undefined
-  readonly children?: readonly ProofNode[] | undefined
-}
-
-/** A smallest set of tuples whose writing (and of `remove` whose deletion) would turn a deny into an allow. No part of it is enough. */
-export interface NearestMiss {
-  readonly add: readonly TupleKey[]
-  readonly remove: readonly TupleKey[]
-  /** Values the context lacks, when they would be enough or are needed too; sorted. */
-  readonly missingContext?: readonly string[] | undefined
-}
-
-/**
- * Why a check came out as it did. For an allow `proof` is enough to replay it: `tuples` alone give the same answer. For a deny `misses` are the nearest ways to an allow, smallest
- * first; `blockedBy` is the proof of the exclusion that took an otherwise true relation away; `missingContext` the names that would have to be known. `complete` is false when a bound cut the search for misses.
- */
-export interface Explanation {
-  readonly version: 1
-  readonly allowed: boolean
-  readonly user: string
-  readonly relation: string
-  readonly object: string
-  readonly revision: number
-  readonly proof?: ProofNode | undefined
-  readonly tuples?: readonly TupleKey[] | undefined
-  readonly misses?: readonly NearestMiss[] | undefined
-  readonly blockedBy?: readonly ProofNode[] | undefined
-  readonly missingContext?: readonly string[] | undefined
-  readonly conditions?: readonly (ConditionSeen & { readonly tuple: TupleKey })[] | undefined
-  readonly complete: boolean
 }

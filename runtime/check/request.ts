@@ -18,16 +18,16 @@ export interface Surroundings {
  * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`.
  */
 export function readSurroundings(
-  { graph }: View,
+  view: View,
   model: LoadedModel,
   { contextualTuples }: Circumstances,
   repeated = false,
 ): Surroundings {
-  const names = new Ids(graph)
+  const names = new Ids(view.graph)
   const overlay =
     contextualTuples === undefined || contextualTuples.length === 0
       ? undefined
-      : overlayOf(graph, model, repeated ? distinct(contextualTuples) : contextualTuples, names)
+      : overlayOf(view, model, repeated ? distinct(contextualTuples) : contextualTuples, names)
   return { names, overlay }
 }
 
@@ -35,11 +35,11 @@ export function readSurroundings(
  * Reads a request against a model and a graph: names become ids, contextual tuples an overlay.
  * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
  */
-export function readRequest({ graph }: View, model: LoadedModel, request: CheckRequest): QuestionParts {
+export function readRequest(view: View, model: LoadedModel, request: CheckRequest): QuestionParts {
   const { subject, relation } = readNames(model, request)
-  const surroundings = readSurroundings({ graph }, model, request)
+  const surroundings = readSurroundings(view, model, request)
   const object = surroundings.names.id(request.object)
-  return partsOf({ graph }, model, { subject, object, relation, surroundings, context: request.context })
+  return partsOf(view, model, { subject, object, relation, surroundings, context: request.context })
 }
 
 /** Without those that say what one before them says. */
@@ -68,12 +68,14 @@ interface Asked {
 }
 
 function partsOf(
-  { graph }: View,
+  view: View,
   model: LoadedModel,
   { subject, object, relation, surroundings: { names, overlay }, context }: Asked,
 ): QuestionParts {
+  const { graph } = view
   const program = model.program(subject.kind)
   return {
+    view,
     graph,
     model,
     program,
@@ -82,7 +84,7 @@ function partsOf(
     object,
     relation,
     subject: names.id(subject.object),
-    wildcard: program.asksWildcard ? names.known(`${subject.type}:*`) : -1,
+    wildcard: program.asksWildcard ? names.wildcard(`${subject.type}:*`) : -1,
     context,
     temporaryNames: names.temporary,
   }
@@ -107,7 +109,7 @@ function inTuple(reason: string, { user, relation, object }: TupleKey): string {
 
 /**
  * Ids for the names of one request. A name the graph does not have gets a temporary one: asking must not make the graph grow.
- * A paged graph does take the name, because it cannot know yet whether the store has it.
+ * That holds for a graph of pages too: pages that came since the question began are not of its view, so that the name can't become another's meanwhile.
  */
 export class Ids {
   temporary: Map<number, string> | undefined
@@ -129,15 +131,22 @@ export class Ids {
     return id
   }
 
+  /** -1 for a name that nothing is known of. */
   known(name: string): number {
-    if (this.#graph.pages !== undefined) return this.#graph.names.intern(name)
-    const id = this.#graph.names.find(name)
-    return id >= 0 ? id : (this.#byName?.get(name) ?? -1)
+    // First: the graph may have got the name since, but not in this question's view.
+    const id = this.#byName?.get(name)
+    return id ?? this.#graph.names.find(name)
+  }
+
+  /** A whole graph without the name has no tuple of the wildcard; one of pages may have it yet. */
+  wildcard(name: string): number {
+    return this.#graph.pages === undefined ? this.known(name) : this.id(name)
   }
 }
 
-function overlayOf(graph: Graph, model: LoadedModel, tuples: readonly TupleKey[], names: Ids): Overlay {
-  const overlay = new Overlay(graph)
+function overlayOf(view: View, model: LoadedModel, tuples: readonly TupleKey[], names: Ids): Overlay {
+  const { graph } = view
+  const overlay = new Overlay(graph, view)
   const seen = new Set<string>()
   for (const tuple of tuples) {
     const error = validateTuple(model, tuple)

@@ -1,10 +1,12 @@
+import type { Pins } from "./pages.ts"
 import { CheckError, type PageKey } from "./ports.ts"
+import type { Snapshot } from "./snapshot.ts"
 import type { StoreGraph } from "./store-graph.ts"
 import type { Progress, Work } from "./work.ts"
 
 /** No turn of the event loop is held longer than about this. */
 const sliceMs = 8
-/** Changes wait this long at most for evaluations under way. */
+/** Changes gather for so long at most. */
 const changesWaitMs = 100
 
 export interface RunSettings {
@@ -13,25 +15,36 @@ export interface RunSettings {
   /** What suspended evaluations hold grows with their steps: this bounds the memory of all together. */
   readonly stepsTogetherMax: number
   readonly now: () => number
-  readonly paged: { readonly pagesMax: number } | undefined
+}
+
+/** Where work is done: a store, at its present or at one revision of its past. */
+export interface Place {
+  readonly store: StoreGraph
+  readonly view: Snapshot
+  /** The revision asked for; undefined for the present. */
+  readonly exactly: number | undefined
 }
 
 interface Running {
   readonly work: Work<unknown>
   readonly store: StoreGraph
+  readonly exactly: number | undefined
   readonly deadline: number
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
-  /** The graph has changed since the work began: it must start over. */
+  view: Snapshot
+  pins: Pins | undefined
+  /** What it began on never was: it must start over. */
   outdated: boolean
-  pages: number
+  /** It has ended, in an answer or not. */
+  ended: boolean
 }
 
 /** Work that did not end in its first turn: each gets one slice per turn of the event loop, in order. */
 export class RunQueue {
   readonly #settings: RunSettings
+  readonly #running = new Set<Running>()
   readonly #waiting: Running[] = []
-  readonly #byStore = new Map<StoreGraph, Set<Running>>()
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
   #sliceEnd = 0
@@ -52,51 +65,77 @@ export class RunQueue {
     return now >= this.#sliceEnd
   }
 
-  /** Brings work that was suspended, or lacks pages, to its end in later turns. */
-  finish<Answer>(work: Work<Answer>, store: StoreGraph, progress: Progress): Promise<Answer> {
+  /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are those of its first. */
+  finish<Answer>(
+    work: Work<Answer>,
+    { store, view, exactly }: Place,
+    pins: Pins | undefined,
+    progress: Progress,
+  ): Promise<Answer> {
     return new Promise<unknown>((resolve, reject) => {
       const deadline = this.#settings.now() + (work.deadlineMs ?? this.#settings.deadlineMs)
-      this.#goOn({ work, store, deadline, resolve, reject, outdated: false, pages: 0 }, progress)
+      const running: Running = {
+        work,
+        store,
+        exactly,
+        deadline,
+        resolve,
+        reject,
+        view,
+        pins,
+        outdated: false,
+        ended: false,
+      }
+      store.hold(view)
+      this.#running.add(running)
+      this.#goOn(running, progress)
     }) as Promise<Answer>
   }
 
-  /** Are there evaluations that a change of this store would disturb? */
-  isBusy(store: StoreGraph): boolean {
-    return this.#byStore.has(store)
-  }
-
-  /** Applies what the store has queued when its evaluations have ended, or after a short while whether they have or not. */
+  /** Applies what the store has queued in a short while. */
   flushSoon(store: StoreGraph): void {
     if (this.#flushes.has(store)) return
-    this.#flushes.set(
-      store,
-      setTimeout(() => this.#flush(store), changesWaitMs),
-    )
+    const flush = () => {
+      this.#flushes.delete(store)
+      store.flush()
+    }
+    this.#flushes.set(store, setTimeout(flush, changesWaitMs))
   }
 
-  /** The store's graph is another than before. */
-  changed(store: StoreGraph): void {
-    for (const running of this.#byStore.get(store) ?? []) running.outdated = true
-  }
-
-  #flush(store: StoreGraph): void {
-    clearTimeout(this.#flushes.get(store))
-    this.#flushes.delete(store)
-    store.flush()
+  /** What the store's graph showed never was. */
+  replaced(store: StoreGraph): void {
+    for (const running of this.#running) if (running.store === store) running.outdated = true
   }
 
   #goOn(running: Running, progress: Progress): void {
-    if (progress.kind === "done") running.resolve(running.work.answer(running.store.graph.revision))
+    if (progress.kind === "done")
+      this.#end(running, () => running.resolve(running.work.answer(running.view.revision)))
     else if (progress.kind === "miss") void this.#load(running, progress.keys)
     else this.#wait(running)
   }
 
+  /** The answer is read before the snapshot is left, because it may be made of names that go with it. */
+  #end(running: Running, settle: () => void): void {
+    if (running.ended) return
+    try {
+      settle()
+    } catch (error) {
+      running.reject(error)
+    }
+    running.ended = true
+    this.#running.delete(running)
+    running.store.leave(running.view)
+    if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
+  }
+
   #wait(running: Running): void {
-    const own = this.#byStore.get(running.store) ?? new Set()
-    this.#byStore.set(running.store, own.add(running))
     this.#waiting.push(running)
     this.#keepInBounds()
-    if (this.#ticking) return
+    this.#tickSoon()
+  }
+
+  #tickSoon(): void {
+    if (this.#ticking || this.#waiting.length === 0) return
     this.#ticking = true
     setImmediate(() => this.#tick())
   }
@@ -112,82 +151,86 @@ export class RunQueue {
     }
     if (together <= this.#settings.stepsTogetherMax || largest === undefined) return
     this.#waiting.splice(this.#waiting.indexOf(largest), 1)
-    this.#leave(largest)
-    largest.reject(new CheckError("resource_exhausted", "too many large questions are under way at once"))
+    this.#fail(
+      largest,
+      new CheckError("resource_exhausted", "too many large questions are under way at once"),
+    )
   }
 
-  /** The store no longer has to wait for this one. */
-  #leave(running: Running): void {
-    const { store } = running
-    const own = this.#byStore.get(store)
-    own?.delete(running)
-    if (own?.size !== 0) return
-    this.#byStore.delete(store)
-    if (this.#flushes.has(store)) this.#flush(store)
+  #fail(running: Running, error: unknown): void {
+    this.#end(running, () => running.reject(error))
   }
 
   /** One slice of the evaluation that has waited longest. */
   #tick(): void {
     this.#ticking = false
     const running = this.#waiting.shift()
-    if (running === undefined) return
-    this.#step(running)
-    if (!this.#waiting.includes(running)) this.#leave(running)
-    if (this.#waiting.length === 0 || this.#ticking) return
-    this.#ticking = true
-    setImmediate(() => this.#tick())
+    if (running !== undefined) this.#step(running)
+    this.#tickSoon()
   }
 
   #step(running: Running): void {
-    const { work, store } = running
+    const { work, view } = running
     try {
-      if (this.#settings.now() > running.deadline) {
-        this.#cut(running)
-        return
+      if (this.#settings.now() > running.deadline) this.#cut(running)
+      else if (running.outdated) void this.#again(running)
+      else {
+        view.graph.pages?.record(running.pins)
+        const progress = this.runOnce(work)
+        view.graph.pages?.record(undefined)
+        this.#goOn(running, progress)
       }
-      if (running.outdated) {
-        // Names the graph did not have may have come.
-        running.outdated = false
-        work.begin(store)
-      }
-      this.#goOn(running, this.runOnce(work))
     } catch (error) {
-      running.reject(error)
+      view.graph.pages?.record(undefined)
+      this.#fail(running, error)
     }
   }
 
   /** What an answer can be given of when there is no more time. */
-  #cut({ work, store, outdated, resolve }: Running): void {
-    const answer = outdated ? undefined : work.cut?.(store.graph.revision)
+  #cut(running: Running): void {
+    const { work, view, outdated, resolve } = running
+    const answer = outdated ? undefined : work.cut?.(view.revision)
     if (answer === undefined) throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
-    resolve(answer)
+    this.#end(running, () => resolve(answer))
   }
 
   async #load(running: Running, keys: readonly PageKey[]): Promise<void> {
+    const { store, view, pins, deadline } = running
     try {
-      running.pages += keys.length
-      if (running.pages > (this.#settings.paged?.pagesMax ?? 0))
-        throw new CheckError(
-          "resource_exhausted",
-          "the question needs more of the store at once than fits in memory",
-        )
-      if (this.#settings.now() > running.deadline)
+      if (this.#settings.now() > deadline)
         throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
-      await running.store.loadPages(keys)
-      running.outdated = true
-      this.#wait(running)
+      // Another graph by now, perhaps a whole one: it is asked first.
+      if (pins !== undefined && store.graph === view.graph) await store.loadPages(keys, pins)
+      await this.#again(running)
     } catch (error) {
-      running.reject(
-        error instanceof CheckError
-          ? error
-          : new CheckError(
-              "unavailable",
-              "the authorization data can't be read: the database has not answered",
-              {
-                cause: error,
-              },
-            ),
-      )
+      this.#fail(running, error instanceof CheckError ? error : unreadable(error))
     }
   }
+
+  /** Begins anew, on the present or on the past as it looks now. */
+  async #again(running: Running): Promise<void> {
+    const { store, exactly, work } = running
+    try {
+      await store.load()
+      const view = exactly === undefined ? store.view : await store.at(exactly)
+      if (exactly === undefined) store.hold(view)
+      store.leave(running.view)
+      if (view.graph !== running.view.graph) {
+        if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
+        running.pins = view.graph.pages?.newPins()
+      }
+      running.view = view
+      running.outdated = false
+      work.begin(view)
+      this.#wait(running)
+    } catch (error) {
+      this.#fail(running, error instanceof CheckError ? error : unreadable(error))
+    }
+  }
+}
+
+/** A source that does not answer, as clients are told of it. */
+export function unreadable(cause: unknown): CheckError {
+  const message = "the authorization data can't be read: the database has not answered"
+  return new CheckError("unavailable", message, { cause })
 }

@@ -1,49 +1,77 @@
-import { Graph } from "./graph.ts"
-import { type PageKey, type Pages, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
+import { Graph, type Retired } from "./graph.ts"
+import type { Memory, Tenant } from "./memory.ts"
+import { installPages } from "./page-loads.ts"
+import type { Pins } from "./pages.ts"
+import { layPast } from "./past.ts"
+import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
+import type { Place } from "./run-queue.ts"
+import { Snapshot } from "./snapshot.ts"
 
 /** Changes read from the source at a time. */
 const changesMax = 2_000
-/** Sorting after a load goes on in turns of this length. */
+/** Loading and applying go on in turns of this length. */
 const sliceMs = 8
+/** With so many revisions under work changes gather a little, because each is remembered for each of them. */
+const viewsAtOnce = 8
 
 export interface StoreGraphOptions {
   readonly source: TupleSource
   readonly storeId: string
+  /** Never to be loaded whole. */
   readonly paged: boolean
+  /** So long a question waits for a whole load before it is answered from pages. */
+  readonly coldMs: number
+  readonly memory: Memory
   readonly now: () => number
   /** Lets timers and I/O run before going on. */
   readonly turn: () => Promise<void>
-  /** Asks whether evaluations are under way that changes would disturb. */
-  readonly isBusy: () => boolean
-  /** Something was put into the queue while evaluations are under way. */
+  /** Changes gather: `flush` is to be called in a while. */
   readonly onQueued: () => void
-  /** The graph has changed: evaluations under way must start over. */
-  readonly onChanged: () => void
+  /** What is held never was: work under way must start over. */
+  readonly onReplaced: () => void
 }
 
+class TooLarge extends Error {}
+
 /**
- * The graph of one store, kept up to date: loaded once, then changed by whole revisions in their order, whether they come from a write of this process or
- * from the source's feed. The graph always stands at exactly one revision.
+ * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
+ * from the source's feed. The graph always stands at exactly one revision; work under way goes on at the one it began at.
  */
-export class StoreGraph {
+export class StoreGraph implements Tenant, Place {
+  /** A store is the place of its present. */
+  readonly store = this
+  readonly exactly = undefined
   graph: Graph
+  /** The present. */
+  view: Snapshot
   /** When the source last confirmed what we have: the time the question was put, not answered. */
   contactMs = Number.NEGATIVE_INFINITY
   ready = false
   /** Was asked since the engine last looked for a store to give up. */
   used = false
+  usedMs = 0
   /** Changes accepted but not applied, whole revisions following the graph's. */
   #queue: TupleChange[] = []
   #queued = 0
   /** The newest revision known to exist. */
   #floor = 0
   #catchingUp: Promise<void> | undefined
+  #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
+  #paged: boolean
+  /** Snapshots somebody works on. */
+  readonly #views = new Set<Snapshot>()
+  readonly #retired: { readonly graph: Graph; readonly epoch: number; readonly retired: Retired }[] = []
+  /** Changes applied while pages are being read, because those may be older. */
+  #recent: TupleChange[] = []
+  #reading = 0
   readonly #options: StoreGraphOptions
 
   constructor(options: StoreGraphOptions) {
     this.#options = options
-    this.graph = new Graph({ paged: options.paged })
+    this.#paged = options.paged
+    this.graph = new Graph({ paged: true })
+    this.view = new Snapshot(this.graph, 0)
   }
 
   /** May a question be answered now, as far as own writes are concerned? */
@@ -55,37 +83,92 @@ export class StoreGraph {
     return this.#queue.length > 0
   }
 
-  /** Resolves when the graph stands; several callers share one load, a failed one may be tried again. */
+  /** Resolves when questions can be answered; several callers share one load, a failed one may be tried again. */
   async load(): Promise<void> {
     if (this.ready) return
-    this.#loading ??= this.#load().finally(() => {
-      this.#loading = undefined
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined
     })
+    await this.#starting
+  }
+
+  /** Resolves when the whole store is in memory, or it is clear that it will not be. */
+  async loaded(): Promise<void> {
+    await this.load()
     await this.#loading
   }
 
-  async #load(): Promise<void> {
-    const { source, storeId, paged, now, turn } = this.#options
-    const asked = now()
-    const graph = new Graph({ paged })
-    if (paged) graph.revision = await source.revision(storeId)
-    else {
-      graph.startLoad()
-      graph.revision = await source.load(storeId, (rows) => {
-        for (const row of rows) graph.loadRow(row)
+  async #start(): Promise<void> {
+    if (this.#paged) return this.#startPaged()
+    const loading = this.#loadWhole()
+    // A load that goes on after questions are answered from pages is tried again when it fails, by the next poll.
+    loading.catch(() => undefined)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const cold = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.coldMs)
+    })
+    await Promise.race([loading, cold])
+    clearTimeout(timer)
+    if (!this.ready) await this.#startPaged()
+  }
+
+  /** Answers from pages, from now on or until the store is loaded. */
+  async #startPaged(): Promise<void> {
+    const asked = this.#options.now()
+    const revision = await this.#options.source.revision(this.#options.storeId)
+    if (!this.ready) this.#adopt(new Graph({ paged: true, revision }), asked)
+  }
+
+  /** Loads the store beside what is answered from meanwhile; one that does not fit is left to pages. */
+  #loadWhole(): Promise<void> {
+    const graph = new Graph()
+    const asked = this.#options.now()
+    this.#loading ??= this.#read(graph, asked)
+      .catch((error) => {
+        this.#report(undefined)
+        if (!(error instanceof TooLarge)) throw error
+        this.#paged = true
+        return this.ready ? undefined : this.#startPaged()
       })
-      const sorting = graph.finishLoad()
-      for (let until = now() + sliceMs; !sorting.next().done; ) {
-        if (now() < until) continue
-        await turn()
-        until = now() + sliceMs
-      }
+      .finally(() => {
+        this.#loading = undefined
+      })
+    return this.#loading
+  }
+
+  async #read(graph: Graph, asked: number): Promise<void> {
+    const { source, storeId, now, turn, memory } = this.#options
+    graph.startLoad()
+    const revision = await source.load(storeId, (rows) => {
+      for (const row of rows) graph.loadRow(row)
+      this.#report(graph)
+      if (!memory.makeRoom(this)) throw new TooLarge()
+    })
+    const sorting = graph.finishLoad()
+    for (let until = now() + sliceMs; !sorting.next().done; ) {
+      if (now() < until) continue
+      await turn()
+      until = now() + sliceMs
     }
+    graph.revision = revision
+    while (this.ready && graph.revision < this.#queued) {
+      const changes = await source.changes(storeId, graph.revision, changesMax)
+      if (changes[0]?.revision !== graph.revision + 1)
+        throw new SourceUnavailable("the feed has a gap after what was loaded")
+      for (const { operation, row } of changes) graph[operation](row)
+      graph.revision = changes.at(-1)?.revision ?? 0
+    }
+    this.#adopt(graph, asked)
+  }
+
+  #adopt(graph: Graph, asked: number): void {
     this.graph = graph
+    this.view = new Snapshot(graph, graph.revision)
     this.#queue = []
     this.#queued = graph.revision
-    this.contactMs = asked
+    this.contactMs = Math.max(this.contactMs, asked)
     this.ready = true
+    this.#report(undefined)
   }
 
   /** Takes changes of this process's own write. A gap before them is closed from the source. */
@@ -107,21 +190,94 @@ export class StoreGraph {
     this.#queue.push(...fresh)
     this.#queued = last.revision
     if (last.revision > this.#floor) this.#floor = last.revision
-    if (this.#options.isBusy()) this.#options.onQueued()
+    if (this.#views.size >= viewsAtOnce) this.#options.onQueued()
     else this.flush()
     return true
   }
 
-  /** Applies what is queued. */
+  /** Applies what is queued. Who is at work on the graph as it was goes on seeing it so. */
   flush(): void {
     if (this.#queue.length === 0) return
-    for (const { operation, row } of this.#queue) {
-      if (operation === "write") this.graph.write(row)
-      else this.graph.delete(row)
-    }
+    const { graph } = this
+    const views = [...this.#views].filter((view) => view.graph === graph)
+    graph.epoch++
+    graph.share(views.length > 0)
+    for (const { operation, row } of this.#queue)
+      if (views.length === 0) graph[operation](row)
+      else changeUnder(views, graph, operation, row)
+    graph.share(false)
+    if (this.#reading > 0) this.#recent.push(...this.#queue)
     this.#queue = []
-    this.graph.revision = this.#queued
-    this.#options.onChanged()
+    graph.revision = this.#queued
+    this.#changed()
+    if (!this.#options.memory.makeRoom(this)) this.giveWay()
+  }
+
+  /** The graph is another than before. */
+  #changed(): void {
+    const { graph } = this
+    const retired = graph.takeRetired()
+    if (retired !== undefined) this.#retired.push({ graph, epoch: graph.epoch, retired })
+    this.view = new Snapshot(graph, graph.revision)
+    this.#reclaim()
+    this.#report(undefined)
+  }
+
+  /** It has outgrown the memory: from now on pages. */
+  giveWay(): boolean {
+    if (!this.ready || this.graph.pages !== undefined) return false
+    this.#paged = true
+    this.flush()
+    this.#adopt(new Graph({ paged: true, revision: this.graph.revision }), this.contactMs)
+    return true
+  }
+
+  #report(loading: Graph | undefined): void {
+    const own = this.ready ? this.graph.bytes : 0
+    this.#options.memory.report(this, own + (loading?.bytes ?? 0))
+  }
+
+  evict(): boolean {
+    const evicted = this.graph.evict()
+    if (evicted) this.#report(undefined)
+    return evicted
+  }
+
+  forget(): void {
+    this.ready = false
+    this.graph = new Graph({ paged: true })
+    this.#report(undefined)
+  }
+
+  /** Somebody works on a snapshot: until it is left, it does not change. */
+  hold(view: Snapshot): void {
+    view.users++
+    view.graph.held = true
+    this.#views.add(view)
+  }
+
+  leave(view: Snapshot): void {
+    if (--view.users > 0) return
+    this.#views.delete(view)
+    view.end()
+    this.#reclaim()
+  }
+
+  /** Gives back what nobody can be reading any more. */
+  #reclaim(): void {
+    const { graph } = this
+    let oldest = Number.POSITIVE_INFINITY
+    for (const view of this.#views) if (view.graph === graph) oldest = Math.min(oldest, view.epoch)
+    graph.held = oldest !== Number.POSITIVE_INFINITY
+    if (!graph.held) {
+      const retired = graph.takeRetired()
+      if (retired !== undefined) graph.reclaim(retired)
+    }
+    for (let next = this.#retired[0]; next !== undefined; next = this.#retired[0]) {
+      if (next.graph === graph && next.epoch > oldest) return
+      this.#retired.shift()
+      if (next.graph === graph) graph.reclaim(next.retired)
+    }
   }
 
   /** Asks the source for its revision and takes what is new. Rejects with the source's error. */
@@ -133,14 +289,16 @@ export class StoreGraph {
     if (revision < held) await this.#reload(revision)
     else await this.catchUp(revision)
     this.contactMs = Math.max(this.contactMs, asked)
+    // One that failed while questions are answered from pages.
+    if (this.graph.pages !== undefined && !this.#paged && this.ready) this.#loadWhole().catch(() => undefined)
     return revision
   }
 
   /** The source went back behind what is held: a backup was restored, or a replica took over that had not everything. What is held never was, then. */
   async #reload(revision: number): Promise<void> {
-    this.ready = false
+    this.forget()
     this.#floor = revision
-    this.#options.onChanged()
+    this.#options.onReplaced()
     await this.load()
   }
 
@@ -166,15 +324,13 @@ export class StoreGraph {
     const changes = await source.changes(storeId, before, changesMax)
     const contiguous = this.#take(changes)
     // A feed that no longer reaches back this far, or skips: only a new load can tell what the store holds.
-    if (!contiguous || this.#queued === before) {
-      await this.#reload(this.#floor)
-    }
+    if (!contiguous || this.#queued === before) await this.#reload(this.#floor)
   }
 
   /** Resolves when all changes known to exist are applied. */
   async caughtUp(): Promise<void> {
     await this.catchUp(this.#floor)
-    // Changes wait for evaluations under way, a tenth of a second at most.
+    // Changes gather for a tenth of a second at most.
     while (!this.isCurrent) {
       await this.load()
       if (this.hasQueue) await this.#options.turn()
@@ -182,31 +338,91 @@ export class StoreGraph {
     }
   }
 
-  /** Forgets the pages of a paged graph when they have become more than `pagesMax` and nobody is using them. */
-  trim(pagesMax: number): void {
-    const { pages, revision } = this.graph
-    if (pages === undefined || this.#options.isBusy()) return
-    if (pages.forward.size + pages.reverse.size <= pagesMax) return
-    this.graph = new Graph({ paged: true })
-    this.graph.revision = revision
+  /**
+   * The store at one revision, held: `leave` it. @throws CheckError when the revision is not to be had.
+   */
+  async at(revision: number): Promise<Snapshot> {
+    const { source, storeId, turn } = this.#options
+    if (revision > this.graph.revision && revision > (await this.refresh()))
+      throw new CheckError("validation_error", `the store has no revision ${revision}`)
+    await this.caughtUp()
+    const view = revision === this.graph.revision ? this.view : new Snapshot(this.graph, revision)
+    this.hold(view)
+    if (view === this.view) return view
+    try {
+      await layPast(view, { source, storeId, turn })
+    } catch (error) {
+      this.leave(view)
+      throw error
+    }
+    return view
   }
 
-  /** Loads pages in one statement and installs them at the revision they were read at. */
-  async loadPages(keys: readonly PageKey[]): Promise<void> {
-    const { source, storeId, now } = this.#options
-    for (;;) {
-      const asked = now()
-      const pages: Pages = await source.pages(storeId, keys)
-      await this.catchUp(pages.revision)
+  /**
+   * Loads pages in one statement and installs them, pinned. They may be older than the graph is by then: what has changed is added.
+   * @throws CheckError `resource_exhausted` when they do not fit beside what else is in use.
+   */
+  async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<void> {
+    const { source, storeId, now, turn, memory } = this.#options
+    const { graph } = this
+    const keys = wanted.filter((key) => !graph.use(key, pins))
+    if (graph.pages === undefined || keys.length === 0) return
+    const asked = now()
+    this.#reading++
+    try {
+      const read = await source.pages(storeId, keys)
+      await this.catchUp(read.revision)
       this.flush()
-      // Newer than the pages by an own write meanwhile: they may lack it.
-      if (this.graph.revision !== pages.revision) continue
-      keys.forEach((key, at) => {
-        // Evaluations under way may go on: what they have read stays where it lies, and what they missed they will ask for.
-        this.graph.install(key, pages.pages[at] ?? [])
-      })
+      const installing = installPages(graph, keys, read, pins, this.#recent)
+      for (let until = now() + sliceMs; this.graph === graph && this.ready; ) {
+        graph.epoch++
+        const { done, value: tooMany } = installing.next()
+        this.#changed()
+        if (done && tooMany !== undefined) return await this.#withoutPages(tooMany)
+        if (!memory.makeRoom(this, true)) throw new CheckError("resource_exhausted", doesNotFit)
+        if (done) break
+        if (now() < until) continue
+        await turn()
+        until = now() + sliceMs
+      }
       this.contactMs = Math.max(this.contactMs, asked)
-      return
+    } finally {
+      if (--this.#reading === 0) this.#recent = []
     }
   }
+
+  /** A page too large for one: while the store is being loaded, the load will bring it. */
+  async #withoutPages(key: PageKey): Promise<void> {
+    if (this.#loading !== undefined) await this.#loading
+    if (this.graph.pages === undefined) return
+    const what =
+      key.direction === "forward"
+        ? `${key.object}#${key.relation}`
+        : `${key.subject}${key.subjectRelation === "" ? "" : `#${key.subjectRelation}`}`
+    throw new CheckError(
+      "resource_exhausted",
+      `the store does not fit into memory, and ${what} stands in more tuples than can be read for one question`,
+    )
+  }
 }
+
+/** Applies a change that the snapshots must not show. */
+function changeUnder(
+  views: readonly Snapshot[],
+  graph: Graph,
+  operation: TupleChange["operation"],
+  row: TupleChange["row"],
+): void {
+  const held = graph.holds(row)
+  const stored = graph.stored(row)
+  // A delete may take the names with it, a write bring them.
+  const before = graph.idsOf(row)
+  graph[operation](row)
+  if (!held.forward && !held.reverse) return
+  const [object, subject] = operation === "delete" ? before : graph.idsOf(row)
+  if (object < 0 || subject < 0) return
+  const { base } = graph.slotOfRow(row)
+  for (const view of views) view.remember(object, subject, base, stored, held)
+}
+
+const doesNotFit = "the question needs more of the store at once than fits in memory"

@@ -35,7 +35,7 @@ export class Verification {
   begin(parts: QuestionParts, limits: EvaluationOptions): void {
     this.#limits = limits
     this.question.begin(parts, limits.partialConditions)
-    this.#machine.begin(this.question, limits, undefined)
+    this.#machine.begin(this.question, limits)
   }
 
   release(): void {

@@ -1,4 +1,5 @@
 import type { Graph } from "./graph.ts"
+import type { Overlay } from "./overlay.ts"
 import type { PageKey } from "./ports.ts"
 
 /** How work on a question ended for now: decided, in need of pages, or out of time for this turn of the event loop. */
@@ -12,9 +13,16 @@ export const done: Progress = { kind: "done" }
 /** Others must have their turn. */
 export const suspended: Progress = { kind: "suspended" }
 
-/** What a question is answered from: a store's graph at one revision. */
+/**
+ * What a question is answered from: a store's graph, and how those tuples stood at the view's revision that the graph has changed since. It is read through
+ * `Question` only, which lays the one over the other.
+ */
 export interface View {
   readonly graph: Graph
+  /** May appear while work is under way. */
+  readonly past?: Overlay | undefined
+  /** What was installed in the graph after this epoch is not of this view. */
+  readonly epoch?: number | undefined
 }
 
 /**

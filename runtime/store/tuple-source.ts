@@ -11,6 +11,11 @@ import type { Database, Statement } from "./database.ts"
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
 const batchRows = 1000
 
+/** A page of more rows is not read: it would take the event loop too long to install. */
+const pageRowsMax = 20_000
+/** Rows of all pages of one statement. */
+const answerRowsMax = 40_000
+
 const columns = "object, relation, subject, subject_relation, condition, context"
 
 const selectRevision: Statement = {
@@ -25,20 +30,23 @@ const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} 
 
 /**
  * The first row is the store's revision, the others are of the page of their ordinal. One statement has one snapshot: that is the
- * revision the pages are of. Lateral, so that each key is looked up by index.
+ * revision the pages are of. Lateral, so that each key is looked up by index, and no further than a page may be long.
  */
 const selectPages: Statement = {
   name: "source-pages",
   text: `
-select -1, revision, '', '', '', '', '', '' from sallyport.stores where id = $1 and deleted_at is null
-union all
-select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
-cross join lateral (select ${columns} from sallyport.tuples t
-  where t.store_id = $1 and t.object = k.object and t.relation = k.relation offset 0) t
-union all
-select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
-cross join lateral (select ${columns} from sallyport.tuples t
-  where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation offset 0) t`,
+select * from (
+  select -1 as ordinal, revision, '' as o, '' as r, '' as s, '' as sr, '' as c, '' as x from sallyport.stores
+  where id = $1 and deleted_at is null
+  union all
+  select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
+  cross join lateral (select ${columns} from sallyport.tuples t
+    where t.store_id = $1 and t.object = k.object and t.relation = k.relation limit ${pageRowsMax + 1}) t
+  union all
+  select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
+  cross join lateral (select ${columns} from sallyport.tuples t
+    where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
+) found order by ordinal limit ${answerRowsMax}`,
 }
 type PageRow = [
   ordinal: number,
@@ -72,6 +80,24 @@ type ChangeRow = [
   context: string,
 ]
 
+/**
+ * The condition of each key's last write at or before a revision. The feed's index by key has what matters only: deletes, and writes with a condition. When a delete is the last of them
+ * (or nothing is), a write without a condition came after it.
+ */
+const selectStood: Statement = {
+  name: "source-stood",
+  text: `
+select k.ordinal, c.condition, c.context
+from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::text[]) as k(ordinal, object, relation, subject, subject_relation)
+cross join lateral (
+  select deleted, condition, context from sallyport.changes c
+  where c.store_id = $1 and c.object = k.object and c.relation = k.relation
+    and c.subject = k.subject and c.subject_relation = k.subject_relation and c.revision <= $2 and (c.deleted or c.condition <> '')
+  order by c.revision desc, c.ordinal desc limit 1) c
+where not c.deleted`,
+}
+type StoodRow = [ordinal: number, condition: string, context: string]
+
 /** The engine's tuples out of the database. A store that is not there (any more) is a `SourceUnavailable` too: no answer may be made of it. */
 export function createTupleSource(database: Database): TupleSource {
   return {
@@ -80,6 +106,7 @@ export function createTupleSource(database: Database): TupleSource {
     load: (storeId, onBatch) => load(database, storeId, onBatch),
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, revision, max) => changes(database, storeId, revision, max),
+    stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
   }
 }
 
@@ -127,7 +154,32 @@ async function pages(database: Database, storeId: string, keys: readonly PageKey
     if (ordinal < 0) revision = at
     else found[ordinal]?.push([object, relation, subject, subjectRelation, condition, context])
   }
-  return { revision: revisionOf(revision === undefined ? [] : [[revision]], storeId), pages: found }
+  // The answer was cut in the page of its last row; those after it may have rows or none.
+  const full = rows.length === answerRowsMax ? (rows.at(-1)?.[0] ?? 0) : Number.POSITIVE_INFINITY
+  return {
+    revision: revisionOf(revision === undefined ? [] : [[revision]], storeId),
+    pages: found.map((page, at) => (page.length > pageRowsMax ? "too many" : at >= full ? undefined : page)),
+  }
+}
+
+async function stood(
+  database: Database,
+  storeId: string,
+  revision: number,
+  keys: readonly TupleRow[],
+): Promise<readonly TupleRow[]> {
+  const columns = [0, 1, 2, 3].map((column) => keys.map((key) => key[column]))
+  const rows = await database.query<StoodRow>(selectStood, [
+    storeId,
+    revision,
+    keys.map((_, at) => at),
+    ...columns,
+  ])
+  const conditions = new Map(rows.map(([ordinal, ...condition]) => [ordinal, condition]))
+  return keys.map(([object, relation, subject, subjectRelation], at): TupleRow => {
+    const [condition, context] = conditions.get(at) ?? ["", ""]
+    return [object, relation, subject, subjectRelation, condition, context]
+  })
 }
 
 async function changes(

@@ -169,7 +169,7 @@ function fromIds(graph: Graph, requests: readonly CheckRequest[], loaded: Loaded
   return () => {
     let allowed = 0
     for (const part of parts) {
-      evaluation.begin(part, limits, false)
+      evaluation.begin(part, limits)
       const progress = evaluation.run(() => false)
       if (progress.kind === "done" && evaluation.allowed) allowed++
     }
@@ -223,6 +223,7 @@ async function main(): Promise<void> {
     {
       revision: async () => 0,
       changes: async () => [],
+      stood: async () => [],
       pages: async () => ({ revision: 0, pages: [] }),
       load: async (_id, onBatch) => {
         for (let at = 0; at < rows.length; at += 1000) onBatch(rows.slice(at, at + 1000))

@@ -51,11 +51,7 @@ function evaluate(
 ): Work {
   const { user, relation, object } = tupleOf(question)
   const evaluation = new Evaluation()
-  evaluation.begin(
-    readRequest({ graph }, model, { user, relation, object }),
-    { ...unlimited, ...options },
-    false,
-  )
+  evaluation.begin(readRequest({ graph }, model, { user, relation, object }), { ...unlimited, ...options })
   try {
     const progress = evaluation.run(() => false)
     if (progress.kind !== "done") throw new Error("not decided")

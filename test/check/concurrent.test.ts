@@ -17,10 +17,10 @@ const ways: { name: string; options: EngineOptions; suspends: boolean }[] = [
     options: { depthMax, stepsPerLook: 1, walkSteps: 0 },
     suspends: true,
   },
-  { name: "pages", options: { depthMax, paged: { pagesMax: 400 } }, suspends: false },
+  { name: "pages", options: { depthMax, paged: true }, suspends: false },
   {
     name: "pages, always searching",
-    options: { depthMax, stepsPerLook: 1, walkSteps: 0, paged: { pagesMax: 400 } },
+    options: { depthMax, stepsPerLook: 1, walkSteps: 0, paged: true },
     suspends: true,
   },
 ]

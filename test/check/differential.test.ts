@@ -23,13 +23,13 @@ const ways: { name: string; options: EngineOptions; slow?: boolean }[] = [
   { name: "whole graph, always searching", options: { depthMax: Number.POSITIVE_INFINITY, walkSteps: 0 } },
   { name: "whole graph, shallow", options: { depthMax: 2 } },
   { name: "whole graph, shallow, always searching", options: { depthMax: 2, walkSteps: 0 } },
-  { name: "pages", options: { depthMax: Number.POSITIVE_INFINITY, paged: { pagesMax: 500 } } },
+  { name: "pages", options: { depthMax: Number.POSITIVE_INFINITY, paged: true } },
   {
     name: "few pages, always searching",
     options: {
       depthMax: Number.POSITIVE_INFINITY,
       walkSteps: 0,
-      paged: { pagesMax: 60 },
+      paged: true,
       partialConditions: true,
     },
   },

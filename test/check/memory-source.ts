@@ -10,7 +10,7 @@ import {
 /** The tuple source in memory, made to fail at will; it counts what it is asked. */
 export class MemorySource extends PlainMemorySource {
   failing = false
-  readonly asked = { revision: 0, load: 0, pages: 0, changes: 0, keys: 0 }
+  readonly asked = { revision: 0, load: 0, pages: 0, changes: 0, stood: 0, keys: 0 }
 
   /** As when a backup is restored: everything is as `earlier` had it. */
   restore(earlier: MemorySource): void {
@@ -41,7 +41,16 @@ export class MemorySource extends PlainMemorySource {
     return super.changes(storeId, revision, max)
   }
 
-  #ask(what: "revision" | "load" | "pages" | "changes"): void {
+  override async stood(
+    storeId: string,
+    revision: number,
+    keys: readonly TupleRow[],
+  ): Promise<readonly TupleRow[]> {
+    this.#ask("stood")
+    return super.stood(storeId, revision, keys)
+  }
+
+  #ask(what: "revision" | "load" | "pages" | "changes" | "stood"): void {
     this.asked[what]++
     if (this.failing) throw new SourceUnavailable("switched off")
   }

@@ -278,7 +278,8 @@ describeDatabases("store contract", (database) => {
       { direction: "reverse", subject: "u:1", subjectRelation: "" },
     ])
     expect(revision).toBe(1)
-    expect(pages.map((page) => page.map(([object, relation]) => `${object} ${relation}`).sort())).toEqual([
+    const found = pages.map((page) => (page === undefined || page === "too many" ? [] : page))
+    expect(found.map((page) => page.map(([object, relation]) => `${object} ${relation}`).sort())).toEqual([
       ["d:1 r", "d:1 r"],
       ["d:1 r", "d:2 r"],
       [],

@@ -1,0 +1,240 @@
+import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
+import { missingNames } from "./explain-conditions.ts"
+import type { Decided } from "./explain-proof.ts"
+import { type Edit, editsMax, join, keyOf, type Repair, Repairs } from "./explain-repairs.ts"
+import { slotOf, tupleIn } from "./explain-tuples.ts"
+import type { NearestMiss } from "./explanation.ts"
+import { Collector, Solver } from "./fixpoint.ts"
+import type { OverlayTuple } from "./overlay.ts"
+import { CheckError, type PageKey, type TupleKey } from "./ports.ts"
+import { Question, type QuestionParts } from "./question.ts"
+import { validateTuple } from "./tuple.ts"
+
+/** What is looked for, and how hard. */
+const missesMax = 5
+const triesMax = 400
+const statesMax = 12
+/** Nodes nearest to the question that proposals are read from. */
+const nodesMax = 3_000
+const stepsMax = 400_000
+
+interface Found {
+  readonly repair: Repair
+  /** Values that are needed too; empty when none is. */
+  readonly missing: readonly string[]
+}
+
+/** `conditional`: an allow if values that are missing are such that their conditions hold. */
+type Outcome = "allow" | "deny" | "conditional"
+
+/** The truth values of what a question depends on, `nodesMax` nodes of it; undefined when something was not in memory. */
+export function* decide(
+  parts: QuestionParts,
+  limits: EvaluationOptions,
+  nodesMax: number,
+): Generator<void, Decided & { readonly missed: boolean }> {
+  const question = new Question()
+  question.begin(parts, limits.partialConditions)
+  // What was decided is explained however deep it lies.
+  const collector = new Collector(question, Number.POSITIVE_INFINITY, nodesMax)
+  yield* collector.collect([parts.object, parts.relation])
+  const solver = new Solver(collector.nodes, question)
+  if (!collector.missed) yield* solver.solve()
+  return { question, collector, solver, missed: collector.missed }
+}
+
+/**
+ * Looks for the smallest sets of tuples that turn a deny into an allow. What the formulas propose is tried by the engine on the graph under an overlay; a proposal that is not
+ * enough, because it changes more than was meant, is read anew and added to. Every part of a set is tried as well, so that none is larger than it must be.
+ */
+export class MissSearch {
+  readonly misses = new Map<string, PageKey>()
+  complete = true
+  readonly #parts: QuestionParts
+  readonly #limits: EvaluationOptions
+  readonly #edits = new Map<string, Edit>()
+  readonly #tried = new Map<string, Outcome>()
+  readonly #found: Found[] = []
+  readonly #evaluation = new Evaluation()
+  #question!: Question
+  #steps = 0
+
+  constructor(parts: QuestionParts, limits: EvaluationOptions) {
+    this.#parts = parts
+    this.#limits = { ...limits, stepsMax: Math.min(limits.stepsMax, stepsMax) }
+  }
+
+  get steps(): number {
+    return this.#steps
+  }
+
+  /** The sets, once `run` has ended. */
+  get nearest(): NearestMiss[] {
+    const { model } = this.#parts
+    const sets: NearestMiss[] = []
+    const order = ({ repair, missing }: Found) => repair.cost + (missing.length > 0 ? 1 : 0)
+    for (const { repair, missing } of [...this.#found].sort((a, b) => order(a) - order(b))) {
+      const tuples = (adds: boolean) =>
+        repair.edits.filter((edit) => edit.adds === adds).map((edit) => this.#tupleOf(edit))
+      const add = tuples(true)
+      // A name may be one that nothing can be written about.
+      if (add.some((tuple) => validateTuple(model, tuple) !== undefined)) continue
+      sets.push({ add, remove: tuples(false), ...(missing.length > 0 ? { missing_context: missing } : {}) })
+    }
+    sets.sort((a, b) => sizeOf(a) - sizeOf(b))
+    if (sets.length > missesMax) this.complete = false
+    return sets.slice(0, missesMax)
+  }
+
+  /** Ends false when it hangs on what was not in memory. */
+  *run(first: Decided): Generator<void, boolean> {
+    this.#question = first.question
+    const states: (readonly Edit[])[] = [[]]
+    for (let at = 0; at < states.length; at++) {
+      const state = states[at] as readonly Edit[]
+      if (at >= statesMax || this.#exhausted()) {
+        this.complete = false
+        return true
+      }
+      const repairs = yield* this.#proposals(state, first)
+      if (repairs === undefined) return false
+      for (const proposed of repairs) {
+        if (this.#exhausted()) break
+        const repair = join({ edits: state, cost: 0 }, proposed)
+        if (repair === undefined) this.complete = false
+        // Nothing to add: what there is would do but for values that are missing.
+        else if (repair.edits.length === state.length) continue
+        else if (!(yield* this.#try(repair, states))) return false
+      }
+    }
+    return true
+  }
+
+  *#proposals(state: readonly Edit[], first: Decided): Generator<void, readonly Repair[] | undefined> {
+    let decided = first
+    if (state.length > 0) {
+      const made = yield* decide(this.#partsWith(state), this.#limits, nodesMax)
+      this.#steps += made.question.steps
+      if (made.missed) return this.#missed(made.question.misses)
+      decided = made
+    }
+    const before = decided.question.steps
+    const repairs = new Repairs(decided, this.#edits)
+    const proposed = yield* repairs.of(0)
+    this.#steps += decided.question.steps - before
+    if (repairs.cut || decided.collector.overflowed) this.complete = false
+    return proposed
+  }
+
+  /** Tries a set. What is not enough becomes a state to go on from. False when something was not in memory. */
+  *#try(repair: Repair, states: (readonly Edit[])[]): Generator<void, boolean> {
+    const { edits } = repair
+    if (this.#tried.has(keyOf(edits)) || this.#found.some((known) => isWithin(known.repair.edits, edits)))
+      return true
+    const outcome = yield* this.#outcome(edits)
+    if (outcome === undefined) return false
+    if (outcome === "deny") {
+      if (edits.length < editsMax) states.push(edits)
+      return true
+    }
+    let least = edits
+    for (const part of properParts(edits)) {
+      const other = yield* this.#outcome(part)
+      if (other === undefined) return false
+      if (other === "deny" || (other === "conditional" && outcome === "allow")) continue
+      least = part
+      break
+    }
+    if (this.#found.some((known) => isWithin(known.repair.edits, least))) return true
+    const missing = outcome === "conditional" ? yield* this.#missingWith(least) : []
+    if (missing === undefined) return false
+    const cost = least === edits ? repair.cost : repair.cost - (edits.length - least.length) * 10_000
+    if (outcome === "allow" || missing.length > 0)
+      this.#found.push({ repair: { edits: least, cost }, missing })
+    return true
+  }
+
+  *#outcome(edits: readonly Edit[]): Generator<void, Outcome | undefined> {
+    const key = keyOf(edits)
+    const known = this.#tried.get(key)
+    if (known !== undefined) return known
+    const parts = this.#partsWith(edits)
+    let outcome = yield* this.#evaluate(parts)
+    if (outcome === "conditional") {
+      outcome = yield* this.#evaluate({ ...parts, missingHolds: true })
+      if (outcome === "allow") outcome = "conditional"
+    }
+    if (outcome !== undefined) this.#tried.set(key, outcome)
+    return outcome
+  }
+
+  /** An error that values might mend is `conditional`, any other a deny. */
+  *#evaluate(parts: QuestionParts): Generator<void, Outcome | undefined> {
+    const evaluation = this.#evaluation
+    try {
+      evaluation.begin(parts, this.#limits)
+      let progress = evaluation.run(always)
+      while (progress.kind === "suspended") {
+        yield
+        progress = evaluation.run(always)
+      }
+      if (progress.kind === "miss") return this.#missed(evaluation.question.misses)
+      return evaluation.allowed ? "allow" : "deny"
+    } catch (error) {
+      if (!(error instanceof CheckError)) throw error
+      return error.code === "validation_error" && parts.missingHolds !== true ? "conditional" : "deny"
+    } finally {
+      this.#steps += evaluation.question.steps
+      yield
+    }
+  }
+
+  /** What would have to be known beside a set. */
+  *#missingWith(edits: readonly Edit[]): Generator<void, readonly string[] | undefined> {
+    const decided = yield* decide(this.#partsWith(edits), this.#limits, nodesMax)
+    this.#steps += decided.question.steps
+    if (decided.missed) return this.#missed(decided.question.misses)
+    return decided.collector.overflowed ? [] : missingNames(decided)
+  }
+
+  #missed(keys: ReadonlyMap<string, PageKey>): undefined {
+    for (const [key, page] of keys) this.misses.set(key, page)
+    return undefined
+  }
+
+  #exhausted(): boolean {
+    if (this.#found.length <= missesMax && this.#tried.size < triesMax && this.#steps < stepsMax) return false
+    this.complete = false
+    return true
+  }
+
+  #partsWith(edits: readonly Edit[]): QuestionParts {
+    const tuples = (adds: boolean): OverlayTuple[] =>
+      edits
+        .filter((edit) => edit.adds === adds)
+        .map(({ object, slot, other }) => ({ object, slot: slotOf(this.#question, slot), subject: other }))
+    return { ...this.#parts, overlay: this.#question.overlayWith(tuples(true), tuples(false)) }
+  }
+
+  #tupleOf({ slot, object, other }: Edit): TupleKey {
+    return tupleIn(this.#question, slot, object, other)
+  }
+}
+
+const always = () => true
+
+function sizeOf({ add, remove }: NearestMiss): number {
+  return add.length + remove.length
+}
+
+function isWithin(part: readonly Edit[], whole: readonly Edit[]): boolean {
+  return part.every((edit) => whole.includes(edit))
+}
+
+/** All parts but the whole and nothing, smallest first. */
+function properParts(edits: readonly Edit[]): (readonly Edit[])[] {
+  const parts: Edit[][] = []
+  for (let bits = 1; bits < (1 << edits.length) - 1; bits++)
+    parts.push(edits.filter((_, at) => (bits >> at) & 1))
+  return parts.sort((a, b) => a.length - b.length)
+}

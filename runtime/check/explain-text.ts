@@ -1,0 +1,130 @@
+import type { ConditionSeen, Explanation, NearestMiss, ProofNode } from "./explanation.ts"
+import type { TupleKey } from "./ports.ts"
+
+const summaryMax = 1_000
+
+/** An explanation for people: the verdict, then the proof as a tree, or what was in the way and what would help. Lines end in a line feed; two blanks a level. */
+export function explanationText(explanation: Explanation): string {
+  const { allowed, user, relation, object, proof, complete } = explanation
+  const lines = [
+    `${allowed ? "allowed" : "denied"}: ${user} ${allowed ? "has" : "does not have"} ${relation} on ${object}`,
+  ]
+  if (proof !== undefined) lines.push(...proofLines(proof, 1))
+  if (!allowed) lines.push(...denyLines(explanation))
+  if (!complete) lines.push(allowed ? "  (not all of it is shown)" : "  (there may be more ways)")
+  return lines.map((line) => `${line}\n`).join("")
+}
+
+/** A deny in one line, for a log: what is in the way and the nearest way out. */
+export function explanationSummary({
+  blocked_by = [],
+  missing_context = [],
+  misses = [],
+  conditions = [],
+  undecided,
+}: Explanation): string {
+  const parts = [
+    ...blocked_by.slice(0, 1).map((node) => `excluded by ${reasonOf(node)}`),
+    ...conditions
+      .slice(0, 1)
+      .map(({ tuple, condition }) => `${tupleWords(tuple)}: ${conditionWords(condition)}`),
+    ...(missing_context.length > 0 ? [`needs to know ${missing_context.join(", ")}`] : []),
+    ...(undecided ? [undecidedWords] : []),
+    ...misses.slice(0, 1).map((miss) => `nearest: ${missWords(miss)}`),
+  ]
+  const text = parts.length === 0 ? "no tuple grants it" : parts.join("; ")
+  return text.length <= summaryMax ? text : `${text.slice(0, summaryMax - 1)}…`
+}
+
+const undecidedWords =
+  "tuples and exclusions depend on each other, which decides nothing and so grants nothing"
+
+/** A tuple as the command line takes it: `user:ann owner order:1`. */
+export function tupleWords({ user, relation, object, condition }: TupleKey): string {
+  return `${user} ${relation} ${object}${condition === undefined ? "" : ` with ${condition.name}`}`
+}
+
+function denyLines({
+  blocked_by = [],
+  conditions = [],
+  missing_context = [],
+  misses = [],
+  undecided,
+}: Explanation): string[] {
+  return [
+    ...(undecided ? [`  ${undecidedWords}`] : []),
+    ...section(
+      "excluded by",
+      blocked_by.flatMap((node) => proofLines(node, 2)),
+    ),
+    ...section(
+      "conditions that do not hold",
+      conditions.map(({ tuple, condition }) => `    ${tupleWords(tuple)}: ${conditionWords(condition)}`),
+    ),
+    ...section(
+      "context that would decide it",
+      missing_context.map((name) => `    ${name}`),
+    ),
+    ...section(
+      "it would be allowed after any of",
+      misses.map((miss) => `    ${missWords(miss)}`),
+    ),
+  ]
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`  ${title}`, ...lines]
+}
+
+function proofLines(node: ProofNode, depth: number): string[] {
+  const line = `${"  ".repeat(depth)}${node.holds ? "" : "not "}${node.object}#${node.relation}: ${ruleWords(node)}`
+  return [line, ...(node.children ?? []).flatMap((child) => proofLines(child, depth + 1))]
+}
+
+function ruleWords(node: ProofNode): string {
+  switch (node.by) {
+    case "tuple":
+    case "userset":
+    case "from":
+      return `tuple ${node.tuple === undefined ? "" : tupleWords(node.tuple)}${node.contextual ? ", of the request" : ""}${
+        node.condition === undefined ? "" : `, ${conditionWords(node.condition)}`
+      }`
+    case "computed":
+      return "computed"
+    case "intersection":
+      return "all of"
+    case "but not":
+      return node.holds ? "but not" : "excluded by"
+    case "self":
+      return "the user is this userset itself"
+    case "none":
+      return "nothing grants it"
+    case "above":
+      return "as above"
+    case "cut":
+      return "…"
+  }
+}
+
+function conditionWords({ name, outcome, values, missing_context = [], error }: ConditionSeen): string {
+  const given = Object.entries(values).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+  const seen = given.length === 0 ? "" : ` (${given.join(", ")})`
+  if (outcome === "missing_context") return `${name} needs ${missing_context.join(", ")}${seen}`
+  return `${name} ${outcome === "error" ? `fails: ${error}` : `is ${outcome}`}${seen}`
+}
+
+function missWords({ add, remove, missing_context = [] }: NearestMiss): string {
+  const steps = [
+    ...add.map((tuple) => `write ${tupleWords(tuple)}`),
+    ...remove.map((tuple) => `delete ${tupleWords(tuple)}`),
+  ]
+  const context = missing_context.length === 0 ? "" : `, given ${missing_context.join(", ")}`
+  return `${steps.join(" and ")}${context}`
+}
+
+/** The tuple an exclusion begins with, or what it is about. */
+function reasonOf(node: ProofNode): string {
+  for (let at: ProofNode | undefined = node; at !== undefined; at = at.children?.[0])
+    if (at.tuple !== undefined) return tupleWords(at.tuple)
+  return `${node.object}#${node.relation}`
+}

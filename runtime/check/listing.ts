@@ -1,0 +1,191 @@
+import { type NameBytes, NameHeap, type PackedNames } from "./named-ids.ts"
+import { CheckError } from "./ports.ts"
+import { worseProblem } from "./problem.ts"
+import { isError, isMiss, isTrue, type Problem } from "./question.ts"
+import type { ListEnd, Paging } from "./questions.ts"
+import type { Outcomes } from "./verification.ts"
+
+/** Besides the truth values: named in the list's second column. */
+export const isAside = 4
+
+/** What a list is made of. */
+export interface ListingParts {
+  readonly paging: Paging
+  readonly bytes: NameBytes
+  readonly names: PackedNames
+  /** Second column, for items that are to be told apart from the others. */
+  readonly aside?: PackedNames | undefined
+  /** Work done so far. */
+  readonly steps: () => number
+  /** The outcomes of some candidates, in their order. */
+  readonly decide: (ids: readonly number[]) => Generator<void, Outcomes>
+}
+
+/** Candidates decided together: what is undecided among them shares one pass of the slow path. */
+const chunkMin = 64
+const chunkMax = 1_024
+const yieldEvery = 512
+/** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
+const unorderedSteps = 20_000
+
+/**
+ * Makes a list of candidates: decides each and names those that belong to it. A whole list comes as it is found; a page, or a list that takes long, in order of
+ * name, so that it can end anywhere and say where it goes on.
+ */
+export class Listing {
+  end: Omit<ListEnd, "revision"> = {}
+  readonly #parts: ListingParts
+  /** How many may still be named. */
+  #left: number
+  /** Decided before the list was put in order, and not named yet; those of the second column. */
+  readonly #early: NameHeap
+  readonly #earlyAside = new Set<number>()
+  readonly #undecided: NameHeap
+  #ordered = false
+  /** The first that is not decided while a chunk is; the last that is; the last that was named. */
+  #first = -1
+  #last = -1
+  #named = -1
+  #problem: Problem | undefined
+  #missed = false
+
+  constructor(parts: ListingParts) {
+    const { pageSize, resultsMax, after } = parts.paging
+    this.#parts = parts
+    this.#early = new NameHeap(parts.bytes, undefined)
+    this.#undecided = new NameHeap(parts.bytes, after)
+    this.#left = Math.min(pageSize ?? Number.POSITIVE_INFINITY, resultsMax ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** A page size, a limit or a cursor: names are wanted in order. */
+  get #isPaged(): boolean {
+    return this.#left !== Number.POSITIVE_INFINITY || this.#parts.paging.after !== undefined
+  }
+
+  /** False when something was not in memory. @throws CheckError when a candidate can't be decided. */
+  *run(candidates: readonly number[]): Generator<void, boolean> {
+    const rest = this.#isPaged ? candidates : yield* this.#inAnyOrder(candidates)
+    if (rest.length > 0) yield* this.#inOrder(rest)
+    if (this.#missed) return false
+    if (this.#problem !== undefined) throw new CheckError(this.#problem.code, this.#problem.message)
+    return true
+  }
+
+  /** Decides candidates as they come and names them all in the end; what is left when that takes long is returned. */
+  *#inAnyOrder(candidates: readonly number[]): Generator<void, readonly number[]> {
+    const late = this.#parts.steps() + unorderedSteps
+    const found: number[] = []
+    let size = chunkMin
+    for (let from = 0; from < candidates.length; from += size, size = Math.min(2 * size, chunkMax)) {
+      if (this.#parts.steps() > late) {
+        for (const id of found) this.#early.add(id)
+        return candidates.slice(from)
+      }
+      const ids = candidates.slice(from, from + size)
+      const { values, problems } = yield* this.#parts.decide(ids)
+      for (let at = 0; at < ids.length; at++) {
+        const value = values[at] as number
+        if (value === isTrue || value === isAside) found.push(ids[at] as number)
+        else this.#note(value, problems.get(at))
+        if (value === isAside) this.#earlyAside.add(ids[at] as number)
+      }
+      yield
+    }
+    for (let at = 0; at < found.length; at++) {
+      this.#add(found[at] as number, this.#earlyAside.has(found[at] as number))
+      if (at % yieldEvery === 0) yield
+    }
+    return []
+  }
+
+  /** Decides and names candidates in order of name until the page is full. */
+  *#inOrder(candidates: readonly number[]): Generator<void> {
+    for (let at = 0; at < candidates.length; at++) {
+      this.#undecided.add(candidates[at] as number)
+      if (at % yieldEvery === 0) yield
+    }
+    this.#ordered = true
+    const size = Math.max(chunkMin, Math.min(this.#left + 1, chunkMax))
+    while (this.#undecided.size > 0) {
+      const ids: number[] = []
+      while (ids.length < size && this.#undecided.size > 0) ids.push(this.#undecided.shift())
+      this.#first = ids[0] as number
+      const outcomes = yield* this.#parts.decide(ids)
+      if (this.#takeInOrder(ids, outcomes)) return
+      this.#last = ids[ids.length - 1] as number
+      this.#first = -1
+      if (this.#missed && this.#isPaged) return
+      yield
+    }
+    while (this.#early.size > 0) this.#nameEarly()
+  }
+
+  /** True when the list ends here. */
+  #takeInOrder(ids: readonly number[], { values, problems }: Outcomes): boolean {
+    for (let at = 0; at < ids.length; at++) {
+      const value = values[at] as number
+      const belongs = value === isTrue || value === isAside
+      if (!belongs) this.#note(value, problems.get(at))
+      // Of a page, what stands before the first that can't be told is told, but nothing after it.
+      const ends = belongs || (value === isError && this.#isPaged)
+      if (ends && this.#left === 0) {
+        this.#closePage()
+        return true
+      }
+      if (belongs) this.#name(ids[at] as number, value === isAside)
+      else if (ends) return true
+    }
+    return false
+  }
+
+  #closePage(): void {
+    const { pageSize = Number.POSITIVE_INFINITY, resultsMax = Number.POSITIVE_INFINITY } = this.#parts.paging
+    this.#problem = undefined
+    const next = this.#parts.bytes.text(this.#named)
+    this.end = resultsMax < pageSize ? { next, truncated: "limit" } : { next }
+  }
+
+  /** Names what was found, and what was found early and stands before it. */
+  #name(id: number, aside: boolean): void {
+    this.#nameBefore(id)
+    this.#add(id, aside)
+    this.#named = id
+    this.#left--
+  }
+
+  #nameBefore(id: number): void {
+    while (this.#early.size > 0 && this.#parts.bytes.order(this.#early.first, id) < 0) this.#nameEarly()
+  }
+
+  #nameEarly(): void {
+    this.#named = this.#early.shift()
+    this.#add(this.#named, this.#earlyAside.has(this.#named))
+  }
+
+  #add(id: number, aside: boolean): void {
+    const { bytes, names, aside: others = names } = this.#parts
+    if (aside) others.add(bytes.of(id), bytes.suffix)
+    else names.add(bytes.of(id), bytes.suffix)
+  }
+
+  /** A value that leaves a candidate out. */
+  #note(value: number, problem: Problem | undefined): void {
+    if (value === isMiss) this.#missed = true
+    if (value !== isError || problem === undefined) return
+    this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)
+  }
+
+  /** Ends the list where it is decided so far; false when nothing is. */
+  cut(): boolean {
+    if (!this.#ordered || this.#missed || this.#problem !== undefined) return false
+    const first = this.#first >= 0 ? this.#first : this.#undecided.first
+    if (first < 0) return false
+    this.#nameBefore(first)
+    const { bytes } = this.#parts
+    let last = this.#named
+    if (last < 0 || (this.#last >= 0 && bytes.order(this.#last, last) > 0)) last = this.#last
+    if (last < 0) return false
+    this.end = { next: bytes.text(last), truncated: "deadline" }
+    return true
+  }
+}

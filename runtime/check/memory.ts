@@ -1,0 +1,59 @@
+/** One that uses memory: a store's graph. */
+export interface Tenant {
+  /** When it was asked last, by the engine's clock. */
+  readonly usedMs: number
+  /** Gives the least used page up; false when it has none to give. */
+  evict(): boolean
+  /** A whole graph becomes one of pages, with none yet; false when it is one. */
+  giveWay(): boolean
+  /** Gives all up; what is asked next is loaded again. */
+  forget(): void
+}
+
+/** A graph that was not asked for so long gives way to one that is. */
+const idleMs = 60_000
+
+/** The memory of all graphs of a process together. What each takes is counted where it grows. */
+export class Memory {
+  readonly #limit: number
+  readonly #now: () => number
+  readonly #taken = new Map<Tenant, number>()
+  #total = 0
+
+  constructor(limit: number, now: () => number) {
+    this.#limit = limit
+    this.#now = now
+  }
+
+  /** Bytes of all. */
+  get total(): number {
+    return this.#total
+  }
+
+  report(tenant: Tenant, bytes: number): void {
+    this.#total += bytes - (this.#taken.get(tenant) ?? 0)
+    if (bytes === 0) this.#taken.delete(tenant)
+    else this.#taken.set(tenant, bytes)
+  }
+
+  /**
+   * Makes all fit together again: those nobody asks go, then pages; with `urgent`, also graphs of others that were whole, the largest first.
+   * False when that was not enough.
+   */
+  makeRoom(asking: Tenant, urgent = false): boolean {
+    if (this.#total <= this.#limit) return true
+    const idleSince = this.#now() - idleMs
+    const idle = [...this.#taken.keys()].filter((tenant) => tenant !== asking && tenant.usedMs < idleSince)
+    idle.sort((one, other) => one.usedMs - other.usedMs)
+    for (const tenant of idle) {
+      tenant.forget()
+      if (this.#total <= this.#limit) return true
+    }
+    for (const tenant of [asking, ...this.#taken.keys()])
+      while (tenant.evict()) if (this.#total <= this.#limit) return true
+    const others = urgent ? [...this.#taken].filter(([tenant]) => tenant !== asking) : []
+    for (const [tenant] of others.sort(([, one], [, other]) => other - one))
+      if (tenant.giveWay() && this.#total <= this.#limit) return true
+    return this.#total <= this.#limit
+  }
+}
