@@ -104,7 +104,10 @@ function compileJson(mistakes: Mistakes, limits: Partial<ModelLimits>): Compiled
 }
 
 function reportLints(model: AuthorizationModel, placeOf: PlaceOf, mistakes: Mistakes): void {
-  for (const { code, path, detail } of lintModel(model)) mistakes.add(code, placeOf(path), detail)
+  for (const { code, path, detail, related = [] } of lintModel(model)) {
+    const places = related.map((each) => ({ span: placeOf(each.path), message: each.message }))
+    mistakes.add(code, placeOf(path), detail, { related: places })
+  }
 }
 
 function declarationsOf(document: ModelDocument): Pick<CompiledModel, "types" | "conditions"> {

@@ -44,7 +44,8 @@ export class BodyScanner {
       if (sign === "{") depth++
       else if (sign === "}" && --depth === 0) return { end: at + 1, closed: true, cuts }
       else if (sign === "\n" || sign === "\r") {
-        addCut(cuts, this.#blanksBefore(at), at + (sign === "\r" ? 1 : 0))
+        // A CR by itself stays: without it what stands before and after would become one line.
+        addCut(cuts, this.#blanksBefore(at), text.startsWith("\r\n", at) ? at + 1 : at)
         nextDefinition.lastIndex = at + 1
         if (nextDefinition.test(text)) return { end: this.#blanksBefore(at), closed: false, cuts }
       } else if (sign === "#" && this.#beginsComment(at)) {

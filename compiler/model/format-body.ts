@@ -28,7 +28,9 @@ function withoutBlanks(text: string, { start, end }: Span, cuts: ConditionBody["
     const sign = cutText.indexOf("#")
     const [blanks, comment] = sign === -1 ? [cutText, ""] : [cutText.slice(0, sign), cutText.slice(sign)]
     const alone = kept === "" || kept.endsWith("\n")
-    if (comment !== "") kept += (alone ? blanks.replaceAll("\r", "") : " ") + comment.trimEnd()
+    // A CR by itself ended the line before the comment.
+    const before = alone ? blanks.replaceAll("\r", "") : blanks.includes("\r") ? "\r" : " "
+    if (comment !== "") kept += before + comment.trimEnd()
     from = cut.end
   }
   return kept + text.slice(from, end - 1)

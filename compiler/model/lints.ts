@@ -1,34 +1,40 @@
 import type { ModelPath } from "../../runtime/model/finding.ts"
-import type {
-  AuthorizationModel,
-  RelationReference,
-  Userset,
-} from "../../runtime/plan/authorization-model.ts"
-import type { Code } from "../core/catalogue.ts"
+import { indexModel, type ModelIndex, nothingBroken } from "../../runtime/model/model-index.ts"
+import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
+import { Containment } from "./containment.ts"
+import type { Lint } from "./lint.ts"
+import { lintOperators } from "./lint-operators.ts"
+import { lintPublicWrites } from "./lint-public-writes.ts"
+import { Subjects } from "./subjects.ts"
 
-/** Something that is allowed and hardly meant. */
-export interface Lint {
-  readonly code: Code
-  readonly path: ModelPath
-  readonly detail: string
-}
-
-/** Looks for what is hardly meant in a model without errors. Linear but for the fixed point over types, which is short. */
+/**
+ * Looks for what is hardly meant in a model without errors: types and conditions that nothing uses, relations nobody can have, operands that change
+ * nothing, writing that is open to everybody. What is found is so for all tuples; what can't be shown within a budget is passed over.
+ */
 export function lintModel(model: AuthorizationModel): Lint[] {
-  return [...unusedTypes(model), ...publicWrites(model), ...emptyIntersections(model)]
-}
-
-function referencesOf(model: AuthorizationModel, at: number): [string, readonly RelationReference[]][] {
-  const relations = Object.entries(model.type_definitions[at]?.metadata?.relations ?? {})
-  return relations.map(([name, relation]) => [name, relation.directly_related_user_types ?? []])
+  const index = indexModel(model, nothingBroken)
+  const containment = new Containment(index)
+  const voids = new Map<Userset, boolean>()
+  const subjects = new Subjects(index, (rewrite, relation) => {
+    const { base, subtract } = rewrite.difference
+    const isVoid =
+      voids.get(rewrite) ?? containment.holds({ rewrite: base, relation }, { rewrite: subtract, relation })
+    voids.set(rewrite, isVoid)
+    return isVoid
+  })
+  const ofOperators = lintOperators(index, subjects, containment)
+  return [
+    ...unusedTypes(model, index),
+    ...unusedConditions(model, index),
+    ...ofOperators,
+    ...emptyRelations(index, subjects, ofOperators),
+    ...lintPublicWrites(index, subjects),
+  ]
 }
 
 /** A model of one type only is a beginning, not a mistake. */
-function unusedTypes(model: AuthorizationModel): Lint[] {
-  const used = new Set<string>()
-  model.type_definitions.forEach((_, at) => {
-    for (const [, references] of referencesOf(model, at)) for (const { type } of references) used.add(type)
-  })
+function unusedTypes(model: AuthorizationModel, index: ModelIndex): Lint[] {
+  const used = new Set(index.relations.flatMap(({ references }) => references.map(({ type }) => type)))
   if (used.size === 0) return []
   return model.type_definitions.flatMap(({ type, relations }, at): Lint[] => {
     if (relations !== undefined || used.has(type)) return []
@@ -37,153 +43,33 @@ function unusedTypes(model: AuthorizationModel): Lint[] {
   })
 }
 
-const writing = new Set([
-  "write",
-  "writer",
-  "edit",
-  "editor",
-  "delete",
-  "remove",
-  "owner",
-  "own",
-  "admin",
-  "manage",
-])
-
-function publicWrites(model: AuthorizationModel): Lint[] {
-  return model.type_definitions.flatMap(({ type }, at) =>
-    referencesOf(model, at).flatMap(([name, references]): Lint[] => {
-      if (
-        !name
-          .toLowerCase()
-          .split(/[^a-z0-9]+/)
-          .some((word) => writing.has(word))
-      )
-        return []
-      return references.flatMap((reference, index): Lint[] => {
-        if (reference.wildcard === undefined || reference.condition !== undefined) return []
-        const list = [
-          "type_definitions",
-          at,
-          "metadata",
-          "relations",
-          name,
-          "directly_related_user_types",
-          index,
-        ]
-        const detail = `\`${reference.type}:*\` lets a single tuple make every \`${reference.type}\` \`${name}\` of a \`${type}\``
-        return [{ code: "SP4042", path: list, detail }]
-      })
-    }),
+/** In text this is an error, as in OpenFGA; a model given as JSON may have them. */
+function unusedConditions(model: AuthorizationModel, index: ModelIndex): Lint[] {
+  const used = new Set(
+    index.relations.flatMap(({ references }) => references.map(({ condition }) => condition)),
   )
+  return Object.keys(model.conditions ?? {}).flatMap((name): Lint[] => {
+    const detail = `no relation names the condition \`${name}\``
+    return used.has(name) ? [] : [{ code: "SP4047", path: ["conditions", name], detail }]
+  })
 }
 
-interface LintedRelation {
-  readonly type: string
-  readonly name: string
-  readonly rewrite: Userset
-  readonly references: readonly RelationReference[]
-  readonly path: ModelPath
-  /** Types of users it can have, as far as known. Grows to the least fixed point. */
-  readonly subjects: Set<string>
+/** Relations that are empty because others are. Where the reason is in the definition itself, that was said. */
+function emptyRelations(index: ModelIndex, subjects: Subjects, said: readonly Lint[]): Lint[] {
+  const roots = new Set(said.map(({ path }) => pathKey(path.slice(0, 4))))
+  return index.relations.flatMap((relation): Lint[] => {
+    if (subjects.of(relation).size > 0 || roots.has(pathKey(relation.path))) return []
+    const empty = subjects
+      .readBy(relation)
+      .filter((each) => each !== relation && subjects.of(each).size === 0)
+    const names = [...new Set(empty.map((each) => `\`${each.type}#${each.name}\``))]
+    const why = names.length === 0 ? "" : `: so it is with ${names.join(", ")}`
+    const related = empty.map(({ path, name }) => ({ path, message: `\`${name}\` is defined here` }))
+    const detail = `nobody can have \`${relation.name}\` of a \`${relation.type}\`${why}`
+    return [{ code: "SP4043", path: relation.path, detail, related }]
+  })
 }
 
-/** Which types of users each relation can have. */
-class SubjectTypes {
-  readonly relations: LintedRelation[] = []
-  readonly #types = new Map<string, Map<string, LintedRelation>>()
-
-  constructor(model: AuthorizationModel) {
-    model.type_definitions.forEach(({ type, relations }, at) => {
-      const own = new Map<string, LintedRelation>()
-      const references = new Map(referencesOf(model, at))
-      for (const [name, rewrite] of Object.entries(relations ?? {})) {
-        const path = ["type_definitions", at, "relations", name]
-        const known = {
-          type,
-          name,
-          rewrite,
-          references: references.get(name) ?? [],
-          path,
-          subjects: new Set<string>(),
-        }
-        own.set(name, known)
-        this.relations.push(known)
-      }
-      this.#types.set(type, own)
-    })
-    for (let size = -1, before = -2; size !== before; ) {
-      before = size
-      for (const each of this.relations) this.#collect(each.rewrite, each, each.subjects)
-      size = this.relations.reduce((sum, each) => sum + each.subjects.size, 0)
-    }
-  }
-
-  /** The types of one part of a relation's definition. */
-  of(rewrite: Userset, relation: LintedRelation): Set<string> {
-    const found = new Set<string>()
-    this.#collect(rewrite, relation, found)
-    return found
-  }
-
-  #collect(rewrite: Userset, relation: LintedRelation, into: Set<string>): void {
-    if ("this" in rewrite) {
-      for (const each of relation.references) {
-        if (each.relation === undefined) into.add(each.type)
-        else this.#addAll(each.type, each.relation, into)
-      }
-    } else if ("computedUserset" in rewrite)
-      this.#addAll(relation.type, rewrite.computedUserset.relation, into)
-    else if ("tupleToUserset" in rewrite) {
-      const { tupleset, computedUserset } = rewrite.tupleToUserset
-      const parents = this.#types.get(relation.type)?.get(tupleset.relation)?.references ?? []
-      for (const { type } of parents) this.#addAll(type, computedUserset.relation, into)
-    } else if ("difference" in rewrite) this.#collect(rewrite.difference.base, relation, into)
-    else if ("union" in rewrite) for (const each of rewrite.union.child) this.#collect(each, relation, into)
-    else {
-      const [first, ...rest] = rewrite.intersection.child.map((each) => this.of(each, relation))
-      for (const each of first ?? []) if (rest.every((other) => other.has(each))) into.add(each)
-    }
-  }
-
-  #addAll(type: string, relation: string, into: Set<string>): void {
-    for (const each of this.#types.get(type)?.get(relation)?.subjects ?? []) into.add(each)
-  }
-}
-
-function emptyIntersections(model: AuthorizationModel): Lint[] {
-  const subjects = new SubjectTypes(model)
-  return subjects.relations.flatMap((relation) =>
-    intersectionsIn(relation.rewrite, relation.path).flatMap(({ child, path }): Lint[] => {
-      const sides = child.map((each) => subjects.of(each, relation))
-      if (sides.some((side) => side.size === 0)) return []
-      if (subjects.of({ intersection: { child } }, relation).size > 0) return []
-      const shown = sides.map((side) => [...side].map((type) => `\`${type}\``).join(", ")).join("; then ")
-      const detail = `no user is on all sides of \`and\` in \`${relation.name}\`, they hold ${shown}`
-      return [{ code: "SP4041", path, detail }]
-    }),
-  )
-}
-
-interface Intersection {
-  readonly child: Userset[]
-  readonly path: ModelPath
-}
-
-function intersectionsIn(rewrite: Userset, path: ModelPath): Intersection[] {
-  if ("intersection" in rewrite) {
-    const { child } = rewrite.intersection
-    return [
-      { child, path },
-      ...child.flatMap((each, at) => intersectionsIn(each, [...path, "intersection", "child", at])),
-    ]
-  }
-  if ("union" in rewrite) {
-    return rewrite.union.child.flatMap((each, at) => intersectionsIn(each, [...path, "union", "child", at]))
-  }
-  if (!("difference" in rewrite)) return []
-  return [
-    ...intersectionsIn(rewrite.difference.base, [...path, "difference", "base"]),
-    ...intersectionsIn(rewrite.difference.subtract, [...path, "difference", "subtract"]),
-  ]
+function pathKey(path: ModelPath): string {
+  return JSON.stringify(path)
 }

@@ -246,7 +246,37 @@ export const models = area({
     severity: "warning",
     title: "Everybody may write",
     help: "Remove the wildcard, or rename the relation if it grants nothing that changes data.",
-    why: "With `[user:*]` one tuple gives the relation to every user there is. That is meant for reading, hardly ever for relations whose name speaks of writing, deleting or owning.",
+    why: "With `[user:*]` one tuple gives the relation, and every other one that is computed from it, to every user there is. That is meant for reading, hardly ever for relations whose name speaks of changing something: write, edit, delete, own, manage, approve and the like. A name that begins with looking (`can_view_owner`) is about looking; a wildcard with a condition, or one that `and` narrows down, is not meant here.",
+  },
+  SP4043: {
+    severity: "warning",
+    title: "Nobody can have this relation",
+    help: "Correct the relation that is empty, or remove this one.",
+    why: "Every way to have this relation goes through one that can have no members, whatever the tuples are. Asking for it is always answered no.",
+  },
+  SP4044: {
+    severity: "warning",
+    title: "Needless operand",
+    help: "Remove it, or name the relation that was meant.",
+    why: "The definitions show that the operand changes nothing, whatever the tuples are: of `editor or owner` the second is needless if every owner is an editor by definition. It costs time in every check, and a reader believes that it matters.",
+  },
+  SP4045: {
+    severity: "warning",
+    title: "Exclusion without effect",
+    help: "Exclude a relation that can hold such users, or remove the exclusion.",
+    why: "Both sides of `but not` hold subjects of different types, so nobody is ever taken away. Somebody may believe that the exclusion protects something.",
+  },
+  SP4046: {
+    severity: "warning",
+    title: "Exclusion that leaves nobody",
+    help: "Exclude another relation: this one holds everybody on the left side.",
+    why: "The definitions show that who is on the left of `but not` is always on the right as well.",
+  },
+  SP4047: {
+    severity: "warning",
+    title: "Condition that nothing names",
+    help: "Name it in a list of types, or remove it.",
+    why: "The condition has no effect. In a model written as text this is an error; OpenFGA's server stores such JSON.",
   },
   SP4050: {
     severity: "error",

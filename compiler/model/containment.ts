@@ -1,0 +1,112 @@
+import type { IndexedRelation, ModelIndex } from "../../runtime/model/model-index.ts"
+import type { Userset } from "../../runtime/plan/authorization-model.ts"
+import { type Part, relationsBehind } from "./lint.ts"
+
+/** Comparisons of parts in one model, and how deep one goes: what is not shown by then is passed over. */
+const comparisonsMax = 200_000
+const depthMax = 100
+
+/**
+ * Whether everybody in one part of a model is in another, whatever the tuples are. Shown by the definitions alone, with finite proofs: a
+ * comparison that comes back to itself shows nothing. So `true` is certain, `false` means not shown.
+ */
+export class Containment {
+  readonly #index: ModelIndex
+  readonly #numbers = new Map<unknown, number>()
+  readonly #known = new Map<string, boolean>()
+  #left = comparisonsMax
+
+  constructor(index: ModelIndex) {
+    this.#index = index
+  }
+
+  /** Whether who is in `inner` is in `outer`. */
+  holds(inner: Part, outer: Part, depth = 0): boolean {
+    if (depth > depthMax || this.#left <= 0) return false
+    this.#left--
+    const key = [inner.rewrite, inner.relation, outer.rewrite, outer.relation]
+      .map((each) => this.#number(each))
+      .join()
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    this.#known.set(key, false)
+    const shown = this.#show(inner, outer, depth + 1)
+    // What was asked meanwhile may have been refused because this was open, so that only what is shown is kept.
+    if (shown) this.#known.set(key, true)
+    else this.#known.delete(key)
+    return shown
+  }
+
+  #show(inner: Part, outer: Part, depth: number): boolean {
+    if (this.#isSame(inner, outer)) return true
+    const [left, right] = [inner.rewrite, outer.rewrite]
+    const inside = (rewrite: Userset) => ({ rewrite, relation: inner.relation })
+    const around = (rewrite: Userset) => ({ rewrite, relation: outer.relation })
+    if ("union" in left) return left.union.child.every((each) => this.holds(inside(each), outer, depth))
+    if ("intersection" in right)
+      return right.intersection.child.every((each) => this.holds(inner, around(each), depth))
+    if (this.#showByDefinition(inner, outer, depth)) return true
+    if ("union" in right && right.union.child.some((each) => this.holds(inner, around(each), depth)))
+      return true
+    if (
+      "intersection" in left &&
+      left.intersection.child.some((each) => this.holds(inside(each), outer, depth))
+    )
+      return true
+    if (!("difference" in left)) return false
+    if (this.holds(inside(left.difference.base), outer, depth)) return true
+    return (
+      "difference" in right &&
+      this.holds(inside(left.difference.base), around(right.difference.base), depth) &&
+      this.holds(around(right.difference.subtract), inside(left.difference.subtract), depth)
+    )
+  }
+
+  #isSame(inner: Part, outer: Part): boolean {
+    const [left, right] = [inner.rewrite, outer.rewrite]
+    if ("this" in left && "this" in right) return inner.relation === outer.relation
+    if (inner.relation.type !== outer.relation.type) return false
+    if ("computedUserset" in left && "computedUserset" in right)
+      return left.computedUserset.relation === right.computedUserset.relation
+    return (
+      "tupleToUserset" in left &&
+      "tupleToUserset" in right &&
+      left.tupleToUserset.tupleset.relation === right.tupleToUserset.tupleset.relation &&
+      left.tupleToUserset.computedUserset.relation === right.tupleToUserset.computedUserset.relation
+    )
+  }
+
+  /** By what computed relations stand for, and by what holds on all objects behind `from`. */
+  #showByDefinition(inner: Part, outer: Part, depth: number): boolean {
+    const opened = this.#opened(inner)
+    if (opened !== undefined && this.holds(opened, outer, depth)) return true
+    const around = this.#opened(outer)
+    if (around !== undefined && this.holds(inner, around, depth)) return true
+    const [left, right] = [inner.rewrite, outer.rewrite]
+    if (!("tupleToUserset" in left) || !("tupleToUserset" in right)) return false
+    if (inner.relation.type !== outer.relation.type) return false
+    if (left.tupleToUserset.tupleset.relation !== right.tupleToUserset.tupleset.relation) return false
+    const wanted = right.tupleToUserset.computedUserset.relation
+    const behind = relationsBehind(left.tupleToUserset, inner.relation, this.#index.types)
+    return behind.every((each) => {
+      const other = this.#index.types.get(each.type)?.get(wanted)
+      return other !== undefined && this.holds(partOf(each), partOf(other), depth)
+    })
+  }
+
+  #opened({ rewrite, relation }: Part): Part | undefined {
+    if (!("computedUserset" in rewrite)) return undefined
+    const target = this.#index.types.get(relation.type)?.get(rewrite.computedUserset.relation)
+    return target === undefined ? undefined : partOf(target)
+  }
+
+  #number(each: unknown): number {
+    const known = this.#numbers.get(each) ?? this.#numbers.size
+    this.#numbers.set(each, known)
+    return known
+  }
+}
+
+function partOf(relation: IndexedRelation): Part {
+  return { rewrite: relation.rewrite, relation }
+}
