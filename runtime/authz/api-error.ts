@@ -43,6 +43,7 @@ const statusOf = {
   duplicate_contextual_tuple: 400,
   invalid_authorization_model: 400,
   unsupported_schema_version: 400,
+  cancelled: 400,
   undefined_endpoint: 404,
   store_id_not_found: 404,
   unimplemented: 404,

@@ -1,6 +1,7 @@
 import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
+import { resultFields } from "./check-result.ts"
 import { booleanField, type Fields } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, questionKeyOf, termsOf } from "./question-fields.ts"
@@ -16,7 +17,8 @@ interface ParsedCheck {
 }
 
 /**
- * `POST /stores/{store}/check` → `{allowed, resolution: ""}`, with `explain: true` also `explanation`. The header `Sallyport-Revision` is the
+ * `POST /stores/{store}/check` → `{allowed, resolution: ""}`, with `explain: true` also `explanation`, with `ternary: true` also
+ * `conditional` and `missing_context`, where it hangs on values that the request does not have. The header `Sallyport-Revision` is the
  * revision at which the answer is true.
  *
  * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
@@ -25,17 +27,17 @@ export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<
   const parsed = parse(request.body, api.limits())
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
     const answer = api.engine.check(storeId, model, parsed.request)
-    return answer instanceof Promise
-      ? answer.then((given) => answerOf(given, storeId, modelId))
-      : answerOf(answer, storeId, modelId)
+    const send = (given: CheckAnswer) => answerOf(given, parsed.request, storeId, modelId)
+    return answer instanceof Promise ? answer.then(send) : send(answer)
   })
 }
 
-function answerOf({ allowed, revision, explanation }: CheckAnswer, storeId: string, modelId: string): Answer {
-  const json = allowed ? allowedJson : deniedJson
+function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, modelId: string): Answer {
+  const { allowed, revision } = answer
+  const extra = resultFields(answer, asked)
   return {
     status: 200,
-    body: explanation === undefined ? json : { allowed, resolution: "", explanation },
+    body: extra === undefined ? (allowed ? allowedJson : deniedJson) : { allowed, resolution: "", ...extra },
     headers: revisionHeaders(storeId, modelId, revision),
   }
 }

@@ -12,6 +12,8 @@ const patterns = {
   user: '"^[^\\\\s]{2,512}$"',
   relation: '"^[^:#@\\\\s]{1,50}$"',
   object: '"^[^\\\\s]{2,256}$"',
+  type: '"^[^:#@\\\\s]{1,254}$"',
+  objectId: '"[^#:\\\\s]+$"',
   condition: '"^[^\\\\s]{2,256}$"',
   id: '"^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$"',
   storeName: '"^[a-zA-Z0-9\\\\s\\\\.\\\\-\\\\/^_&@]{3,64}$"',
@@ -75,6 +77,34 @@ export function objectIdField(value: unknown, message: string): string {
   const text = stringField(value, "object")
   if (isWord(text, 2, 256)) return text
   throw invalid(message, "Object", `value does not match regex pattern ${patterns.object}`)
+}
+
+/** `type` of the protobuf message named. */
+export function typeField(value: unknown, message: string): string {
+  const text = stringField(value, "type")
+  if (isWord(text, 1, 254) && !/[:#@]/.test(text)) return text
+  throw invalid(
+    message,
+    "Type",
+    `value does not match regex pattern ${patterns.type}`,
+    "type_invalid_pattern",
+  )
+}
+
+/** The id of an object that comes apart from its type. */
+export function idField(value: unknown, message: string): string {
+  const text = stringField(value, "id")
+  if (isWord(text, 1, 512) && !/[:#]/.test(text)) return text
+  throw invalid(message, "Id", `value does not match regex pattern ${patterns.objectId}`)
+}
+
+/** `user` of a list of objects, which has a rule of its own. */
+export function userBytesField(value: unknown, message: string): string {
+  const text = stringField(value, "user")
+  const bytes = Buffer.byteLength(text)
+  if (bytes < 1 || bytes > 512)
+    throw invalid(message, "User", "value length must be between 1 and 512 bytes, inclusive")
+  return text
 }
 
 export function conditionNameField(value: unknown): string {

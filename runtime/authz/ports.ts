@@ -1,3 +1,4 @@
+import type { Engine } from "../check/engine.ts"
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { CheckAnswer, CheckRequest, TupleChange } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
@@ -14,6 +15,8 @@ export interface CheckEngine {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
   /** Any other question: the works of runtime/check. */
   ask<Answer>(storeId: string, work: Work<Answer>, freshness?: Freshness): Answer | Promise<Answer>
+  /** What those works are bounded by. */
+  readonly bounds: Engine["bounds"]
   /** Own writes, in order of revision, before their requests are answered. */
   applied(storeId: string, changes: readonly TupleChange[]): void
   /** A store was deleted. */

@@ -1,8 +1,13 @@
 import { getModelAssertions, putModelAssertions } from "./assertions.ts"
 import { getModel, getModels, postModel } from "./authorization-models.ts"
+import { postBatchCheck } from "./batch-check.ts"
 import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
+import { postExpand } from "./expand.ts"
 import { getHealth } from "./healthz.ts"
+import { postListObjects, postStreamedListObjects } from "./list-objects.ts"
+import { postListRelations } from "./list-relations.ts"
+import { postMatrix } from "./matrix.ts"
 import { postRead } from "./read.ts"
 import type { Route } from "./route.ts"
 import { getStore, getStores, patchStore, postStore, removeStore } from "./stores.ts"
@@ -29,5 +34,18 @@ export const routes: readonly Route[] = [
   { method: "GET", path: `${store}/assertions/{id}`, right: "read", handler: getModelAssertions },
   { method: "PUT", path: `${store}/assertions/{id}`, right: "write", handler: putModelAssertions },
   { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
+
   { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
+  { method: "POST", path: `${store}/batch-check`, right: "read", handler: postBatchCheck },
+  { method: "POST", path: `${store}/expand`, right: "read", handler: postExpand },
+  { method: "POST", path: `${store}/list-objects`, right: "read", patient: true, handler: postListObjects },
+  {
+    method: "POST",
+    path: `${store}/streamed-list-objects`,
+    right: "read",
+    patient: true,
+    handler: postStreamedListObjects,
+  },
+  { method: "POST", path: `${store}/list-relations`, right: "read", handler: postListRelations },
+  { method: "POST", path: `${store}/matrix`, right: "read", handler: postMatrix },
 ]

@@ -1,7 +1,11 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
+import type { Freshness } from "../check/questions.ts"
+import type { Work } from "../check/work.ts"
 import type { StoreRecord } from "../store/stores.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
+import type { ApiRequest } from "./route.ts"
+import { whileWanted } from "./wanted-work.ts"
 
 /** What a question is about. */
 export interface Asked {
@@ -41,4 +45,16 @@ function inStore(
 /** Which store and model were used, and the revision at which the answer is true. */
 export function revisionHeaders(storeId: string, modelId: string, revision: number): AnswerHeaders {
   return [...modelHeaders(storeId, modelId), "Sallyport-Revision", String(revision)]
+}
+
+/** Puts a question to the engine; its work ends when the client has gone. Without a promise where the engine has the answer at once. */
+export function askEngine<Found>(
+  api: AuthzApi,
+  { isGone }: ApiRequest,
+  storeId: string,
+  { work, freshness }: { readonly work: Work<Found>; readonly freshness: Freshness },
+  answer: (found: Found) => Answer,
+): Answer | Promise<Answer> {
+  const found = api.engine.ask(storeId, whileWanted(work, isGone), freshness)
+  return found instanceof Promise ? found.then(answer) : answer(found)
 }

@@ -1,0 +1,67 @@
+import type { Freshness, Paging } from "../check/questions.ts"
+import { digestOf } from "../plan/canonical.ts"
+import { decodeToken, encodeToken } from "../store/continuation.ts"
+import { continuationField, type Fields, invalidToken, pageSizeField, pick } from "./fields.ts"
+
+const tokenKind = "list-1"
+
+/** Where a list goes on. All its pages are of one model and one revision. */
+interface Cursor {
+  readonly storeId: string
+  readonly modelId: string
+  readonly revision: number
+  readonly after: string
+  readonly digest: string
+}
+
+/** What a request for a list says of pages. */
+export interface PageWanted {
+  readonly pageSize: number | undefined
+  /** Undefined for the first page. */
+  readonly cursor: Cursor | undefined
+}
+
+/** `page_size` and `continuation_token` of a list; `question` is what is asked, without them. @throws ApiError `invalid_continuation_token` when the token is of another question. */
+export function pageWanted(body: Fields, message: string, max: number, question: object): PageWanted {
+  const size = pick(body, "page_size", "pageSize")
+  const token = continuationField(pick(body, "continuation_token", "continuationToken"), message)
+  const pageSize = size === undefined ? undefined : pageSizeField(size, message, max)
+  if (token === "") return { pageSize, cursor: undefined }
+  const [storeId = "", modelId = "", revision = "", after = "", digest = ""] =
+    decodeToken(tokenKind, token, 5) ?? []
+  if (!/^\d{1,15}$/.test(revision) || digest !== questionDigest(question)) throw invalidToken()
+  return { pageSize, cursor: { storeId, modelId, revision: Number(revision), after, digest } }
+}
+
+/** The model to ask: that of the pages before, or the one the request names. @throws ApiError when it names another one. */
+export function modelOfPage({ cursor }: PageWanted, named: string): string {
+  if (cursor === undefined) return named
+  if (named !== "" && named !== cursor.modelId) throw invalidToken()
+  return cursor.modelId
+}
+
+/** The engine's terms for a page. @throws ApiError when the pages before were of another store. */
+export function termsOfPage(
+  { pageSize, cursor }: PageWanted,
+  storeId: string,
+  freshness: Freshness,
+): { readonly paging: Pick<Paging, "pageSize" | "after">; readonly freshness: Freshness } {
+  if (cursor === undefined) return { paging: { pageSize }, freshness }
+  if (cursor.storeId !== storeId) throw invalidToken()
+  return { paging: { pageSize, after: cursor.after }, freshness: { exactly: cursor.revision } }
+}
+
+/** The token of the page after `next`, the last name of this one. */
+export function cursorToken(
+  where: { readonly storeId: string; readonly modelId: string; readonly revision: number },
+  next: string,
+  question: object,
+): string {
+  const { storeId, modelId, revision } = where
+  return encodeToken(tokenKind, [storeId, modelId, String(revision), next, questionDigest(question)])
+}
+
+/** Tells questions apart; a client that makes up tokens gets no more than it could ask for. */
+function questionDigest(question: object): string {
+  return digestOf(question).slice(-32)
+}

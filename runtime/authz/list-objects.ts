@@ -1,0 +1,98 @@
+import { type ObjectStream, streamObjects } from "../check/list-objects.ts"
+import type { ListObjectsRequest } from "../check/questions.ts"
+import type { Answer } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { type Fields, relationField, typeField, userBytesField } from "./fields.ts"
+import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
+import type { AuthzLimits } from "./ports.ts"
+import { circumstancesOf, termsOf } from "./question-fields.ts"
+import type { ApiRequest } from "./route.ts"
+import { type Asked, askEngine, revisionHeaders, withModel } from "./with-model.ts"
+
+type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "contextualTuples" | "context">
+
+/**
+ * `POST /stores/{store}/list-objects` → `{objects}`: complete, unless `page_size`, a limit or the deadline ends it; then in order of name, with a `continuation_token` for the rest, and
+ * with `truncated` ("limit", "deadline") where that was not asked for. All pages are of one revision.
+ */
+export function postListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  return list(api, request, "ListObjectsRequest", (found, question, asked) => ({
+    status: 200,
+    body: `{"objects":[${[...found.batches()].map(inner).join(",")}]${ending(found, question, asked)}}`,
+    headers: revisionHeaders(asked.storeId, asked.modelId, found.revision),
+  }))
+}
+
+/** `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads; the last line is an error where the list is cut. */
+export function postStreamedListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  return list(api, request, "StreamedListObjectsRequest", (found, _, { storeId, modelId }) => ({
+    status: 200,
+    lines: linesOf(found),
+    headers: revisionHeaders(storeId, modelId, found.revision),
+  }))
+}
+
+function list(
+  api: AuthzApi,
+  request: ApiRequest,
+  message: string,
+  answer: (found: ObjectStream, question: Question, asked: Asked) => Answer,
+): Answer | Promise<Answer> {
+  const limits = api.limits()
+  const { body } = request
+  const question = questionOf(body, message, limits)
+  const { modelId, freshness } = termsOf(body, message)
+  const page = pageWanted(body, message, limits.listPageSizeMax, question)
+  return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
+    const terms = termsOfPage(page, asked.storeId, freshness)
+    const bounds = { resultsMax: limits.listObjectsMax ?? undefined, deadlineMs: limits.listObjectsMs }
+    const work = streamObjects(asked.model, { ...question, ...terms.paging, ...bounds }, api.engine.bounds)
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
+      answer(found, question, asked),
+    )
+  })
+}
+
+function questionOf(body: Fields, message: string, limits: AuthzLimits): Question {
+  return {
+    type: typeField(body["type"], message),
+    relation: relationField(body["relation"], message),
+    user: userBytesField(body["user"], message),
+    ...circumstancesOf(body, limits),
+  }
+}
+
+/** A JSON list without its brackets. */
+function inner(names: readonly string[]): string {
+  return JSON.stringify(names).slice(1, -1)
+}
+
+/** What is said of a list's end, where there is something to say: a complete list that was not asked for by pages has OpenFGA's fields only. */
+export function ending(
+  {
+    next,
+    truncated,
+    revision,
+  }: {
+    readonly next?: string | undefined
+    readonly truncated?: string | undefined
+    readonly revision: number
+  },
+  question: object,
+  { storeId, modelId }: Asked,
+): string {
+  const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision }, next, question)
+  const cut = truncated === undefined ? "" : `,"truncated":"${truncated}"`
+  return token === "" ? cut : `,"continuation_token":"${token}"${cut}`
+}
+
+function* linesOf(found: ObjectStream): Generator<string> {
+  for (const batch of found.batches())
+    yield batch.map((object) => `{"result":{"object":${JSON.stringify(object)}}}\n`).join("")
+  if (found.truncated === undefined) return
+  const error =
+    found.truncated === "deadline"
+      ? { code: "deadline_exceeded", message: "Request Deadline Exceeded: the list goes on" }
+      : { code: "exceeded_entity_limit", message: "the list is longer than this server gives at once" }
+  yield `${JSON.stringify({ error })}\n`
+}
