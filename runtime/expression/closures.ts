@@ -9,6 +9,9 @@ export interface Frame {
   readonly locals: unknown[]
 }
 
+/** The places of an expression without loop variables. */
+export const noLocals: unknown[] = []
+
 /** Gives a value or, where conditions are evaluated partially, an `Unknown`. */
 export type Closure = (frame: Frame) => unknown
 

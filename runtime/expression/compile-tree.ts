@@ -3,12 +3,14 @@ import { type Closure, conditional, logic, strict } from "./closures.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { functionOf } from "./functions.ts"
+import { compareWithConstant, intArithmetic, intComparison } from "./int-operators.ts"
 import { runLoop } from "./loops.ts"
 import { costMaxDefault, metered } from "./meter.ts"
 import { fieldReader, methodCaller, readNamedField } from "./object-access.ts"
 import { compileRegex } from "./regex.ts"
 import {
   type CallNode,
+  type LiteralNode,
   type LoopNode,
   type NameNode,
   type SelectNode,
@@ -27,20 +29,6 @@ export interface TreeCompilerOptions {
   /** Variables may be unknown: makes an evaluation look at all parts, to find every name the outcome depends on; slower. */
   readonly isPartial: boolean
 }
-
-type Comparison = (left: bigint | number, right: bigint | number) => boolean
-
-// Between bigint and number these are exact in JavaScript, which saves turning numbers of the host into bigints.
-const intComparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
-  // biome-ignore lint/suspicious/noDoubleEquals: the exact comparison of two numeric types is wanted.
-  ["==", (left, right) => left == right],
-  // biome-ignore lint/suspicious/noDoubleEquals: the exact comparison of two numeric types is wanted.
-  ["!=", (left, right) => left != right],
-  ["<", (left, right) => left < right],
-  ["<=", (left, right) => left <= right],
-  [">", (left, right) => left > right],
-  [">=", (left, right) => left >= right],
-])
 
 /** Turns a checked tree into closures. */
 export class TreeCompiler {
@@ -136,11 +124,20 @@ export class TreeCompiler {
     const { target, args, namespaced } = node
     const parts = target === undefined || namespaced !== undefined ? args : [target, ...args]
     const form = namespaced === undefined ? node.form : "function"
-    const apply = functionOf(form, namespaced ?? node.name, parts.length)
+    const areInts =
+      form === "operator" && parts.length === 2 && parts.every(({ type }) => type.name === "int")
+    const ofInts = areInts ? intArithmetic(node.name) : undefined
+    const apply = ofInts ?? functionOf(form, namespaced ?? node.name, parts.length)
     if (apply === undefined) return failing(`no ${form} \`${node.name}\` takes ${parts.length}`)
     const constants = form === "function" ? literalsOf(parts) : undefined
     const folded = constants === undefined ? undefined : fold(apply, constants)
     if (folded !== undefined) return () => folded
+    const [first, second] = parts
+    if (first !== undefined && second?.kind === "literal" && parts.length === 2 && !this.options.isPartial) {
+      const operand = this.compile(first)
+      const constant = second.value
+      return (frame) => apply(operand(frame), constant)
+    }
     return this.strict(
       parts.map((part) => this.compile(part)),
       apply,
@@ -165,19 +162,23 @@ export class TreeCompiler {
   }
 
   private comparison(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
-    const compare = intComparisons.get(node.name)
-    if (compare !== undefined && left.type.name === "int" && right.type.name === "int") {
-      return this.strict(
-        [this.intOperand(left), this.intOperand(right)],
-        compare as (...values: unknown[]) => boolean,
-      )
-    }
+    if (left.type.name === "int" && right.type.name === "int")
+      return this.comparisonOfInts(node.name, left, right)
     if (node.name !== "==" && node.name !== "!=") return undefined
     const constant = [left, right].find((part) => part.kind === "literal" && typeof part.value === "string")
     if (constant?.kind !== "literal") return undefined
     const other = this.compile(constant === left ? right : left)
     const text = constant.value
     return this.strict([other], node.name === "==" ? (value) => value === text : (value) => value !== text)
+  }
+
+  private comparisonOfInts(sign: string, left: TreeNode, right: TreeNode): Closure | undefined {
+    const compare = intComparison(sign)
+    if (compare === undefined) return undefined
+    if (right.kind === "literal" && !this.options.isPartial) {
+      return compareWithConstant(sign, this.intOperand(left), intConstant(right))
+    }
+    return this.strict([this.intOperand(left), this.intOperand(right)], compare)
   }
 
   private membership(node: CallNode, left: TreeNode, right: TreeNode): Closure | undefined {
@@ -198,8 +199,7 @@ export class TreeCompiler {
 
   private intOperand(node: TreeNode): Closure {
     if (node.kind !== "literal") return this.compile(node, true)
-    const number = Number(node.value)
-    const value = Number.isSafeInteger(number) ? number : node.value
+    const value = intConstant(node)
     return () => value
   }
 
@@ -223,6 +223,12 @@ export class TreeCompiler {
       result,
     })
   }
+}
+
+/** An int as a number where that is exact: comparing numbers is faster. */
+function intConstant({ value }: LiteralNode): bigint | number {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : (value as bigint)
 }
 
 /** A part the type check refuses: it is compiled only where an expression runs unchecked. */

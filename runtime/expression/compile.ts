@@ -1,11 +1,11 @@
 import { type Adapt, adapterFor, adaptRawInt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
-import type { Closure, Frame } from "./closures.ts"
+import { type Frame, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
-import { costMaxDefault, metered } from "./meter.ts"
+import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import { jsonOf } from "./to-json.ts"
 import { kindOf } from "./values.ts"
 
@@ -28,23 +28,35 @@ export interface CompileOptions {
   readonly costMax?: number
 }
 
-function read(name: string, get: (bindings: Bindings) => unknown, adapt: Adapt | undefined): Closure {
-  return (frame) => {
-    const value = get(frame.values as Bindings)
-    if (value === undefined) throw new ExpressionError("no-such-key", `there is no \`${name}\``)
-    return adapt === undefined ? value : adapt(value)
-  }
+/** Brings a value into its declared form, or says why there is none. */
+function adapted(name: string, value: unknown, adapt: Adapt | undefined): unknown {
+  if (value === undefined) throw new ExpressionError("no-such-key", `there is no \`${name}\``)
+  return adapt === undefined ? value : adapt(value)
 }
+
+/** How `typeof` calls the values that need no adapting. */
+const typeofs: ReadonlyMap<string, string> = new Map([
+  ["string", "string"],
+  ["bool", "boolean"],
+  ["int", "bigint"],
+  ["double", "number"],
+])
 
 const readVariable: VariableReader = (name, type, raw) => {
-  const inherited = name in Object.prototype
-  const get = inherited
-    ? (bindings: Bindings) => (Object.hasOwn(bindings, name) ? bindings[name] : undefined)
-    : (bindings: Bindings) => bindings[name]
-  return read(name, get, raw ? adaptRawInt : adapterFor(type))
+  const adapt = raw ? adaptRawInt : adapterFor(type)
+  if (name in Object.prototype) {
+    return (frame) => {
+      const bindings = frame.values as Bindings
+      return adapted(name, Object.hasOwn(bindings, name) ? bindings[name] : undefined, adapt)
+    }
+  }
+  const wanted = typeofs.get(type.name)
+  if (wanted === undefined) return (frame) => adapted(name, (frame.values as Bindings)[name], adapt)
+  return (frame) => {
+    const value = (frame.values as Bindings)[name]
+    return typeof value === wanted ? value : adapted(name, value, adapt)
+  }
 }
-
-const noLocals: unknown[] = []
 
 /**
  * Makes a function of an expression; all parsing, checking and choosing of overloads happens here.
@@ -66,7 +78,12 @@ export function compileExpression(
   const { slots } = compiler
   return (bindings) => {
     const frame: Frame = { values: bindings, locals: slots === 0 ? noLocals : new Array<unknown>(slots) }
-    return metered(costMax, closure, frame)
+    const before = startMeter(costMax)
+    try {
+      return closure(frame)
+    } finally {
+      endMeter(before)
+    }
   }
 }
 

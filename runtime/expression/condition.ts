@@ -1,11 +1,12 @@
 import type { Adapt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
+import { type Closure, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { contextConverter } from "./condition-values.ts"
 import { environmentOf } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
 import type { ExpressionFinding } from "./finding.ts"
-import { costMaxDefault, metered } from "./meter.ts"
+import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import { reservedWords } from "./source-characters.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 import { Unknown } from "./unknown.ts"
@@ -126,12 +127,12 @@ type Cells = unknown[]
 
 function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableReader {
   const { size } = parameters
-  return (name) => {
+  return (name, _, raw) => {
     const parameter = parameters.get(name)
     if (parameter === undefined) throw new Error(`the parameter ${name} passed the check but is not declared`)
     const { index, convert } = parameter
     const unknown = new Unknown([name])
-    return (frame) => {
+    const slowly: Closure = (frame) => {
       const cells = frame.values as Cells
       const known = cells[size + index]
       if (known !== undefined) return known
@@ -145,6 +146,12 @@ function readParameter(parameters: ReadonlyMap<string, Parameter>): VariableRead
         throw fail(name, error)
       }
     }
+    if (!raw) return slowly
+    // A whole number of JSON does where ints are compared.
+    return (frame) => {
+      const given = (frame.values as Cells)[index]
+      return typeof given === "number" && Number.isSafeInteger(given) ? given : slowly(frame)
+    }
   }
 }
 
@@ -154,9 +161,8 @@ function own(object: Readonly<Record<string, unknown>> | undefined, name: string
 
 function valueIn(context: ConditionContext, name: string): unknown {
   if (typeof context === "function") return context(name)
-  const { stored, request } = context
-  const value = own(stored, name)
-  return value === undefined ? own(request, name) : value
+  const value = context.stored === undefined ? undefined : own(context.stored, name)
+  return value === undefined ? own(context.request, name) : value
 }
 
 function outcomeOf(value: unknown): ConditionOutcome {
@@ -198,9 +204,9 @@ class Condition implements CompiledCondition {
     }
     const cells: Cells = new Array(this.declared.length * 2)
     let isWhole = true
-    for (const { name, index } of this.read) {
-      const given = valueIn(context, name)
-      cells[index] = given
+    for (const parameter of this.read) {
+      const given = valueIn(context, parameter.name)
+      cells[parameter.index] = given
       if (given === undefined) isWhole = false
     }
     if (!isWhole) this.partial ??= this.makePartial()
@@ -230,7 +236,14 @@ export function compileCondition(condition: ConditionSource): ConditionCompilati
     const compiler = new TreeCompiler({ environment, readVariable, isPartial })
     const closure = compiler.compile(checked.tree)
     const { slots } = compiler
-    return (cells) => metered(costMaxDefault, closure, { values: cells, locals: new Array<unknown>(slots) })
+    return (cells) => {
+      const before = startMeter(costMaxDefault)
+      try {
+        return closure({ values: cells, locals: slots === 0 ? noLocals : new Array<unknown>(slots) })
+      } finally {
+        endMeter(before)
+      }
+    }
   }
   const used = new Set(checked.references.map(({ path }) => path[0] ?? ""))
   return { ok: true, condition: new Condition(condition.name, parameters, used, make) }

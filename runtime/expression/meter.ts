@@ -18,13 +18,24 @@ export function chargeLength(length: number): void {
   if (length > 64) charge(length >>> 6)
 }
 
+/** Begins an evaluation with a budget of its own. Gives what `endMeter` needs when it is over. */
+export function startMeter(costMax: number): number {
+  const before = stepsLeft
+  stepsLeft = costMax
+  return before
+}
+
+/** Ends an evaluation: the one around it, if there is one, goes on with what it had left. */
+export function endMeter(before: number): void {
+  stepsLeft = before
+}
+
 /** Runs `evaluate` with a budget of its own. */
 export function metered<In, Out>(costMax: number, evaluate: (input: In) => Out, input: In): Out {
-  const saved = stepsLeft
-  stepsLeft = costMax
+  const before = startMeter(costMax)
   try {
     return evaluate(input)
   } finally {
-    stepsLeft = saved
+    endMeter(before)
   }
 }

@@ -22,6 +22,12 @@ function numberEnd(source: string, at: number): number {
   return end
 }
 
+function digitsEnd(source: string, from: number): number {
+  let end = from
+  while (isDigit(source.charCodeAt(end))) end++
+  return end
+}
+
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
@@ -32,14 +38,15 @@ function isDigit(code: number): boolean {
  */
 export function readNumber(source: string, at: number, report: Report): Literal {
   // Most numbers are a few digits.
-  let short = 0
-  let stop = at
-  for (let code = source.charCodeAt(at); code >= 48 && code <= 57 && stop - at < shortMax; stop++) {
-    short = short * 10 + code - 48
-    code = source.charCodeAt(stop + 1)
-  }
+  const stop = digitsEnd(source, at)
   const following = source.charCodeAt(stop)
-  if (stop > at && following !== 46 && !isNamePart(following)) return { value: BigInt(short), end: stop }
+  if (stop > at && stop - at <= shortMax && following !== 46 && !isNamePart(following)) {
+    return { value: BigInt(Number(source.slice(at, stop))), end: stop }
+  }
+  const decimals = following === 46 ? digitsEnd(source, stop + 1) : 0
+  if (decimals > stop + 1 && decimals - at <= shortMax && !isNamePart(source.charCodeAt(decimals))) {
+    return { value: Number(source.slice(at, decimals)), end: decimals }
+  }
   const end = numberEnd(source, at)
   const text = source.slice(at, end)
   if (whole.test(text)) return { value: wholeNumber(text), end }

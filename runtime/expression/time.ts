@@ -19,6 +19,15 @@ function isDate(year: number, month: number, day: number): boolean {
   return day <= (month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31)
 }
 
+/** Days of a date of the Gregorian calendar, counted in years that begin in March, so that the leap day is the last one. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const inMarchYears = month > 2 ? year : year - 1
+  const leapDays =
+    Math.floor(inMarchYears / 4) - Math.floor(inMarchYears / 100) + Math.floor(inMarchYears / 400)
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  return inMarchYears * 365 + leapDays + dayOfYear - 719_468
+}
+
 const dateTimePattern = /^.{4}-.{2}-.{2}[Tt].{2}:.{2}:.{2}/
 const fractionAndZone = /^(?:\.(\d{1,32}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
@@ -47,9 +56,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   const zone = zoneSeconds(sign, zoneHours, zoneMinutes)
   if (!isDate(year, month, day) || !(hour <= 23 && minute <= 59 && second <= 59) || Number.isNaN(zone))
     return undefined
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - zone
+  const seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone
   try {
     return new Timestamp(BigInt(seconds) * nanosecondsPerSecond + nanosecondsOf(fraction))
   } catch {

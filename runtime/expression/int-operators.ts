@@ -1,0 +1,99 @@
+import { add, divide, multiply, remainder, subtract } from "./arithmetic.ts"
+import type { Apply, Closure } from "./closures.ts"
+import { intMax, intMin } from "./values.ts"
+
+// Operators between operands whose declared type is int: the same as the general ones, without finding out what was given.
+
+type Int = bigint | number
+
+// Between bigint and number comparisons are exact in JavaScript, which saves turning numbers of the host into bigints.
+// biome-ignore lint/suspicious/noDoubleEquals: the exact comparison of two numeric types is wanted.
+const areEqual = (left: Int, right: Int) => left == right
+
+const comparisons: ReadonlyMap<string, (left: Int, right: Int) => boolean> = new Map<
+  string,
+  (left: Int, right: Int) => boolean
+>([
+  ["==", areEqual],
+  ["!=", (left, right) => !areEqual(left, right)],
+  ["<", (left, right) => left < right],
+  ["<=", (left, right) => left <= right],
+  [">", (left, right) => left > right],
+  [">=", (left, right) => left >= right],
+])
+
+/** The comparison of two ints, each a bigint or a safe whole number; undefined when the sign compares nothing. */
+export function intComparison(sign: string): Apply | undefined {
+  return comparisons.get(sign) as Apply | undefined
+}
+
+/** The same with its operands, the second one a constant. Each sign has a closure of its own, so that engines can inline it. */
+export function compareWithConstant(sign: string, left: Closure, right: Int): Closure | undefined {
+  switch (sign) {
+    case "<":
+      return (frame) => (left(frame) as Int) < right
+    case "<=":
+      return (frame) => (left(frame) as Int) <= right
+    case ">":
+      return (frame) => (left(frame) as Int) > right
+    case ">=":
+      return (frame) => (left(frame) as Int) >= right
+    case "==":
+      return (frame) => areEqual(left(frame) as Int, right)
+    case "!=":
+      return (frame) => !areEqual(left(frame) as Int, right)
+    default:
+      return undefined
+  }
+}
+
+function fits(value: bigint): boolean {
+  return value <= intMax && value >= intMin
+}
+
+/** Arithmetic of two ints. What does not fit, and what is no bigint after all, goes to the general operators. */
+const arithmetic: ReadonlyMap<string, Apply> = new Map<string, Apply>([
+  [
+    "+",
+    (left, right) => {
+      if (typeof left !== "bigint" || typeof right !== "bigint") return add(left, right)
+      const sum = left + right
+      return fits(sum) ? sum : add(left, right)
+    },
+  ],
+  [
+    "-",
+    (left, right) => {
+      if (typeof left !== "bigint" || typeof right !== "bigint") return subtract(left, right)
+      const difference = left - right
+      return fits(difference) ? difference : subtract(left, right)
+    },
+  ],
+  [
+    "*",
+    (left, right) => {
+      if (typeof left !== "bigint" || typeof right !== "bigint") return multiply(left, right)
+      const product = left * right
+      return fits(product) ? product : multiply(left, right)
+    },
+  ],
+  [
+    "/",
+    (left, right) => {
+      if (typeof left !== "bigint" || typeof right !== "bigint" || right <= 0n) return divide(left, right)
+      return left / right
+    },
+  ],
+  [
+    "%",
+    (left, right) => {
+      if (typeof left !== "bigint" || typeof right !== "bigint" || right <= 0n) return remainder(left, right)
+      return left % right
+    },
+  ],
+])
+
+/** The arithmetic of two ints; undefined when the sign is none. */
+export function intArithmetic(sign: string): Apply | undefined {
+  return arithmetic.get(sign)
+}
