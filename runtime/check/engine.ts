@@ -339,6 +339,10 @@ export class Engine {
 
 /** May the graph in memory answer as it is? */
 function isFresh(store: StoreGraph, { consistency, atLeast = 0, exactly }: Freshness): boolean {
-  if (!store.isCurrent || consistency === "higher-consistency" || atLeast > store.graph.revision) return false
-  return exactly === undefined || exactly === store.graph.revision
+  return (
+    store.isCurrent &&
+    consistency !== "higher-consistency" &&
+    atLeast <= store.graph.revision &&
+    exactly === undefined
+  )
 }

@@ -14,7 +14,7 @@ export class MemorySource implements TupleSource {
   pageRowsMax = Number.POSITIVE_INFINITY
   protected latest = 0
 
-  /** One transaction; returns its changes. A tuple that is there is replaced. */
+  /** One transaction; returns its changes: none, and no new revision, when it changes nothing. A tuple that is there is replaced. */
   write(...tuples: TupleKey[]): TupleChange[] {
     return this.#commit("write", tuples)
   }
@@ -25,18 +25,18 @@ export class MemorySource implements TupleSource {
   }
 
   #commit(operation: "write" | "delete", tuples: readonly TupleKey[]): TupleChange[] {
-    this.latest++
-    const revision = this.latest
+    const revision = this.latest + 1
     const changes: TupleChange[] = []
     for (const row of tuples.map(rowOf)) {
       const key = keyOf(row)
-      const replaced = this.rows.get(key)
-      if (operation === "write" && replaced !== undefined)
-        changes.push({ revision, operation: "delete", row: replaced })
+      const present = this.rows.get(key)
+      if (present !== undefined) changes.push({ revision, operation: "delete", row: present })
+      this.rows.delete(key)
+      if (operation === "delete") continue
       changes.push({ revision, operation, row })
-      if (operation === "write") this.rows.set(key, row)
-      else this.rows.delete(key)
+      this.rows.set(key, row)
     }
+    if (changes.length > 0) this.latest = revision
     this.feed.push(...changes)
     return changes
   }

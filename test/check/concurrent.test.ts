@@ -10,7 +10,7 @@ import { MemorySource } from "./memory-source.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
 const depthMax = Number.POSITIVE_INFINITY
-const ways: { name: string; options: EngineOptions; suspends: boolean }[] = [
+const ways: { name: string; options: EngineOptions; suspends: boolean; rowsPerTurn?: number }[] = [
   { name: "whole graph", options: { depthMax, stepsPerLook: 1 }, suspends: true },
   {
     name: "whole graph, always searching",
@@ -19,10 +19,11 @@ const ways: { name: string; options: EngineOptions; suspends: boolean }[] = [
   },
   { name: "pages", options: { depthMax, paged: true }, suspends: false },
   {
-    name: "pages, always searching",
-    options: { depthMax, stepsPerLook: 1, walkSteps: 0, paged: true },
+    name: "few pages, always searching",
+    options: { depthMax, stepsPerLook: 1, walkSteps: 0, paged: true, memoryBytes: 60_000 },
     suspends: true,
   },
+  { name: "cold", options: { depthMax, stepsPerLook: 1, coldMs: 0 }, suspends: true, rowsPerTurn: 1 },
 ]
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -41,6 +42,7 @@ class Scene {
   constructor(seed: number) {
     const way = ways[seed % ways.length] as (typeof ways)[number]
     this.#name = `seed ${seed} (${way.name})`
+    this.#source.rowsPerTurn = way.rowsPerTurn
     this.#random = new Random(seed)
     this.#world = randomWorld(this.#random)
     this.#model = loadModel(lowerModel(this.#world.model))
@@ -52,7 +54,7 @@ class Scene {
 
   #commit(operation: "write" | "delete", tuple: TupleKey): void {
     const changes = this.#source[operation](tuple)
-    this.#history.push(storedTuples(this.#source))
+    if (changes.length > 0) this.#history.push(storedTuples(this.#source))
     // Sometimes the write of another process: then the feed brings it.
     if (this.#random.chance(80)) this.#engine.applied("store", changes)
   }
@@ -80,20 +82,23 @@ class Scene {
     const relation = this.#random.pick(["a", "b", "c", "d"])
     const context = randomContext(this.#random)
     const consistency = this.#random.chance(20) ? ("higher-consistency" as const) : undefined
+    const exactly = this.#random.chance(25) ? this.#random.below(this.#history.length) : undefined
     const valueIn = (tuples: readonly TupleKey[]) =>
       new NaiveEvaluator(this.#world.model, tuples, this.#world.objects, user, judgeWith(context, false))
         .solve()
         .get(`${object}#${relation}`)
     try {
-      const request = { user, relation, object, context, consistency }
+      const request = { user, relation, object, context, consistency, exactly }
       const { allowed, revision } = await this.#engine.check("store", this.#model, request)
-      expect(revision).toBeGreaterThanOrEqual(floor)
+      if (exactly === undefined) expect(revision).toBeGreaterThanOrEqual(floor)
+      else expect(revision).toBe(exactly)
       const question = `${this.#name}: ${user} ${relation} ${object}`
       expect([question, allowed ? yes : no]).toEqual([question, valueIn(this.#history[revision] ?? [])])
     } catch (fault) {
       // At which revision it failed is not known: at one of them the outcome is an error.
       if (!(fault instanceof CheckError) || fault.code !== "validation_error") throw fault
-      expect(this.#history.slice(floor).some((tuples) => valueIn(tuples) === error)).toBe(true)
+      const possible = exactly === undefined ? this.#history.slice(floor) : [this.#history[exactly] ?? []]
+      expect(possible.some((tuples) => valueIn(tuples) === error)).toBe(true)
     }
   }
 }

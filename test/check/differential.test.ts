@@ -18,7 +18,7 @@ const queriesPerUser = 6
 type Outcome = "allow" | "deny" | "error" | "too-complex"
 
 /** How the engine is asked; each world is asked in one of these ways. */
-const ways: { name: string; options: EngineOptions; slow?: boolean }[] = [
+const ways: { name: string; options: EngineOptions; slow?: boolean; rowsPerTurn?: number }[] = [
   { name: "whole graph", options: { depthMax: Number.POSITIVE_INFINITY, partialConditions: true } },
   { name: "whole graph, always searching", options: { depthMax: Number.POSITIVE_INFINITY, walkSteps: 0 } },
   { name: "whole graph, shallow", options: { depthMax: 2 } },
@@ -30,9 +30,11 @@ const ways: { name: string; options: EngineOptions; slow?: boolean }[] = [
       depthMax: Number.POSITIVE_INFINITY,
       walkSteps: 0,
       paged: true,
+      memoryBytes: 40_000,
       partialConditions: true,
     },
   },
+  { name: "cold", options: { depthMax: Number.POSITIVE_INFINITY, coldMs: 0 }, rowsPerTurn: 1 },
   { name: "one step a turn", options: { depthMax: Number.POSITIVE_INFINITY, stepsPerLook: 1 }, slow: true },
 ]
 
@@ -113,6 +115,7 @@ async function runWorld(seed: number): Promise<number> {
   const model = loadModel(lowerModel(world.model))
   const source = new MemorySource()
   const way = ways[seed % ways.length] as (typeof ways)[number]
+  source.rowsPerTurn = way.rowsPerTurn
   const engine = engineFor(source, way)
   await prepare(random, world, source, engine, model)
   const stored = storedTuples(source)

@@ -10,6 +10,8 @@ import {
 /** The tuple source in memory, made to fail at will; it counts what it is asked. */
 export class MemorySource extends PlainMemorySource {
   failing = false
+  /** Rows loaded in a turn of the event loop, so that a load takes a while; all in one when absent. */
+  rowsPerTurn: number | undefined
   readonly asked = { revision: 0, load: 0, pages: 0, changes: 0, stood: 0, keys: 0 }
 
   /** As when a backup is restored: everything is as `earlier` had it. */
@@ -27,7 +29,15 @@ export class MemorySource extends PlainMemorySource {
 
   override async load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
     this.#ask("load")
-    return super.load(storeId, onBatch)
+    const { rowsPerTurn } = this
+    if (rowsPerTurn === undefined) return super.load(storeId, onBatch)
+    const rows = [...this.rows.values()]
+    const revision = this.latest
+    for (let at = 0; at < rows.length; at += rowsPerTurn) {
+      await new Promise((resolve) => setImmediate(resolve))
+      onBatch(rows.slice(at, at + rowsPerTurn))
+    }
+    return revision
   }
 
   override async pages(storeId: string, keys: readonly PageKey[]): Promise<Pages> {
