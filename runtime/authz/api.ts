@@ -9,6 +9,7 @@ import { noModel } from "./api-error.ts"
 import { ModelDirectory } from "./model-directory.ts"
 import {
   type AuthzCors,
+  type AuthzenSettings,
   type AuthzLimits,
   type AuthzParts,
   authzLimits,
@@ -18,6 +19,7 @@ import {
 import { StoreDirectory } from "./store-directory.ts"
 
 const stalenessDefaultMs = 10_000
+const noAuthzen: AuthzenSettings = { store: undefined, url: undefined }
 const noOrigins: AuthzCors = { origins: [], headers: [] }
 
 /** The API of one process apart from its listeners: what the resources share. Made once; it holds no resources of its own to close. */
@@ -29,6 +31,7 @@ export class AuthzApi {
   readonly writer: TupleWriter
   readonly limits: () => AuthzLimits
   readonly cors: () => AuthzCors
+  readonly authzen: () => AuthzenSettings
   readonly access: () => Access | undefined
   readonly modelText: ModelText | undefined
   readonly logFault: LogFault
@@ -44,6 +47,7 @@ export class AuthzApi {
     )
     this.limits = parts.limits ?? (() => authzLimits)
     this.cors = parts.cors ?? (() => noOrigins)
+    this.authzen = parts.authzen ?? (() => noAuthzen)
     this.access = parts.access ?? (() => undefined)
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)

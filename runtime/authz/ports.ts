@@ -79,6 +79,12 @@ export interface AuthzCors {
   readonly headers: readonly string[]
 }
 
+/** AuthZEN: the store that the standard's own paths mean, by name or id, and the URL by which clients reach this API (metadata tells it). */
+export interface AuthzenSettings {
+  readonly store: string | undefined
+  readonly url: string | undefined
+}
+
 /** Models as text (OpenFGA's DSL). The compiler has it; a runtime without it takes and gives JSON only. */
 export interface ModelText {
   /** The model of a text, or everything that is wrong with it; lines and columns from 1. */
@@ -107,6 +113,8 @@ export interface AuthzParts {
   readonly limits?: (() => AuthzLimits) | undefined
   /** Default: no other origin is let in. */
   readonly cors?: (() => AuthzCors) | undefined
+  /** Default: no default store, and the URL of each request. */
+  readonly authzen?: (() => AuthzenSettings) | undefined
   /** Who may ask what; undefined: nobody is asked who they are. Default undefined. */
   readonly access?: (() => Access | undefined) | undefined
   /** Without it models are JSON only: 415 for text. */

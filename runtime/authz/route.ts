@@ -54,6 +54,8 @@ export interface Route {
   /** What it asks of its caller. */
   readonly right: Right
   readonly handler: Handler
+  /** The path names no store: the default one is meant (`AuthzParts.authzen`). */
+  readonly ofDefaultStore?: true
   /** Has a deadline of its own and says what it did not reach; the others end with `requestMs`. */
   readonly patient?: true
 }

@@ -1,5 +1,7 @@
+import { postAssertionRun } from "./assertion-run.ts"
 import { getModelAssertions, putModelAssertions } from "./assertions.ts"
 import { getModel, getModels, postModel } from "./authorization-models.ts"
+import { authzenRoutes } from "./authzen/routes.ts"
 import { postBatchCheck } from "./batch-check.ts"
 import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
@@ -33,6 +35,8 @@ export const routes: readonly Route[] = [
   { method: "POST", path: `${store}/read`, right: "read", handler: postRead },
   { method: "GET", path: `${store}/assertions/{id}`, right: "read", handler: getModelAssertions },
   { method: "PUT", path: `${store}/assertions/{id}`, right: "write", handler: putModelAssertions },
+  { method: "POST", path: `${store}/assertions/{id}/run`, right: "read", handler: postAssertionRun },
+
   { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
 
   { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
@@ -48,4 +52,6 @@ export const routes: readonly Route[] = [
   },
   { method: "POST", path: `${store}/list-relations`, right: "read", handler: postListRelations },
   { method: "POST", path: `${store}/matrix`, right: "read", handler: postMatrix },
+
+  ...authzenRoutes,
 ]

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import type { ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Answer, AnswerHeaders, LogFault } from "./answer.ts"
 import { ApiError, apiErrorOf } from "./api-error.ts"
 import { sendLines } from "./send-lines.ts"
@@ -8,10 +8,23 @@ import { sendLines } from "./send-lines.ts"
 const prefix = randomBytes(10).toString("hex")
 let count = 0
 
-/** A fresh `X-Request-Id`; the client's own is never echoed. */
-export function newRequestId(): string {
+/** A fresh `X-Request-Id`. */
+function newRequestId(): string {
   count = (count + 1) % 0x1_0000_0000_0000
   return `${prefix}${count.toString(16).padStart(12, "0")}`
+}
+
+/** Ids that clients gave their requests, where they are to come back. */
+const echoed = new WeakMap<ServerResponse, string>()
+
+/** AuthZEN's answers have the id of their request, whatever they are; OpenFGA's always have a new one. */
+export function echoRequestId({ headers, url = "" }: IncomingMessage, response: ServerResponse): void {
+  const given = headers["x-request-id"]
+  if (typeof given === "string" && url.includes("/access/v1/")) echoed.set(response, given)
+}
+
+function requestIdOf(response: ServerResponse): string {
+  return echoed.get(response) ?? newRequestId()
 }
 
 /** Sends an answer; `extra` are headers of the listener's. */
@@ -20,18 +33,19 @@ export function sendAnswer(response: ServerResponse, answer: Answer, extra: Answ
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)
     sendJson(response, status, typeof body === "string" ? body : JSON.stringify(body), all)
-  else if (text !== undefined) send(response, status, "text/plain; charset=utf-8", text, all, newRequestId())
+  else if (text !== undefined)
+    send(response, status, "text/plain; charset=utf-8", text, all, requestIdOf(response))
   else if (lines !== undefined) {
     response.writeHead(status, [
       "Content-Type",
       "application/x-ndjson",
       "X-Request-Id",
-      newRequestId(),
+      requestIdOf(response),
       ...all,
     ])
     sendLines(response, lines)
   } else {
-    response.writeHead(status, ["X-Request-Id", newRequestId(), ...all])
+    response.writeHead(status, ["X-Request-Id", requestIdOf(response), ...all])
     response.end()
   }
 }
@@ -44,7 +58,7 @@ function sendJson(
   status: number,
   json: string,
   headers: AnswerHeaders,
-  requestId = newRequestId(),
+  requestId = requestIdOf(response),
 ): void {
   send(response, status, "application/json", json, headers, requestId)
 }
@@ -76,7 +90,7 @@ export function sendError(
   log: LogFault,
   headers: AnswerHeaders = noHeaders,
 ): void {
-  const requestId = newRequestId()
+  const requestId = requestIdOf(response)
   const known = apiErrorOf(error)
   if (known === undefined) log(error, requestId)
   const { status, code, message } = known ?? new ApiError("internal_error", "Internal Server Error")

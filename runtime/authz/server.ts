@@ -8,7 +8,7 @@ import { readBody } from "./read-body.ts"
 import { ApiRequest, type Route } from "./route.ts"
 import { type Match, Router } from "./router.ts"
 import { routes } from "./routes.ts"
-import { sendAnswer, sendError } from "./send-answer.ts"
+import { echoRequestId, sendAnswer, sendError } from "./send-answer.ts"
 
 /** Time for a whole request to arrive. */
 const requestArrivesMs = 15_000
@@ -24,6 +24,7 @@ export function buildServer(api: AuthzApi, serving: () => boolean = () => true):
   return createServer(options, (request, response) => {
     let headers: AnswerHeaders = []
     try {
+      echoRequestId(request, response)
       if (!serving()) throw new ApiError("unavailable", "this listener does not serve; try again shortly")
       headers = originHeaders(request, api.cors)
       if (isPreflight(request)) {
@@ -48,11 +49,12 @@ function receive(
   const mark = url.indexOf("?")
   const match = router.find(method, mark < 0 ? url : url.slice(0, mark))
   const { right } = match?.route ?? nowhere
-  const admitted = admit(api, right, match?.store ?? "", request.headers.authorization)
+  const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
+  const admitted = admit(api, right, store, request.headers.authorization)
   const query = mark < 0 ? "" : url.slice(mark + 1)
   const proceed = () => {
     if (match === undefined) throw new ApiError("undefined_endpoint", "Not Found")
-    read(api, { match, query, request, response, headers })
+    read(api, { match, store, query, request, response, headers })
   }
   if (admitted === undefined) proceed()
   else admitted.then(proceed).catch((error: unknown) => sendError(response, error, api.logFault, headers))
@@ -82,6 +84,7 @@ function read(api: AuthzApi, incoming: Incoming): void {
 
 interface Incoming {
   readonly match: Match
+  readonly store: string
   readonly query: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -90,8 +93,8 @@ interface Incoming {
 
 /** Asks the resource. An answer that is there at once is sent in the same turn of the event loop. */
 function respond(api: AuthzApi, incoming: Incoming, bytes: Buffer): void {
-  const { match, query, request, response, headers } = incoming
-  const { route, store, id } = match
+  const { match, store, query, request, response, headers } = incoming
+  const { route, id } = match
   try {
     const answer = route.handler(
       api,

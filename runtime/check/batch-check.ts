@@ -1,7 +1,8 @@
 import type { EvaluationOptions } from "./evaluation.ts"
+import { explainOn } from "./explain.ts"
 import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { CheckError } from "./ports.ts"
+import { type CheckAnswer, CheckError, type PageKey } from "./ports.ts"
 import type { BatchCheckAnswer, BatchItem, BatchResult } from "./questions.ts"
 import { readNames, readSurroundings, type Surroundings, subjectParts } from "./request.ts"
 import { SubjectChecks, type SubjectNodes } from "./subject-checks.ts"
@@ -10,7 +11,7 @@ import type { View, Work } from "./work.ts"
 
 /**
  * Many checks at one revision. Those of one user under the same context and contextual tuples share what is learned. What is wrong with one of them, and what it
- * lacks, is its own error: the work itself does not throw for it.
+ * lacks, is its own error: the work itself does not throw for it. Those that are to be explained, or to say what they lack, are asked one by one.
  */
 export function batchCheck(
   model: LoadedModel,
@@ -29,32 +30,47 @@ interface Group {
   readonly places: number[]
 }
 
+/** A check that says why, or what it lacks. */
+interface Reasoned {
+  readonly inquiry: Inquiry<CheckAnswer>
+  readonly place: number
+}
+
 class Batch implements Inquiry<BatchCheckAnswer> {
   readonly #checks: SubjectChecks
   readonly #view: View
   readonly #model: LoadedModel
   readonly #results: (BatchResult | CheckError | undefined)[]
+  readonly #bounds: EvaluationOptions
   readonly #groups = new Map<string, Group>()
+  readonly #reasoned: Reasoned[] = []
+  readonly #reasonedMisses = new Map<string, PageKey>()
   readonly #surroundings = new Map<string, Surroundings>()
 
   constructor(view: View, model: LoadedModel, items: readonly BatchItem[], bounds: EvaluationOptions) {
     this.#view = view
     this.#model = model
+    this.#bounds = bounds
     this.#checks = new SubjectChecks(bounds)
     this.#results = items.map((item, place) => this.#add(item, place))
   }
 
   get steps(): number {
-    return this.#checks.steps
+    return this.#reasoned.reduce((sum, { inquiry }) => sum + inquiry.steps, this.#checks.steps)
   }
 
-  get misses() {
-    return this.#checks.misses
+  get misses(): ReadonlyMap<string, PageKey> {
+    if (this.#reasonedMisses.size === 0) return this.#checks.misses
+    return new Map([...this.#checks.misses, ...this.#reasonedMisses])
   }
 
   /** Puts an item into its group; returns what is wrong with it. */
   #add(item: BatchItem, place: number): CheckError | undefined {
     try {
+      if (item.explain === true || item.ternary === true) {
+        this.#reasoned.push({ inquiry: explainOn(this.#view, this.#model, item, this.#bounds), place })
+        return undefined
+      }
       const { subject, relation } = readNames(this.#model, item)
       const under = item.contextualTuples?.length ? JSON.stringify(item.contextualTuples) : ""
       const key = `${item.user} ${item.context === undefined ? "" : JSON.stringify(item.context)} ${under}`
@@ -92,7 +108,28 @@ class Batch implements Inquiry<BatchCheckAnswer> {
       })
       yield
     }
-    return !this.#results.includes(undefined)
+    let decided = true
+    for (const { inquiry, place } of this.#reasoned) {
+      const error = yield* this.#reason(inquiry)
+      if (error === "missed") decided = false
+      else this.#results[place] = error
+      yield
+    }
+    for (const { places } of this.#groups.values())
+      if (places.some((at) => this.#results[at] === undefined)) return false
+    return decided
+  }
+
+  /** Runs to the end; the answer is read when the revision is known. */
+  *#reason(inquiry: Inquiry<CheckAnswer>): Generator<void, CheckError | "missed" | undefined> {
+    try {
+      if (yield* inquiry.run()) return undefined
+    } catch (error) {
+      if (error instanceof CheckError) return error
+      throw error
+    }
+    for (const [name, key] of inquiry.misses) this.#reasonedMisses.set(name, key)
+    return "missed"
   }
 
   #asked({ subject, surroundings, first, nodes }: Group): SubjectNodes {
@@ -100,10 +137,21 @@ class Batch implements Inquiry<BatchCheckAnswer> {
   }
 
   answer(revision: number): BatchCheckAnswer {
+    for (const { inquiry, place } of this.#reasoned)
+      this.#results[place] ??= resultOf(inquiry.answer(revision))
     return { results: this.#results as (BatchResult | CheckError)[], revision }
   }
 
   close(): void {
+    for (const { inquiry } of this.#reasoned) inquiry.close()
     this.#checks.close()
+  }
+}
+
+function resultOf({ allowed, missingContext, explanation }: CheckAnswer): BatchResult {
+  return {
+    allowed,
+    ...(missingContext === undefined ? {} : { missingContext }),
+    ...(explanation === undefined ? {} : { explanation }),
   }
 }

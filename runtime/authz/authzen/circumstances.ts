@@ -1,0 +1,51 @@
+import type { LoadedModel } from "../../check/loaded-model.ts"
+import { contextField } from "../context.ts"
+import type { Fields } from "../fields.ts"
+
+/** Properties by the prefix they get as values for conditions. */
+export interface Properties {
+  readonly subject?: Fields | undefined
+  readonly resource?: Fields | undefined
+  readonly action?: Fields | undefined
+}
+
+/**
+ * Values for conditions: `subject_NAME`, `resource_NAME` and `action_NAME` for the properties, under the request's own `context`. Properties are optional: a parameter of that
+ * kind that no property gives has its type's empty value, so that a condition can be written for requests with and without it.
+ */
+export function contextOf(model: LoadedModel, properties: Properties, context: unknown): Fields {
+  const values: Record<string, unknown> = Object.create(null)
+  for (const [name, empty] of emptyValuesOf(model)) values[name] = empty
+  for (const [prefix, fields] of Object.entries(properties))
+    for (const [name, value] of Object.entries(fields ?? {})) values[`${prefix}_${name}`] = value
+  for (const [name, value] of Object.entries(contextField(context, "context") ?? {})) values[name] = value
+  return values
+}
+
+const emptyOfType: Readonly<Record<string, unknown>> = {
+  TYPE_NAME_STRING: "",
+  TYPE_NAME_BOOL: false,
+  TYPE_NAME_INT: 0,
+  TYPE_NAME_UINT: 0,
+  TYPE_NAME_DOUBLE: 0,
+  TYPE_NAME_LIST: [],
+  TYPE_NAME_MAP: {},
+}
+
+const known = new WeakMap<LoadedModel, ReadonlyMap<string, unknown>>()
+
+/** The parameters of a model's conditions that are properties, with the empty values of their types. Times, addresses and `any` have none, nor has a name with two types. */
+function emptyValuesOf(model: LoadedModel): ReadonlyMap<string, unknown> {
+  const before = known.get(model)
+  if (before !== undefined) return before
+  const types = new Map<string, Set<string>>()
+  for (const { parameters } of Object.values(model.plan.model.conditions ?? {}))
+    for (const [name, { type_name: type }] of Object.entries(parameters ?? {}))
+      if (/^(?:subject|resource|action)_/.test(name))
+        types.set(name, (types.get(name) ?? new Set()).add(type))
+  const values = new Map<string, unknown>()
+  for (const [name, [type = "", ...others]] of types)
+    if (others.length === 0 && Object.hasOwn(emptyOfType, type)) values.set(name, emptyOfType[type])
+  known.set(model, values)
+  return values
+}

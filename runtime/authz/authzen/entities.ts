@@ -1,0 +1,94 @@
+import { ApiError } from "../api-error.ts"
+import { contextField } from "../context.ts"
+import { type Fields, objectField, objectIdField, relationField, typeField, userField } from "../fields.ts"
+import { decodeId, encodeId } from "./ids.ts"
+
+const message = "AuthZEN"
+
+/** Subject or resource of a request. In a search, the one looked for has no id. */
+export interface Entity {
+  readonly type: string
+  readonly id: string
+  readonly properties: Fields | undefined
+}
+
+/** What is done. Its name is a relation of the resource's type. */
+export interface Action {
+  readonly name: string
+  readonly properties: Fields | undefined
+}
+
+/** The JSON object of an entity, which must be there; what it lacks of `required` is taken from `otherwise`, the batch's default. */
+export function entityFields(
+  value: unknown,
+  otherwise: unknown,
+  name: string,
+  required: readonly string[],
+): Fields {
+  const own = objectField(value, name)
+  const general = objectField(otherwise, name)
+  if (own === undefined && general === undefined) throw missing(name)
+  if (own === undefined || general === undefined) return (own ?? general) as Fields
+  const merged: Record<string, unknown> = { ...own }
+  for (const key of required) merged[key] = own[key] ?? general[key]
+  return merged
+}
+
+export function entityOf(fields: Fields, name: string): Entity {
+  return {
+    type: typeOf(fields, name),
+    id: required(fields, name, "id"),
+    properties: contextField(fields["properties"], `${name}.properties`),
+  }
+}
+
+/** An entity that is looked for: an id in it says nothing (section "Search" of the specification) and is not looked at. */
+export function soughtOf(fields: Fields, name: string): Entity {
+  const properties = contextField(fields["properties"], `${name}.properties`)
+  return { type: required(fields, name, "type"), id: "", properties }
+}
+
+export function actionOf(fields: Fields): Action {
+  return {
+    name: required(fields, "action", "name"),
+    properties: contextField(fields["properties"], "action.properties"),
+  }
+}
+
+/** The action as a relation. @throws ApiError when no relation can be called so. */
+export function relationOf({ name }: Action): string {
+  return relationField(name, message)
+}
+
+/** The subject as a user. The id `*` means everybody of the type, as it does in a tuple. */
+export function userOf({ type, id }: Entity): string {
+  return userField(id === "*" ? `${type}:*` : `${type}:${encodeId(id)}`, message)
+}
+
+/** The resource as an object. */
+export function objectOf({ type, id }: Entity): string {
+  return objectIdField(`${type}:${encodeId(id)}`, message)
+}
+
+/** A user or object of the engine as AuthZEN tells it. */
+export function entityBody(name: string): { readonly type: string; readonly id: string } {
+  const colon = name.indexOf(":")
+  return { type: name.slice(0, colon), id: decodeId(name.slice(colon + 1)) }
+}
+
+/** A type with `:` or `#` in it would make another object of the rest. */
+function typeOf(fields: Fields, name: string): string {
+  return typeField(required(fields, name, "type"), message)
+}
+
+function required(fields: Fields, name: string, key: string): string {
+  const value = fields[key]
+  if (value === undefined || value === null || value === "") throw missing(`${name}.${key}`)
+  if (typeof value !== "string")
+    throw new ApiError("validation_error", `${name}.${key}: a JSON string is expected`)
+  return value
+}
+
+function missing(what: string): ApiError {
+  return new ApiError("validation_error", `${what} is required`)
+}

@@ -1,0 +1,71 @@
+import { explanationSummary } from "../../check/explain-text.ts"
+import type { Explanation } from "../../check/explanation.ts"
+import type { LoadedModel } from "../../check/loaded-model.ts"
+import type { CheckRequest } from "../../check/ports.ts"
+import type { Answer } from "../answer.ts"
+import type { AuthzApi } from "../api.ts"
+import type { Fields } from "../fields.ts"
+import type { ApiRequest } from "../route.ts"
+import { revisionHeaders, withModel } from "../with-model.ts"
+import { contextOf } from "./circumstances.ts"
+import { actionOf, entityFields, entityOf, objectOf, relationOf, userOf } from "./entities.ts"
+import { jsonBody, type Options, optionsOf } from "./request.ts"
+
+/** A question whose context waits for the model. */
+export type Question = (model: LoadedModel) => CheckRequest
+
+/** `POST …/access/v1/evaluation` → `{decision}`; with `options.explain` also `context {reason, explanation}`. */
+export function postEvaluation(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const body = jsonBody(request)
+  return evaluate(api, request, body, optionsOf(body, request, api.limits()))
+}
+
+/** One question, at the top of a body. */
+export function evaluate(
+  api: AuthzApi,
+  request: ApiRequest,
+  body: Fields,
+  options: Options,
+): Answer | Promise<Answer> {
+  const question = questionOf(body, {}, options)
+  return withModel(api, request.store, options.modelId, ({ storeId, modelId, model }) => {
+    const asked = { ...question(model), consistency: options.freshness.consistency }
+    const answer = api.engine.check(storeId, model, asked)
+    const send = (given: Awaited<typeof answer>): Answer => ({
+      status: 200,
+      body: decisionBody(given),
+      headers: revisionHeaders(storeId, modelId, given.revision),
+    })
+    return answer instanceof Promise ? answer.then(send) : send(answer)
+  })
+}
+
+/** Reads subject, action, resource and context; what is not there is the batch's. @throws ApiError naming the field. */
+export function questionOf(item: Fields, general: Fields, options: Options): Question {
+  const entity = (name: "subject" | "resource") =>
+    entityOf(entityFields(item[name], general[name], name, ["type", "id"]), name)
+  const subject = entity("subject")
+  const action = actionOf(entityFields(item["action"], general["action"], "action", ["name"]))
+  const resource = entity("resource")
+  const names = { user: userOf(subject), relation: relationOf(action), object: objectOf(resource) }
+  const properties = {
+    subject: subject.properties,
+    resource: resource.properties,
+    action: action.properties,
+  }
+  const context = item["context"] ?? general["context"]
+  const { contextualTuples, explain } = options
+  return (model) => ({ ...names, contextualTuples, explain, context: contextOf(model, properties, context) })
+}
+
+export function decisionBody({
+  allowed,
+  explanation,
+}: {
+  readonly allowed: boolean
+  readonly explanation?: Explanation | undefined
+}): object {
+  if (explanation === undefined) return { decision: allowed }
+  const reason = explanation.allowed ? "a proof is in the explanation" : explanationSummary(explanation)
+  return { decision: allowed, context: { reason, explanation } }
+}

@@ -1,0 +1,50 @@
+import type { Answer } from "../answer.ts"
+import type { AuthzApi } from "../api.ts"
+import { ApiError } from "../api-error.ts"
+import type { ApiRequest } from "../route.ts"
+
+/** A store's id or name. */
+const storeForm = /^[A-Za-z0-9_-]{1,128}$/
+const hostForm = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
+
+/** `GET /.well-known/authzen-configuration`: the store that paths without a store mean. 404 where there is none. */
+export function getMetadata(api: AuthzApi, request: ApiRequest): Answer {
+  if (api.authzen().store === undefined)
+    throw new ApiError(
+      "store_id_not_found",
+      "no store is the default: say which with `authzen { store NAME }`, or ask for /.well-known/authzen-configuration/{store}",
+    )
+  const base = baseOf(api, request)
+  return { status: 200, body: metadata(base, `${base}/access/v1`) }
+}
+
+/**
+ * `GET /.well-known/authzen-configuration/{store}`. Who may read nothing may read this: it tells paths, and not whether there is such a store. The decision point's
+ * identifier is the base URL with the store as path, from which this path follows (section "Obtaining Policy Decision Point Metadata").
+ */
+export function getStoreMetadata(api: AuthzApi, request: ApiRequest): Answer {
+  const { store } = request
+  if (!storeForm.test(store)) throw new ApiError("store_id_not_found", "Store ID not found")
+  const base = baseOf(api, request)
+  return { status: 200, body: metadata(`${base}/${store}`, `${base}/stores/${store}/access/v1`) }
+}
+
+function metadata(identifier: string, endpoints: string): object {
+  return {
+    policy_decision_point: identifier,
+    access_evaluation_endpoint: `${endpoints}/evaluation`,
+    access_evaluations_endpoint: `${endpoints}/evaluations`,
+    search_subject_endpoint: `${endpoints}/search/subject`,
+    search_resource_endpoint: `${endpoints}/search/resource`,
+    search_action_endpoint: `${endpoints}/search/action`,
+  }
+}
+
+/** The URL of gateway.conf; else the one this request came by, which knows nothing of TLS in front. */
+function baseOf(api: AuthzApi, { headers }: ApiRequest): string {
+  const { url } = api.authzen()
+  if (url !== undefined) return url.replace(/\/$/, "")
+  const { host = "" } = headers
+  if (!hostForm.test(host)) throw new ApiError("validation_error", "the Host header is no host")
+  return `http://${host}`
+}

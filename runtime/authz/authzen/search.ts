@@ -1,0 +1,224 @@
+import { listObjects } from "../../check/list-objects.ts"
+import { listRelations } from "../../check/list-relations.ts"
+import { listUsers } from "../../check/list-users.ts"
+import type { LoadedModel } from "../../check/loaded-model.ts"
+import type { ListEnd, Paging } from "../../check/questions.ts"
+import type { Answer } from "../answer.ts"
+import type { AuthzApi } from "../api.ts"
+import { ApiError } from "../api-error.ts"
+import { type Fields, objectField } from "../fields.ts"
+import { cursorToken, modelOfPage, type PageWanted, pageWanted, termsOfPage } from "../list-cursor.ts"
+import type { ApiRequest } from "../route.ts"
+import { type Asked, askEngine, revisionHeaders, withModel } from "../with-model.ts"
+import { contextOf, type Properties } from "./circumstances.ts"
+import {
+  actionOf,
+  entityBody,
+  entityFields,
+  entityOf,
+  objectOf,
+  relationOf,
+  soughtOf,
+  userOf,
+} from "./entities.ts"
+import { jsonBody, type Options, optionsOf } from "./request.ts"
+
+/** What is common to the three searches. */
+interface Search {
+  readonly api: AuthzApi
+  readonly request: ApiRequest
+  readonly body: Fields
+  readonly options: Options
+  readonly page: PageWanted
+  /** The page was asked for by size or token. */
+  readonly paged: boolean
+  /** What is looked for, for the tokens of its pages. */
+  readonly question: object
+}
+
+/** `POST …/access/v1/search/subject` `{subject {type}, action, resource}` → `{results: [{type, id}]}`: who may. The id `*` stands for everybody of the type, but for `context.excluded`. */
+export function postSearchSubject(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const body = jsonBody(request)
+  const sought = soughtOf(entityFields(body["subject"], undefined, "subject", []), "subject")
+  const action = actionOf(entityFields(body["action"], undefined, "action", []))
+  const resource = entityOf(entityFields(body["resource"], undefined, "resource", []), "resource")
+  const object = objectOf(resource)
+  const relation = relationOf(action)
+  const search = searchOf(api, request, body, { type: sought.type, relation, object })
+  const properties = propertiesOf({ subject: sought, resource, action })
+  return inModel(search, (asked, terms) => {
+    const { model } = asked
+    if (!model.types.has(sought.type) || model.relationIndex(resource.type, relation) < 0)
+      return nothing(search, asked)
+    const limits = api.limits()
+    const bounds = { resultsMax: limits.listUsersMax ?? undefined, deadlineMs: limits.listUsersMs }
+    const filter = { type: sought.type }
+    const list = {
+      object,
+      relation,
+      filter,
+      ...terms.paging,
+      ...bounds,
+      ...circumstances(search, model, properties),
+    }
+    const work = listUsers(model, list, api.engine.bounds)
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
+      results(search, asked, found, found.users.map(entityBody), {
+        excluded: found.excluded.map(entityBody),
+      }),
+    )
+  })
+}
+
+/** `POST …/access/v1/search/resource` `{subject, action, resource {type}}` → `{results: [{type, id}]}`: on which. */
+export function postSearchResource(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const body = jsonBody(request)
+  const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
+  const action = actionOf(entityFields(body["action"], undefined, "action", []))
+  const sought = soughtOf(entityFields(body["resource"], undefined, "resource", []), "resource")
+  const user = userOf(subject)
+  const relation = relationOf(action)
+  const search = searchOf(api, request, body, { user, relation, type: sought.type })
+  const properties = propertiesOf({ subject, resource: sought, action })
+  return inModel(search, (asked, terms) => {
+    const { model } = asked
+    if (!model.types.has(subject.type) || model.relationIndex(sought.type, relation) < 0)
+      return nothing(search, asked)
+    const limits = api.limits()
+    const bounds = { resultsMax: limits.listObjectsMax ?? undefined, deadlineMs: limits.listObjectsMs }
+    const list = {
+      user,
+      relation,
+      type: sought.type,
+      ...terms.paging,
+      ...bounds,
+      ...circumstances(search, model, properties),
+    }
+    const work = listObjects(model, list, api.engine.bounds)
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
+      results(search, asked, found, found.objects.map(entityBody), {}),
+    )
+  })
+}
+
+/** `POST …/access/v1/search/action` `{subject, resource}` → `{results: [{name}]}`: what, in order of name. What can't be decided is no result; its names are in `context.undecided`. */
+export function postSearchAction(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const body = jsonBody(request)
+  const subject = entityOf(entityFields(body["subject"], undefined, "subject", []), "subject")
+  const resource = entityOf(entityFields(body["resource"], undefined, "resource", []), "resource")
+  const user = userOf(subject)
+  const object = objectOf(resource)
+  const search = searchOf(api, request, body, { user, object })
+  const properties = propertiesOf({ subject, resource })
+  return inModel(search, (asked, terms) => {
+    const { model } = asked
+    if (!model.types.has(subject.type) || !model.types.has(resource.type)) return nothing(search, asked)
+    const work = listRelations(
+      model,
+      { user, object, ...circumstances(search, model, properties) },
+      api.engine.bounds,
+    )
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
+      const { names, next } = pageOf([...found.relations].sort(), terms.paging)
+      const end = { revision: found.revision, next }
+      return results(
+        search,
+        asked,
+        end,
+        names.map((name) => ({ name })),
+        {
+          undecided: found.errors.map(({ relation }) => relation).sort(),
+        },
+      )
+    })
+  })
+}
+
+function searchOf(api: AuthzApi, request: ApiRequest, body: Fields, names: object): Search {
+  const limits = api.limits()
+  const given = objectField(body["page"], "page")
+  const token = given?.["token"] ?? given?.["next_token"]
+  const { subject, resource, action, context, options } = body
+  const question = { names, subject, resource, action, context, options }
+  const size = given?.["limit"] ?? undefined
+  if (size !== undefined && (typeof size !== "number" || !Number.isInteger(size) || size < 1))
+    throw new ApiError("validation_error", "page.limit: a whole number above 0 is expected")
+  const fields = {
+    page_size: size === undefined ? undefined : Math.min(size as number, limits.listPageSizeMax),
+    continuation_token: token,
+  }
+  return {
+    api,
+    request,
+    body,
+    options: optionsOf(body, request, limits),
+    page: pageWanted(fields, "AuthZEN", limits.listPageSizeMax, question),
+    paged: given !== undefined,
+    question,
+  }
+}
+
+function propertiesOf(
+  entities: {
+    readonly [Name in keyof Properties]: { readonly properties: Fields | undefined }
+  },
+): Properties {
+  return Object.fromEntries(Object.entries(entities).map(([name, entity]) => [name, entity?.properties]))
+}
+
+function circumstances({ body, options }: Search, model: LoadedModel, properties: Properties) {
+  return {
+    context: contextOf(model, properties, body["context"]),
+    contextualTuples: options.contextualTuples,
+  }
+}
+
+function inModel(
+  { api, request, options, page }: Search,
+  ask: (asked: Asked, terms: ReturnType<typeof termsOfPage>) => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  return withModel(api, request.store, modelOfPage(page, options.modelId), (asked) =>
+    ask(asked, termsOfPage(page, asked.storeId, options.freshness)),
+  )
+}
+
+/** What is not in the model is on no list. */
+function nothing(search: Search, { storeId, modelId }: Asked): Answer {
+  const headers = revisionHeaders(storeId, modelId, 0).slice(0, 4)
+  return {
+    status: 200,
+    body: { results: [], ...(search.paged ? { page: { next_token: "" } } : {}) },
+    headers,
+  }
+}
+
+/** `page` is there when a page was asked for, or there is another one. */
+function results(
+  { page: _, paged, question }: Search,
+  { storeId, modelId }: Asked,
+  { revision, next }: ListEnd,
+  found: readonly object[],
+  told: Readonly<Record<string, readonly unknown[]>>,
+): Answer {
+  const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision }, next, question)
+  const context = Object.fromEntries(Object.entries(told).filter(([, list]) => list.length > 0))
+  return {
+    status: 200,
+    body: {
+      results: found,
+      ...(paged || token !== "" ? { page: { next_token: token, count: found.length } } : {}),
+      ...(Object.keys(context).length > 0 ? { context } : {}),
+    },
+    headers: revisionHeaders(storeId, modelId, revision),
+  }
+}
+
+/** Names are few: the page is cut out of all of them. */
+function pageOf(
+  names: readonly string[],
+  { pageSize, after }: Pick<Paging, "pageSize" | "after">,
+): { readonly names: readonly string[]; readonly next: string | undefined } {
+  const rest = after === undefined ? names : names.filter((name) => name > after)
+  const page = rest.slice(0, pageSize ?? rest.length)
+  return { names: page, next: page.length < rest.length ? page.at(-1) : undefined }
+}
