@@ -37,7 +37,8 @@ export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Prom
   })
 }
 
-type ResultBody = object & { readonly passed: boolean }
+/** An assertion and what became of it. */
+type ResultBody = Readonly<Record<string, unknown>> & { readonly passed: boolean }
 
 function resultBody(assertion: Assertion, result: BatchResult | CheckError): ResultBody {
   const asserted = assertionBody(assertion)
