@@ -224,14 +224,16 @@ export class TreeChecker {
     if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
     node.namespaced = this.names.namespacedFunction(node)
     if (node.namespaced !== undefined) return this.typeOfApplied(node, node.namespaced)
+    const before = this.findings.length
     const receiver = node.target === undefined ? undefined : this.check(node.target)
+    const isWrongTarget = this.findings.length > before
     const object = receiver === undefined ? undefined : this.environment.objects.get(receiver.name)
     const method = object?.methods.get(node.name)
     if (receiver !== undefined && method === undefined && macroForms.has(node.name))
       return this.wrongMacro(node)
     const given = node.args.map((arg) => this.check(arg))
     const rows = method === undefined ? signatures[node.form].get(node.name) : [method]
-    if (rows === undefined) return this.unknownFunction(node, receiver, object)
+    if (rows === undefined) return isWrongTarget ? dyn : this.unknownFunction(node, receiver, object)
     return this.typeOfResult(
       node,
       rows,

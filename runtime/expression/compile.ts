@@ -1,6 +1,6 @@
 import { type Adapt, adapterFor, adaptRawInt } from "./adapt.ts"
 import { checkSource } from "./check-source.ts"
-import { type Frame, noLocals } from "./closures.ts"
+import { type Closure, type Frame, noLocals } from "./closures.ts"
 import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
@@ -34,12 +34,29 @@ function adapted(name: string, value: unknown, adapt: Adapt | undefined): unknow
   return adapt === undefined ? value : adapt(value)
 }
 
-/** How `typeof` calls the values that need no adapting. */
-const typeofs: ReadonlyMap<string, string> = new Map([
-  ["string", "string"],
-  ["bool", "boolean"],
-  ["int", "bigint"],
-  ["double", "number"],
+/** Reads a variable whose values need no adapting when `typeof` says so. Engines test for a type that is written out only. */
+const plainReaders: ReadonlyMap<string, (name: string, adapt: Adapt | undefined) => Closure> = new Map([
+  [
+    "string",
+    (name, adapt) => (frame) => {
+      const value = (frame.values as Bindings)[name]
+      return typeof value === "string" ? value : adapted(name, value, adapt)
+    },
+  ],
+  [
+    "bool",
+    (name, adapt) => (frame) => {
+      const value = (frame.values as Bindings)[name]
+      return typeof value === "boolean" ? value : adapted(name, value, adapt)
+    },
+  ],
+  [
+    "int",
+    (name, adapt) => (frame) => {
+      const value = (frame.values as Bindings)[name]
+      return typeof value === "bigint" ? value : adapted(name, value, adapt)
+    },
+  ],
 ])
 
 const readVariable: VariableReader = (name, type, raw) => {
@@ -50,12 +67,8 @@ const readVariable: VariableReader = (name, type, raw) => {
       return adapted(name, Object.hasOwn(bindings, name) ? bindings[name] : undefined, adapt)
     }
   }
-  const wanted = typeofs.get(type.name)
-  if (wanted === undefined) return (frame) => adapted(name, (frame.values as Bindings)[name], adapt)
-  return (frame) => {
-    const value = (frame.values as Bindings)[name]
-    return typeof value === wanted ? value : adapted(name, value, adapt)
-  }
+  const plain = plainReaders.get(type.name)
+  return plain?.(name, adapt) ?? ((frame) => adapted(name, (frame.values as Bindings)[name], adapt))
 }
 
 /**

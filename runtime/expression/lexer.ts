@@ -53,16 +53,19 @@ for (const [sign, strength] of [
 }
 const comparing = 3
 
-const quoteHint = "texts stand in straight quotation marks: `\"…\"` or `'…'`"
 const hints: ReadonlyMap<string, string> = new Map([
-  ["“", quoteHint],
-  ["”", quoteHint],
-  ["‘", quoteHint],
-  ["’", quoteHint],
-  ["„", quoteHint],
   ["#", "`#` starts no comment; comments start with `//`"],
   [";", "`;` has no place here; an expression has one part"],
-  ["`", "backticks stand around a field after a dot: a.`b-c`"],
+])
+
+/** Marks that word processors put around texts, and what closes a text that starts with one. */
+const typographicMarks: ReadonlyMap<string, RegExp> = new Map([
+  ["“", /[”“\n]/g],
+  ["”", /[”“\n]/g],
+  ["„", /[”“\n]/g],
+  ["‘", /[’‘\n]/g],
+  ["’", /[’‘\n]/g],
+  ["‚", /[’‘\n]/g],
 ])
 
 const literalWords: ReadonlyMap<string, boolean | null> = new Map([
@@ -125,11 +128,25 @@ export class Lexer {
       const code = source.charCodeAt(at)
       if (code > 47) return at
       if (code === 32 || code === 10 || code === 9 || code === 13 || code === 12) at++
-      else if (code === 47 && source.charCodeAt(at + 1) === 47) {
-        const line = source.indexOf("\n", at)
-        at = line === -1 ? source.length : line + 1
-      } else return at
+      else {
+        const end = code === 47 ? this.commentEnd(at) : -1
+        if (end === -1) return at
+        at = end
+      }
     }
+  }
+
+  /** Where the comment ends that starts at a slash, -1 when none does. */
+  private commentEnd(at: number): number {
+    const { source } = this
+    const follower = source.charCodeAt(at + 1)
+    if (follower !== 47 && follower !== 42) return -1
+    const closer = follower === 47 ? "\n" : "*/"
+    const close = source.indexOf(closer, at + 2)
+    const end = close === -1 ? source.length : close + closer.length
+    if (follower === 42)
+      this.report("`/*` starts no comment; comments start with `//` and end with their line", at, end)
+    return end
   }
 
   private cut(kind: TokenKind, end: number): TokenKind {
@@ -203,17 +220,33 @@ export class Lexer {
   private backticks(at: number): TokenKind {
     quotedField.lastIndex = at
     const field = quotedField.exec(this.source)?.[0]
-    if (field === undefined) return this.stray(at)
-    this.value = field.slice(1, -1)
-    return this.cut("quoted", at + field.length)
+    if (field !== undefined) {
+      this.value = field.slice(1, -1)
+      return this.cut("quoted", at + field.length)
+    }
+    const close = this.source.indexOf("`", at + 1)
+    const end = close === -1 ? at + 1 : close + 1
+    this.report("in backticks stands the name of a field: letters, digits, blanks, and `_.-/`", at, end)
+    return this.cut("bad", end)
   }
 
   private stray(at: number): TokenKind {
     const character = String.fromCodePoint(this.source.codePointAt(at) ?? 0)
     const end = at + character.length
+    const closing = typographicMarks.get(character)
+    if (closing !== undefined) return this.typographicText(at, closing)
     const printable = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
     const shown = printable ? `\`${character}\`` : "this character"
     this.report(hints.get(character) ?? `${shown} has no place here`, at, end)
     return this.cut("bad", end)
+  }
+
+  /** A text in the marks of word processors, up to its closing one or the end of the line. */
+  private typographicText(at: number, closing: RegExp): TokenKind {
+    closing.lastIndex = at + 1
+    const close = closing.exec(this.source)
+    const end = close === null ? this.source.length : close.index + (close[0] === "\n" ? 0 : 1)
+    this.report("texts stand in straight quotation marks: `\"…\"` or `'…'`", at, end)
+    return this.literal({ value: "", end })
   }
 }
