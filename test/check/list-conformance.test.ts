@@ -4,9 +4,10 @@ import { SourceFile } from "../../compiler/core/source.ts"
 import { compileModel } from "../../compiler/model/compile-model.ts"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
+import { listUsers } from "../../runtime/check/list-users.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type CheckErrorCode, type TupleKey } from "../../runtime/check/ports.ts"
-import type { Circumstances } from "../../runtime/check/questions.ts"
+import type { Circumstances, ListUsersAnswer } from "../../runtime/check/questions.ts"
 import type { Work } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { conformanceYaml, describeConformance } from "../model/conformance.ts"
@@ -128,6 +129,30 @@ const objectQuestions: Questions = (stage, model) =>
     }),
   )
 
+const userQuestions: Questions = (stage, model) =>
+  (stage.listUsersAssertions ?? []).map(
+    ({ request, contextualTuples = [], context, expectation, errorCode }) => ({
+      contextualTuples,
+      about: { request, context, contextualTuples },
+      expected: errorCode ?? [...(expectation ?? [])].sort(),
+      ask: (engine, circumstances) => async (pageSize, after) => {
+        const [type = "", relation] = (request.filters[0] ?? "").split("#")
+        const question = {
+          ...request,
+          filter: { type, relation },
+          ...circumstances,
+          context,
+          pageSize,
+          after,
+        }
+        const work: Work<ListUsersAnswer> = listUsers(model, question, engine.bounds)
+        const { users, excluded, next } = await engine.ask("store", work)
+        if (pageSize !== undefined) expect(users.length + excluded.length).toBeLessThanOrEqual(pageSize)
+        return { items: users, next }
+      },
+    }),
+  )
+
 /** Runs every assertion; returns those that came out otherwise, and how many there were. */
 async function run(
   questions: Questions,
@@ -171,6 +196,12 @@ describeConformance("OpenFGA's list assertions", () => {
         const { failures, count } = await run(objectQuestions, contextual, options, pageSize)
         expect(failures).toEqual([])
         expect(count).toBe(contextual ? 281 : 345)
+      })
+
+      test(`of users hold with ${how}`, { timeout: 120_000 }, async () => {
+        const { failures, count } = await run(userQuestions, contextual, options, pageSize)
+        expect(failures).toEqual([])
+        expect(count).toBe(contextual ? 330 : 386)
       })
     }
 })

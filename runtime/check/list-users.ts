@@ -1,0 +1,237 @@
+import type { EvaluationOptions } from "./evaluation.ts"
+import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { decideByKnown } from "./known.ts"
+import { isAside, Listing } from "./listing.ts"
+import type { LoadedModel } from "./loaded-model.ts"
+import { NameBytes, PackedNames } from "./named-ids.ts"
+import { CheckError, type PageKey } from "./ports.ts"
+import type { Part } from "./program.ts"
+import { isError, isFalse, isMiss, isTrue, type Problem, Question, type QuestionParts } from "./question.ts"
+import type { ListUsersAnswer, ListUsersRequest } from "./questions.ts"
+import { readSurroundings, type Surroundings, subjectParts } from "./request.ts"
+import { requireObject, requireRelation, requireType } from "./require.ts"
+import { SubjectChecks } from "./subject-checks.ts"
+import type { Subject } from "./tuple.ts"
+import { isMentioned } from "./user-mention.ts"
+import { UserSets } from "./user-sets.ts"
+import { UserWalk } from "./user-walk.ts"
+import { type Outcomes, Verification } from "./verification.ts"
+import type { View, Work } from "./work.ts"
+
+/**
+ * Who has the relation on the object? Single users and the wildcard of the filter's type, or usersets where the filter names a relation. Complete unless a page size,
+ * a limit or a deadline was set; then users and excluded users together are in order of name, and so many.
+ * Begin throws CheckError: `type_not_found`, `relation_not_found`, `validation_error` for the object, `invalid_tuple` for contextual tuples. A user who
+ * can't be decided (a context value it needs is missing, usersets nested too deep) makes the whole list an error.
+ */
+export function listUsers(
+  model: LoadedModel,
+  request: ListUsersRequest,
+  bounds: EvaluationOptions,
+): Work<ListUsersAnswer> {
+  return workOf(
+    boundsOfList(bounds, request.deadlineMs),
+    (view) => new UserList(view, model, request, bounds),
+  )
+}
+
+class UserList implements Inquiry<ListUsersAnswer> {
+  readonly misses = new Map<string, PageKey>()
+  readonly #view: View
+  readonly #model: LoadedModel
+  readonly #request: ListUsersRequest
+  readonly #bounds: EvaluationOptions
+  readonly #surroundings: Surroundings
+  readonly #object: number
+  readonly #target: number
+  /** Any user of the kind asked for; the object stands in for the subject. */
+  readonly #parts: QuestionParts
+  readonly #part: Part | undefined
+  readonly #verification: Verification
+  /** Tuples are read by it that concern no user in particular. */
+  readonly #question = new Question()
+  readonly #sets: UserSets
+  readonly #wildcardCheck: SubjectChecks
+  readonly #names = new PackedNames(true)
+  readonly #excluded = new PackedNames(true)
+  readonly #listing: Listing
+  /** Steps of users decided before. */
+  #steps = 0
+  #walk: UserWalk | undefined
+  #wildcardListed = false
+
+  constructor(view: View, model: LoadedModel, request: ListUsersRequest, bounds: EvaluationOptions) {
+    this.#view = view
+    this.#model = model
+    this.#request = request
+    this.#bounds = bounds
+    const { type, relation } = request.filter
+    if (relation === undefined) requireType(model, type)
+    else requireRelation(model, type, relation)
+    this.#target = requireRelation(model, requireObject(request.object), request.relation)
+    this.#surroundings = readSurroundings(view, model, request, true)
+    this.#object = this.#surroundings.names.id(request.object)
+    this.#parts = this.#partsOf(relation === undefined ? type : `${type}#${relation}`)
+    this.#part = this.#parts.program.parts[this.#target]
+    this.#verification = Verification.of(this.#parts, bounds)
+    this.#question.begin(this.#parts, bounds.partialConditions)
+    this.#sets = new UserSets(this.#question)
+    this.#wildcardCheck = new SubjectChecks(bounds)
+    this.#listing = new Listing({
+      paging: request,
+      bytes: new NameBytes(this.#question, relation === undefined ? "" : `#${relation}`),
+      names: this.#names,
+      aside: this.#excluded,
+      steps: () => this.steps,
+      decide: (ids) => this.#decide(ids),
+    })
+  }
+
+  get steps(): number {
+    return this.#steps + this.#question.steps + this.#wildcardCheck.steps + this.#verification.question.steps
+  }
+
+  #partsOf(kind: string): QuestionParts {
+    const { type, relation = "" } = this.#request.filter
+    const subject: Subject = { object: this.#request.object, type, relation, kind }
+    return subjectParts(this.#view, this.#model, subject, this.#surroundings, this.#request.context)
+  }
+
+  *run(): Generator<void, boolean> {
+    const root = [this.#object, this.#target]
+    const walk = yield* this.#walkThrough(root, false)
+    if (walk === undefined) return false
+    this.#walk = walk
+    if (walk.problem >= 0 && !(yield* this.#requireNobody(walk))) return false
+    const pure = this.#parts.program.pure[this.#target] === true
+    const listed = walk.wildcard ? yield* this.#hasWildcard(pure) : false
+    if (listed === undefined) return false
+    this.#wildcardListed = listed
+    const users = [...walk.users]
+    if (listed && !pure) {
+      const everybody = yield* this.#walkThrough(root, true)
+      if (everybody === undefined) return false
+      for (const user of everybody.users) if (!walk.has(user)) users.push(user)
+    }
+    if (listed) users.push(this.#parts.wildcard)
+    if (!pure) yield* this.#sets.prepare(walk.nodes, users.length, this.#bounds.depthMax)
+    const decided = yield* this.#listing.run(users)
+    this.#keepMisses(this.#question)
+    return decided
+  }
+
+  /** Undefined when something was not in memory. @throws CheckError beyond the depth limit, where there may be users nobody can tell. */
+  *#walkThrough(nodes: readonly number[], everything: boolean): Generator<void, UserWalk | undefined> {
+    const question = this.#question
+    const walk = new UserWalk(question, {
+      nodes,
+      everything,
+      depthMax: this.#bounds.depthMax,
+      stepsMax: Number.POSITIVE_INFINITY,
+    })
+    yield* walk.run()
+    this.#keepMisses(question)
+    if (walk.missed) return undefined
+    if (!walk.tooDeep) return walk
+    throw this.#errorOf(question.tooDeepProblem())
+  }
+
+  /**
+   * Users who stand behind a tuple whose condition can't be told make the list an error, as in OpenFGA, even if each of them has the relation on another way as well: the
+   * tuple may be about more than those. False when something was not in memory.
+   */
+  *#requireNobody({ uncertain, problem }: UserWalk): Generator<void, boolean> {
+    const behind = yield* this.#walkThrough(uncertain, true)
+    if (behind === undefined) return false
+    if (behind.users.length > 0 || behind.wildcard) throw this.#errorOf(problem)
+    return true
+  }
+
+  #errorOf(at: number): CheckError {
+    const problem = this.#question.problems[at] as Problem
+    return new CheckError(problem.code, problem.message)
+  }
+
+  /** Has the wildcard itself the relation? Undefined when something was not in memory. */
+  *#hasWildcard(pure: boolean): Generator<void, boolean | undefined> {
+    if (pure) return true
+    const parts = { ...this.#partsOf(`${this.#request.filter.type}:*`), subject: this.#parts.wildcard }
+    const [outcome] = yield* this.#wildcardCheck.decide({ parts, nodes: [this.#object, this.#target] })
+    for (const [key, page] of this.#wildcardCheck.misses) this.misses.set(key, page)
+    if (outcome instanceof CheckError) throw outcome
+    return outcome
+  }
+
+  *#decide(ids: readonly number[]): Generator<void, Outcomes> {
+    const values = new Uint8Array(ids.length)
+    const problems = new Map<number, Problem>()
+    const pure = this.#parts.program.pure[this.#target] === true
+    let look = this.steps + this.#bounds.stepsPerLook
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at] as number
+      // Named on the way to a pure relation, or the wildcard that was asked about before.
+      if (pure || id === this.#parts.wildcard) values[at] = isTrue
+      else {
+        const { value, problem } = yield* this.#user(id)
+        values[at] = value
+        if (problem !== undefined) problems.set(at, problem)
+      }
+      if (this.steps < look) continue
+      look = this.steps + this.#bounds.stepsPerLook
+      yield
+    }
+    return { values, problems }
+  }
+
+  *#user(id: number): Generator<void, { value: number; problem?: Problem | undefined }> {
+    this.#sets.user = id
+    this.#question.steps++
+    const known = this.#known(id)
+    if (known === isFalse) return { value: this.#wildcardListed ? isAside : isFalse }
+    if (known === isTrue && this.#walk?.wildcard !== true) return { value: isTrue }
+    const mentioned = known === isTrue ? this.#sets.mentions(this.#object, this.#target) : -1
+    if (mentioned >= 0) return { value: mentioned }
+    return yield* this.#verify(id)
+  }
+
+  #known(id: number): number {
+    const { program } = this.#parts
+    if (id === this.#object && this.#target === program.own) return isTrue
+    return this.#part === undefined ? isFalse : decideByKnown(this.#sets, this.#object, this.#part)
+  }
+
+  /** The check, by the machine; and where a wildcard may be all there is to it, whether the user is named. */
+  *#verify(id: number): Generator<void, { value: number; problem?: Problem | undefined }> {
+    const verification = this.#verification
+    const { question } = verification
+    this.#steps += question.steps
+    verification.begin({ ...this.#parts, subject: id }, this.#bounds)
+    question.known = this.#sets
+    const { values, problems } = yield* verification.decide([this.#object, this.#target])
+    let value = values[0] as number
+    if (value === isTrue && this.#walk?.wildcard === true)
+      value = this.#walk.has(id)
+        ? yield* isMentioned(verification, this.#sets, this.#object, this.#target)
+        : isFalse
+    else if (value === isFalse && this.#wildcardListed) value = isAside
+    if (value === isMiss) this.#keepMisses(question)
+    return { value, problem: value === isError ? problems.get(0) : undefined }
+  }
+
+  #keepMisses(question: Question): void {
+    for (const [key, page] of question.misses) this.misses.set(key, page)
+  }
+
+  answer(revision: number): ListUsersAnswer {
+    return { revision, ...this.#listing.end, users: this.#names.all(), excluded: this.#excluded.all() }
+  }
+
+  cut(revision: number): ListUsersAnswer | undefined {
+    return this.#listing.cut() ? this.answer(revision) : undefined
+  }
+
+  close(): void {
+    this.#wildcardCheck.close()
+    this.#verification.release()
+  }
+}
