@@ -1,6 +1,6 @@
 import { type Decided, Proof } from "./explain-proof.ts"
-import type { ProofNode } from "./explanation.ts"
 import { type Formula, yes } from "./fixpoint.ts"
+import type { ProofNode } from "./ports.ts"
 import type { AnyPart, Part } from "./program.ts"
 import { isFalse } from "./question.ts"
 

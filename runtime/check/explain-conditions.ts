@@ -1,7 +1,7 @@
 import type { Decided } from "./explain-proof.ts"
 import { type Place, seen, tupleIn } from "./explain-tuples.ts"
-import type { ConditionedTuple } from "./explanation.ts"
 import { type Formula, no, unsure } from "./fixpoint.ts"
+import type { ConditionedTuple } from "./ports.ts"
 import type { AnyPart, Part } from "./program.ts"
 import { isTrue } from "./question.ts"
 

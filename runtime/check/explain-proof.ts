@@ -1,37 +1,13 @@
-import { counts, isUserset, type Shown, shown, slotOf } from "./explain-tuples.ts"
-import type { ProofNode, ProofRule } from "./explanation.ts"
+import { type Item, type Step, TreeWriter } from "./explain-tree.ts"
+import { counts, isUserset, shown, slotOf } from "./explain-tuples.ts"
 import { type Collector, type Formula, type Node, no, type Solver, yes } from "./fixpoint.ts"
-import type { TupleKey } from "./ports.ts"
+import type { ProofNode, TupleKey } from "./ports.ts"
 import type { AnyPart, Hop, Part } from "./program.ts"
 import type { Question } from "./question.ts"
 import { tupleText } from "./tuple.ts"
 
-/** Larger trees help nobody; JSON is written by recursion, so depth is bounded too. */
-const treeNodesMax = 2_000
-const treeDepthMax = 100
 /** Nodes of the question a proof may rest on. */
 const itemsMax = 50_000
-
-/** What is shown of one place: a rule, its tuple, its operands, and the nodes it rests on. */
-interface Step {
-  readonly by: ProofRule
-  readonly holds: boolean
-  readonly object: number
-  readonly relation: string
-  readonly shown?: Shown | undefined
-  readonly children?: readonly Step[] | undefined
-  readonly links?: readonly Item[] | undefined
-}
-
-/** A node that has to be shown true, or false. */
-interface Item {
-  readonly holds: boolean
-  readonly number: number
-  step: Step | undefined
-  /** Of a false one: there is an exclusion to show in what it rests on. */
-  telling: boolean
-  readonly usedBy: Item[]
-}
 
 /** What a step may rest on without going in circles. */
 interface Known {
@@ -95,14 +71,20 @@ export class Proof {
     }
   }
 
-  /** The tuples of the proof, each once. */
+  /** The tuples of the proof, each once, in the order of the tree. */
   get tuples(): TupleKey[] {
     const found = new Map<string, TupleKey>()
-    const steps = [this.#root, ...Array.from(this.#items.values(), (item) => item.step)]
-    for (let at = 0; at < steps.length; at++) {
-      const step = steps[at]
-      if (step?.shown !== undefined) found.set(tupleText(step.shown.tuple), step.shown.tuple)
-      steps.push(...(step?.children ?? []))
+    const entered = new Set<Item>()
+    const steps = this.#root === undefined ? [] : [this.#root]
+    for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+      if (step.shown !== undefined) found.set(tupleText(step.shown.tuple), step.shown.tuple)
+      const below = [...(step.children ?? [])]
+      for (const link of step.links ?? []) {
+        if (entered.has(link)) continue
+        entered.add(link)
+        if (link.step !== undefined) below.push(link.step)
+      }
+      steps.push(...below.reverse())
     }
     return [...found.values()]
   }
@@ -343,60 +325,4 @@ function isNowFalse(formula: Formula, known: Known): boolean {
     formula.unsureRefs.every(known.fails) &&
     formula.parts.every((part) => isNowFalse(part, known))
   )
-}
-
-/** Writes steps as a tree: each node is shown once. */
-class TreeWriter {
-  cut = false
-  readonly #question: Question
-  readonly #shown = new Set<Item>()
-  #count = 0
-
-  readonly #bareOf: (item: Item) => Pick<Step, "object" | "relation">
-
-  constructor(question: Question, bareOf: (item: Item) => Pick<Step, "object" | "relation">) {
-    this.#question = question
-    this.#bareOf = bareOf
-  }
-
-  item(item: Item, depth: number): ProofNode {
-    const { step } = item
-    if (step === undefined) {
-      this.cut = true
-      return this.#node({ ...this.#bareOf(item), holds: item.holds }, "cut")
-    }
-    const leads = (step.children?.length ?? 0) + (step.links?.length ?? 0) > 0
-    if (leads && this.#shown.has(item)) return this.#node(step, "above")
-    this.#shown.add(item)
-    return this.step(step, depth)
-  }
-
-  step(step: Step, depth: number): ProofNode {
-    if (depth >= treeDepthMax || this.#count >= treeNodesMax) {
-      this.cut = true
-      return this.#node(step, "cut")
-    }
-    this.#count++
-    const children = [
-      // An operand is shown in any case; below what fails, only what keeps something from holding.
-      ...(step.children ?? [])
-        .filter((child) => step.by !== "none" || isTelling(child))
-        .map((child) => this.step(child, depth + 1)),
-      ...(step.links ?? []).filter(({ telling }) => telling).map((link) => this.item(link, depth + 1)),
-    ]
-    return {
-      ...this.#node(step, step.by),
-      ...step.shown,
-      ...(children.length === 0 ? {} : { children }),
-    }
-  }
-
-  #node({ object, relation, holds }: Pick<Step, "object" | "relation" | "holds">, by: ProofRule): ProofNode {
-    return { object: this.#question.nameOf(object), relation, holds, by }
-  }
-}
-
-function isTelling(step: Step): boolean {
-  if (step.holds || step.by === "but not" || step.links?.some(({ telling }) => telling)) return true
-  return step.children?.some(isTelling) === true
 }

@@ -33,6 +33,13 @@ const blockStepsMax = 3_000
 /** One more tuple counts more than any distance; a tuple of the user itself is preferred to another for its group, that to a new place of the object. */
 const costs = { edit: 10_000, hop: 10, conditioned: 40, wildcard: 120, userset: 60, from: 90, remove: 20 }
 
+type AnyFormula = Extract<Formula, { op: "any" }>
+/** The nodes that are being broken further up. */
+type Path = ReadonlySet<number>
+
+const nowhere: Path = new Set()
+const pathMax = 20
+
 const nothing: readonly Repair[] = [{ edits: [], cost: 0 }]
 
 /**
@@ -83,29 +90,29 @@ export class Repairs {
     const { relation, formula } = collector.nodes[number] as (typeof collector.nodes)[number]
     const part = question.program.parts[relation]
     if (part === undefined || formula === undefined) return []
-    return solver.truth(formula) === yes ? nothing : this.#need(part, formula, number)
+    return solver.truth(formula) === yes ? nothing : this.#need(part, formula, number, nowhere)
   }
 
-  #need(part: Part, formula: Formula, number: number): readonly Repair[] {
+  #need(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
     const { solver } = this.#decided
     if (solver.truth(formula) === yes) return nothing
     if (part.op === "all" && formula.op === "all") {
       let found = nothing
       part.children.forEach((child, at) => {
         if (found.length > 0)
-          found = this.#both(found, this.#need(child, formula.parts[at] as Formula, number))
+          found = this.#both(found, this.#need(child, formula.parts[at] as Formula, number, path))
       })
       return found
     }
     if (part.op === "but" && formula.op === "but") {
-      const base = this.#need(part.base, formula.base, number)
+      const base = this.#need(part.base, formula.base, number, path)
       if (base.length === 0) return base
-      return this.#both(base, this.#block(part.subtract, formula.subtract, number, new Set()))
+      return this.#both(base, this.#block(part.subtract, formula.subtract, number, path))
     }
-    return part.op === "any" && formula.op === "any" ? this.#needAny(part, formula, number) : []
+    return part.op === "any" && formula.op === "any" ? this.#needAny(part, formula, number, path) : []
   }
 
-  #needAny(part: AnyPart, formula: Extract<Formula, { op: "any" }>, number: number): readonly Repair[] {
+  #needAny(part: AnyPart, formula: AnyFormula, number: number, path: Path): readonly Repair[] {
     const { question, collector } = this.#decided
     const { object, depth } = collector.nodes[number] as (typeof collector.nodes)[number]
     const near = costs.hop * Math.max(depth, 0)
@@ -125,7 +132,7 @@ export class Repairs {
     }
     part.branches.forEach((branch, at) => {
       const inner = formula.parts[at]
-      if (inner !== undefined) found.push(...this.#need(branch, inner, number))
+      if (inner !== undefined) found.push(...this.#need(branch, inner, number, path))
     })
     return this.#best(found)
   }
@@ -144,7 +151,7 @@ export class Repairs {
   }
 
   /** What would make a part false: every way in which it may be true has to go. `path` are the nodes this is asked for. */
-  #block(part: Part, formula: Formula, number: number, path: ReadonlySet<number>): readonly Repair[] {
+  #block(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
     const { solver } = this.#decided
     if (solver.possible(formula) === no) return nothing
     if (++this.#blockSteps > blockStepsMax) {
@@ -158,17 +165,12 @@ export class Repairs {
     if (part.op === "but" && formula.op === "but")
       return this.#best([
         ...this.#block(part.base, formula.base, number, path),
-        ...this.#need(part.subtract, formula.subtract, number),
+        ...this.#need(part.subtract, formula.subtract, number, path),
       ])
     return part.op === "any" && formula.op === "any" ? this.#blockAny(part, formula, number, path) : []
   }
 
-  #blockAny(
-    part: AnyPart,
-    formula: Extract<Formula, { op: "any" }>,
-    number: number,
-    path: ReadonlySet<number>,
-  ): readonly Repair[] {
+  #blockAny(part: AnyPart, formula: AnyFormula, number: number, path: Path): readonly Repair[] {
     const { question, collector } = this.#decided
     const { object } = collector.nodes[number] as (typeof collector.nodes)[number]
     if (part.self && object === question.subject) return []
@@ -198,7 +200,7 @@ export class Repairs {
   }
 
   /** A node that is already being broken further up gives no support of its own. */
-  #blockNode(number: number, path: ReadonlySet<number>): readonly Repair[] {
+  #blockNode(number: number, path: Path): readonly Repair[] {
     const { collector, question, solver } = this.#decided
     const node = collector.nodes[number]
     const part = node === undefined ? undefined : question.program.parts[node.relation]
@@ -206,6 +208,10 @@ export class Repairs {
       return nothing
     if (part === undefined || (node.relation === question.program.own && node.object === question.subject))
       return []
+    if (path.size >= pathMax) {
+      this.cut = true
+      return []
+    }
     return this.#block(part, node.formula, number, new Set([...path, number]))
   }
 

@@ -1,5 +1,4 @@
-import type { ConditionSeen, Explanation, NearestMiss, ProofNode } from "./explanation.ts"
-import type { TupleKey } from "./ports.ts"
+import type { ConditionSeen, Explanation, NearestMiss, ProofNode, TupleKey } from "./ports.ts"
 
 const summaryMax = 1_000
 

@@ -1,7 +1,6 @@
 import type { CompiledCondition } from "../expression/condition.ts"
-import type { ConditionSeen } from "./explanation.ts"
 import type { Slot } from "./graph.ts"
-import type { TupleKey } from "./ports.ts"
+import type { ConditionSeen, TupleKey } from "./ports.ts"
 import { isTrue, type Question } from "./question.ts"
 
 /** A place of the plan where a tuple may stand. */

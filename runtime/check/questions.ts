@@ -1,5 +1,4 @@
-import type { Explanation } from "./explanation.ts"
-import type { CheckError, CheckRequest, TupleKey } from "./ports.ts"
+import type { CheckError, CheckRequest, Explanation, TupleKey } from "./ports.ts"
 
 /** How fresh an answer must be. */
 export interface Freshness {

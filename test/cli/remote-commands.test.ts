@@ -160,11 +160,14 @@ describe("check and tuples", () => {
 
   test("check prints the answer, exits 0 for both, and 2 on a denial when asked to", async () => {
     const explanation = {
-      result: "false",
-      label: "order:1#viewer",
-      reason: "nobody",
-      tuples: [{ user: "user:ann", relation: "owner", object: "order:1" }],
-      children: [{ result: "true", label: "order:1#owner" }],
+      version: 1,
+      allowed: false,
+      user: "user:bob",
+      relation: "viewer",
+      object: "order:1",
+      revision: 7,
+      misses: [{ add: [{ user: "user:bob", relation: "owner", object: "order:1" }], remove: [] }],
+      complete: true,
     }
     const control = await fakeControl({
       [listed]: stores("acme"),
@@ -177,7 +180,7 @@ describe("check and tuples", () => {
       err: "",
       out:
         "denied: user:bob does not have viewer on order:1\n" +
-        "no  order:1#viewer (nobody)\n    tuple user:ann owner order:1\n  yes  order:1#owner\n",
+        "  it would be allowed after any of\n    write user:bob owner order:1\n",
     })
     expect(control.seen.at(-1)?.body).toEqual({
       tuple_key: { user: "user:bob", relation: "viewer", object: "order:1" },

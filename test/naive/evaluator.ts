@@ -22,10 +22,12 @@ type World = Map<string, Truth>
  */
 export class NaiveEvaluator {
   readonly #model: AuthorizationModel
+  readonly #relations = new Map<string, Record<string, Userset>>()
   readonly #tuples = new Map<string, TupleKey[]>()
   readonly #objects: readonly string[]
   readonly #user: string
   readonly #judge: Judge
+  #nodes: readonly string[] = []
   #positive: World = new Map()
   #negative: World = new Map()
 
@@ -37,6 +39,7 @@ export class NaiveEvaluator {
     judge: Judge,
   ) {
     this.#model = model
+    for (const { type, relations } of model.type_definitions) this.#relations.set(type, relations ?? {})
     for (const tuple of tuples.filter((candidate) => this.#isAllowed(candidate))) {
       const node = `${tuple.object}#${tuple.relation}`
       this.#tuples.set(node, [...(this.#tuples.get(node) ?? []), tuple])
@@ -46,9 +49,10 @@ export class NaiveEvaluator {
     this.#judge = judge
   }
 
-  /** The value of every `object#relation`: the limit of the underestimates, so what is undefined is no. */
-  solve(): World {
-    let low = this.#everything(no)
+  /** The value of every `object#relation`, or only of those one of them depends on: the limit of the underestimates, so what is undefined is no. */
+  solve(root?: string): World {
+    this.#nodes = root === undefined ? this.#everything() : this.#below(root)
+    let low = this.#all(no)
     for (;;) {
       const high = this.#least(low)
       const next = this.#least(high)
@@ -72,7 +76,7 @@ export class NaiveEvaluator {
   }
 
   #least(fixed: World): World {
-    let current = this.#everything(no)
+    let current = this.#all(no)
     for (;;) {
       const next: World = new Map()
       for (const node of current.keys()) {
@@ -85,11 +89,20 @@ export class NaiveEvaluator {
     }
   }
 
-  #everything(value: Truth): World {
-    const world: World = new Map()
-    for (const object of this.#objects)
-      for (const relation of Object.keys(this.#relationsOf(object))) world.set(`${object}#${relation}`, value)
-    return world
+  #all(value: Truth): World {
+    return new Map(this.#nodes.map((node) => [node, value]))
+  }
+
+  #everything(): string[] {
+    return this.#objects.flatMap((object) =>
+      Object.keys(this.#relationsOf(object)).map((relation) => `${object}#${relation}`),
+    )
+  }
+
+  #below(root: string): string[] {
+    const found = new Set([root])
+    for (const node of found) for (const [other] of this.#dependencies(node)) found.add(other)
+    return this.#everything().filter((node) => found.has(node))
   }
 
   #node(node: string): Truth {
@@ -170,8 +183,7 @@ export class NaiveEvaluator {
   }
 
   #relationsOf(object: string): Record<string, Userset> {
-    const type = object.split(":")[0]
-    return this.#model.type_definitions.find((definition) => definition.type === type)?.relations ?? {}
+    return this.#relations.get(object.split(":")[0] ?? "") ?? {}
   }
 
   /** Does some restriction of the relation admit exactly this kind of user under exactly this condition? */

@@ -23,7 +23,7 @@ export const checkLine: CommandLine<CheckArgs> = {
   options: [
     ["--store <name>", "store by name or id; needed when there are several"],
     ["--context <json>", "values for conditions"],
-    ["--explain", "print the evaluated tree with the tuples that counted"],
+    ["--explain", "say why: the proof, or what is in the way and would help"],
     ["--exit-code", "exit 2 on a denial"],
     formatOption,
   ],

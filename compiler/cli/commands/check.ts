@@ -1,4 +1,4 @@
-import type { ExplainNode } from "../../../runtime/check/ports.ts"
+import type { Explanation } from "../../../runtime/check/ports.ts"
 import type { CheckArgs } from "../args/check.ts"
 import { exitCode, type Work } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
@@ -9,7 +9,7 @@ export const check: Work<CheckArgs> = async (args, io) => {
   const remote = await connect(io)
   const path = await storePath(remote, args.store)
   const { user, relation, object } = args
-  const answer = expectOk<{ allowed: boolean; explanation?: ExplainNode }>(
+  const answer = expectOk<{ allowed: boolean; explanation?: Explanation }>(
     await remote.request("POST", `${path}/check`, {
       tuple_key: { user, relation, object },
       ...(args.context === undefined ? {} : { context: args.context }),

@@ -1,8 +1,8 @@
+import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleWriteArgs } from "../args/tuple.ts"
 import { exitCode, type Work } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
-import { tupleText } from "../views/check.ts"
 
 export const tupleDelete: Work<TupleWriteArgs> = async (args, io) => {
   const remote = await connect(io)
@@ -10,6 +10,6 @@ export const tupleDelete: Work<TupleWriteArgs> = async (args, io) => {
   const tuple = { user: args.user, relation: args.relation, object: args.object }
   const deletes = { tuple_keys: [tuple], on_missing: args.idempotent ? "ignore" : "error" }
   expectOk(await remote.request("POST", `${path}/write`, { deletes }))
-  io.out(`deleted: ${tupleText(tuple)}\n`)
+  io.out(`deleted: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 }

@@ -1,9 +1,9 @@
+import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import type { TupleReadArgs } from "../args/tuple.ts"
 import { exitCode, type Work } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
-import { tupleText } from "../views/check.ts"
 
 interface Page {
   readonly tuples: readonly { readonly key: TupleKey; readonly timestamp: string }[]
@@ -26,7 +26,7 @@ export const tupleRead: Work<TupleReadArgs> = async (args, io) => {
     )
     for (const tuple of page.tuples) {
       const shown = { ...tuple.key, condition: tuple.key.condition ?? undefined }
-      io.out(args.format === "json" ? `${JSON.stringify(tuple)}\n` : `${tupleText(shown)}\n`)
+      io.out(args.format === "json" ? `${JSON.stringify(tuple)}\n` : `${tupleWords(shown)}\n`)
     }
     token = page.continuation_token
   } while (token !== "")

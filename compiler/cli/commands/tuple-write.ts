@@ -1,8 +1,8 @@
+import { tupleWords } from "../../../runtime/check/explain-text.ts"
 import type { TupleWriteArgs } from "../args/tuple.ts"
 import { exitCode, type Work } from "../command.ts"
 import { connect, expectOk } from "../remote.ts"
 import { storePath } from "../store.ts"
-import { tupleText } from "../views/check.ts"
 
 export const tupleWrite: Work<TupleWriteArgs> = async (args, io) => {
   const remote = await connect(io)
@@ -19,6 +19,6 @@ export const tupleWrite: Work<TupleWriteArgs> = async (args, io) => {
   }
   const writes = { tuple_keys: [tuple], on_duplicate: args.idempotent ? "ignore" : "error" }
   expectOk(await remote.request("POST", `${path}/write`, { writes }))
-  io.out(`written: ${tupleText(tuple)}\n`)
+  io.out(`written: ${tupleWords(tuple)}\n`)
   return exitCode.ok
 }

@@ -1,7 +1,6 @@
 import { explanationSummary } from "../../check/explain-text.ts"
-import type { Explanation } from "../../check/explanation.ts"
 import type { LoadedModel } from "../../check/loaded-model.ts"
-import type { CheckRequest } from "../../check/ports.ts"
+import type { CheckRequest, Explanation } from "../../check/ports.ts"
 import type { Answer } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import type { Fields } from "../fields.ts"
