@@ -43,6 +43,17 @@ function plainTextEnd(source: string, quote: number): number {
 }
 
 /**
+ * Where a text ends that is not closed on its line: there, unless the mark further down closes it, because without it the marks
+ * behind that line are not even in number.
+ */
+function brokenEnd(source: string, from: number, marks: string, close: number): number {
+  const line = marks.length === 3 ? -1 : source.slice(from).search(lineEnds)
+  if (line === -1) return source.length
+  const marksBehind = source.slice(from + line).split(marks).length - 1
+  return close !== -1 && marksBehind % 2 === 1 ? close + 1 : from + line
+}
+
+/**
  * Reads the text or the bytes at `at`, whose marks start at `quote`, behind the prefix (`r`, `b`, `br`).
  * A wrong sequence and a text that is not closed are reported; the latter ends with its line.
  */
@@ -56,13 +67,12 @@ export function readText(source: string, at: number, quote: number, report: Repo
   const isBytes = prefix.startsWith("b")
   const from = quote + marks.length
   const close = findClose(source, from, marks, isRaw)
-  if (close === -1 || (marks.length === 1 && lineEnds.test(source.slice(from, close)))) {
-    const line = source.slice(from).search(lineEnds)
-    const end = line === -1 || marks.length === 3 ? source.length : from + line
-    const message =
-      close === -1
-        ? `the text is not closed: \`${marks}\` is missing`
-        : "a text in single quotation marks ends on its line; use three marks for several lines"
+  const isSplit = marks.length === 1 && close !== -1 && lineEnds.test(source.slice(from, close))
+  if (close === -1 || isSplit) {
+    const end = brokenEnd(source, from, marks, close)
+    const message = isSplit
+      ? "a text in single quotation marks ends on its line; use three marks for several lines"
+      : `the text is not closed: \`${marks}\` is missing`
     report(message, at, end)
     return { value: isBytes ? new Uint8Array() : "", end }
   }
@@ -91,7 +101,7 @@ function readEscape(source: string, at: number, stop: number, report: Report): E
   const match = numericEscape.exec(source)
   if (match === null || at + match[0].length > stop) {
     const part = source.slice(at, Math.min(at + 2, stop))
-    report(`\`${part}\` is not an sequence; a backslash itself is written \`\\\\\``, at, at + part.length)
+    report(`\`${part}\` is not an escape; a backslash itself is written \`\\\\\``, at, at + part.length)
     return undefined
   }
   const [text, byte, short, long, octal] = match
@@ -99,7 +109,7 @@ function readEscape(source: string, at: number, stop: number, report: Report): E
     octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "0", 16) : Number.parseInt(octal, 8)
   const end = at + text.length
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-    report(`\`${text}\` is not an sequence: there is no such character`, at, end)
+    report(`\`${text}\` is not an escape: there is no such character`, at, end)
     return undefined
   }
   return { code, isByte: byte !== undefined || octal !== undefined, end }
@@ -134,7 +144,7 @@ function unescapeBytes(source: string, from: number, stop: number, report: Repor
     at = sequence?.end ?? backslash + 2
     if (sequence !== undefined && !sequence.isByte && at - backslash > 2) {
       const part = source.slice(backslash, at)
-      report(`\`${part}\` is not an sequence of bytes; write the bytes with \`\\x\``, backslash, at)
+      report(`\`${part}\` is not an escape of bytes; write the bytes with \`\\x\``, backslash, at)
     }
     if (sequence !== undefined) parts.push(Uint8Array.of(sequence.code))
   }

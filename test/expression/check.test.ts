@@ -74,6 +74,67 @@ describe("findings", () => {
     ["(i", [": `)` expected, but the expression ends"]],
     ["i i", ["i: `i` has no place here"]],
     ["", [": the expression is empty"]],
+    // Several mistakes at once, each once.
+    [
+      "i = 3 & s == 'x' | yes",
+      [
+        "=: `=` compares nothing; write `==`",
+        "&: `&` is no operator; write `&&`",
+        "|: `|` is no operator; write `||`",
+      ],
+    ],
+    [
+      "i === 3 and s <> 'x'",
+      [
+        "===: `===` is no operator; write `==`",
+        "and: `and` is no operator; write `&&`",
+        "<>: `<>` is no operator; write `!=`",
+      ],
+    ],
+    [
+      "(i > ) && s.startsWith('a' 'b') || l[",
+      [
+        "): a value expected, `)` found",
+        "'b': `,` or `)` expected, `'b'` found",
+        ": a value expected, but the expression ends",
+      ],
+    ],
+    [
+      "[1, , 2] == l && {'a' 1, 'b': } == m",
+      [",: a value expected, `,` found", "1: `:` expected, `1` found", "}: a value expected, `}` found"],
+    ],
+    [
+      "'a\\q' == s && \"\\u12\" == s",
+      [
+        "\\q: `\\q` is not an escape; a backslash itself is written `\\\\`",
+        "\\u: `\\u` is not an escape; a backslash itself is written `\\\\`",
+      ],
+    ],
+    ["i > 1) && (s == 'a'", ["): there is no `(` for this `)`", ": `)` expected, but the expression ends"]],
+    ["i > 1]", ["]: there is no `[` for this `]`"]],
+    ["s == 'a", ["'a: the text is not closed: `'` is missing"]],
+    [
+      "s == 'a\n' && yes",
+      ["'a\n': a text in single quotation marks ends on its line; use three marks for several lines"],
+    ],
+    ["s == “a”", ["“a”: texts stand in straight quotation marks: `\"…\"` or `'…'`"]],
+    ["i > 1 # more", ["#: `#` starts no comment; comments start with `//`"]],
+    [
+      "person.?name",
+      ["?: optional access is not part of the language; `has(a.b)` asks whether there is a field"],
+    ],
+    [
+      "Person{name: 'a'}.name == s",
+      ['Person{: there are no messages here; a map is written `{"key": value}`'],
+    ],
+    [
+      "yes ? 1 ? 2 : 3 : 4",
+      ["?: a conditional inside of a conditional stands in parentheses: `a ? (b ? c : d) : e`"],
+    ],
+    ["l.all(x y)", ["y: `,` or `)` expected, `y` found"]],
+    ["has(i)", ["has(i): `has` takes a field: `has(a.b)`"]],
+    ["for == 1", ["for: `for` is a reserved word"]],
+    ["s.nope().more() > 1", ["nope: no method is called `nope` on `string`"]],
     ["s.matches('a(')", ["'a(': the pattern is not a regular expression: missing closing ): `a(`"]],
   ])("%s", (source, wanted) => {
     expect(messages(checkExpression(source, environment), source)).toEqual(wanted)
@@ -98,6 +159,50 @@ describe("findings", () => {
   test("the type is told in the notation of the door", () => {
     const checked = checkExpression('{"a": [t - t]}', environment)
     expect(checked).toMatchObject({ ok: true, type: "map<string, list<duration>>" })
+  })
+})
+
+describe("names", () => {
+  const named = declareEnvironment({
+    variables: {
+      "a.b.c": "string",
+      "a.b": "map<string, int>",
+      "x.y.z": "bool",
+      z: "int",
+      var: "map<string, string>",
+      for: "int",
+    },
+    container: "x.y",
+  })
+  test.each<[string, string, string[]]>([
+    ["a.b.c", "string", ["a.b.c=a.b.c"]],
+    [".a.b.c", "string", ["a.b.c=.a.b.c"]],
+    ["a.b.d", "int", ["a.b/d=a.b.d"]],
+    ["a.b[z ? 'c' : 'd']", "int", ["a.b=a.b", "x.y.z=z"]],
+    ["a.b.`c`", "int", ["a.b/c=a.b.`c`"]],
+    ["z", "bool", ["x.y.z=z"]],
+    [".z", "int", ["z=.z"]],
+    ["y.z", "bool", ["x.y.z=y.z"]],
+    ["x.y.z", "bool", ["x.y.z=x.y.z"]],
+    ["[true].all(z, z && .z > 0)", "bool", ["z=.z"]],
+    ["[{'b': {'c': 1}}].all(a, a.b.c == 1)", "bool", []],
+    ["var.a + string(for)", "string", ["var/a=var.a", "for=for"]],
+    ["strings.quote(var.a)", "string", ["var/a=var.a"]],
+    ["google.protobuf.Timestamp", "type", []],
+  ])("%s is %s and reads %o", (source, type, reads) => {
+    const checked = checkExpression(source, named)
+    expect(checked).toMatchObject({ ok: true, type })
+    const references = checked.ok ? checked.references : []
+    expect(references.map(({ path, start, end }) => `${path.join("/")}=${source.slice(start, end)}`)).toEqual(
+      reads,
+    )
+  })
+
+  test("of a variable hide the namespace of a function", () => {
+    const shadowed = declareEnvironment({ variables: { strings: "list<string>" } })
+    expect(messages(checkExpression("strings.quote('a')", shadowed), "strings.quote('a')")).toEqual([
+      "quote: no method is called `quote` on `list<string>`",
+    ])
   })
 })
 

@@ -48,6 +48,40 @@ describe("outcomes", () => {
     ["l.all(e, e == x)", { l: "list<int>", x: "int" }, { request: { l: [] } }, true],
     ["l.map(e, e + x).size() == 1", { l: "list<int>", x: "int" }, { request: { l: [1] } }, missing("x")],
     ["has(m.a)", { m: "map<string>" }, {}, missing("m")],
+    ["(x < 1 ? y : z) && b", { x: "int", y: "bool", z: "bool", b: "bool" }, { request: { b: false } }, false],
+    ["b && (x < 1 ? y : z)", { x: "int", y: "bool", z: "bool", b: "bool" }, { request: { b: false } }, false],
+    ["l.all(e, e > x) && false", { l: "list<int>", x: "int" }, {}, false],
+    ["l.all(e, e > x)", { l: "list<int>", x: "int" }, {}, missing("l")],
+    ["l.all(e, e > 1 && e > x)", { l: "list<int>", x: "int" }, { request: { l: [3, 1, 2] } }, false],
+    [
+      "l.all(e, e > 1 && e > x + y)",
+      { l: "list<int>", x: "int", y: "int" },
+      { request: { l: [3, 2] } },
+      missing("x", "y"),
+    ],
+    ["l.exists_one(e, e == x)", { l: "list<int>", x: "int" }, { request: { l: [3, 2] } }, missing("x")],
+    ["l.exists(i, e, i == 0 && e == x)", { l: "list<int>", x: "int" }, { request: { l: [] } }, false],
+    [
+      "l.filter(e, e > x).size() == y",
+      { l: "list<int>", x: "int", y: "int" },
+      { request: { l: [1] } },
+      missing("x", "y"),
+    ],
+    [
+      "l.transformMap(i, e, e + x) == {}",
+      { l: "list<int>", x: "int" },
+      { request: { l: [1] } },
+      missing("x"),
+    ],
+    ["l.transformMap(i, e, e + x) == {}", { l: "list<int>", x: "int" }, { request: { l: [] } }, true],
+    ["s.matches('^a') || s2 == 'b'", { s: "string", s2: "string" }, { request: { s2: "b" } }, true],
+    ["s.matches('^a')", { s: "string" }, {}, missing("s")],
+    ["s in ['a', 'b'] && t == s", { s: "string", t: "string" }, { request: { s: "c" } }, false],
+    ["[x, 1].exists(e, e == 1)", { x: "int" }, {}, missing("x")],
+    // An error whatever the missing one is; one that it may yet make irrelevant.
+    ["x + 1 / z > 0", { x: "int", z: "int" }, { request: { z: 0 } }, { error: "`/` by zero" }],
+    ["x > 0 || 1 / z > 0", { x: "int", z: "int" }, { request: { z: 0 } }, missing("x")],
+    ["1 / z > 0 || x > 0", { x: "int", z: "int" }, { request: { z: 0 } }, missing("x")],
     ["m.a == 'x'", { m: "map<string>" }, { request: { m: { a: "x" } } }, true],
     ["m['b'] == 'x'", { m: "map<string>" }, { request: { m: {} } }, { error: "there is no `b`" }],
     ["1 / x == 1", { x: "int" }, { request: { x: 0 } }, { error: "`/` by zero" }],
@@ -55,6 +89,26 @@ describe("outcomes", () => {
     ["true", {}, { request: { any: 1 } }, true],
   ])("%s %o in %o", (expression, parameters, context, outcome) => {
     expect(compile(expression, parameters).evaluate(context)).toEqual(outcome)
+  })
+
+  test("every declared parameter may be demanded", () => {
+    const condition = compile("x < 100 || y < 50", { y: "int", x: "int", unused: "int" })
+    const demand = (request: Record<string, unknown>) => condition.evaluate({ request }, "declared")
+    expect(demand({ x: 1 })).toEqual(missing("unused", "y"))
+    expect(demand({ x: 1, unused: 1 })).toEqual(missing("y"))
+    expect(demand({ x: 1, y: 99, unused: 1 })).toBe(true)
+    expect(condition.evaluate({ stored: { unused: 1, y: 1 }, request: { x: 1 } }, "declared")).toBe(true)
+    expect(condition.evaluate({ request: { x: 1 } }, "needed")).toBe(true)
+  })
+
+  test("a reserved word may name a parameter and not be read", () => {
+    const made = compileCondition({
+      name: "c",
+      expression: "x < 1",
+      parameters: parametersOf({ x: "int", for: "int" }),
+    })
+    expect(made).toMatchObject({ ok: true })
+    expect(findingsOf("for < 1", { for: "int" })).toEqual(["syntax for"])
   })
 
   test("a null in the stored context wins over the request", () => {

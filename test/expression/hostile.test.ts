@@ -118,6 +118,11 @@ describe("mutations", () => {
     '{"a": [1, 2u, 3.0], "b": {true: b"\\xff"}}["a"][i - 3] == 1',
     "'''a''' + r\"\\d\" + string(d) + string(u) // end",
   ]
+  const newer = [
+    '{"a-b": 1}.`a-b` + .i + int(.5) == 0x1Fu',
+    "l.transformMap(k, v, v > 1, br'\\x' + b\"\\x41\").exists_one(k, v, k == 1)",
+    '"%s %.2f%%".format([s, d]).reverse() == strings.quote(R"""\\""")',
+  ]
   const pieces = [
     ..."()[]{}.,:?!+-*/%<>=&|\"'`\\@# \n\t0x9ueEbr_é😀",
     "&&",
@@ -136,7 +141,10 @@ describe("mutations", () => {
   })
 
   test("never crash, and findings stay inside the source", () => {
-    const mutated = fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { minLength: 1, maxLength: 4 }))
+    const mutated = fc.tuple(
+      fc.constantFrom(...seeds, ...newer),
+      fc.array(edit, { minLength: 1, maxLength: 4 }),
+    )
     fc.assert(
       fc.property(mutated, ([seed, edits]) => {
         let source = seed
@@ -145,6 +153,10 @@ describe("mutations", () => {
       }),
       { numRuns: 6000 },
     )
+  })
+
+  test("neither do texts of any characters", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 60 }), survive), { numRuns: 3000 })
   })
 
   test("neither do texts of tokens", () => {
