@@ -1,3 +1,4 @@
+import type { ModelText } from "./authz/ports.ts"
 import { Engine } from "./check/engine.ts"
 import type { TupleKey } from "./check/ports.ts"
 import type { Author } from "./control/api.ts"
@@ -50,6 +51,8 @@ export interface RuntimeSettings {
   readonly accessLog: boolean | Log
   /** Brings the database's schema up to this version first. For an embedded database, which nobody else could open meanwhile. */
   readonly migrate?: boolean
+  /** Lets the engine's API take and give models as text. The compiler has it. */
+  readonly modelText?: ModelText
   /** How long `close` waits for requests under way; 10,000 when absent. */
   readonly graceMs?: number
 }
@@ -161,7 +164,7 @@ function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {
 }
 
 function makeListeners(
-  { env, cwd, log }: RuntimeSettings,
+  { env, cwd, log, modelText }: RuntimeSettings,
   parts: { readonly database: Database; readonly engine: Engine; readonly stores: PlanStores },
 ): EngineListeners {
   const { database, engine, stores } = parts
@@ -185,6 +188,8 @@ function makeListeners(
       maxStalenessMs: () => stores.maxStalenessMs,
       limits: () => stores.limits,
       cors: () => stores.cors,
+      modelText,
+      authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
       onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
     },
     access,

@@ -4,10 +4,10 @@ import { CliError } from "./command.ts"
 /** What `runtime/main.ts` offers. Loaded when a command needs it: the help must not pay for a server. */
 export const loadRuntime = () => import("../../runtime/main.ts")
 
-/** Starts the runtime. What a person can mend is a `CliError`. */
+/** Starts the runtime, which takes models as text too. What a person can mend is a `CliError`. */
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
-  const main = await loadRuntime()
-  return main.startRuntime(settings).catch(rethrowForPeople)
+  const [main, { modelText }] = await Promise.all([loadRuntime(), import("../model/model-text.ts")])
+  return main.startRuntime({ modelText, ...settings }).catch(rethrowForPeople)
 }
 
 /** Errors whose message is a sentence for whoever started the process. */

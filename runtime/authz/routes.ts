@@ -6,9 +6,11 @@ import { postBatchCheck } from "./batch-check.ts"
 import { getChanges } from "./changes.ts"
 import { postCheck } from "./check.ts"
 import { postExpand } from "./expand.ts"
+import { postExplain } from "./explain.ts"
 import { getHealth } from "./healthz.ts"
 import { postListObjects, postStreamedListObjects } from "./list-objects.ts"
 import { postListRelations } from "./list-relations.ts"
+import { postListUsers } from "./list-users.ts"
 import { postMatrix } from "./matrix.ts"
 import { postRead } from "./read.ts"
 import type { Route } from "./route.ts"
@@ -40,6 +42,7 @@ export const routes: readonly Route[] = [
   { method: "GET", path: `${store}/changes`, right: "read", handler: getChanges },
 
   { method: "POST", path: `${store}/check`, right: "read", handler: postCheck },
+  { method: "POST", path: `${store}/explain`, right: "read", handler: postExplain },
   { method: "POST", path: `${store}/batch-check`, right: "read", handler: postBatchCheck },
   { method: "POST", path: `${store}/expand`, right: "read", handler: postExpand },
   { method: "POST", path: `${store}/list-objects`, right: "read", patient: true, handler: postListObjects },
@@ -50,6 +53,7 @@ export const routes: readonly Route[] = [
     patient: true,
     handler: postStreamedListObjects,
   },
+  { method: "POST", path: `${store}/list-users`, right: "read", patient: true, handler: postListUsers },
   { method: "POST", path: `${store}/list-relations`, right: "read", handler: postListRelations },
   { method: "POST", path: `${store}/matrix`, right: "read", handler: postMatrix },
 

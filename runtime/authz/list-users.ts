@@ -1,0 +1,94 @@
+import { listUsers } from "../check/list-users.ts"
+import type { ListUsersRequest } from "../check/questions.ts"
+import type { Answer } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { ApiError } from "./api-error.ts"
+import {
+  arrayField,
+  type Fields,
+  idField,
+  invalid,
+  objectField,
+  pick,
+  relationField,
+  stringField,
+  typeField,
+} from "./fields.ts"
+import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
+import type { AuthzLimits } from "./ports.ts"
+import { plainCircumstancesOf, termsOf } from "./question-fields.ts"
+import type { ApiRequest } from "./route.ts"
+import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
+
+const message = "ListUsersRequest"
+type Question = Pick<ListUsersRequest, "object" | "relation" | "filter" | "contextualTuples" | "context">
+
+/**
+ * `POST /stores/{store}/list-users` → `{users}`: objects, usersets and wildcards of the filter's type. Whom a wildcard in it does not cover is in `excluded_users`. Complete, or by pages, like
+ * the list of objects.
+ */
+export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const limits = api.limits()
+  const { body } = request
+  const question = questionOf(body, limits)
+  const { modelId, freshness } = termsOf(body, message)
+  const page = pageWanted(body, message, limits.listPageSizeMax, question)
+  return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
+    const terms = termsOfPage(page, asked.storeId, freshness)
+    const bounds = { resultsMax: limits.listUsersMax ?? undefined, deadlineMs: limits.listUsersMs }
+    const work = listUsers(asked.model, { ...question, ...terms.paging, ...bounds }, api.engine.bounds)
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
+      const { users, excluded, next, truncated, revision } = found
+      return {
+        status: 200,
+        body: {
+          users: users.map(userBody),
+          ...(excluded.length === 0 ? {} : { excluded_users: excluded.map(userBody) }),
+          ...(next === undefined
+            ? {}
+            : { continuation_token: cursorToken({ ...asked, revision }, next, question) }),
+          ...(truncated === undefined ? {} : { truncated }),
+        },
+        headers: revisionHeaders(asked.storeId, asked.modelId, revision),
+      }
+    })
+  })
+}
+
+function questionOf(body: Fields, limits: AuthzLimits): Question {
+  const object = objectField(body["object"], "object")
+  if (object === undefined) throw invalid(message, "Object", "value is required")
+  const type = typeField(object["type"], "Object")
+  const id = idField(object["id"], "Object")
+  const contextual = { field: `${message}.ContextualTuples`, max: limits.contextualTuplesMax }
+  return {
+    object: `${type}:${id}`,
+    relation: relationField(body["relation"], message),
+    filter: filterOf(body),
+    ...plainCircumstancesOf(body, limits, contextual),
+  }
+}
+
+function filterOf(body: Fields): Question["filter"] {
+  const [first, ...others] = arrayField(pick(body, "user_filters", "userFilters"), "user_filters")
+  const filter = objectField(first, "user_filters")
+  if (filter === undefined || others.length > 0)
+    throw new ApiError(
+      "validation_error",
+      `invalid ${message}.UserFilters: value must contain exactly 1 item(s)`,
+    )
+  const type = typeField(filter["type"], "UserTypeFilter")
+  const relation = stringField(filter["relation"], "relation")
+  return relation === "" ? { type } : { type, relation: relationField(relation, "UserTypeFilter") }
+}
+
+/** A user of the engine's (`type:id`, `type:*`, `type:id#relation`) as OpenFGA answers it. */
+function userBody(user: string): object {
+  const colon = user.indexOf(":")
+  const type = user.slice(0, colon)
+  const rest = user.slice(colon + 1)
+  if (rest === "*") return { wildcard: { type } }
+  const hash = rest.indexOf("#")
+  if (hash < 0) return { object: { type, id: rest } }
+  return { userset: { type, id: rest.slice(0, hash), relation: rest.slice(hash + 1) } }
+}
