@@ -24,7 +24,7 @@ interface ParsedCheck {
  * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
  */
 export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
-  const parsed = parse(request.body, api.limits())
+  const parsed = parseCheck(request.body, api.limits())
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
     const answer = api.engine.check(storeId, model, parsed.request)
     const send = (given: CheckAnswer) => answerOf(given, parsed.request, storeId, modelId)
@@ -42,7 +42,8 @@ function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, mod
   }
 }
 
-function parse(body: Fields, limits: AuthzLimits): ParsedCheck {
+/** The question of a check, and the model it names. */
+export function parseCheck(body: Fields, limits: AuthzLimits): ParsedCheck {
   const { user, relation, object } = questionKeyOf(body, "CheckRequest", "CheckRequestTupleKey")
   const { contextualTuples, context } = circumstancesOf(body, limits)
   const { modelId, freshness } = termsOf(body, "CheckRequest")

@@ -1,0 +1,22 @@
+import { explain } from "../check/explain.ts"
+import type { Answer } from "./answer.ts"
+import type { AuthzApi } from "./api.ts"
+import { parseCheck } from "./check.ts"
+import type { ApiRequest } from "./route.ts"
+import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
+
+/**
+ * `POST /stores/{store}/explain` with the body of a check → the explanation itself (its JSON Schema: `runtime/plan/explanation.ts`). Values that are missing are an
+ * answer here and no error. It is no endpoint of OpenFGA's.
+ */
+export function postExplain(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
+  const { request: asked, modelId: named } = parseCheck(request.body, api.limits())
+  return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
+    const work = explain(model, { ...asked, explain: true, ternary: true }, api.engine.bounds)
+    return askEngine(api, request, storeId, { work, freshness: asked }, ({ explanation, revision }) => ({
+      status: 200,
+      body: explanation ?? {},
+      headers: revisionHeaders(storeId, modelId, revision),
+    }))
+  })
+}
