@@ -54,7 +54,10 @@ describe("access to the engine's listener", () => {
   let acme = ""
   beforeAll(async () => {
     database = await openPglite(await embeddedFolder())
-    served = await serve(database, undefined, { access: () => access })
+    served = await serve(database, undefined, {
+      access: () => access,
+      authzen: () => ({ store: "acme", url: undefined }),
+    })
     access = undefined
     store = (await served.call("POST", "/stores", { name: "made by the API" })).json.id
     acme = (await served.call("GET", "/stores/acme")).json.id

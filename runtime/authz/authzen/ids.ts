@@ -17,7 +17,6 @@ export function decodeId(text: string): string {
   })
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a NUL is one of the characters no id may hold.
 const unwritable = /[\t\n\f\r #:\0]|%(?=[0-7][0-9A-Fa-f])/g
 
 function escaped(character: string): string {
