@@ -11,6 +11,7 @@ import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
 import { compileModels, testsOfStores } from "./gateway/models.ts"
 import { Program } from "./gateway/program.ts"
+import type { CompiledModel } from "./model/compile-model.ts"
 import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model-test/declared-tests.ts"
 
 /** The outcome of a compilation: all findings, and the plan if none of them is an error. */
@@ -20,6 +21,8 @@ export interface Compiled {
   readonly diagnostics: readonly Diagnostic[]
   /** Paths of all files it was made of, also of those that were not found: what to watch for changes. */
   readonly sources: readonly string[]
+  /** The models by store, undefined where one has mistakes. */
+  readonly models: ReadonlyMap<string, CompiledModel | undefined>
   /** Tests of the models that the stores name; `tested` runs them. */
   readonly tests: readonly DeclaredTests[]
 }
@@ -42,7 +45,9 @@ export function compile(files: Files, entry: string): Compiled {
   const lowered = lower(program, models, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
-  return { plan, diagnostics: report.sorted(), sources: project.paths, tests }
+  const sources = project.paths
+  const compiledModels = new Map([...models].map(([store, each]) => [store, each?.source]))
+  return { plan, diagnostics: report.sorted(), sources, models: compiledModels, tests }
 }
 
 /**

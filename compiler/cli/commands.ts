@@ -6,6 +6,7 @@ import { explainLine } from "./args/explain.ts"
 import { fmtLine } from "./args/fmt.ts"
 import { historyLine } from "./args/history.ts"
 import { migrateLine } from "./args/migrate.ts"
+import { modelExplainLine, modelPrintLine } from "./args/model.ts"
 import { planLine } from "./args/plan.ts"
 import { rollbackLine } from "./args/rollback.ts"
 import { schemaLine } from "./args/schema.ts"
@@ -23,6 +24,8 @@ export const commands: readonly Command[] = [
   command(validateLine, async () => (await import("./commands/validate.ts")).validate),
   command(fmtLine, async () => (await import("./commands/fmt.ts")).fmt),
   command(testLine, async () => (await import("./commands/test.ts")).test),
+  command(modelExplainLine, async () => (await import("./commands/model-explain.ts")).modelExplain),
+  command(modelPrintLine, async () => (await import("./commands/model-print.ts")).modelPrint),
   command(planLine, async () => (await import("./commands/plan.ts")).plan),
   command(applyLine, async () => (await import("./commands/apply.ts")).apply),
   command(diffLine, async () => (await import("./commands/diff.ts")).diff),

@@ -107,6 +107,20 @@ export class Containment {
   }
 }
 
+/** Whether an exclusion leaves nobody, for `Subjects`; each is looked at once. */
+export function voidExclusions(
+  containment: Containment,
+): (rewrite: Extract<Userset, { difference: unknown }>, relation: IndexedRelation) => boolean {
+  const known = new Map<Userset, boolean>()
+  return (rewrite, relation) => {
+    const { base, subtract } = rewrite.difference
+    const isVoid =
+      known.get(rewrite) ?? containment.holds({ rewrite: base, relation }, { rewrite: subtract, relation })
+    known.set(rewrite, isVoid)
+    return isVoid
+  }
+}
+
 function partOf(relation: IndexedRelation): Part {
   return { rewrite: relation.rewrite, relation }
 }

@@ -3,7 +3,7 @@ import { type IndexedRelation, type ModelIndex, referenceText } from "../../runt
 import type { Userset } from "../../runtime/plan/authorization-model.ts"
 import type { Containment } from "./containment.ts"
 import type { Lint } from "./lint.ts"
-import { rewriteText } from "./rewrite-text.ts"
+import { operandText, rewriteText } from "./rewrite-text.ts"
 import type { Subjects } from "./subjects.ts"
 
 /** A part of a definition with an operator, and its place. */
@@ -93,7 +93,7 @@ function lintExclusion(
   subjects: Subjects,
   containment: Containment,
 ): Lint[] {
-  const [from, taken] = [textOf(base, relation), textOf(subtract, relation)]
+  const [from, taken] = [textOf(base, relation), textOf(subtract, relation, operandText)]
   if (containment.holds({ rewrite: base, relation }, { rewrite: subtract, relation })) {
     const detail = `\`but not ${taken}\` leaves nobody of \`${from}\``
     return [{ code: "SP4046", path, detail }]
@@ -113,7 +113,7 @@ function kindsText(kinds: ReadonlySet<string>): string {
     .join(", ")
 }
 
-function textOf(rewrite: Userset, { references }: IndexedRelation): string {
+function textOf(rewrite: Userset, { references }: IndexedRelation, write = rewriteText): string {
   const list = references.length > 3 ? "[…]" : `[${references.map(referenceText).join(", ")}]`
-  return rewriteText(rewrite, list) ?? "…"
+  return write(rewrite, list) ?? "…"
 }

@@ -2,7 +2,7 @@ import type { ModelPath } from "../../runtime/model/finding.ts"
 import type { IndexedRelation, ModelIndex } from "../../runtime/model/model-index.ts"
 import { eachLeaf } from "../../runtime/model/model-index.ts"
 import type { Lint } from "./lint.ts"
-import { directKinds, type Subjects } from "./subjects.ts"
+import type { Subjects } from "./subjects.ts"
 
 const auxiliaries = new Set(["can", "may", "is", "has", "be", "allowed", "to"])
 
@@ -79,7 +79,7 @@ function sourceOf(kind: string, from: IndexedRelation, subjects: Subjects): Inde
   const seen = new Set([from])
   for (const relation of seen) {
     if (relation !== from && isWriting(relation.name)) continue
-    if (directKinds(relation).has(kind)) return relation
+    if (subjects.direct(relation).has(kind)) return relation
     eachLeaf(relation.rewrite, (leaf) => {
       for (const next of subjects.behind(leaf, relation)) if (subjects.of(next).has(kind)) seen.add(next)
     })

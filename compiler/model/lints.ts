@@ -1,7 +1,7 @@
 import type { ModelPath } from "../../runtime/model/finding.ts"
 import { indexModel, type ModelIndex, nothingBroken } from "../../runtime/model/model-index.ts"
-import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
-import { Containment } from "./containment.ts"
+import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import { Containment, voidExclusions } from "./containment.ts"
 import type { Lint } from "./lint.ts"
 import { lintOperators } from "./lint-operators.ts"
 import { lintPublicWrites } from "./lint-public-writes.ts"
@@ -14,14 +14,7 @@ import { Subjects } from "./subjects.ts"
 export function lintModel(model: AuthorizationModel): Lint[] {
   const index = indexModel(model, nothingBroken)
   const containment = new Containment(index)
-  const voids = new Map<Userset, boolean>()
-  const subjects = new Subjects(index, (rewrite, relation) => {
-    const { base, subtract } = rewrite.difference
-    const isVoid =
-      voids.get(rewrite) ?? containment.holds({ rewrite: base, relation }, { rewrite: subtract, relation })
-    voids.set(rewrite, isVoid)
-    return isVoid
-  })
+  const subjects = new Subjects(index, { isVoid: voidExclusions(containment) })
   const ofOperators = lintOperators(index, subjects, containment)
   return [
     ...unusedTypes(model, index),

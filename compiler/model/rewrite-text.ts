@@ -11,6 +11,12 @@ export function rewriteText(rewrite: Userset, list: string): string | undefined 
   return textOf(rewrite, list, true, 0)
 }
 
+/** The same as an operand: an operator stands in parentheses. */
+export function operandText(rewrite: Userset, list: string): string | undefined {
+  const text = rewriteText(rewrite, list)
+  return text !== undefined && operandsOf(rewrite).length > 0 ? `(${text})` : text
+}
+
 /** How often the list stands in a definition. */
 export function directIn(rewrite: Userset): number {
   if ("this" in rewrite) return 1

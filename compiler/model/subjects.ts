@@ -5,21 +5,26 @@ import { relationsBehind } from "./lint.ts"
 type Difference = Extract<Userset, { difference: unknown }>
 
 /**
+ * `isVoid` knows exclusions that leave nobody. `all`: wildcards with a condition count too, and user sets (`team#member`) as subjects
+ * of their own beside their members.
+ */
+export interface SubjectOptions {
+  readonly isVoid?: (rewrite: Difference, relation: IndexedRelation) => boolean
+  readonly all?: boolean
+}
+
+/**
  * Which kinds of subjects each relation can have, whatever the tuples are: `user` for users by name or by a wildcard, and `user:*` where
- * one tuple without a condition gives it to all of them. Members of user sets count as themselves.
+ * one tuple without a condition gives it to all of them.
  */
 export class Subjects {
   readonly #index: ModelIndex
-  readonly #isVoid: (rewrite: Difference, relation: IndexedRelation) => boolean
+  readonly #options: SubjectOptions
   readonly #found = new Map<IndexedRelation, Set<string>>()
 
-  /** `isVoid` knows exclusions that leave nobody. */
-  constructor(
-    index: ModelIndex,
-    isVoid: (rewrite: Difference, relation: IndexedRelation) => boolean = () => false,
-  ) {
+  constructor(index: ModelIndex, options: SubjectOptions = {}) {
     this.#index = index
-    this.#isVoid = isVoid
+    this.#options = options
     const readers = new Map<IndexedRelation, IndexedRelation[]>()
     for (const relation of index.relations) {
       this.#found.set(relation, new Set())
@@ -52,6 +57,18 @@ export class Subjects {
     return found
   }
 
+  /** The kinds a relation takes in tuples of its own, not counting members of user sets. */
+  direct({ references }: IndexedRelation): Set<string> {
+    const kinds = new Set<string>()
+    for (const { type, relation, wildcard, condition } of references) {
+      if (relation === undefined) kinds.add(type)
+      else if (this.#options.all === true) kinds.add(`${type}#${relation}`)
+      if (wildcard !== undefined && (condition === undefined || this.#options.all === true))
+        kinds.add(`${type}:*`)
+    }
+    return kinds
+  }
+
   /** The relations a relation's definition reads, with those of the user sets it lists. */
   readBy(relation: IndexedRelation): IndexedRelation[] {
     const found = new Set<IndexedRelation>()
@@ -74,28 +91,18 @@ export class Subjects {
 
   #collect(rewrite: Userset, relation: IndexedRelation, into: Set<string>): void {
     if ("difference" in rewrite) {
-      if (!this.#isVoid(rewrite, relation)) this.#collect(rewrite.difference.base, relation, into)
+      if (this.#options.isVoid?.(rewrite, relation) !== true)
+        this.#collect(rewrite.difference.base, relation, into)
     } else if ("union" in rewrite) {
       for (const each of rewrite.union.child) this.#collect(each, relation, into)
     } else if ("intersection" in rewrite) {
       const [first, ...rest] = rewrite.intersection.child.map((each) => this.ofPart(each, relation))
       for (const each of first ?? []) if (rest.every((other) => other.has(each))) into.add(each)
     } else {
-      if ("this" in rewrite) for (const kind of directKinds(relation)) into.add(kind)
+      if ("this" in rewrite) for (const kind of this.direct(relation)) into.add(kind)
       for (const each of this.behind(rewrite, relation)) for (const kind of this.of(each)) into.add(kind)
     }
   }
-}
-
-/** The kinds a relation takes in tuples of its own. */
-export function directKinds({ references }: IndexedRelation): Set<string> {
-  const kinds = new Set<string>()
-  for (const { type, relation, wildcard, condition } of references) {
-    if (relation !== undefined) continue
-    kinds.add(type)
-    if (wildcard !== undefined && condition === undefined) kinds.add(`${type}:*`)
-  }
-  return kinds
 }
 
 function maybe<Value>(value: Value | undefined): Value[] {

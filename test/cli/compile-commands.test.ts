@@ -178,6 +178,11 @@ test("schema prints a JSON Schema that knows the plan's parts", async () => {
   expect(code).toBe(0)
   const schema = JSON.parse(out) as { properties: Record<string, unknown> }
   expect(Object.keys(schema.properties).sort()).toEqual(["digest", "format", "origins", "plan"])
+  const other = await run({ cwd: "/" }, "schema", "explanation")
+  expect(JSON.parse(other.out)).toMatchObject({
+    $id: "urn:sallyport:explanation:1",
+    properties: { version: { const: 1 }, proof: expect.anything() },
+  })
 })
 
 test("token signs with the keys of this folder, for the provider the last `dev` had here", async () => {

@@ -36,6 +36,19 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ],
     [[], { format: "sarif" }, /--format sarif is not known/],
   ],
+  "model explain": [
+    [
+      ["order#viewer"],
+      { model: "m/fga.mod" },
+      { type: "order", relation: "viewer", file: "m/fga.mod", store: undefined, format: "text" },
+    ],
+    [["order#viewer"], { store: "acme" }, { file: undefined, store: "acme" }],
+    [["order:viewer"], {}, /TYPE#RELATION, not `order:viewer`/],
+    [[], {}, /TYPE#RELATION/],
+    [["a#b"], { model: "m/" }, /names a file/],
+    [["a#b"], { model: "m.fga", store: "acme" }, /both say/],
+  ],
+  "model print": [[[], { sourceInfo: true, format: "json" }, { sourceInfo: true, format: "json" }]],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], { format: "markdown" }, /--format markdown/],

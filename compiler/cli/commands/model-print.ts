@@ -1,0 +1,19 @@
+import { printModel } from "../../model/print-model.ts"
+import type { ModelPrintArgs } from "../args/model.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import { modelSource } from "../model-source.ts"
+
+export const modelPrint: Work<ModelPrintArgs> = async (args, io) => {
+  const { model } = (await modelSource(io, args)).model
+  const printed =
+    args.format === "json"
+      ? { text: `${JSON.stringify(model, null, 2)}\n` }
+      : printModel(model, { sourceInfo: args.sourceInfo })
+  if ("problem" in printed)
+    throw new CliError(
+      `the model can't be written as text: ${printed.problem}`,
+      "Print it with --format json.",
+    )
+  io.out(printed.text)
+  return exitCode.ok
+}

@@ -1,0 +1,64 @@
+import type { Plan } from "../../runtime/plan/plan.ts"
+import { Report } from "../core/diagnostic.ts"
+import { Project } from "../core/load.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { type CompiledModel, compileModel } from "../model/compile-model.ts"
+import { summaryOf } from "../render/diagnostics.ts"
+import type { ModelArgs } from "./args/model.ts"
+import { CliError } from "./command.ts"
+import type { Io } from "./io.ts"
+import { compileOnce, filesOf, showFindings } from "./project.ts"
+
+/** The model a command is about; `plan` and `store` where it is that of a store. */
+export interface ModelSource {
+  readonly model: CompiledModel
+  readonly store?: string
+  readonly plan?: Plan
+}
+
+/** Compiles the model that the command line names. Errors are printed, and end the command; warnings are `validate`'s to tell. */
+export async function modelSource(io: Io, args: ModelArgs): Promise<ModelSource> {
+  if (args.file !== undefined) return { model: modelOfFile(io, args.file) }
+  const { plan, diagnostics, models } = await compileOnce(io, args.project)
+  if (plan === undefined) {
+    showFindings(io, diagnostics)
+    throw new CliError(
+      `there is no plan: ${summaryOf(diagnostics)}`,
+      "Mend it, or name the model's file with --model.",
+    )
+  }
+  const store = args.store ?? onlyStore([...models.keys()])
+  const model = models.get(store)
+  if (model === undefined)
+    throw new CliError(
+      `there is no store ${store}${didYouMean(store, models.keys())}`,
+      `${args.project.entry} declares: ${[...models.keys()].join(", ") || "none"}.`,
+    )
+  return { model, store, plan }
+}
+
+function onlyStore(names: readonly string[]): string {
+  const [only] = names
+  if (only === undefined) throw new CliError("there is no store", "Name the model's file with --model.")
+  if (names.length > 1)
+    throw new CliError(`there are several stores: ${names.join(", ")}`, "Say which with --store NAME.")
+  return only
+}
+
+function modelOfFile(io: Io, path: string): CompiledModel {
+  const cut = path.lastIndexOf("/") + 1
+  const report = new Report()
+  const project = new Project(
+    filesOf(io, { folder: path.slice(0, cut) || ".", entry: path.slice(cut) }),
+    report,
+  )
+  const file = project.read(path.slice(cut), undefined)
+  const model =
+    file === undefined
+      ? undefined
+      : compileModel(file, report, { read: (name, at) => project.readNamed(name, at) })
+  if (model !== undefined) return model
+  const findings = report.sorted()
+  showFindings(io, findings)
+  throw new CliError(`${path} holds no model: ${summaryOf(findings)}`)
+}

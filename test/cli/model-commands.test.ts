@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest"
+import { exampleFolder, folderWith, run } from "./run.ts"
+
+const modular = {
+  "models/fga.mod": 'schema: "1.2"\ncontents:\n  - core.fga\n  - docs.fga\n',
+  "models/core.fga": "module core\ntype user\n",
+  "models/docs.fga":
+    "module docs\ntype doc\n  relations\n    define viewer: [user] # who may see\n    define reader: viewer\n",
+}
+
+describe("model explain", () => {
+  test("says what a relation depends on, what depends on it, and who could have it", async () => {
+    const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", "order#editor")
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toMatch(
+      /^order#editor {2}models\/acme\.fga:\d+:12\n {2}define editor: \[user\] or owner\n\nDepends on\n/,
+    )
+    expect(out).toContain("  or\n    tuples of order#editor: user\n    order#owner: [user]\n")
+    expect(out).toMatch(/PUT \/v1\/orders\/\{id\} {2}requires order#editor {2}gateway\.conf:\d+\n/)
+    expect(out).toContain("\n  user\n    order#editor ← [user]\n    order#editor ← order#owner ← [user]\n")
+  })
+
+  test("as JSON, of a file alone", async () => {
+    const cwd = folderWith(modular)
+    const { code, out } = await run(
+      { cwd },
+      "model",
+      "explain",
+      "doc#viewer",
+      "--model",
+      "models/fga.mod",
+      "--format",
+      "json",
+    )
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      relation: "doc#viewer",
+      definition: "[user]",
+      place: "docs.fga:4:12",
+      dependents: [{ relation: "doc#reader", definition: "viewer", place: "docs.fga:5:12", direct: true }],
+      subjects: [{ subject: "user", paths: [{ relations: ["doc#viewer"], tuples: ["user"], only: [] }] }],
+    })
+    expect(JSON.parse(out)).not.toHaveProperty("routes")
+  })
+
+  test.each([
+    [["order#viewr"], "no relation `viewr`; did you mean `viewer`?"],
+    [["ordr#viewer"], "no type `ordr`; did you mean `order`?"],
+    [["viewer"], "TYPE#RELATION"],
+    [["order#viewer", "--store", "acm"], "there is no store acm; did you mean `acme`?"],
+    [["order#viewer", "--store", "acme", "--model", "models/acme.fga"], "both say which model"],
+    [["order#viewer", "--model", "gateway.conf"], "gateway.conf holds no model"],
+    [["order#viewer", "--model", "gone.fga"], "gone.fga holds no model"],
+    [["order#viewer", "--config", "gone.conf"], "there is no plan"],
+  ])("%j", async (words, message) => {
+    const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", ...words)
+    expect({ code, out }).toEqual({ code: 1, out: "" })
+    expect(err).toContain(message)
+  })
+})
+
+describe("model print", () => {
+  test("prints modules as one text, and as JSON that prints as the same", async () => {
+    const cwd = folderWith(modular)
+    const text =
+      "model\n  schema 1.2\n\ntype user\n\ntype doc\n  relations\n    define reader: viewer\n    define viewer: [user]\n"
+    expect(await run({ cwd }, "model", "print", "--model", "models/fga.mod")).toEqual({
+      code: 0,
+      out: text,
+      err: "",
+    })
+    const said = await run({ cwd }, "model", "print", "--model", "models/fga.mod", "--source-info")
+    expect(said.out).toContain("type doc # module: docs, file: docs.fga\n")
+    const json = await run({ cwd }, "model", "print", "--model", "models/fga.mod", "--format", "json")
+    const again = folderWith({ "model.json": json.out })
+    expect(await run({ cwd: again }, "model", "print", "--model", "model.json")).toMatchObject({
+      code: 0,
+      out: text,
+    })
+  })
+
+  test("says what text has no words for", async () => {
+    const model = { schema_version: "1.1", type_definitions: [{ type: "user" }, { type: "1st" }] }
+    const cwd = folderWith({ "model.json": JSON.stringify(model) })
+    const { code, err } = await run({ cwd }, "model", "print", "--model", "model.json")
+    expect(code).toBe(1)
+    expect(err).toContain("the type `1st` has a name that can't be written in a text")
+  })
+})
