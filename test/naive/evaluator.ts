@@ -21,7 +21,6 @@ type World = Map<string, Truth>
  * alternating fixpoint, for one user. Strings, recursion and repetition; nothing is shared with the engine.
  */
 export class NaiveEvaluator {
-  readonly #model: AuthorizationModel
   readonly #relations = new Map<string, Record<string, Userset>>()
   readonly #tuples = new Map<string, TupleKey[]>()
   readonly #objects: readonly string[]
@@ -38,9 +37,8 @@ export class NaiveEvaluator {
     user: string,
     judge: Judge,
   ) {
-    this.#model = model
     for (const { type, relations } of model.type_definitions) this.#relations.set(type, relations ?? {})
-    for (const tuple of tuples.filter((candidate) => this.#isAllowed(candidate))) {
+    for (const tuple of tuples.filter((candidate) => isAllowed(model, candidate))) {
       const node = `${tuple.object}#${tuple.relation}`
       this.#tuples.set(node, [...(this.#tuples.get(node) ?? []), tuple])
     }
@@ -59,6 +57,48 @@ export class NaiveEvaluator {
       if ([...next].every(([node, value]) => low.get(node) === value)) return next
       low = next
     }
+  }
+
+  /**
+   * The nodes on which the user not only has the relation but is named for it: by a tuple that is no wildcard's, or by being that very node, on a branch that is true. `values` is what `solve` gave.
+   */
+  mentions(values: World): Set<string> {
+    // What is negated is read from the overestimates, as in the round that gave the values.
+    this.#positive = values
+    this.#negative = this.#least(values)
+    const [positive, negative] = [values, this.#negative]
+    const found = new Set<string>()
+    for (let size = -1; size < found.size; ) {
+      size = found.size
+      for (const [node, value] of values) {
+        this.#positive = positive
+        this.#negative = negative
+        const [object = "", relation = ""] = node.split("#")
+        if (value !== yes || found.has(node)) continue
+        const rewrite = this.#relationsOf(object)[relation] as Userset
+        if (node === this.#user || this.#mention(object, relation, rewrite, found)) found.add(node)
+      }
+    }
+    return found
+  }
+
+  #mention(object: string, relation: string, rewrite: Userset, found: ReadonlySet<string>): boolean {
+    if ("this" in rewrite)
+      return this.#on(object, relation).some(
+        (tuple) => this.#condition(tuple) === yes && (tuple.user === this.#user || found.has(tuple.user)),
+      )
+    if ("computedUserset" in rewrite) return found.has(`${object}#${rewrite.computedUserset.relation}`)
+    if ("tupleToUserset" in rewrite) {
+      const { tupleset, computedUserset } = rewrite.tupleToUserset
+      return this.#on(object, tupleset.relation).some(
+        (tuple) => this.#condition(tuple) === yes && found.has(`${tuple.user}#${computedUserset.relation}`),
+      )
+    }
+    const some = (children: readonly Userset[]) =>
+      children.some((child) => this.#mention(object, relation, child, found))
+    if ("union" in rewrite) return some(rewrite.union.child)
+    if (this.#rewrite(object, relation, rewrite, false) !== yes) return false
+    return some("intersection" in rewrite ? rewrite.intersection.child : [rewrite.difference.base])
   }
 
   /** Is there a way of at least so many usersets and `from` in a row from a node? */
@@ -185,15 +225,18 @@ export class NaiveEvaluator {
   #relationsOf(object: string): Record<string, Userset> {
     return this.#relations.get(object.split(":")[0] ?? "") ?? {}
   }
+}
 
-  /** Does some restriction of the relation admit exactly this kind of user under exactly this condition? */
-  #isAllowed({ user, relation, object, condition }: TupleKey): boolean {
-    const definition = this.#model.type_definitions.find(({ type }) => type === object.split(":")[0])
-    const restrictions = definition?.metadata?.relations?.[relation]?.directly_related_user_types ?? []
-    return restrictions.some(
-      (restriction) => kindOf(restriction) === kindOfUser(user) && restriction.condition === condition?.name,
-    )
-  }
+/** Does some restriction of the relation admit exactly this kind of user under exactly this condition? */
+export function isAllowed(
+  model: AuthorizationModel,
+  { user, relation, object, condition }: TupleKey,
+): boolean {
+  const definition = model.type_definitions.find(({ type }) => type === object.split(":")[0])
+  const restrictions = definition?.metadata?.relations?.[relation]?.directly_related_user_types ?? []
+  return restrictions.some(
+    (restriction) => kindOf(restriction) === kindOfUser(user) && restriction.condition === condition?.name,
+  )
 }
 
 function kindOf({ type, relation, wildcard }: RelationReference): string {
