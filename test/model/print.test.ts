@@ -5,6 +5,7 @@ import { SourceFile } from "../../compiler/core/source.ts"
 import { parseModel } from "../../compiler/model/document.ts"
 import { lowerModel } from "../../compiler/model/lower.ts"
 import { Mistakes } from "../../compiler/model/mistakes.ts"
+import { modelInOrder } from "../../compiler/model/model-order.ts"
 import { modelText } from "../../compiler/model/model-text.ts"
 import { printModel } from "../../compiler/model/print-model.ts"
 import { readModel } from "../../runtime/model/read.ts"
@@ -86,6 +87,21 @@ describeConformance("JSON to text", () => {
       const printed = printModel(readText(json))
       if (valid === false) expect(printed).toEqual({ problem: error_message })
       else expect(printed).toHaveProperty("text")
+    },
+  )
+
+  test.each(conformanceYaml<LanguageCase[]>("language/json-validation-cases.yaml"))(
+    "$name",
+    ({ json, expected_errors }) => {
+      const model = readText(json)
+      const printed = printModel(model)
+      // What is wrong with a model need not keep it from being written; what is right does not. Lists move to the front.
+      if ((expected_errors ?? []).length === 0) expect(printed).toHaveProperty("text")
+      if ("text" in printed)
+        expect(modelInOrder(withoutModules(jsonOf(printed.text)))).toEqual(
+          modelInOrder(withoutModules(model)),
+        )
+      else expect(printed.problem).not.toBe("")
     },
   )
 

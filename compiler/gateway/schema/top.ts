@@ -183,7 +183,7 @@ export const storeRows: readonly Row[] = [
     keyword: "model",
     required: true,
     forms: [{ args: [slot("path", "constant")] }],
-    docs: "The file of the model, relative to this file.",
+    docs: "The file of the model, relative to this file: a `.fga` file, a `fga.mod` that lists modules, or OpenFGA's JSON (`.json`).",
     example: 'model "models/acme.fga"',
   },
   {
