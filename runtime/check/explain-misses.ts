@@ -57,6 +57,7 @@ export class MissSearch {
   readonly #found: Found[] = []
   readonly #evaluation = new Evaluation()
   #question!: Question
+  #hangsOnValues = false
   #steps = 0
 
   constructor(parts: QuestionParts, limits: EvaluationOptions) {
@@ -89,6 +90,9 @@ export class MissSearch {
   /** Ends false when it hangs on what was not in memory. */
   *run(first: Decided): Generator<void, boolean> {
     this.#question = first.question
+    const now = yield* this.#outcome([])
+    if (now === undefined) return false
+    this.#hangsOnValues = now === "conditional"
     const states: (readonly Edit[])[] = [[]]
     for (let at = 0; at < states.length; at++) {
       const state = states[at] as readonly Edit[]
@@ -162,7 +166,8 @@ export class MissSearch {
     let outcome = yield* this.#evaluate(parts)
     if (outcome === "conditional") {
       outcome = yield* this.#evaluate({ ...parts, missingHolds: true })
-      if (outcome === "allow") outcome = "conditional"
+      // What hangs on values as it is does not need tuples to do so.
+      if (outcome === "allow") outcome = this.#hangsOnValues ? "deny" : "conditional"
     }
     if (outcome !== undefined) this.#tried.set(key, outcome)
     return outcome

@@ -14,6 +14,8 @@ export interface Edit {
   readonly object: number
   readonly slot: number
   readonly other: number
+  /** The same for all edits of one tuple's key. */
+  readonly key: string
 }
 
 /** A set of edits that may turn a deny into an allow, in order of their ids. The smaller the cost, the more likely it is what somebody meant. */
@@ -269,7 +271,15 @@ export class Repairs {
     const key = `${adds ? "+" : "-"}${object}/${slot}/${other}`
     const known = this.#edits.get(key)
     if (known !== undefined) return known
-    const made: Edit = { id: this.#edits.size, adds, object, slot, other }
+    const { base } = slotOf(this.#decided.question, slot)
+    const made: Edit = {
+      id: this.#edits.size,
+      adds,
+      object,
+      slot,
+      other,
+      key: `${object}/${base.id}/${other}`,
+    }
     this.#edits.set(key, made)
     return made
   }
@@ -306,10 +316,10 @@ export function keyOf(edits: readonly Edit[]): string {
   return edits.map(({ id }) => id).join()
 }
 
-/** Undefined when it would be too many, or one takes back the other. */
+/** Undefined when it would be too many, or two of one key. */
 export function join(one: Repair, two: Repair): Repair | undefined {
   const edits = [...new Set([...one.edits, ...two.edits])].sort((a, b) => a.id - b.id)
-  if (edits.length > editsMax) return undefined
+  if (edits.length > editsMax || new Set(edits.map(({ key }) => key)).size < edits.length) return undefined
   // Common edits are paid for once.
   const twice = one.edits.length + two.edits.length - edits.length
   return { edits, cost: one.cost + two.cost - twice * costs.edit }

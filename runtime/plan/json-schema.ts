@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { explanation, explanationVersion } from "./explanation.ts"
 import { plan, planFormat } from "./plan.ts"
 
 /** JSON Schema (draft 2020-12) of a plan: its shape. That names resolve and the digest fits is checked by `readPlan` alone. */
@@ -7,5 +8,14 @@ export function planJsonSchema(): object {
     ...z.toJSONSchema(plan, { target: "draft-2020-12", reused: "ref" }),
     $id: `urn:sallyport:plan:${planFormat}`,
     title: `Sallyport plan, format ${planFormat}`,
+  }
+}
+
+/** JSON Schema (draft 2020-12) of an explanation, as check, batch-check and explain answer it. */
+export function explanationJsonSchema(): object {
+  return {
+    ...z.toJSONSchema(explanation, { target: "draft-2020-12", reused: "ref" }),
+    $id: `urn:sallyport:explanation:${explanationVersion}`,
+    title: `Sallyport explanation, version ${explanationVersion}`,
   }
 }

@@ -10,7 +10,7 @@ test(`explanations of ${queries} random questions hold by the naive evaluator`, 
 }, async () => {
   const counts: Counts = { asked: 0, proofs: 0, denials: 0, misses: 0, conditional: 0, cut: 0 }
   for (let seed = firstSeed; counts.asked < queries; seed++) await explainWorld(seed, counts, 8)
-  console.info(JSON.stringify(counts))
-  expect(counts.proofs).toBeGreaterThan(queries / 10)
-  expect(counts.misses).toBeGreaterThan(queries / 10)
+  expect(counts.proofs).toBeGreaterThan(queries / 5)
+  expect(counts.misses).toBeGreaterThan(queries / 5)
+  expect(counts.conditional).toBeGreaterThan(queries / 200)
 })

@@ -13,6 +13,7 @@ import {
 } from "../../runtime/check/ports.ts"
 import { validateTuple } from "../../runtime/check/tuple.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
+import { explanation as schema } from "../../runtime/plan/explanation.ts"
 import { error, NaiveEvaluator, no, type Truth, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomTuple, randomWorld } from "../naive/worlds.ts"
@@ -122,8 +123,10 @@ export async function explainWorld(seed: number, counts: Counts, perUser: number
     const values = one.values()
     const nodes = [...values.keys()]
     const telling = nodes.filter((node) => values.get(node) !== no)
+    const open = nodes.filter((node) => values.get(node) === error)
     for (let at = 0; at < perUser; at++) {
-      const node = random.pick(telling.length > 0 && random.chance(50) ? telling : nodes)
+      const some = open.length > 0 && random.chance(50) ? open : random.chance(50) ? telling : nodes
+      const node = random.pick(some.length > 0 ? some : nodes)
       const [object = "", relation = ""] = node.split("#")
       const request: CheckRequest = {
         user,
@@ -166,6 +169,7 @@ async function judge(
   const { explanation, missingContext } = answer
   if (explanation === undefined) throw new Error("there is no explanation")
   expect(explanation.allowed).toBe(answer.allowed)
+  schema.parse(JSON.parse(JSON.stringify(explanation)))
   expect(explanation.missing_context).toEqual(missingContext)
   if (!explanation.complete) counts.cut++
   if (expected === yes) {

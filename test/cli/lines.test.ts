@@ -127,13 +127,28 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { user: "user:ann", object: "order:" }, { user: "user:ann", object: "order:" }],
     [[], { user: "user:ann" }, /need --object/],
   ],
+  shell: [
+    [[], {}, { url: undefined, token: undefined, store: undefined, command: undefined, format: undefined }],
+    [
+      [],
+      { url: "http://a:1/", token: "t", store: "s", command: "stores" },
+      { url: "http://a:1", token: "t", store: "s", command: "stores" },
+    ],
+    [[], { url: "a:1" }, /--url is not an http/],
+    [[], { token: "t" }, /--token is for --url/],
+    [[], { format: "junit" }, /--format junit is not known/],
+  ],
   token: [
     [[], {}, { sub: "ann", url: undefined }],
     [[], { sub: "zoe", url: "http://127.0.0.1:1/" }, { sub: "zoe", url: "http://127.0.0.1:1" }],
     [[], { url: "ftp://x" }, /not an http/],
   ],
   migrate: [[[], {}, {}]],
-  schema: [[[], {}, {}]],
+  schema: [
+    [[], {}, { of: "plan" }],
+    [["explanation"], {}, { of: "explanation" }],
+    [["model"], {}, /no schema of model/],
+  ],
 }
 
 const lines = new Map(commands.map(({ line }) => [line.name, line as CommandLine<unknown>]))
