@@ -77,6 +77,7 @@ export class Engine {
   readonly #memory: Memory
   readonly #idle: Evaluation[] = []
   #poll: ReturnType<typeof setTimeout> | undefined
+  #stopListening: (() => void) | undefined
   #closed = false
 
   constructor(source: TupleSource, options: EngineOptions = {}) {
@@ -166,6 +167,7 @@ export class Engine {
   close(): void {
     this.#closed = true
     clearTimeout(this.#poll)
+    this.#stopListening?.()
   }
 
   #run<Answer>(place: Place, work: Work<Answer>): Answer | Promise<Answer> {
@@ -272,6 +274,7 @@ export class Engine {
     if (this.#stores.size >= this.#settings.storesMax) this.#makeRoom()
     this.#stores.set(storeId, made)
     this.#schedulePoll()
+    this.#listen()
     return made
   }
 
@@ -306,6 +309,12 @@ export class Engine {
     }
   }
 
+  /** Other processes say when they have written. */
+  #listen(): void {
+    if (this.#closed) return
+    this.#stopListening ??= this.#source.listen?.((storeId) => this.#stores.get(storeId)?.hint())
+  }
+
   #schedulePoll(): void {
     if (this.#poll !== undefined || this.#closed || this.#settings.pollMs === 0) return
     this.#poll = setTimeout(() => {
@@ -323,6 +332,8 @@ export class Engine {
     for (const [storeId, store] of [...this.#stores]) {
       if (this.#closed) return
       if (!store.ready) continue
+      if (store.used) store.usedMs = this.#settings.now()
+      store.used = false
       try {
         await store.refresh()
         failures = 0

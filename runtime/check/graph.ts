@@ -54,6 +54,8 @@ export class Graph {
   readonly #contexts = new Contexts()
   /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
   readonly #uses = new IntColumn()
+  /** Names that snapshots speak of, with how often they do. */
+  readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
 
   constructor(options: { readonly paged?: boolean | undefined; readonly revision?: number } = {}) {
@@ -156,11 +158,6 @@ export class Graph {
     if (known.reverse && this.reverse.insert(subject, slot.id, object)) this.#use(object)
     this.#unuse(object)
     this.#unuse(subject)
-  }
-
-  /** The ids of a row's object and subject, -1 where there is none. */
-  idsOf(row: TupleRow): readonly [object: number, subject: number] {
-    return [this.names.find(row[0]), this.names.find(row[2])]
   }
 
   /** Which of a tuple's two pages are in memory. */
@@ -321,15 +318,21 @@ export class Graph {
     this.#forgetUnused(id)
   }
 
-  /** An id for a name that no tuple here has; `forget` it. */
-  bring(name: string): number {
+  /** The id of a name that is to be found, whether a tuple here has it or not, until it is given to `unkeep`. */
+  keep(name: string): number {
     const id = this.names.intern(name)
     this.#typeOf(id, name)
+    this.#kept.set(id, (this.#kept.get(id) ?? 0) + 1)
     return id
   }
 
-  forget(id: number): void {
-    this.#forgetUnused(id)
+  unkeep(id: number): void {
+    const left = (this.#kept.get(id) ?? 0) - 1
+    if (left > 0) this.#kept.set(id, left)
+    else {
+      this.#kept.delete(id)
+      this.#forgetUnused(id)
+    }
   }
 
   /** Gives a name up that stands for nothing any more. */
@@ -339,7 +342,7 @@ export class Graph {
         ? !this.forward.isEmpty(id) || !this.reverse.isEmpty(id)
         : this.#uses.get(id) > 0
     // Without a type it was given up before.
-    if (used || this.#typeOfName.get(id) === 0) return
+    if (used || this.#kept.has(id) || this.#typeOfName.get(id) === 0) return
     this.#typeOfName.set(id, 0)
     this.names.unlink(id)
     if (this.held) this.#retiredNames.push(id)

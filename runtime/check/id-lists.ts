@@ -161,7 +161,7 @@ export class IdLists {
   /** What was retired until now, to be given to `reclaim` when nobody reads it any more. */
   takeRetired(): readonly number[] {
     const retired = this.#retired
-    if (retired.length > 0) this.#retired = []
+    this.#retired = []
     return retired
   }
 

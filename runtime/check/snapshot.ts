@@ -1,7 +1,6 @@
 import type { Graph, Held, Stored } from "./graph.ts"
 import { Overlay } from "./overlay.ts"
 import type { TupleRow } from "./ports.ts"
-import type { Base } from "./slots.ts"
 import type { View } from "./work.ts"
 
 /**
@@ -18,8 +17,8 @@ export class Snapshot implements View {
   users = 0
   /** Changes of the graph while the feed is read for what came before them. */
   #waiting: (() => void)[] | undefined
-  /** Names given to the graph because they are only in the past. */
-  readonly #brought: number[] = []
+  /** Names it speaks of: questions must find them as long as it lives. */
+  readonly #kept: number[] = []
 
   constructor(graph: Graph, revision: number) {
     this.graph = graph
@@ -27,11 +26,11 @@ export class Snapshot implements View {
     this.epoch = graph.epoch
   }
 
-  /** A tuple is another than it was: `stored` is how it stood before. */
-  remember(object: number, subject: number, base: Base, stored: Stored | undefined, held: Held): void {
-    const overlay = this.#overlay()
-    if (this.#waiting === undefined) overlay.remember(object, base, subject, stored, held)
-    else this.#waiting.push(() => overlay.remember(object, base, subject, stored, held))
+  /** A tuple will be, or is, another than it was: `stored` is how it stood before. */
+  remember(row: TupleRow, stored: Stored | undefined, held: Held): void {
+    const remembered = () => this.#put(row, stored, held)
+    if (this.#waiting === undefined) remembered()
+    else this.#waiting.push(remembered)
   }
 
   /** From now on until `gathered`, what the feed says comes before what the graph changes. */
@@ -41,13 +40,12 @@ export class Snapshot implements View {
 
   /** How a tuple stood at the revision, by the feed; undefined for not at all. */
   lay(row: TupleRow, stood: TupleRow | undefined): void {
-    const { graph } = this
-    const object = this.#bring(row[0])
-    const subject = this.#bring(row[2])
-    const slot = graph.slotOfRow(stood ?? row)
     const context = stood === undefined || stood[5] === "" ? undefined : JSON.parse(stood[5])
-    const stored = stood === undefined ? undefined : { slot, context }
-    this.#overlay().remember(object, slot.base, subject, stored, everywhere)
+    this.#put(
+      row,
+      stood === undefined ? undefined : { slot: this.graph.slotOfRow(stood), context },
+      everywhere,
+    )
   }
 
   gathered(): void {
@@ -59,21 +57,17 @@ export class Snapshot implements View {
   /** Nobody works on it any more. */
   end(): void {
     this.past = undefined
-    for (const id of this.#brought) this.graph.forget(id)
-    this.#brought.length = 0
+    for (const id of this.#kept) this.graph.unkeep(id)
+    this.#kept.length = 0
   }
 
-  #overlay(): Overlay {
-    this.past ??= new Overlay(this.graph)
-    return this.past
-  }
-
-  #bring(name: string): number {
-    const known = this.graph.names.find(name)
-    if (known >= 0) return known
-    const id = this.graph.bring(name)
-    this.#brought.push(id)
-    return id
+  #put(row: TupleRow, stored: Stored | undefined, held: Held): void {
+    const { graph } = this
+    const object = graph.keep(row[0])
+    const subject = graph.keep(row[2])
+    this.#kept.push(object, subject)
+    this.past ??= new Overlay(graph)
+    this.past.remember(object, graph.slotOfRow(row).base, subject, stored, held)
   }
 }
 

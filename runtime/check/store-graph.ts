@@ -1,4 +1,4 @@
-import { Graph, type Retired } from "./graph.ts"
+import { Graph } from "./graph.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { installPages } from "./page-loads.ts"
 import type { Pins } from "./pages.ts"
@@ -6,10 +6,12 @@ import { layPast } from "./past.ts"
 import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
 import type { Place } from "./run-queue.ts"
 import { Snapshot } from "./snapshot.ts"
+import { Views } from "./views.ts"
+import { loadWhole } from "./whole-load.ts"
 
 /** Changes read from the source at a time. */
 const changesMax = 2_000
-/** Loading and applying go on in turns of this length. */
+/** Installing pages goes on in turns of this length. */
 const sliceMs = 8
 /** With so many revisions under work changes gather a little, because each is remembered for each of them. */
 const viewsAtOnce = 8
@@ -59,12 +61,11 @@ export class StoreGraph implements Tenant, Place {
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
   #paged: boolean
-  /** Snapshots somebody works on. */
-  readonly #views = new Set<Snapshot>()
-  readonly #retired: { readonly graph: Graph; readonly epoch: number; readonly retired: Retired }[] = []
+  readonly #views = new Views()
   /** Changes applied while pages are being read, because those may be older. */
   #recent: TupleChange[] = []
   #reading = 0
+  #hints = 0
   readonly #options: StoreGraphOptions
 
   constructor(options: StoreGraphOptions) {
@@ -121,9 +122,20 @@ export class StoreGraph implements Tenant, Place {
 
   /** Loads the store beside what is answered from meanwhile; one that does not fit is left to pages. */
   #loadWhole(): Promise<void> {
-    const graph = new Graph()
-    const asked = this.#options.now()
-    this.#loading ??= this.#read(graph, asked)
+    const { source, storeId, now, turn, memory } = this.#options
+    const asked = now()
+    this.#loading ??= loadWhole({
+      source,
+      storeId,
+      now,
+      turn,
+      onRead: (graph) => {
+        this.#report(graph)
+        if (!memory.makeRoom(this)) throw new TooLarge()
+      },
+      known: () => (this.ready ? this.#queued : 0),
+      onLoaded: (graph) => this.#adopt(graph, asked),
+    })
       .catch((error) => {
         this.#report(undefined)
         if (!(error instanceof TooLarge)) throw error
@@ -136,37 +148,13 @@ export class StoreGraph implements Tenant, Place {
     return this.#loading
   }
 
-  async #read(graph: Graph, asked: number): Promise<void> {
-    const { source, storeId, now, turn, memory } = this.#options
-    graph.startLoad()
-    const revision = await source.load(storeId, (rows) => {
-      for (const row of rows) graph.loadRow(row)
-      this.#report(graph)
-      if (!memory.makeRoom(this)) throw new TooLarge()
-    })
-    const sorting = graph.finishLoad()
-    for (let until = now() + sliceMs; !sorting.next().done; ) {
-      if (now() < until) continue
-      await turn()
-      until = now() + sliceMs
-    }
-    graph.revision = revision
-    while (this.ready && graph.revision < this.#queued) {
-      const changes = await source.changes(storeId, graph.revision, changesMax)
-      if (changes[0]?.revision !== graph.revision + 1)
-        throw new SourceUnavailable("the feed has a gap after what was loaded")
-      for (const { operation, row } of changes) graph[operation](row)
-      graph.revision = changes.at(-1)?.revision ?? 0
-    }
-    this.#adopt(graph, asked)
-  }
-
   #adopt(graph: Graph, asked: number): void {
     this.graph = graph
     this.view = new Snapshot(graph, graph.revision)
     this.#queue = []
     this.#queued = graph.revision
     this.contactMs = Math.max(this.contactMs, asked)
+    this.usedMs = this.#options.now()
     this.ready = true
     this.#report(undefined)
   }
@@ -199,13 +187,7 @@ export class StoreGraph implements Tenant, Place {
   flush(): void {
     if (this.#queue.length === 0) return
     const { graph } = this
-    const views = [...this.#views].filter((view) => view.graph === graph)
-    graph.epoch++
-    graph.share(views.length > 0)
-    for (const { operation, row } of this.#queue)
-      if (views.length === 0) graph[operation](row)
-      else changeUnder(views, graph, operation, row)
-    graph.share(false)
+    this.#views.apply(graph, this.#queue)
     if (this.#reading > 0) this.#recent.push(...this.#queue)
     this.#queue = []
     graph.revision = this.#queued
@@ -216,10 +198,8 @@ export class StoreGraph implements Tenant, Place {
   /** The graph is another than before. */
   #changed(): void {
     const { graph } = this
-    const retired = graph.takeRetired()
-    if (retired !== undefined) this.#retired.push({ graph, epoch: graph.epoch, retired })
+    this.#views.retire(graph)
     this.view = new Snapshot(graph, graph.revision)
-    this.#reclaim()
     this.#report(undefined)
   }
 
@@ -251,33 +231,11 @@ export class StoreGraph implements Tenant, Place {
 
   /** Somebody works on a snapshot: until it is left, it does not change. */
   hold(view: Snapshot): void {
-    view.users++
-    view.graph.held = true
-    this.#views.add(view)
+    this.#views.hold(view)
   }
 
   leave(view: Snapshot): void {
-    if (--view.users > 0) return
-    this.#views.delete(view)
-    view.end()
-    this.#reclaim()
-  }
-
-  /** Gives back what nobody can be reading any more. */
-  #reclaim(): void {
-    const { graph } = this
-    let oldest = Number.POSITIVE_INFINITY
-    for (const view of this.#views) if (view.graph === graph) oldest = Math.min(oldest, view.epoch)
-    graph.held = oldest !== Number.POSITIVE_INFINITY
-    if (!graph.held) {
-      const retired = graph.takeRetired()
-      if (retired !== undefined) graph.reclaim(retired)
-    }
-    for (let next = this.#retired[0]; next !== undefined; next = this.#retired[0]) {
-      if (next.graph === graph && next.epoch > oldest) return
-      this.#retired.shift()
-      if (next.graph === graph) graph.reclaim(next.retired)
-    }
+    this.#views.leave(view)
   }
 
   /** Asks the source for its revision and takes what is new. Rejects with the source's error. */
@@ -292,6 +250,21 @@ export class StoreGraph implements Tenant, Place {
     // One that failed while questions are answered from pages.
     if (this.graph.pages !== undefined && !this.#paged && this.ready) this.#loadWhole().catch(() => undefined)
     return revision
+  }
+
+  /** Another process may have written. Hints that come while one is followed become one more. */
+  hint(): void {
+    if (!this.ready) return
+    this.#hints++
+    if (this.#hints > 1) return
+    const follow = async () => {
+      while (this.#hints > 0) {
+        const heard = this.#hints
+        await this.refresh().catch(() => undefined)
+        this.#hints = this.#hints > heard ? 1 : 0
+      }
+    }
+    void follow()
   }
 
   /** The source went back behind what is held: a backup was restored, or a replica took over that had not everything. What is held never was, then. */
@@ -404,25 +377,6 @@ export class StoreGraph implements Tenant, Place {
       `the store does not fit into memory, and ${what} stands in more tuples than can be read for one question`,
     )
   }
-}
-
-/** Applies a change that the snapshots must not show. */
-function changeUnder(
-  views: readonly Snapshot[],
-  graph: Graph,
-  operation: TupleChange["operation"],
-  row: TupleChange["row"],
-): void {
-  const held = graph.holds(row)
-  const stored = graph.stored(row)
-  // A delete may take the names with it, a write bring them.
-  const before = graph.idsOf(row)
-  graph[operation](row)
-  if (!held.forward && !held.reverse) return
-  const [object, subject] = operation === "delete" ? before : graph.idsOf(row)
-  if (object < 0 || subject < 0) return
-  const { base } = graph.slotOfRow(row)
-  for (const view of views) view.remember(object, subject, base, stored, held)
 }
 
 const doesNotFit = "the question needs more of the store at once than fits in memory"

@@ -47,6 +47,11 @@ export interface Database extends Queryable {
   batch(
     statements: readonly (readonly [Statement, readonly unknown[]])[],
   ): Promise<readonly (readonly SqlRow[])[]>
+  /**
+   * Calls back with what other sessions notify on a channel, over a connection of its own that is made again when it is lost; returns what ends it. Absent
+   * where there are no other sessions.
+   */
+  readonly listen?: ((channel: string, onNotice: (payload: string) => void) => () => void) | undefined
   /** Ends all connections; running statements are broken off. */
   close(): Promise<void>
 }

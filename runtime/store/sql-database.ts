@@ -3,6 +3,7 @@ import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database, Queryable, SqlRow, Statement, Transaction, TransactionOptions } from "./database.ts"
 import { faultOf, isOrderingFault } from "./fault.ts"
+import { listenOn } from "./listener.ts"
 import { Liveness, type Probe } from "./liveness.ts"
 
 export interface SqlDatabaseOptions {
@@ -44,15 +45,18 @@ const typeParsers: NonNullable<ClientConfig["types"]> = {
  */
 export class SqlDatabase implements Database {
   readonly kind: Database["kind"]
+  readonly listen: Database["listen"]
   readonly #options: SqlDatabaseOptions
   readonly #liveness: Liveness
   readonly #clients = new Set<PoolClient>()
+  readonly #listeners = new Set<() => void>()
   #pool: Pool
   #closed = false
 
   constructor(options: SqlDatabaseOptions) {
     this.kind = options.kind
     this.#options = options
+    if (options.kind === "postgres") this.listen = (channel, heard) => this.#listen(channel, heard)
     this.#liveness = new Liveness({
       probe: options.probe,
       statementMs: options.statementMs,
@@ -95,6 +99,7 @@ export class SqlDatabase implements Database {
     if (this.#closed) return
     this.#closed = true
     this.#liveness.close()
+    for (const stop of this.#listeners) stop()
     const ended = this.#pool.end().catch(() => undefined)
     // Idle connections leave politely; those that don't (in use, or a mute server) are cut.
     const cut = setTimeout(() => {
@@ -103,6 +108,15 @@ export class SqlDatabase implements Database {
     await ended
     clearTimeout(cut)
     await this.#options.onClose?.()
+  }
+
+  #listen(channel: string, onNotice: (payload: string) => void): () => void {
+    const stop = listenOn(this.#options.connection, channel, onNotice)
+    this.#listeners.add(stop)
+    return () => {
+      this.#listeners.delete(stop)
+      stop()
+    }
   }
 
   async #transact<T>(

@@ -6,6 +6,7 @@ import {
   type TupleRow,
   type TupleSource,
 } from "../check/ports.ts"
+import { changeNotices } from "./change-notices.ts"
 import type { Database, Statement } from "./database.ts"
 
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
@@ -107,6 +108,7 @@ export function createTupleSource(database: Database): TupleSource {
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, revision, max) => changes(database, storeId, revision, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
+    listen: (onChanged) => changeNotices(database).listen(onChanged),
   }
 }
 

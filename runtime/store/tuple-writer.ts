@@ -1,4 +1,5 @@
 import type { TupleChange } from "../check/ports.ts"
+import { changeNotices } from "./change-notices.ts"
 import type { Database } from "./database.ts"
 import {
   tupleIdentity,
@@ -59,7 +60,10 @@ export class TupleWriter {
         storeId,
         group.map(({ request }) => request),
       )
-      if (written !== undefined && written.changes.length > 0) this.#applied(storeId, written.changes)
+      if (written !== undefined && written.changes.length > 0) {
+        this.#applied(storeId, written.changes)
+        changeNotices(this.#database).announce(storeId)
+      }
       group.forEach(({ resolve }, index) => {
         resolve(written?.results[index])
       })

@@ -42,6 +42,91 @@ describe("adjacency", () => {
     expect(wrong).toBe(0)
   })
 
+  test("keeps what somebody may be reading until it is reclaimed", () => {
+    let wrong = 0
+    const same = (one: ArrayLike<number>, other: readonly number[]) =>
+      one.length === other.length && other.every((id, at) => one[at] === id)
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = new Random(seed)
+      const adjacency = new Adjacency()
+      const model = new Map<string, Set<number>>()
+      /** Lists as they were when somebody began to read them, with what was retired since. */
+      let readers: { array: Int32Array; start: number; ids: number[] }[] = []
+      let retired: (readonly number[])[] = []
+      for (let round = 0; round < 600; round++) {
+        const id = random.below(6)
+        const slot = random.below(5)
+        const other = random.below(8)
+        const set = model.get(`${id}/${slot}`) ?? new Set<number>()
+        model.set(`${id}/${slot}`, set)
+        adjacency.lists.shared = readers.length > 0
+        if (random.chance(55)) {
+          adjacency.insert(id, slot, other)
+          set.add(other)
+        } else {
+          adjacency.remove(id, slot, other)
+          set.delete(other)
+        }
+        if (random.chance(10)) {
+          adjacency.lists.shared = false
+          adjacency.drop(9, 1)
+          for (let at = 0; at < 5; at++) adjacency.insert(9, 1, random.below(40))
+        }
+        retired.push(adjacency.lists.takeRetired())
+        for (const { array, start, ids: seen } of readers)
+          if (!same(array.subarray(start, start + seen.length), seen)) wrong++
+        if (random.chance(5)) {
+          for (const each of retired) adjacency.lists.reclaim(each)
+          retired = []
+          readers = []
+        }
+        const value = adjacency.find(id, slot)
+        if (value < 0 && random.chance(30)) {
+          const { array, start, end } = adjacency.stretch(value)
+          readers.push({ array, start, ids: [...array.subarray(start, end)] })
+        }
+        if (
+          !same(
+            ids(adjacency, id, slot),
+            [...set].sort((a, b) => a - b),
+          )
+        )
+          wrong++
+      }
+      for (const [key, set] of model) {
+        const [id = 0, slot = 0] = key.split("/").map(Number)
+        if (
+          !same(
+            ids(adjacency, id, slot),
+            [...set].sort((a, b) => a - b),
+          )
+        )
+          wrong++
+      }
+    }
+    expect(wrong).toBe(0)
+  })
+
+  test("gives its memory back, whatever sizes came and went", () => {
+    const random = new Random(5)
+    const adjacency = new Adjacency()
+    const empty = adjacency.bytes
+    let most = 0
+    for (const objects of [400_000, 6_000]) {
+      const inserted: [number, number, number][] = []
+      for (let at = 0; at < 400_000; at++) {
+        const entry: [number, number, number] = [random.below(objects), random.below(8), random.below(1e6)]
+        if (adjacency.insert(...entry)) inserted.push(entry)
+      }
+      most = Math.max(most, adjacency.reservedBytes)
+      for (const entry of inserted) adjacency.remove(...entry)
+      expect(adjacency.bytes).toBe(empty)
+    }
+    // The column by id (two chunks of 1 MB) and the pool's first chunk stay.
+    expect(most).toBeGreaterThanOrEqual(10 * 2 ** 20)
+    expect(adjacency.reservedBytes).toBe(6 * 2 ** 20)
+  })
+
   test("lists beyond a chunk's classes grow and shrink back", () => {
     const adjacency = new Adjacency()
     const count = 100_000
@@ -78,6 +163,35 @@ describe("names", () => {
     expect(names.intern("user:2")).toBe(2)
     for (const unknown of ["user:", "user:20000000", "résumé:1", "resume:0", ""])
       expect(names.find(unknown)).toBe(-1)
+  })
+
+  test("gives ids and bytes of released names to others", () => {
+    const names = new Names()
+    const random = new Random(3)
+    const held = new Map<string, number>()
+    let most = 0
+    let wrong = 0
+    for (let round = 0; round < 60_000; round++) {
+      const name = `${"éxyz"[round % 4]}:${"n".repeat(random.below(30))}${random.below(3_000)}`
+      const id = held.get(name)
+      if (id === undefined) {
+        const given = names.intern(name)
+        held.set(name, given)
+      } else {
+        if (names.find(name) !== id) wrong++
+        names.unlink(id)
+        if (names.find(name) !== -1 || names.text(id) !== name) wrong++
+        names.release(id)
+        held.delete(name)
+      }
+      most = Math.max(most, held.size)
+    }
+    for (const [name, id] of held) if (names.find(name) !== id || names.text(id) !== name) wrong++
+    expect(wrong).toBe(0)
+    expect(new Set(held.values()).size).toBe(held.size)
+    expect(names.idsEnd).toBe(most)
+    // Half of a chunk may be dead: twice the names, and what the hash needs.
+    expect(names.reservedBytes).toBeLessThan(4 * names.bytes)
   })
 
   test("refuses a name its record cannot hold", () => {
