@@ -11,6 +11,7 @@ import { planLine } from "./args/plan.ts"
 import { rollbackLine } from "./args/rollback.ts"
 import { schemaLine } from "./args/schema.ts"
 import { serveLine } from "./args/serve.ts"
+import { shellLine } from "./args/shell.ts"
 import { statusLine } from "./args/status.ts"
 import { testLine } from "./args/test.ts"
 import { tokenLine } from "./args/token.ts"
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   command(migrateLine, async () => (await import("./commands/migrate.ts")).migrate),
   command(serveLine, async () => (await import("./commands/serve.ts")).serve),
   command(checkLine, async () => (await import("./commands/check.ts")).check),
+  command(shellLine, async () => (await import("./commands/shell.ts")).shell),
   command(tupleWriteLine, async () => (await import("./commands/tuple-write.ts")).tupleWrite),
   command(tupleDeleteLine, async () => (await import("./commands/tuple-delete.ts")).tupleDelete),
   command(tupleReadLine, async () => (await import("./commands/tuple-read.ts")).tupleRead),

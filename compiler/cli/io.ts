@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline"
+
 /** What a command has of the world: its streams, its folder, its environment. Tests give another one. */
 export interface Io {
   /** Results. Only what a pipe behind the command is meant to read. */
@@ -16,8 +18,28 @@ export interface Io {
   readonly columns: number
   /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
   ask(question: string): Promise<string>
+  /** Lines of the input, to its end. For a pipe; a person is talked to by `converse`. */
+  lines(): AsyncIterable<string>
+  /** A conversation on the terminal, line by line. Only where `interactive`. */
+  converse(options: ConversationOptions): Conversation
   /** Resolves when the process is asked to end (SIGINT, SIGTERM). Asked again, it ends at once. */
   untilStopped(): Promise<void>
+}
+
+/** How a person is helped with a line. */
+export interface ConversationOptions {
+  /** What the Tab key offers for the part of the line before the cursor: words, and the part of it that they replace. */
+  complete(line: string): Promise<readonly [words: readonly string[], part: string]>
+  /** Earlier lines, newest first. */
+  readonly history: readonly string[]
+  /** Told of the history after each line, newest first. */
+  onHistory(history: readonly string[]): void
+}
+
+/** Asks until the person ends it (Ctrl-D): then the answer is undefined. Ctrl-C takes a line back. */
+export interface Conversation {
+  next(prompt: string): Promise<string | undefined>
+  close(): void
 }
 
 /** The world of this process. Colours by NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
@@ -35,7 +57,50 @@ export function processIo(): Io {
     colour: { out: hasColour(env, stdout), err: hasColour(env, stderr) },
     columns: stdout.columns ?? 80,
     ask,
+    lines,
+    converse,
     untilStopped,
+  }
+}
+
+async function* lines(): AsyncIterable<string> {
+  yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+}
+
+function converse({ complete, history, onHistory }: ConversationOptions): Conversation {
+  const asked = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    history: [...history],
+    historySize: 1000,
+    removeHistoryDuplicates: true,
+    completer: (line: string, done: (error: null, found: [string[], string]) => void) => {
+      complete(line).then(
+        ([words, part]) => done(null, [[...words], part]),
+        () => done(null, [[], line]),
+      )
+    },
+  })
+  asked.on("history", (all: string[]) => onHistory(all))
+  return {
+    next(prompt) {
+      return new Promise((resolve) => {
+        const ended = (): void => resolve(undefined)
+        const back = (): void => {
+          process.stdout.write("^C (Ctrl-D ends it)\n")
+          // Takes back what was typed.
+          asked.write(null, { ctrl: true, name: "e" })
+          asked.write(null, { ctrl: true, name: "u" })
+          asked.prompt()
+        }
+        asked.once("close", ended).on("SIGINT", back)
+        asked.question(prompt, (line) => {
+          asked.off("close", ended).off("SIGINT", back)
+          resolve(line)
+        })
+      })
+    },
+    close: () => asked.close(),
   }
 }
 

@@ -26,6 +26,12 @@ export interface Remote {
 
 /** Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else what `sallyport dev` in this folder left. */
 export async function connect(io: Io): Promise<Remote> {
+  const { url, token } = await controlAddress(io)
+  return remoteAt(url, token)
+}
+
+/** Where the control API is, as `connect` finds it; the URL does not end in `/`. */
+export async function controlAddress(io: Io): Promise<{ readonly url: string; readonly token: string }> {
   const url = (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault).replace(
     /\/$/,
     "",
@@ -36,7 +42,7 @@ export async function connect(io: Io): Promise<Remote> {
       `Set it like ${controlUrlDefault}.`,
     )
   }
-  return remoteAt(url, io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)))
+  return { url, token: io.env["SALLYPORT_CONTROL_TOKEN"] || (await tokenOfDev(io)) }
 }
 
 /** The control API at a known address. */
@@ -105,7 +111,8 @@ function parse(text: string, url: string): unknown {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a request got no answer: the system's code, else the message. */
+export function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && "code" in cause) return String(cause.code)
   return error instanceof Error ? error.message : String(error)

@@ -18,10 +18,11 @@ export interface ModelCoverage {
   readonly gaps: readonly Gap[]
 }
 
-/** Suites by model: a model that several files test is measured by all of them together. */
+/** Suites by model: a model that several files test is measured by all of them together, one that none tests not at all. */
 export async function measureCoverage(suites: readonly TestSuite[]): Promise<readonly ModelCoverage[]> {
   const byModel = new Map<string, TestSuite[]>()
   for (const suite of suites) {
+    if (suite.tests.length === 0) continue
     const key = `${suite.model.name} ${suite.model.loaded.digest}`
     byModel.set(key, [...(byModel.get(key) ?? []), suite])
   }

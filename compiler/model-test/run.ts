@@ -1,6 +1,7 @@
 import { Engine } from "../../runtime/check/engine.ts"
-import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
+import { listUsers } from "../../runtime/check/list-users.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { MemorySource } from "../../runtime/check/memory-source.ts"
 import { type CheckAnswer, CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import type { ModelTest, Question, TestSuite } from "./suite.ts"
@@ -130,7 +131,9 @@ export class TestWorld {
       const work = listObjects(model, { user, relation, type, context }, this.#engine.bounds)
       return (await this.#engine.ask("test", work)).objects
     }
-    throw new CheckError("validation_error", "lists are not answered by this version")
+    const { object, filter } = question
+    const work = listUsers(model, { object, relation, filter, context }, this.#engine.bounds)
+    return (await this.#engine.ask("test", work)).users
   }
 }
 

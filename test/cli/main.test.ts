@@ -59,6 +59,10 @@ async function run(...argv: string[]) {
     colour: { out: false, err: false },
     columns: 80,
     ask: async () => "",
+    async *lines() {},
+    converse() {
+      throw new Error("nobody is there")
+    },
     untilStopped: async () => {},
   }
   const table: Command[] = [greet, inGroup, broken]

@@ -18,6 +18,8 @@ export interface World {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly answers?: readonly string[]
   readonly progress?: boolean
+  /** What is piped into it. */
+  readonly input?: readonly string[]
 }
 
 /** Runs a command line through the real table of commands. */
@@ -40,6 +42,12 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     ask: async (question) => {
       seen.err += question
       return answers.shift() ?? ""
+    },
+    async *lines() {
+      yield* world.input ?? []
+    },
+    converse() {
+      throw new Error("a conversation needs a terminal: test/cli/shell.test.ts has one")
     },
     untilStopped: async () => {},
   })

@@ -254,6 +254,10 @@ test("--watch runs again when a file changes, also one that was missing", async 
     colour: { out: false, err: false },
     columns: 80,
     ask: async () => "",
+    async *lines() {},
+    converse() {
+      throw new Error("nobody is there")
+    },
     untilStopped: () => stopped,
   })
   await until("Watching. Ctrl-C ends it.")

@@ -1,0 +1,68 @@
+import type { ShellArgs } from "../args/shell.ts"
+import { CliError, type ExitCode, exitCode, type Work } from "../command.ts"
+import type { Io } from "../io.ts"
+import { completionsOf } from "../shell/completion.ts"
+import { engineApi } from "../shell/engine-api.ts"
+import { keepHistory, readHistory } from "../shell/history.ts"
+import { type LineOutcome, ShellSession } from "../shell/session.ts"
+
+export const shell: Work<ShellArgs> = async (args, io) => {
+  const talks = args.command === undefined && io.interactive
+  const session = new ShellSession(
+    await engineApi(io, args),
+    io,
+    (args.format ?? (talks ? "text" : "json")) === "json",
+  )
+  if (args.store !== undefined) await session.use(args.store)
+  if (talks) return converse(session, io)
+  return runLines(session, args.command === undefined ? io.lines() : args.command.split("\n"))
+}
+
+/** Every line is run, whatever became of those before: an error is 1, else a denial 2. */
+async function runLines(
+  session: ShellSession,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<ExitCode> {
+  const seen = new Set<LineOutcome>()
+  for await (const line of lines) {
+    const outcome = await session.run(line)
+    if (outcome === "exit") break
+    seen.add(outcome)
+  }
+  if (seen.has("failed")) return exitCode.failed
+  return seen.has("denied") ? exitCode.changes : exitCode.ok
+}
+
+async function converse(session: ShellSession, io: Io): Promise<ExitCode> {
+  await greet(session, io)
+  const conversation = io.converse({
+    complete: (line) => completionsOf(session, line),
+    history: readHistory(io),
+    onHistory: (lines) => keepHistory(io, lines),
+  })
+  try {
+    for (;;) {
+      const name = session.storeName
+      const line = await conversation.next(`sallyport${name === undefined ? "" : `:${name}`}> `)
+      if (line === undefined) {
+        io.out("\n")
+        return exitCode.ok
+      }
+      if ((await session.run(line)) === "exit") return exitCode.ok
+    }
+  } finally {
+    conversation.close()
+  }
+}
+
+/** Where one is, and what to do when that is not clear. An engine that does not answer ends it here. */
+async function greet(session: ShellSession, io: Io): Promise<void> {
+  io.out(`The engine at ${session.api.url}. \`help\` lists what can be asked, Tab completes, Ctrl-D ends.\n`)
+  try {
+    await session.store()
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    if (/^no engine answers/.test(error.message)) throw error
+    io.out(`${error.message}. ${error.help ?? ""}\n`)
+  }
+}

@@ -1,0 +1,66 @@
+import type { Asker, Place } from "./shell-command.ts"
+import { shellCommands } from "./shell-commands.ts"
+import { type StoreView, storesOf } from "./store-view.ts"
+
+/**
+ * What may follow in a line: commands, stores, types and relations of the model, users and objects of the store's first tuples. Names are
+ * offered once their type stands there, so that a store of millions is not listed for an empty word.
+ * @returns the words, and the part of the line they would replace.
+ */
+export async function completionsOf(
+  session: Asker,
+  line: string,
+): Promise<readonly [words: readonly string[], part: string]> {
+  const words = line.trimStart().split(/\s+/)
+  const part = words.at(-1) ?? ""
+  const names = shellCommands.map(({ name }) => name)
+  const offers = async (): Promise<readonly string[]> => {
+    if (words.length === 1) return names
+    const command = shellCommands.find(({ name }) => name === words[0])
+    const place = command?.places[words.length - 2]
+    return place === undefined ? [] : offersFor(place, session, part, words)
+  }
+  const found = (await offers()).filter((word) => word.startsWith(part))
+  // A type is not the end of a word: its colon is followed by a name.
+  return [[...new Set(found)].sort().map((word) => (/:$/.test(word) ? word : `${word} `)), part]
+}
+
+async function offersFor(
+  place: Place,
+  session: Asker,
+  part: string,
+  words: readonly string[],
+): Promise<readonly string[]> {
+  if (place === "command") return shellCommands.map(({ name }) => name)
+  if (place === "store") {
+    for await (const page of storesOf(session.api)) return page.map(({ name }) => name)
+    return []
+  }
+  const store = await session.store()
+  const types = await store.types()
+  if (place === "type") return [...types.keys()]
+  if (place === "user-type")
+    return [...types].flatMap(([type, relations]) => [
+      type,
+      ...relations.map((relation) => `${type}#${relation}`),
+    ])
+  if (place === "relation") return [...types.values()].flat()
+  const withRelation = [...types].filter(
+    ([, relations]) => place === "user" || relations.includes(words[2] ?? ""),
+  )
+  if (!part.includes(":")) return withRelation.map(([type]) => `${type}:`)
+  return namesOf(store, place, part, types)
+}
+
+async function namesOf(
+  store: StoreView,
+  place: Place,
+  part: string,
+  types: ReadonlyMap<string, readonly string[]>,
+): Promise<readonly string[]> {
+  const [object = "", set] = part.split("#")
+  const relations = types.get(object.split(":")[0] ?? "") ?? []
+  if (place === "user" && set !== undefined) return relations.map((relation) => `${object}#${relation}`)
+  const known = [...(await store.names())]
+  return place === "user" ? known : known.filter((name) => !/#|:\*$/.test(name))
+}

@@ -1,0 +1,120 @@
+import { visible } from "../../render/width.ts"
+import { CliError } from "../command.ts"
+import type { Io } from "../io.ts"
+import { table } from "../views/table.ts"
+import type { EngineApi } from "./engine-api.ts"
+import type { Asker } from "./shell-command.ts"
+import { commandOf } from "./shell-commands.ts"
+import type { Row, Shown } from "./shown.ts"
+import { findStore, StoreView, storesOf } from "./store-view.ts"
+import { wordsOf } from "./words.ts"
+
+/** What became of a line. */
+export type LineOutcome = "done" | "denied" | "failed" | "exit"
+
+/** One shell: the store it asks, and how answers are shown. */
+export class ShellSession implements Asker {
+  readonly api: EngineApi
+  /** One JSON object a line, for programs; else tables and sentences. */
+  readonly json: boolean
+  readonly #io: Io
+  #store: StoreView | undefined
+  #rest: Extract<Shown, { kind: "rows" }> | undefined
+
+  constructor(api: EngineApi, io: Io, json: boolean) {
+    this.api = api
+    this.json = json
+    this.#io = io
+  }
+
+  /** Name of the store that is asked; undefined before it is known. */
+  get storeName(): string | undefined {
+    return this.#store?.store.name
+  }
+
+  /** The store that is asked: the one of `use`, else the only one there is. @throws CliError */
+  async store(): Promise<StoreView> {
+    if (this.#store !== undefined) return this.#store
+    const pages = storesOf(this.api)
+    const first = (await pages.next()).value ?? []
+    const [only] = first
+    if (only === undefined)
+      throw new CliError("there is no store", "Declare one in gateway.conf, or make one through the API.")
+    if (first.length > 1)
+      throw new CliError(
+        "there are several stores",
+        "Say which: `use NAME`, or --store NAME. `stores` lists them.",
+      )
+    this.#store = new StoreView(this.api, only)
+    return this.#store
+  }
+
+  async use(named: string): Promise<StoreView> {
+    this.#store = new StoreView(this.api, await findStore(this.api, named))
+    return this.#store
+  }
+
+  /** What was listed last, where it was left off. */
+  rest(): Shown {
+    if (this.#rest === undefined) throw new CliError("nothing was left off")
+    return this.#rest
+  }
+
+  /** Runs one line and shows its answer. What is refused is said, and the next line may come. */
+  async run(line: string): Promise<LineOutcome> {
+    if (/^\s*(?:#|$)/.test(line)) return "done"
+    try {
+      const { words, json } = wordsOf(line)
+      const [name = "", ...rest] = words
+      const shown = await commandOf(name).run(this, { words: rest, json })
+      if (shown === "exit") return "exit"
+      await this.#show(shown)
+      return shown.kind === "text" && shown.denied === true ? "denied" : "done"
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+      this.#io.err(`error: ${visible(error.message)}\n`)
+      if (error.help !== undefined) this.#io.err(`help: ${visible(error.help)}\n`)
+      return "failed"
+    }
+  }
+
+  async #show(shown: Shown): Promise<void> {
+    if (shown.kind === "text") {
+      const lines = shown.text.split("\n").map(visible).join("\n")
+      this.#io.out(this.json ? `${JSON.stringify(shown.json)}\n` : lines)
+      return
+    }
+    if (!this.json) return this.#showTable(shown)
+    for (let page = await shown.pages.next(); page.done !== true; page = await shown.pages.next())
+      for (const { json } of page.value) this.#io.out(`${JSON.stringify(json)}\n`)
+  }
+
+  /** One page; `more` shows the next. */
+  async #showTable(shown: Extract<Shown, { kind: "rows" }>): Promise<void> {
+    this.#rest = undefined
+    const page = await shown.pages.next()
+    const rows: readonly Row[] = page.done === true ? [] : page.value
+    if (rows.length === 0) {
+      this.#io.out(`${shown.none}\n`)
+      return
+    }
+    this.#io.out(
+      table(
+        shown.head,
+        rows.map(({ cells }) => cells.map(visible)),
+      ),
+    )
+    const next = await shown.pages.next()
+    if (next.done === true) return
+    this.#rest = { ...shown, pages: resumed(next.value, shown.pages) }
+    this.#io.out("There are more: `more` shows them.\n")
+  }
+}
+
+async function* resumed(
+  first: readonly Row[],
+  pages: AsyncIterator<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  yield first
+  for (let page = await pages.next(); page.done !== true; page = await pages.next()) yield page.value
+}

@@ -1,0 +1,30 @@
+import type { EngineApi } from "./engine-api.ts"
+import type { Shown } from "./shown.ts"
+import type { StoreView } from "./store-view.ts"
+import type { Words } from "./words.ts"
+
+/** What a command needs of the shell it runs in. */
+export interface Asker {
+  readonly api: EngineApi
+  /** Programs read the answers, not people. */
+  readonly json: boolean
+  /** The store that is asked. @throws CliError when it is not known which. */
+  store(): Promise<StoreView>
+  /** Asks another one from now on. @throws CliError */
+  use(named: string): Promise<StoreView>
+  /** What was listed last, where it was left off. @throws CliError */
+  rest(): Shown
+}
+
+/** What may stand in a place of a command; completion knows what to offer for each. */
+export type Place = "user" | "relation" | "object" | "type" | "user-type" | "store" | "command" | "other"
+
+/** A command of the shell. */
+export interface ShellCommand {
+  readonly name: string
+  /** As the help shows it: `check USER RELATION OBJECT [{…}]`. */
+  readonly usage: string
+  readonly summary: string
+  readonly places: readonly Place[]
+  run(session: Asker, words: Words): Promise<Shown | "exit">
+}

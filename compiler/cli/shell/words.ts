@@ -1,0 +1,34 @@
+import { CliError } from "../command.ts"
+
+/** A line of the shell, taken apart: its words, and the JSON at its end. */
+export interface Words {
+  readonly words: readonly string[]
+  /** What stands from the first `{` that begins a word. */
+  readonly json: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Blanks part words; `"…"` and `'…'` hold them together; a word that begins with `{` is JSON up to the end of the line. */
+export function wordsOf(line: string): Words {
+  const words: string[] = []
+  for (let rest = line.trim(); rest !== ""; ) {
+    if (rest.startsWith("{")) return { words, json: jsonOf(rest) }
+    const [, double, single, plain] = /^(?:"([^"]*)"|'([^']*)'|([^\s]+))(?=\s|$)/.exec(rest) ?? []
+    const word = double ?? single ?? plain
+    if (word === undefined || /^["']/.test(plain ?? ""))
+      throw new CliError(`a quote is not closed: ${rest}`, "Close it, or leave it out: words have no blanks.")
+    words.push(word)
+    rest = rest.slice(word.length + (plain === undefined ? 2 : 0)).trimStart()
+  }
+  return { words, json: undefined }
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch (error) {
+    throw new CliError(
+      `the context is no JSON: ${(error as Error).message}`,
+      'It is one object at the end of the line: {"hour": 9}',
+    )
+  }
+}
