@@ -13,6 +13,7 @@ import { createMemoryLimiter } from "./limits/memory.ts"
 import type { Plan } from "./plan/plan.ts"
 import type { Address } from "./plan/resources.ts"
 import { type DatabaseSettings, openDatabase } from "./process/database.ts"
+import { DenialLog } from "./process/denial-log.ts"
 import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
@@ -112,8 +113,9 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const stores = new PlanStores(engine)
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
+  const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
   const gateway = roles.includes("gateway")
-    ? makeGateway(settings, stores, new RequestObserver(metrics, requestLog))
+    ? makeGateway(settings, stores, new RequestObserver(metrics, requestLog, denials))
     : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })

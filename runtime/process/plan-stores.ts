@@ -85,6 +85,11 @@ export class PlanStores {
     return this.#next?.plan === plan ? this.#next.authorizer : this.#current.authorizer
   }
 
+  /** Asks a store of the running plan by its name. @throws CheckError, or rejects with it. */
+  check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+    return this.#current.authorizer.check(store, request)
+  }
+
   /** Loads the models of a plan that is being prepared; those the running plan has as well are taken over. */
   load(plan: Plan): void {
     const { models: running, key: runningKey, authorizer } = this.#current

@@ -7,6 +7,7 @@ import {
   type Histogram,
   type Metrics,
 } from "../telemetry/metrics.ts"
+import type { DenialLog } from "./denial-log.ts"
 
 /** The series of one route, looked up once and kept. */
 interface RouteSeries {
@@ -26,10 +27,12 @@ export class RequestObserver implements Observer {
   readonly #sent: Counter
   readonly #retried: Counter
   readonly #routes = new Map<string, RouteSeries>()
+  readonly #denials: DenialLog | undefined
 
-  /** `log` undefined: no access log. */
-  constructor(metrics: Metrics, log: Log | undefined) {
+  /** `log` undefined: no access log. `denials` is told of what `require` refused. */
+  constructor(metrics: Metrics, log: Log | undefined, denials?: DenialLog) {
     this.#log = log
+    this.#denials = denials
     const route = ["api", "version", "route"]
     this.#requests = metrics.counter("sallyport_requests_total", "Requests by route and class of status.", [
       ...route,
@@ -84,6 +87,10 @@ export class RequestObserver implements Observer {
     this.#received.add(exchange.bytesReceived)
     this.#sent.add(exchange.bytesSent)
     if (this.#log !== undefined) writeLine(this.#log, exchange)
+    const { decision } = exchange
+    // Without a revision there was no answer to explain.
+    if (decision?.allowed === false && decision.revision !== undefined)
+      this.#denials?.refused(exchange.id, decision)
   }
 
   #seriesOf(exchange: Finished): RouteSeries {

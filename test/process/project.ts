@@ -108,7 +108,7 @@ export async function control(
 }
 
 /** The subscription key of `ann` or `bob`. */
-function keyOf(name: string): string {
+export function keyOf(name: string): string {
   return `key-of-${name}`
 }
 

@@ -241,6 +241,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/process",
     doors: [
       "database",
+      "denial-log",
       "engine-access",
       "engine-listeners",
       "heartbeat",
