@@ -211,7 +211,7 @@ async function tree(asked: Asked): Promise<void> {
 /** One world, asked about under several circumstances; returns how many lists were compared. */
 async function runWorld(seed: number): Promise<number> {
   const random = new Random(seed)
-  const world = randomWorld(random)
+  const world = randomWorld(random, random.pick([12, 40, 80]))
   const model = loadModel(lowerModel(world.model))
   const source = new MemorySource()
   const way = ways[seed % ways.length] as Way

@@ -53,13 +53,15 @@ export function randomContext(random: Random): Record<string, unknown> {
   return context
 }
 
-export function randomWorld(random: Random): RandomWorld {
+/** `wildcards`: in so many of 100 cases a type of subjects may stand as a whole. */
+export function randomWorld(random: Random, wildcards = 12): RandomWorld {
   // Each world favours something, so that deep cases of everything are met: chains of usersets, negation, conditions, cycles.
   const flavour: Flavour = {
     operators: random.pick([0, 15, 35, 60]),
     unions: random.pick([100, 60, 30]),
     conditions: random.pick([0, 0, 15, 40]),
     usersets: random.pick([15, 40, 80]),
+    wildcards,
   }
   // Few people in many usersets make long ways and cycles between them.
   const people = random.pick([10, 25, 60])
@@ -92,6 +94,7 @@ interface Flavour {
   readonly unions: number
   readonly conditions: number
   readonly usersets: number
+  readonly wildcards: number
 }
 
 function randomType(random: Random, type: string, flavour: Flavour): TypeDefinition {
@@ -122,7 +125,7 @@ function randomRestrictions(random: Random, flavour: Flavour): RelationReference
   }
   for (const type of subjectTypes) {
     if (random.chance(type === "user" ? 80 : 30)) add({ type })
-    if (random.chance(12)) add({ type, wildcard: {} })
+    if (random.chance(flavour.wildcards)) add({ type, wildcard: {} })
   }
   for (const type of hostTypes)
     for (const relation of relationNames) if (random.chance(flavour.usersets / 4)) add({ type, relation })
