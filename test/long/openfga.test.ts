@@ -15,6 +15,7 @@ import {
   outcomeOf,
   rightOutcome,
 } from "./peer/check-differences.ts"
+import { askObjects, askTree, askUsers, nameOfListDifference } from "./peer/list-differences.ts"
 import { validWorld } from "./peer/valid-world.ts"
 
 // The same random questions to OpenFGA and to us. We must be right by the independent evaluator; where OpenFGA answers
@@ -23,6 +24,7 @@ import { validWorld } from "./peer/valid-world.ts"
 const worlds = Number(process.env["SALLYPORT_TEST_WORLDS"] ?? 400)
 const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
 const checksPerWorld = 40
+const listsPerWorld = 20
 const binary = openfgaBinary()
 
 describePostgres("beside OpenFGA", () => {
@@ -68,7 +70,23 @@ async function runWorld(both: Both, seed: number, differences: Map<string, numbe
       nameOfDifference(asked, theirs) ?? expect.fail(`${where}: OpenFGA says ${theirs}, right is ${ours}`)
     count(differences, name)
   }
-  return checksPerWorld
+  for (let at = 0; at < listsPerWorld; at += 1) {
+    const asked = randomCheck(random, world, tuples)
+    const list = random.pick([askObjects, askUsers, askTree])(random, asked)
+    const said = await both.call("POST", list.path, list.body)
+    const where = `seed ${seed}: ${list.path} ${JSON.stringify(list.body)} of ${JSON.stringify(asked)}`
+    const ours = list.outcomeOf(said.ours)
+    expect([where, ours]).toEqual([where, list.right])
+    const theirs = list.outcomeOf(said.theirs)
+    if (JSON.stringify(ours) === JSON.stringify(theirs)) continue
+    const name = nameOfListDifference(list, theirs)
+    count(
+      differences,
+      name ??
+        expect.fail(`${where}: OpenFGA says ${JSON.stringify(theirs)}, right is ${JSON.stringify(ours)}`),
+    )
+  }
+  return checksPerWorld + listsPerWorld
 }
 
 function count(differences: Map<string, number>, name: string): void {
