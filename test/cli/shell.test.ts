@@ -4,11 +4,13 @@ import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { modelText } from "../../compiler/model/model-text.ts"
+import { createAccess } from "../../runtime/authz/access.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPglite } from "../../runtime/store/pglite.ts"
 import { type Served, serve } from "../authz/harness.ts"
 import { embeddedFolder } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { fakeControl, token } from "./fake-control.ts"
 import { folderWith, run } from "./run.ts"
 
 let served: Served
@@ -195,6 +197,64 @@ test("an engine that is not there, and words that do not go together", async () 
   })
   expect((await run({ cwd }, "shell", "--url", "127.0.0.1")).err).toContain("--url is not an http(s) URL")
   expect((await run({ cwd }, "shell", "--token", "x")).err).toContain("--token is for --url")
+})
+
+describe("an engine that asks who one is", () => {
+  let kept: Awaited<ReturnType<typeof serve>>
+  const grants = (read: string[], write: string[], manage: boolean) => ({
+    read: new Set(read),
+    write: new Set(write),
+    manage,
+  })
+  beforeAll(async () => {
+    const access = createAccess(
+      [
+        { name: "reader", key: "key-of-reader", grants: grants(["acme"], [], false) },
+        { name: "writer", key: "key-of-writer", grants: grants([], ["acme"], false) },
+      ],
+      [],
+    )
+    kept = await serve(served.database, 10_000, { access: () => access })
+  })
+  afterAll(() => kept.listeners.close())
+
+  const as = (token: string, env: Readonly<Record<string, string>>, ...argv: string[]) =>
+    run({ cwd, env }, "shell", "--url", kept.base, ...(token === "" ? [] : ["--token", token]), ...argv)
+
+  test("takes the key of --token, or of SALLYPORT_AUTHZ_TOKEN; without one its code is shown", async () => {
+    const question = ["--store", "acme", "-c", "check user:ann viewer document:1"]
+    expect(await as("key-of-reader", {}, ...question)).toMatchObject({ code: 0, err: "" })
+    expect(await as("", { SALLYPORT_AUTHZ_TOKEN: "key-of-reader" }, ...question)).toMatchObject({ code: 0 })
+    expect((await as("", {}, ...question)).err).toMatch(/^error: .* \(bearer_token_missing\)\n/)
+    expect((await as("wrong", {}, ...question)).err).toMatch(/^error: .* \(\w+\)\n/)
+  })
+
+  test("a key of one store needs its name, and does what it may", async () => {
+    expect(await as("key-of-reader", {}, "-c", "read")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("(forbidden)"),
+    })
+    const write = ["--store", "acme", "-c", "write user:w member team:written"]
+    expect((await as("key-of-reader", {}, ...write)).err).toContain("(forbidden)")
+    expect(await as("key-of-writer", {}, ...write)).toMatchObject({ code: 0 })
+    expect((await as("key-of-writer", {}, "--store", "acme", "-c", "read")).err).toContain("(forbidden)")
+  })
+})
+
+test("without --url it goes through the control API, with the control token", async () => {
+  const control = await fakeControl({
+    "GET /authz/stores?page_size=100&continuation_token=": {
+      json: { stores: [{ id: "S1", name: "acme", created_at: "t" }], continuation_token: "" },
+    },
+    "POST /authz/stores/S1/check": { json: { allowed: false } },
+  })
+  const asked = await run({ cwd, env: control.env }, "shell", "-c", "check user:ann viewer document:1")
+  expect(asked).toMatchObject({ code: 2, err: "" })
+  expect(control.seen.at(-1)).toMatchObject({ authorization: `Bearer ${token}` })
+  const env = { ...control.env, SALLYPORT_CONTROL_TOKEN: "another-token-of-tests" }
+  expect((await run({ cwd, env }, "shell", "-c", "stores")).err).toBe(
+    "error: Authentication required (401)\n",
+  )
 })
 
 const hasScript = spawnSync("script", ["--version"]).status === 0

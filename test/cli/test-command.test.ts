@@ -108,6 +108,47 @@ describe("the report", () => {
     expect((await run({ cwd }, "test", "--filter", "others")).code).toBe(0)
   })
 
+  test("of a list it names what is missing and what is too many, with the reasons; an error is no answer", async () => {
+    const lists = `model: |
+  model
+    schema 1.1
+  type user
+  type doc
+    relations
+      define owner: [user, user with soon]
+  condition soon(hour: int) {
+    hour < 12
+  }
+tuples:
+  - { user: user:ann, relation: owner, object: doc:1 }
+  - { user: user:ann, relation: owner, object: doc:2 }
+tests:
+  - name: lists
+    list_objects:
+      - { user: user:ann, type: doc, assertions: { owner: [doc:2, doc:3] } }
+    list_users:
+      - { object: doc:1, user_filter: [{ type: user }], assertions: { owner: { users: [user:ann, user:ann] } } }
+  - name: without a context
+    tuples:
+      - { user: user:bob, relation: owner, object: doc:1, condition: { name: soon } }
+    check:
+      - { user: user:bob, object: doc:1, assertions: { owner: false } }
+`
+    const cwd = folderWith({ "a.fga.yaml": lists })
+    const { code, out } = await run({ cwd }, "test")
+    expect(code).toBe(1)
+    expect(out).toContain(
+      "list_objects user:ann owner doc  a.fga.yaml:17:52\n      expected  doc:2, doc:3\n      got       doc:1, doc:2\n      missing   doc:3\n      too many  doc:1\n      why       denied: user:ann does not have owner on doc:3\n",
+    )
+    expect(out).toContain("          allowed: user:ann has owner on doc:1\n")
+    expect(out).toMatch(
+      /check user:bob owner doc:1 {2}a\.fga\.yaml:24:56\n {6}expected {2}denied\n {6}got {7}error: .*hour.*\n/,
+    )
+    expect(out).toContain("3 questions: 1 passed, 2 failed")
+    const junit = await run({ cwd }, "test", "--format", "junit")
+    expect(junit.out).toMatch(/<testsuites name="sallyport test" tests="3" failures="1" errors="1">/)
+  })
+
   test("a file with mistakes is told, and not run", async () => {
     const broken = `${passing}    chek: []\n`
     const cwd = folderWith({ "model.fga": model, "a.fga.yaml": broken, "b.fga.yaml": passing })

@@ -54,7 +54,9 @@ export async function findStore(api: EngineApi, named: string): Promise<StoreEnt
   try {
     return (await api.request("GET", `/stores/${encodeURIComponent(named)}`)) as StoreEntry
   } catch (error) {
-    if (!(error instanceof ApiRefusal) || error.status === 401 || error.status === 403) throw error
+    if (!(error instanceof ApiRefusal) || error.status === 401) throw error
+    // A key that may write and not read may not look at the store either; its questions will say so.
+    if (error.status === 403) return { id: named, name: named, created_at: "" }
   }
   const found: StoreEntry[] = []
   for await (const page of storesOf(api)) found.push(...page.filter(({ name }) => name === named))
@@ -101,7 +103,9 @@ export class StoreView {
   async modelText(id: string | undefined): Promise<string> {
     const model = id ?? (await this.#newestModel())?.id
     if (model === undefined) throw new CliError("this store has no model")
-    return String(await this.#api.request("GET", this.#path(`authorization-models/${model}?format=dsl`)))
+    const text = await this.#api.request("GET", this.#path(`authorization-models/${model}?format=dsl`))
+    // A server without the model's language answers JSON all the same.
+    return typeof text === "string" ? text : `${JSON.stringify(text, null, 2)}\n`
   }
 
   async modelJson(id: string | undefined): Promise<unknown> {

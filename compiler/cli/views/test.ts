@@ -21,13 +21,14 @@ function suiteText({ suite, tests, passed }: SuiteResult, paint: Paint): string 
   const name = suite.name === suite.file.path ? "" : `  ${visible(suite.name)}`
   const count = `${counted(tests.length, "test")}, ${counted(questions.length, "question")}`
   const head = `${passed ? paint.green("ok  ") : paint.red("FAIL")}  ${visible(suite.file.path)}${name}  ${paint.dim(count)}\n`
-  return head + tests.map((test) => (test.passed ? "" : testFailure(test, paint))).join("")
+  const failures = tests.filter((test) => !test.passed).map((test) => testFailure(test, paint))
+  return `${head}${failures.join("")}${failures.length === 0 ? "" : "\n"}`
 }
 
 function testFailure({ test, results }: TestResult, paint: Paint): string {
   const about = test.description === undefined ? "" : `  ${paint.dim(visible(test.description))}`
   const failed = results.filter(({ passed }) => !passed).map((result) => questionFailure(result, paint))
-  return `\n  ${paint.bold(visible(test.name))}${about}\n${failed.join("")}\n`
+  return `\n  ${paint.bold(visible(test.name))}${about}\n${failed.join("")}`
 }
 
 function questionFailure(result: QuestionResult, paint: Paint): string {
