@@ -5,10 +5,13 @@ import type { Fields } from "./fields.ts"
 /** The JSON object in a body; an empty body is an empty object, as in grpc-gateway. */
 export function parseBody(body: Buffer): Fields {
   if (body.length === 0) return {}
-  if (!isUtf8(body)) throw new ApiError("validation_error", "malformed JSON: the body is not UTF-8")
+  const text = body.toString("utf8")
+  // What is no UTF-8 was decoded as this character: so most bodies need no second look.
+  if (text.includes("\ufffd") && !isUtf8(body))
+    throw new ApiError("validation_error", "malformed JSON: the body is not UTF-8")
   let value: unknown
   try {
-    value = JSON.parse(body.toString("utf8"))
+    value = JSON.parse(text)
   } catch (error) {
     throw new ApiError("validation_error", `malformed JSON: ${(error as Error).message}`)
   }

@@ -11,7 +11,9 @@ const modelsMax = 1_000
 export class ModelDirectory {
   readonly #database: Database
   readonly #planModel: (digest: string) => ModelPlan | undefined
-  readonly #models = new Map<string, LoadedModel | Promise<LoadedModel>>()
+  /** By store, then by id: a check must not have to put a key together. */
+  readonly #models = new Map<string, Map<string, LoadedModel | Promise<LoadedModel>>>()
+  #size = 0
 
   constructor(database: Database, planModel: (digest: string) => ModelPlan | undefined) {
     this.#database = database
@@ -20,20 +22,35 @@ export class ModelDirectory {
 
   /** Without a promise when it is known. @throws ApiError `authorization_model_not_found` · SourceUnavailable */
   find(storeId: string, modelId: string): LoadedModel | Promise<LoadedModel> {
-    const key = storeId + modelId
-    const known = this.#models.get(key)
+    const known = this.#models.get(storeId)?.get(modelId)
     if (known !== undefined) return known
     const loading = this.#load(storeId, modelId)
-    const oldest = this.#models.keys().next()
-    if (this.#models.size >= modelsMax && !oldest.done) this.#models.delete(oldest.value)
-    this.#models.set(key, loading)
+    const models = this.#room(storeId)
+    models.set(modelId, loading)
+    this.#size += 1
     loading.then(
       (model) => {
-        if (this.#models.get(key) === loading) this.#models.set(key, model)
+        if (models.get(modelId) === loading) models.set(modelId, model)
       },
-      () => this.#models.delete(key),
+      () => {
+        if (models.get(modelId) === loading && models.delete(modelId)) this.#size -= 1
+      },
     )
     return loading
+  }
+
+  /** The store's models, with room for one more: where there is none, those of the store that came first give way. */
+  #room(storeId: string): Map<string, LoadedModel | Promise<LoadedModel>> {
+    if (this.#size >= modelsMax)
+      for (const [first, models] of this.#models) {
+        this.#models.delete(first)
+        this.#size -= models.size
+        models.clear()
+        break
+      }
+    const models = this.#models.get(storeId) ?? new Map<string, LoadedModel | Promise<LoadedModel>>()
+    this.#models.set(storeId, models)
+    return models
   }
 
   async #load(storeId: string, modelId: string): Promise<LoadedModel> {

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from "node:http"
 
-/** What becomes of a body: the whole of it, or (once) the news that it is too large. A client that goes away meanwhile is told to nobody. */
-export interface BodyReader {
-  readonly bytesMax: number
-  readonly whole: (body: Buffer) => void
-  readonly tooLarge: () => void
-}
-
 const nothing: Buffer = Buffer.alloc(0)
 
-/** Reads a request's body; what is too large is not kept, and not read where its length says so. */
-export function readBody(request: IncomingMessage, { bytesMax, whole, tooLarge }: BodyReader): void {
+/**
+ * Reads a request's body and gives it to `take`; undefined when it is larger than it may be: then it is not kept, and not read where its length says so. Of a client that goes
+ * away meanwhile nothing is told.
+ */
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  take: (body: Buffer | undefined) => void,
+): void {
   // Broken off by the client: there is nobody to answer.
   request.on("error", ignore)
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
-    tooLarge()
+    take(undefined)
     return
   }
   let first = nothing
@@ -25,12 +25,12 @@ export function readBody(request: IncomingMessage, { bytesMax, whole, tooLarge }
     if (bytes > bytesMax) {
       request.removeAllListeners("data")
       request.removeAllListeners("end")
-      tooLarge()
+      take(undefined)
     } else if (first === nothing) first = chunk
     else if (more === undefined) more = [first, chunk]
     else more.push(chunk)
   })
-  request.on("end", () => whole(more === undefined ? first : Buffer.concat(more)))
+  request.on("end", () => take(more === undefined ? first : Buffer.concat(more)))
 }
 
 function ignore(): void {}

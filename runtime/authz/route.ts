@@ -1,35 +1,37 @@
-import type { IncomingHttpHeaders } from "node:http"
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import type { Right } from "./admission.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
 import type { Fields } from "./fields.ts"
 
+const noBytes: Buffer = Buffer.alloc(0)
+
 /** A request as the resources see it. `store` and `id` are the path's parts, decoded; absent ones are empty. */
 export class ApiRequest {
   readonly store: string
   readonly id: string
-  readonly headers: IncomingHttpHeaders
-  /** The body as it came. */
-  readonly bytes: Buffer
-  /** Whether the client has gone: nobody waits for the answer. */
-  readonly isGone: () => boolean
+  /** The body as it came; empty until it has. */
+  bytes = noBytes
   readonly #query: string
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
 
-  constructor(parts: {
-    store: string
-    id: string
-    query: string
-    headers: IncomingHttpHeaders
-    bytes: Buffer
-    isGone: () => boolean
-  }) {
-    this.store = parts.store
-    this.id = parts.id
-    this.#query = parts.query
-    this.headers = parts.headers
-    this.bytes = parts.bytes
-    this.isGone = parts.isGone
+  constructor(store: string, id: string, query: string, request: IncomingMessage, response: ServerResponse) {
+    this.store = store
+    this.id = id
+    this.#query = query
+    this.#request = request
+    this.#response = response
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#request.headers
+  }
+
+  /** Whether the client has gone: nobody waits for the answer. */
+  isGone(): boolean {
+    return this.#response.destroyed
   }
 
   /** Read anew each time it is asked for. */

@@ -15,9 +15,14 @@ interface Place {
   readonly routes: Map<string, Route>
 }
 
+const knownMax = 1_000
+const knownLengthMax = 256
+
 /** Finds routes by method and path. A path with an empty part, or one that is not there, is no route's. */
 export class Router {
   readonly #root = newPlace()
+  /** Paths found before, by method: services ask about the same few stores all day. */
+  readonly #found = new Map<string, Map<string, Match>>()
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
@@ -29,6 +34,20 @@ export class Router {
 
   /** `path` without the query. @throws ApiError when it can't be decoded. */
   find(method: string, path: string): Match | undefined {
+    const known = this.#found.get(method)?.get(path)
+    if (known !== undefined) return known
+    const match = this.#search(method, path)
+    if (match !== undefined && path.length <= knownLengthMax) this.#keep(method, path, match)
+    return match
+  }
+
+  #keep(method: string, path: string, match: Match): void {
+    const paths = this.#found.get(method) ?? new Map<string, Match>()
+    if (paths.size >= knownMax) paths.clear()
+    this.#found.set(method, paths.set(path, match))
+  }
+
+  #search(method: string, path: string): Match | undefined {
     let place: Place | undefined = this.#root
     let store = ""
     let id = ""

@@ -6,7 +6,7 @@ import { ApiError, bodyTooLarge } from "./api-error.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { readBody } from "./read-body.ts"
 import { ApiRequest, type Route } from "./route.ts"
-import { type Match, Router } from "./router.ts"
+import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, sendAnswer, sendError } from "./send-answer.ts"
 
@@ -16,13 +16,13 @@ const requestArrivesMs = 15_000
 const keepAliveMs = 72_000
 
 const router = new Router(routes)
-const nothing = Buffer.alloc(0)
+const noHeaders: AnswerHeaders = []
 
 /** One listener, not yet listening. Plain node:http: a framework costs more than a check. */
 export function buildServer(api: AuthzApi, serving: () => boolean = () => true): Server {
   const options = { requestTimeout: requestArrivesMs, keepAliveTimeout: keepAliveMs }
   return createServer(options, (request, response) => {
-    let headers: AnswerHeaders = []
+    let headers = noHeaders
     try {
       echoRequestId(request, response)
       if (!serving()) throw new ApiError("unavailable", "this listener does not serve; try again shortly")
@@ -48,58 +48,54 @@ function receive(
   const { method = "", url = "" } = request
   const mark = url.indexOf("?")
   const match = router.find(method, mark < 0 ? url : url.slice(0, mark))
-  const { right } = match?.route ?? nowhere
   const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
-  const admitted = admit(api, right, store, request.headers.authorization)
+  const admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
   const query = mark < 0 ? "" : url.slice(mark + 1)
-  const proceed = () => {
-    if (match === undefined) throw new ApiError("undefined_endpoint", "Not Found")
-    read(api, { match, store, query, request, response, headers })
-  }
-  if (admitted === undefined) proceed()
-  else admitted.then(proceed).catch((error: unknown) => sendError(response, error, api.logFault, headers))
+  const asked = new ApiRequest(store, match?.id ?? "", query, request, response)
+  const incoming: Incoming = { route: match?.route, asked, request, response, headers }
+  if (admitted === undefined) read(api, incoming)
+  else
+    admitted
+      .then(() => read(api, incoming))
+      .catch((error: unknown) => sendError(response, error, api.logFault, headers))
 }
 
 /** Only those who may ask anything learn what there is not. */
-const nowhere = { right: "caller" } as const
-
-function read(api: AuthzApi, incoming: Incoming): void {
-  const { request, response, headers } = incoming
-  if (request.method === "GET" || request.method === "DELETE") {
-    respond(api, incoming, nothing)
-    return
-  }
-  const { bodyBytesMax } = api.limits()
-  readBody(request, {
-    bytesMax: bodyBytesMax,
-    whole: (bytes) => respond(api, incoming, bytes),
-    tooLarge: () => {
-      // The rest is not read: the connection has to end.
-      response.shouldKeepAlive = false
-      sendError(response, bodyTooLarge(bodyBytesMax), api.logFault, headers)
-      request.resume()
-    },
-  })
-}
+const nowhere = "caller"
 
 interface Incoming {
-  readonly match: Match
-  readonly store: string
-  readonly query: string
+  readonly route: Route | undefined
+  readonly asked: ApiRequest
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: AnswerHeaders
 }
 
+function read(api: AuthzApi, incoming: Incoming): void {
+  const { route, asked, request, response, headers } = incoming
+  if (route === undefined) throw new ApiError("undefined_endpoint", "Not Found")
+  if (route.method === "GET" || route.method === "DELETE") {
+    respond(api, route, incoming)
+    return
+  }
+  const { bodyBytesMax } = api.limits()
+  readBody(request, bodyBytesMax, (bytes) => {
+    if (bytes !== undefined) {
+      asked.bytes = bytes
+      respond(api, route, incoming)
+      return
+    }
+    // The rest is not read: the connection has to end.
+    response.shouldKeepAlive = false
+    sendError(response, bodyTooLarge(bodyBytesMax), api.logFault, headers)
+    request.resume()
+  })
+}
+
 /** Asks the resource. An answer that is there at once is sent in the same turn of the event loop. */
-function respond(api: AuthzApi, incoming: Incoming, bytes: Buffer): void {
-  const { match, store, query, request, response, headers } = incoming
-  const { route, id } = match
+function respond(api: AuthzApi, route: Route, { asked, response, headers }: Incoming): void {
   try {
-    const answer = route.handler(
-      api,
-      new ApiRequest({ store, id, query, headers: request.headers, bytes, isGone: () => response.destroyed }),
-    )
+    const answer = route.handler(api, asked)
     if (answer instanceof Promise) settle(api, route, answer, response, headers)
     else sendAnswer(response, answer, headers)
   } catch (error) {

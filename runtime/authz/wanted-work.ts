@@ -1,22 +1,26 @@
 import type { Progress, View, Work } from "../check/work.ts"
 import { ApiError } from "./api-error.ts"
+import type { ApiRequest } from "./route.ts"
+
+/** Who waits for the answer. */
+type Client = Pick<ApiRequest, "isGone">
 
 /** The same work, but it ends when the client has gone: nobody waits for what it would find. */
-export function whileWanted<Found>(work: Work<Found>, isGone: () => boolean): Work<Found> {
-  return new WantedWork(work, isGone)
+export function whileWanted<Found>(work: Work<Found>, request: Client): Work<Found> {
+  return new WantedWork(work, request)
 }
 
 class WantedWork<Found> implements Work<Found> {
   readonly stepsMax: number | undefined
   readonly deadlineMs: number | undefined
   readonly #work: Work<Found>
-  readonly #isGone: () => boolean
+  readonly #client: Client
 
-  constructor(work: Work<Found>, isGone: () => boolean) {
+  constructor(work: Work<Found>, client: Client) {
     this.stepsMax = work.stepsMax
     this.deadlineMs = work.deadlineMs
     this.#work = work
-    this.#isGone = isGone
+    this.#client = client
   }
 
   get steps(): number {
@@ -28,7 +32,7 @@ class WantedWork<Found> implements Work<Found> {
   }
 
   run(isLate: () => boolean): Progress {
-    if (this.#isGone()) throw new ApiError("cancelled", "Request Cancelled")
+    if (this.#client.isGone()) throw new ApiError("cancelled", "Request Cancelled")
     return this.#work.run(isLate)
   }
 

@@ -50,11 +50,11 @@ export function revisionHeaders(storeId: string, modelId: string, revision: numb
 /** Puts a question to the engine; its work ends when the client has gone. Without a promise where the engine has the answer at once. */
 export function askEngine<Found>(
   api: AuthzApi,
-  { isGone }: ApiRequest,
+  request: ApiRequest,
   storeId: string,
   { work, freshness }: { readonly work: Work<Found>; readonly freshness: Freshness },
   answer: (found: Found) => Answer,
 ): Answer | Promise<Answer> {
-  const found = api.engine.ask(storeId, whileWanted(work, isGone), freshness)
+  const found = api.engine.ask(storeId, whileWanted(work, request), freshness)
   return found instanceof Promise ? found.then(answer) : answer(found)
 }
