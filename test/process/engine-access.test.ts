@@ -107,6 +107,59 @@ describePostgres("callers of the engine", () => {
     expect(await ask(ports.authz, undefined, "/stores/acme/write", large)).toBe("200")
   })
 
+  it("may go as deep as the plan says", async () => {
+    const ports = await freePorts()
+    const runtime = await running(ports, {})
+    const relations = "define parent: [order]\n    define viewer: [user] or viewer from parent"
+    const plan = (statements: string) => planOfEngine(ports, "", statements, relations)
+    await runtime.apply(plan(""), author)
+    const chain = Array.from({ length: 40 }, (_, at) => ({
+      user: `order:${at + 1}`,
+      relation: "parent",
+      object: `order:${at}`,
+    }))
+    const top = { user: "user:ann", relation: "viewer", object: "order:40" }
+    const all = { writes: { tuple_keys: [...chain, top] } }
+    expect(await ask(ports.authz, undefined, "/stores/acme/write", all)).toBe("200")
+    const deep = { tuple_key: { user: "user:ann", relation: "viewer", object: "order:0" } }
+    const check = () => ask(ports.authz, undefined, "/stores/acme/check", deep)
+    expect(await check()).toBe("400 authorization_model_resolution_too_complex")
+    await runtime.apply(plan("limits { depth 45 }"), author)
+    expect(await check()).toBe("200")
+    await runtime.apply(plan("limits { depth 10 }"), author)
+    expect(await check()).toBe("400 authorization_model_resolution_too_complex")
+    await runtime.apply(plan("limits { depth none }"), author)
+    expect(await check()).toBe("200")
+  })
+
+  it("ask by AuthZEN's own paths, of the only store or the one that is named", async () => {
+    const ports = await freePorts()
+    const runtime = await running(ports, {})
+    await runtime.apply(planOfEngine(ports, "", ""), author)
+    const question = {
+      subject: { type: "user", id: "ann" },
+      action: { name: "viewer" },
+      resource: { type: "order", id: "1" },
+    }
+    const evaluate = async () => {
+      const response = await fetch(`http://127.0.0.1:${ports.authz}/access/v1/evaluation`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(question),
+      })
+      return response.status === 200 ? response.json() : response.status
+    }
+    expect(await evaluate()).toEqual({ decision: false })
+    await runtime.apply(planOfEngine(ports, "", 'store other { model "acme.fga" }'), author)
+    expect(await evaluate()).toBe(404)
+    const named =
+      'store other { model "acme.fga" }\n authzen { store other; url "https://pdp.${zone}.example" }'
+    await runtime.apply(planOfEngine(ports, 'value zone = env(ZONE, "eu")', named), author)
+    expect(await evaluate()).toEqual({ decision: false })
+    const metadata = await fetch(`http://127.0.0.1:${ports.authz}/.well-known/authzen-configuration`)
+    expect(await metadata.json()).toMatchObject({ policy_decision_point: "https://pdp.eu.example" })
+  })
+
   it("change their keys by changing a file; what cannot be used is left, and told", async () => {
     const ports = await freePorts()
     const cwd = await folder()

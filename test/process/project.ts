@@ -31,8 +31,13 @@ export function planOf(
 }
 
 /** The same project with statements in `authz`, and declarations they need. */
-export function planOfEngine(ports: Ports, declarations: string, statements: string): Plan {
-  return compiled(projectText(ports, "hello", declarations, statements), "define viewer: [user]")
+export function planOfEngine(
+  ports: Ports,
+  declarations: string,
+  statements: string,
+  relations = "define viewer: [user]",
+): Plan {
+  return compiled(projectText(ports, "hello", declarations, statements), relations)
 }
 
 function projectText(ports: Ports, greeting: string, more: string, statements: string): string {
@@ -49,7 +54,7 @@ subscription bob { api order; key bob_key }
 api order {
   path "/order"
   auth subscription
-  GET "/{id}" { require viewer of "order:\${path.id}" for "user:\${subscription.name}"; respond 200 { body text "seen" } }
+  GET "/{id}" { require viewer of "order:\${path.id}" for "user:\${subscription.name}" in acme; respond 200 { body text "seen" } }
 }
 ${more}`
 }

@@ -1,0 +1,66 @@
+import { afterEach, expect, it } from "vitest"
+import { Engine } from "../../runtime/check/engine.ts"
+import { createVerifier } from "../../runtime/identity/issuer.ts"
+import { EngineAccess } from "../../runtime/process/engine-access.ts"
+import { EngineListeners } from "../../runtime/process/engine-listeners.ts"
+import { openPglite } from "../../runtime/store/pglite.ts"
+import { createTupleSource } from "../../runtime/store/tuple-source.ts"
+import { embeddedFolder } from "../store/databases.ts"
+import { freePorts, planOfEngine } from "./project.ts"
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function make(environment: Record<string, string>): Promise<EngineListeners> {
+  const database = await openPglite(await embeddedFolder())
+  stops.push(() => database.close())
+  const engine = new Engine(createTupleSource(database))
+  stops.push(() => engine.close())
+  const access = new EngineAccess({ createVerifier, environment, folder: ".", onReload: () => undefined })
+  const listeners = new EngineListeners({ database, engine }, access, () => undefined)
+  stops.push(() => listeners.close())
+  return listeners
+}
+
+const ask = async (port: number, key?: string) => {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  return (await fetch(`http://127.0.0.1:${port}/stores`, { headers })).status
+}
+
+it("what is opened for a plan serves only while it is the running one, by its own callers", async () => {
+  const listeners = await make({ KEY: "the-key-of-somebody" })
+  const before = await freePorts()
+  const after = await freePorts()
+  const open = await listeners.prepare(planOfEngine(before, "", "auth none"))
+  expect(await ask(before.authz)).toBe(503)
+  open.activate()
+  expect(await ask(before.authz)).toBe(200)
+  // The plan before lets everybody in: not on the address of the next one.
+  const asking = await listeners.prepare(
+    planOfEngine(after, "secret k = env(KEY)", "auth key k { manage stores }"),
+  )
+  expect([await ask(before.authz), await ask(after.authz)]).toEqual([200, 503])
+  asking.activate()
+  expect([await ask(after.authz), await ask(after.authz, "the-key-of-somebody")]).toEqual([401, 200])
+  await expect(ask(before.authz)).rejects.toThrow()
+  const door = listeners.door()
+  expect(door?.url).toBe(`http://127.0.0.1:${after.authz}`)
+  expect(await ask(after.authz, door?.authorization.slice(7))).toBe(200)
+})
+
+it("a plan that is discarded leaves callers and addresses as they were", async () => {
+  const listeners = await make({ KEY: "the-key-of-somebody", OTHER: "the-key-of-another" })
+  const ports = await freePorts()
+  const other = await freePorts()
+  const plan = (name: string, at: typeof ports) =>
+    planOfEngine(at, `secret k = env(${name})`, "auth key k { manage stores }")
+  ;(await listeners.prepare(plan("KEY", ports))).activate()
+  await (await listeners.prepare(plan("OTHER", other))).discard()
+  expect(await ask(ports.authz, "the-key-of-somebody")).toBe(200)
+  expect(await ask(ports.authz, "the-key-of-another")).toBe(401)
+  await expect(ask(other.authz, "the-key-of-another")).rejects.toThrow()
+  await expect(listeners.prepare(plan("NOT_SET", other))).rejects.toThrow("NOT_SET is not set")
+  expect(await ask(ports.authz, "the-key-of-somebody")).toBe(200)
+})
