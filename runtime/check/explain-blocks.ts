@@ -37,6 +37,7 @@ export class Blocks {
   }
 
   *#part(part: Part, formula: Formula, number: number): Generator<void> {
+    yield
     if (this.#holds(formula)) return
     if (part.op === "but" && formula.op === "but") {
       if (!this.#holds(formula.base)) yield* this.#part(part.base, formula.base, number)

@@ -27,20 +27,19 @@ interface Found {
 /** `conditional`: an allow if values that are missing are such that their conditions hold. */
 type Outcome = "allow" | "deny" | "conditional"
 
-/** The truth values of what a question depends on, `nodesMax` nodes of it; undefined when something was not in memory. */
+/** The truth values of what a question depends on, of the `nodesMax` nearest nodes of it; undefined when something was not in memory. */
 export function* decide(
-  parts: QuestionParts,
-  limits: EvaluationOptions,
+  question: Question,
+  { object, relation }: QuestionParts,
   nodesMax: number,
-): Generator<void, Decided & { readonly missed: boolean }> {
-  const question = new Question()
-  question.begin(parts, limits.partialConditions)
+): Generator<void, Decided | undefined> {
   // What was decided is explained however deep it lies.
   const collector = new Collector(question, Number.POSITIVE_INFINITY, nodesMax)
-  yield* collector.collect([parts.object, parts.relation])
+  yield* collector.collect([object, relation])
+  if (collector.missed) return undefined
   const solver = new Solver(collector.nodes, question)
-  if (!collector.missed) yield* solver.solve()
-  return { question, collector, solver, missed: collector.missed }
+  yield* solver.solve()
+  return { question, collector, solver }
 }
 
 /**
@@ -58,7 +57,9 @@ export class MissSearch {
   readonly #evaluation = new Evaluation()
   #question!: Question
   #hangsOnValues = false
-  #steps = 0
+  /** Steps of questions that have ended; the one at work is counted on its own. */
+  #done = 0
+  #at: Question | undefined
 
   constructor(parts: QuestionParts, limits: EvaluationOptions) {
     this.#parts = parts
@@ -66,7 +67,7 @@ export class MissSearch {
   }
 
   get steps(): number {
-    return this.#steps
+    return this.#done + this.#evaluation.question.steps + (this.#at?.steps ?? 0)
   }
 
   /** The sets, once `run` has ended. */
@@ -117,15 +118,12 @@ export class MissSearch {
   *#proposals(state: readonly Edit[], first: Decided): Generator<void, readonly Repair[] | undefined> {
     let decided = first
     if (state.length > 0) {
-      const made = yield* decide(this.#partsWith(state), this.#limits, nodesMax)
-      this.#steps += made.question.steps
-      if (made.missed) return this.#missed(made.question.misses)
+      const made = yield* this.#decide(this.#partsWith(state))
+      if (made === undefined) return undefined
       decided = made
     }
-    const before = decided.question.steps
     const repairs = new Repairs(decided, this.#edits)
     const proposed = yield* repairs.of(0)
-    this.#steps += decided.question.steps - before
     if (repairs.cut || decided.collector.overflowed) this.complete = false
     return proposed
   }
@@ -163,6 +161,7 @@ export class MissSearch {
     const known = this.#tried.get(key)
     if (known !== undefined) return known
     const parts = this.#partsWith(edits)
+    yield
     let outcome = yield* this.#evaluate(parts)
     if (outcome === "conditional") {
       outcome = yield* this.#evaluate({ ...parts, missingHolds: true })
@@ -176,6 +175,7 @@ export class MissSearch {
   /** An error that values might mend is `conditional`, any other a deny. */
   *#evaluate(parts: QuestionParts): Generator<void, Outcome | undefined> {
     const evaluation = this.#evaluation
+    this.#done += evaluation.question.steps
     try {
       evaluation.begin(parts, this.#limits)
       let progress = evaluation.run(always)
@@ -188,18 +188,22 @@ export class MissSearch {
     } catch (error) {
       if (!(error instanceof CheckError)) throw error
       return error.code === "validation_error" && parts.missingHolds !== true ? "conditional" : "deny"
-    } finally {
-      this.#steps += evaluation.question.steps
-      yield
     }
   }
 
   /** What would have to be known beside a set. */
   *#missingWith(edits: readonly Edit[]): Generator<void, readonly string[] | undefined> {
-    const decided = yield* decide(this.#partsWith(edits), this.#limits, nodesMax)
-    this.#steps += decided.question.steps
-    if (decided.missed) return this.#missed(decided.question.misses)
+    const decided = yield* this.#decide(this.#partsWith(edits))
+    if (decided === undefined) return undefined
     return decided.collector.overflowed ? [] : missingNames(decided)
+  }
+
+  *#decide(parts: QuestionParts): Generator<void, Decided | undefined> {
+    const question = new Question()
+    question.begin(parts, this.#limits.partialConditions)
+    this.#done += this.#at?.steps ?? 0
+    this.#at = question
+    return (yield* decide(question, parts, nodesMax)) ?? this.#missed(question.misses)
   }
 
   #missed(keys: ReadonlyMap<string, PageKey>): undefined {
@@ -208,7 +212,7 @@ export class MissSearch {
   }
 
   #exhausted(): boolean {
-    if (this.#found.length <= missesMax && this.#tried.size < triesMax && this.#steps < stepsMax) return false
+    if (this.#found.length <= missesMax && this.#tried.size < triesMax && this.steps < stepsMax) return false
     this.complete = false
     return true
   }

@@ -7,7 +7,7 @@ import type { Question } from "./question.ts"
 import { tupleText } from "./tuple.ts"
 
 /** Nodes of the question a proof may rest on. */
-const itemsMax = 50_000
+const itemsMax = 30_000
 
 /** What a step may rest on without going in circles. */
 interface Known {
@@ -34,6 +34,7 @@ export class Proof {
   /** False when the tree or the proof was cut. */
   complete = true
   #root: Step | undefined
+  readonly #tuples = new Map<string, TupleKey>()
 
   constructor(decided: Decided) {
     this.#decided = decided
@@ -63,21 +64,25 @@ export class Proof {
     for (let item = this.#waiting.pop(); item !== undefined; item = this.#waiting.pop()) {
       if (this.#items.size > itemsMax) {
         this.complete = false
-        return
+        break
       }
       item.step = yield* this.#stepOf(item)
       this.#adopt(item, item.step)
       yield
     }
+    yield* this.#collectTuples(root)
   }
 
   /** The tuples of the proof, each once, in the order of the tree. */
-  get tuples(): TupleKey[] {
-    const found = new Map<string, TupleKey>()
+  get tuples(): readonly TupleKey[] {
+    return [...this.#tuples.values()]
+  }
+
+  *#collectTuples(root: Step): Generator<void> {
     const entered = new Set<Item>()
-    const steps = this.#root === undefined ? [] : [this.#root]
+    const steps = [root]
     for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-      if (step.shown !== undefined) found.set(tupleText(step.shown.tuple), step.shown.tuple)
+      if (step.shown !== undefined) this.#tuples.set(tupleText(step.shown.tuple), step.shown.tuple)
       const below = [...(step.children ?? [])]
       for (const link of step.links ?? []) {
         if (entered.has(link)) continue
@@ -85,8 +90,8 @@ export class Proof {
         if (link.step !== undefined) below.push(link.step)
       }
       steps.push(...below.reverse())
+      yield
     }
-    return [...found.values()]
   }
 
   /** The tree to be shown. */

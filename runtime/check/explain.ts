@@ -8,13 +8,15 @@ import { type Inquiry, workOf } from "./inquiry.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { firstTemporaryId } from "./overlay.ts"
 import { type CheckAnswer, CheckError, type CheckRequest, type Explanation, type PageKey } from "./ports.ts"
-import type { QuestionParts } from "./question.ts"
+import { Question, type QuestionParts } from "./question.ts"
 import { readRequest } from "./request.ts"
 import type { View, Work } from "./work.ts"
 
 /** Nodes a proof is looked for in: near ones first, because most proofs are short. */
 const nearMax = 3_000
 const farMax = 200_000
+/** The check, what is missing, and the reasons each take as many steps as a check at most, and a little more. */
+const stepsPerCheck = 4
 
 /**
  * A check that says why (`request.explain`), and with `request.ternary` what it would have to know instead of failing. The truth is that of the check; the explanation is
@@ -25,7 +27,9 @@ export function explain(
   request: CheckRequest,
   bounds: EvaluationOptions,
 ): Work<CheckAnswer> {
-  return workOf({ stepsMax: 4 * bounds.stepsMax }, (view) => explainOn(view, model, request, bounds))
+  return workOf({ stepsMax: stepsPerCheck * bounds.stepsMax }, (view) =>
+    explainOn(view, model, request, bounds),
+  )
 }
 
 /** The same on one view, as a part of larger work. @throws CheckError when the request does not fit the model. */
@@ -100,8 +104,19 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     const problem = yield* this.#check()
     if (problem === undefined && this.#allowed === undefined) return false
     if (problem !== undefined && !(yield* this.#missingOf(problem))) return false
-    if (this.#request.explain !== true) return true
-    return this.#allowed === true ? yield* this.#explainAllow() : yield* this.#explainDeny()
+    return this.#request.explain === true ? yield* this.#explain() : true
+  }
+
+  /** Reasons are given as far as the bounds let them be found: the answer does not hang on them. */
+  *#explain(): Generator<void, boolean> {
+    const stepsMax = this.steps + this.#limits.stepsMax
+    const explaining = this.#allowed === true ? this.#explainAllow() : this.#explainDeny()
+    for (;;) {
+      const step = explaining.next()
+      if (step.done === true) return step.value
+      if (this.steps > stepsMax) return true
+      yield
+    }
   }
 
   /** The check itself. An error is returned, a miss noted. */
@@ -136,11 +151,12 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
   }
 
   *#decide(nodesMax: number): Generator<void, Decided | undefined> {
-    const decided = yield* decide(this.#parts, this.#limits, nodesMax)
-    this.#work = [...this.#work, decided.question]
-    if (!decided.missed) return decided
-    this.#note(decided.question.misses)
-    return undefined
+    const question = new Question()
+    question.begin(this.#parts, this.#limits.partialConditions)
+    this.#work = [...this.#work, question]
+    const decided = yield* decide(question, this.#parts, nodesMax)
+    if (decided === undefined) this.#note(question.misses)
+    return decided
   }
 
   #note(keys: ReadonlyMap<string, PageKey>): void {
@@ -163,7 +179,9 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
   }
 
   *#explainDeny(): Generator<void, boolean> {
-    const decided = yield* this.#decide(nearMax)
+    const near = yield* this.#decide(nearMax)
+    if (near === undefined) return false
+    const decided = near.collector.overflowed ? yield* this.#decide(farMax) : near
     if (decided === undefined) return false
     const { collector, solver } = decided
     const root = collector.nodes[0]?.formula
@@ -182,7 +200,7 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     this.#reasons = { ...about, misses: [], complete: false }
     const search = new MissSearch(this.#parts, this.#limits)
     this.#work = [...this.#work, search]
-    if (!(yield* search.run(decided))) {
+    if (!(yield* search.run(near))) {
       this.#note(search.misses)
       return false
     }
