@@ -15,6 +15,7 @@ import { buildCondition } from "./conditions.ts"
 import { buildRewrite, readName, spanOf } from "./expressions.ts"
 import { type Line, layout } from "./layout.ts"
 import type { Mistakes } from "./mistakes.ts"
+import { hasSimpleNameForm } from "./names.ts"
 import { type ParseMistake, parseStatement, type RawStatement } from "./parser.ts"
 import {
   type BodyToken,
@@ -228,6 +229,11 @@ class DocumentBuilder {
   }
 
   #takeHeader({ kind, keyword, value }: Extract<RawStatement, { kind: "schema" | "module" }>): void {
+    if (kind === "module" && !hasSimpleNameForm(value.image)) {
+      const help = "Use letters, digits, `_` and `-`."
+      const detail = `\`${value.image}\` is not a name for a module`
+      this.#mistakes.add("SP4016", spanOf(value, this.#mistakes), detail, { help })
+    }
     if (this.#header !== undefined || this.#types.length > 0) return
     const name: Name = { text: value.image, span: spanOf(value, this.#mistakes) }
     const span = this.#mistakes.file.span((this.#modelLine ?? keyword).startOffset, endOf(value))

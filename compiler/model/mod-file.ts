@@ -113,8 +113,12 @@ function readContents(field: Field | undefined, mistakes: Mistakes): ModFile["co
     const node = item as Node
     const name = readItem({ node, span: spanOf(node, mistakes.file) }, mistakes)
     if (name === undefined) continue
-    const first = known.get(name.text)
-    if (first === undefined) known.set(name.text, name)
+    const path = name.text
+      .split("/")
+      .filter((step) => step !== "" && step !== ".")
+      .join("/")
+    const first = known.get(path)
+    if (first === undefined) known.set(path, name)
     else {
       const related = [{ span: first.span, message: "listed here first" }]
       mistakes.add("SP4054", name.span, `\`${shown(name.text)}\` is listed twice`, {

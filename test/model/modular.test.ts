@@ -211,4 +211,24 @@ describe("a store's modular model", () => {
       "SP4021 models/core.fga",
     ])
   })
+
+  test("may be given as JSON, with places in it", () => {
+    const json = `{
+  "schema_version": "1.1",
+  "type_definitions": [
+    {"type": "user"},
+    {"type": "doc", "relations": {"viewer": {"this": {}}},
+     "metadata": {"relations": {"viewer": {"directly_related_user_types": [{"type": "user"}]}}}}
+  ]
+}`
+    const given = { "gateway.conf": conf.replace("fga.mod", "acme.json"), "models/acme.json": json }
+    const { plan, diagnostics } = compile(new MemoryFiles(Object.entries(given)), "gateway.conf")
+    expect(diagnostics).toEqual([])
+    expect(Object.keys(plan?.plan.models ?? {}).length).toBe(1)
+    const wrong = { ...given, "models/acme.json": json.replace('[{"type": "user"}]', '[{"type": "usr"}]') }
+    const found = compile(new MemoryFiles(Object.entries(wrong)), "gateway.conf").diagnostics
+    expect(found.map(({ code, span }) => `${code} ${span?.file.path} ${placeOf(span as Span)}`)).toEqual([
+      "SP4021 models/acme.json 5:84-5:89",
+    ])
+  })
 })
