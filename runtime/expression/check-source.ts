@@ -18,11 +18,10 @@ export function checkSource(source: string, environment: Environment, expected?:
   const checker = new TreeChecker(source, environment)
   const type = checker.check(parsed.tree)
   const wanted = expected === undefined ? undefined : parseCelType(expected)
-  const isObject = (name: string) => environment.objects.has(name)
   if (
     checker.findings.length === 0 &&
     wanted !== undefined &&
-    !accepts(wanted, type, newBindings(), isObject)
+    !accepts(wanted, type, newBindings(), environment.isObject)
   ) {
     const { start, end } = parsed.tree
     const message = `\`${wanted.text}\` is expected here, not \`${type.text}\``

@@ -15,6 +15,7 @@ import type {
   SelectNode,
   TreeNode,
 } from "./syntax-tree.ts"
+import { typeOfLiteral } from "./type-names.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 import { join } from "./unify.ts"
 import { kindOf } from "./values.ts"
@@ -42,8 +43,13 @@ export class TreeChecker {
   constructor(source: string, environment: Environment) {
     this.source = source
     this.environment = environment
-    this.isObject = (name) => environment.objects.has(name)
-    this.names = new NameResolver(source, environment, (name) => this.local(name) !== undefined)
+    this.isObject = environment.isObject
+    this.names = new NameResolver(source, environment, this)
+  }
+
+  /** Whether a loop around the place has a variable of this name. */
+  isLocal(name: string): boolean {
+    return this.local(name) !== undefined
   }
 
   private local(name: string): { readonly type: CelTypeTree } | undefined {
@@ -221,7 +227,8 @@ export class TreeChecker {
   }
 
   private typeOfCall(node: CallNode, insideChain: boolean): CelTypeTree {
-    if (node.name === "[]" && node.form === "operator") return this.typeOfIndex(node, insideChain)
+    if (node.form === "operator")
+      return node.name === "[]" ? this.typeOfIndex(node, insideChain) : this.typeOfApplied(node, node.name)
     node.namespaced = this.names.namespacedFunction(node)
     if (node.namespaced !== undefined) return this.typeOfApplied(node, node.namespaced)
     const before = this.findings.length
@@ -241,10 +248,12 @@ export class TreeChecker {
     )
   }
 
-  /** A function with dots in its name. */
+  /** An operator, or a function with dots in its name. */
   private typeOfApplied(node: CallNode, name: string): CelTypeTree {
-    const given = node.args.map((arg) => this.check(arg))
-    return this.typeOfResult(node, signatures.function.get(name) ?? [], given)
+    const types: CelTypeTree[] = []
+    for (const arg of node.args) types.push(this.check(arg))
+    const rows = node.form === "operator" ? signatures.operator : signatures.function
+    return this.typeOfResult(node, rows.get(name) ?? [], types)
   }
 
   private typeOfResult(
@@ -257,7 +266,7 @@ export class TreeChecker {
       const fault = callFault(node, overloads, types, this.isObject)
       return this.report("no-overload", fault.message, fault.start, fault.end)
     }
-    const wrong = constantFault(node)
+    const wrong = node.form === "operator" ? undefined : constantFault(node)
     if (wrong !== undefined) this.report(wrong.kind, wrong.message, wrong.start, wrong.end)
     return result
   }
@@ -384,13 +393,6 @@ export class TreeChecker {
 }
 
 const sideRules = { "&&": "`&&` takes `bool`", "||": "`||` takes `bool`" }
-
-function typeOfLiteral(value: unknown): CelTypeTree {
-  if (typeof value === "string") return simpleTypes.string
-  if (typeof value === "bigint") return simpleTypes.int
-  if (typeof value === "boolean") return bool
-  return simpleTypes[kindOf(value) as keyof typeof simpleTypes]
-}
 
 const letter: CelTypeTree = { name: "A", args: [], text: "A" }
 const eitherBranch = { parameters: [letter, letter], returns: letter, isGeneric: true }

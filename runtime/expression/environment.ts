@@ -54,6 +54,8 @@ export interface DeclaredObject {
 export interface Environment {
   readonly variables: ReadonlyMap<string, CelTypeTree>
   readonly objects: ReadonlyMap<string, DeclaredObject>
+  /** Whether a type is one of the objects. */
+  readonly isObject: (name: string) => boolean
   /** The variables as what a name stands for. */
   readonly meanings: ReadonlyMap<string, Meaning>
   /** What is put before a name where it is looked for: `["x.y.", "x.", ""]` inside of `x.y`. */
@@ -82,7 +84,8 @@ export function environmentOf(
   const isQualified = prefixes.length > 1 || Array.from(variables.keys()).some((name) => name.includes("."))
   const meanings = new Map<string, Meaning>()
   for (const name of variables.keys()) meanings.set(name, { kind: "variable", name })
-  return { variables, objects, meanings, prefixes, isQualified }
+  const isObject = (name: string) => objects.has(name)
+  return { variables, objects, isObject, meanings, prefixes, isQualified }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {

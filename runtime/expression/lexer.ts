@@ -68,12 +68,6 @@ const typographicMarks: ReadonlyMap<string, RegExp> = new Map([
   ["‚", /[’‘\n]/g],
 ])
 
-const literalWords: ReadonlyMap<string, boolean | null> = new Map([
-  ["true", true],
-  ["false", false],
-  ["null", null],
-])
-
 const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y
 
 /**
@@ -173,10 +167,17 @@ export class Lexer {
       return this.literal(readText(source, at, end, this.report))
     }
     this.value = name
-    if (name.length > 5) return this.cut("name", end)
-    if (name === "in") return this.infix("in", end, comparing)
-    const value = literalWords.get(name)
-    return value === undefined ? this.cut("name", end) : this.literal({ value, end })
+    switch (name.length) {
+      case 2:
+        return name === "in" ? this.infix("in", end, comparing) : this.cut("name", end)
+      case 4:
+        if (name === "true") return this.literal({ value: true, end })
+        return name === "null" ? this.literal({ value: null, end }) : this.cut("name", end)
+      case 5:
+        return name === "false" ? this.literal({ value: false, end }) : this.cut("name", end)
+      default:
+        return this.cut("name", end)
+    }
   }
 
   private longSign(code: number, follower: number, at: number): TokenKind {

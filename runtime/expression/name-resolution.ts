@@ -22,16 +22,20 @@ function nameChain(node: TreeNode, source: string): NameChain | undefined {
   return { root: part, text: [part.name, ...fields.reverse()].join(".") }
 }
 
+interface LoopNames {
+  isLocal(name: string): boolean
+}
+
 /** Finds out what names stand for. Loop variables are the caller's: they hide everything else. */
 export class NameResolver {
   private readonly source: string
   private readonly environment: Environment
-  private readonly isLocal: (name: string) => boolean
+  private readonly loops: LoopNames
 
-  constructor(source: string, environment: Environment, isLocal: (name: string) => boolean) {
+  constructor(source: string, environment: Environment, loops: LoopNames) {
     this.source = source
     this.environment = environment
-    this.isLocal = isLocal
+    this.loops = loops
   }
 
   /** What a name or a chain of names stands for as a whole, loop variables apart. */
@@ -43,7 +47,7 @@ export class NameResolver {
     if (node.kind !== "select") return undefined
     const root = rootOf(node)
     if (root === undefined || (!isQualified && variables.has(root.name))) return undefined
-    if (!root.rooted && this.isLocal(root.name)) return undefined
+    if (!root.rooted && this.loops.isLocal(root.name)) return undefined
     const chain = nameChain(node, this.source)
     return chain === undefined ? undefined : this.find(chain.text, root.rooted)
   }
@@ -65,7 +69,7 @@ export class NameResolver {
     const root = target === undefined ? undefined : rootOf(target)
     if (target === undefined || root === undefined || this.environment.variables.has(root.name))
       return undefined
-    if (!root.rooted && this.isLocal(root.name)) return undefined
+    if (!root.rooted && this.loops.isLocal(root.name)) return undefined
     const chain = nameChain(target, this.source)
     const full = `${chain?.text}.${name}`
     return chain !== undefined && signatures.function.has(full) ? full : undefined

@@ -10,22 +10,13 @@ export type Parsed =
   | { readonly ok: true; readonly tree: TreeNode }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
-function refused(kind: "limit" | "syntax", message: string, start: number, end: number): Parsed {
-  return { ok: false, findings: [{ kind, message, start, end }] }
-}
-
 /** Source to tree, or the mistakes in its writing, in their order. Never throws. */
 export function parseExpression(source: string): Parsed {
   const { length } = source
   if (length > sourceLengthMax) {
-    return refused(
-      "limit",
-      `the expression is longer than ${sourceLengthMax} characters`,
-      sourceLengthMax,
-      length,
-    )
+    const message = `the expression is longer than ${sourceLengthMax} characters`
+    return { ok: false, findings: [{ kind: "limit", message, start: sourceLengthMax, end: length }] }
   }
-  if (source.trim() === "") return refused("syntax", "the expression is empty", 0, length)
   const parser = new Parser(source)
   try {
     const tree = parser.parse()

@@ -23,8 +23,12 @@ export class Parser extends ParserState {
   /** @throws StopParsing */
   parse(): TreeNode {
     this.lexer.next()
+    if (this.isSign("end")) {
+      this.report("syntax", "the expression is empty", 0, this.source.length)
+      throw StopParsing
+    }
     const tree = this.expression()
-    if (this.lexer.kind !== "end") this.leftOver()
+    if (!this.isSign("end")) this.leftOver()
     return tree
   }
 
