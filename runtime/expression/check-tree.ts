@@ -18,7 +18,6 @@ import type {
 import { typeOfLiteral } from "./type-names.ts"
 import { type CelTypeTree, listOf, mapOf, simpleTypes } from "./types.ts"
 import { join } from "./unify.ts"
-import { kindOf } from "./values.ts"
 
 const { dyn, bool, type: typeType } = simpleTypes
 
