@@ -1,4 +1,6 @@
 import {
+  ClientWriteRequestOnDuplicateWrites,
+  ClientWriteRequestOnMissingDeletes,
   CredentialsMethod,
   FgaApiError,
   FgaApiNotFoundError,
@@ -82,6 +84,145 @@ describeServed("@openfga/sdk", (served) => {
       "user:ann failure",
       "user:bob success",
     ])
+  })
+
+  test("batch: the server's, and the client's own", async () => {
+    const own = await newStore()
+    await own.write({ writes: [ann] })
+    const bob = { ...ann, user: "user:bob" }
+    const { result } = await own.batchCheck({
+      checks: [
+        { ...ann, correlationId: "ann" },
+        { ...bob, correlationId: "bob" },
+        { ...bob, correlationId: "bob-with", contextualTuples: { tuple_keys: [bob] } },
+        { ...ann, relation: "reader", correlationId: "wrong" },
+      ],
+    })
+    expect(
+      Object.fromEntries(
+        result.map(({ correlationId, allowed, error }) => [correlationId, error ?? allowed]),
+      ),
+    ).toEqual({
+      ann: true,
+      bob: false,
+      "bob-with": true,
+      wrong: { input_error: "validation_error", message: "relation 'document#reader' not found" },
+    })
+    // More than the server takes at once: the client splits them.
+    const many = Array.from({ length: 120 }, (_, at) => ({
+      ...ann,
+      user: at % 2 === 0 ? "user:ann" : `user:u${at}`,
+    }))
+    const split = await own.batchCheck({ checks: many })
+    expect(split.result.filter(({ allowed }) => allowed)).toHaveLength(60)
+    const single = await own.clientBatchCheck([ann, bob])
+    expect(single.result.map(({ allowed }) => allowed)).toEqual([true, false])
+  })
+
+  test("lists: objects, streamed objects, users, relations", async () => {
+    const own = await newStore()
+    const documents = Array.from({ length: 60 }, (_, at) => `document:${at}`)
+    await own.write({ writes: documents.map((object) => ({ ...ann, object })) })
+    await own.write({ writes: [{ user: "user:*", relation: "viewer", object: "folder:f" }] })
+    const question = { user: "user:ann", relation: "viewer", type: "document" }
+    expect((await own.listObjects(question)).objects.sort()).toEqual([...documents].sort())
+    const streamed: string[] = []
+    for await (const { object } of own.streamedListObjects(question)) streamed.push(object)
+    expect(streamed.sort()).toEqual([...documents].sort())
+    expect(
+      (
+        await own.listObjects({
+          ...question,
+          user: "user:bob",
+          contextualTuples: [{ ...ann, user: "user:bob" }],
+        })
+      ).objects,
+    ).toEqual(["document:1"])
+    const users = await own.listUsers({
+      object: { type: "document", id: "1" },
+      relation: "viewer",
+      user_filters: [{ type: "user" }],
+    })
+    expect(users.users).toEqual([{ object: { type: "user", id: "ann" } }])
+    const everybody = await own.listUsers({
+      object: { type: "folder", id: "f" },
+      relation: "viewer",
+      user_filters: [{ type: "user" }],
+    })
+    expect(everybody.users).toEqual([{ wildcard: { type: "user" } }])
+    const { relations } = await own.listRelations({
+      user: "user:ann",
+      object: "document:1",
+      relations: ["owner", "viewer", "parent"],
+    })
+    expect(relations.sort()).toEqual(["owner", "viewer"])
+    await expect(async () => {
+      for await (const _ of own.streamedListObjects({ ...question, relation: "reader" }));
+    }).rejects.toMatchObject({ statusCode: 400 })
+  })
+
+  test("changes, by type, by pages and from a time on", async () => {
+    const own = await newStore()
+    await own.write({ writes: [ann, { user: "user:*", relation: "viewer", object: "folder:f" }] })
+    await own.write({ deletes: [ann] })
+    const first = await own.readChanges({ type: "" }, { pageSize: 2 })
+    expect(first.changes.map(({ operation }) => operation)).toEqual([
+      "TUPLE_OPERATION_WRITE",
+      "TUPLE_OPERATION_WRITE",
+    ])
+    const second = await own.readChanges({ type: "" }, { continuationToken: first.continuation_token ?? "" })
+    expect(second.changes.map(({ operation, tuple_key }) => [operation, tuple_key.object])).toEqual([
+      ["TUPLE_OPERATION_DELETE", "document:1"],
+    ])
+    const nothing = await own.readChanges(
+      { type: "" },
+      { continuationToken: second.continuation_token ?? "" },
+    )
+    expect(nothing).toMatchObject({ changes: [], continuation_token: second.continuation_token })
+    expect((await own.readChanges({ type: "folder" })).changes).toHaveLength(1)
+    expect((await own.readChanges({ type: "", startTime: "2020-01-01T00:00:00Z" })).changes).toHaveLength(3)
+  })
+
+  test("assertions and expand", async () => {
+    const own = await newStore()
+    const { authorization_model } = await own.readLatestAuthorizationModel()
+    const options = { authorizationModelId: authorization_model?.id ?? "" }
+    await own.writeAssertions(
+      [
+        { ...ann, expectation: true },
+        { ...ann, user: "user:bob", expectation: false },
+      ],
+      options,
+    )
+    const { assertions } = await own.readAssertions(options)
+    expect(assertions?.map(({ tuple_key, expectation }) => [tuple_key.user, expectation])).toEqual([
+      ["user:ann", true],
+      ["user:bob", false],
+    ])
+    await own.write({ writes: [ann] })
+    const { tree } = await own.expand({ relation: "viewer", object: "document:1" })
+    expect(tree?.root?.union?.nodes.map(({ leaf }) => Object.keys(leaf ?? {}))).toEqual([
+      ["users"],
+      ["computed"],
+      ["tupleToUserset"],
+    ])
+  })
+
+  test("conflict options of writes", async () => {
+    const own = await newStore()
+    await own.write({ writes: [ann] })
+    await own.write(
+      { writes: [ann] },
+      { conflict: { onDuplicateWrites: ClientWriteRequestOnDuplicateWrites.Ignore } },
+    )
+    const missing = { ...ann, user: "user:nobody" }
+    await own.write(
+      { deletes: [missing] },
+      { conflict: { onMissingDeletes: ClientWriteRequestOnMissingDeletes.Ignore } },
+    )
+    await expect(own.write({ deletes: [missing] })).rejects.toMatchObject({
+      apiErrorCode: "write_failed_due_to_invalid_input",
+    })
   })
 
   test("errors arrive as the client's own classes, with code and message", async () => {
