@@ -60,6 +60,12 @@ const deviations: Readonly<Record<string, string>> = {
   "timestamps/duration_converters/get_milliseconds": wholeDuration,
 }
 
+/** Where the type found here says less: of an empty list it is not asked what it could hold. */
+const vaguer = [
+  "lists/concatenation/left_unit: list<dyn>, not list<int>",
+  "macros/filter/list_empty: list<dyn>, not list<int>",
+]
+
 interface Case {
   readonly name: string
   readonly expr: string
@@ -152,6 +158,7 @@ function same(left: unknown, right: unknown): boolean {
 type Outcome = { readonly value: unknown } | { readonly error: ExpressionError }
 
 interface Prepared {
+  readonly found: string
   readonly findings: readonly ExpressionFinding[]
   run(isPartial: boolean): Outcome
 }
@@ -163,9 +170,9 @@ function prepare({ expr, container, typeEnv = [], bindings = {} }: Case): Prepar
     ...(container === undefined ? {} : { container }),
   })
   const parsed = parseExpression(expr)
-  if (!parsed.ok) return { findings: parsed.findings, run: () => ({ value: "no tree" }) }
+  if (!parsed.ok) return { findings: parsed.findings, found: "", run: () => ({ value: "no tree" }) }
   const checker = new TreeChecker(expr, environment)
-  checker.check(parsed.tree)
+  const found = checker.check(parsed.tree).text
   const values = new Map(Object.entries(bindings).map(([name, { value }]) => [name, readValue(value)]))
   const readVariable = (name: string): Closure => {
     return () => values.get(name)
@@ -182,7 +189,7 @@ function prepare({ expr, container, typeEnv = [], bindings = {} }: Case): Prepar
       throw error
     }
   }
-  return { findings: checker.findings, run }
+  return { findings: checker.findings, found, run }
 }
 
 /** What a constant argument does wrong is found when the expression is checked, earlier than the case asks. */
@@ -215,10 +222,18 @@ function failureOf(original: Case): string | undefined {
   return undefined
 }
 
-function casesBelow(suite: SerializedIncrementalTestSuite, path: string): { id: string; original: Case }[] {
-  const own = (suite.tests ?? []).map(({ original }) => ({
+interface Found {
+  readonly id: string
+  readonly original: Case
+  /** What cel-go's checker takes the expression for. */
+  readonly type: string | undefined
+}
+
+function casesBelow(suite: SerializedIncrementalTestSuite, path: string): Found[] {
+  const own = (suite.tests ?? []).map(({ original, type }) => ({
     id: `${path}/${original.name}`,
     original: original as unknown as Case,
+    type,
   }))
   return [...own, ...(suite.suites ?? []).flatMap((child) => casesBelow(child, `${path}/${child.name}`))]
 }
@@ -242,6 +257,21 @@ describe("the conformance cases of CEL", () => {
     const failure = failureOf(original)
     if (deviations[id] === undefined) expect(failure, original.expr).toBeUndefined()
     else expect(failure, `${original.expr} comes out right`).toBeDefined()
+  })
+
+  test("have the types cel-go finds", () => {
+    const others = cases.flatMap(({ id, original, type }) => {
+      if (type === undefined) return []
+      const { findings, found } = prepare(original)
+      // A value of a type is of the type `type` here, whatever it is the type of.
+      const wanted = type
+        .replace(/^type\(.*\)$/, "type")
+        .replaceAll("(", "<")
+        .replaceAll(")", ">")
+      if (found === wanted || (findings.length > 0 && findings.every(isEarlyError))) return []
+      return [`${id}: ${found}, not ${wanted}`]
+    })
+    expect(others).toEqual(vaguer)
   })
 
   test("are listed where they come out otherwise", () => {
