@@ -5,6 +5,8 @@ import { type Part, relationsBehind } from "./lint.ts"
 /** Comparisons of parts in one model, and how deep one goes: what is not shown by then is passed over. */
 const comparisonsMax = 200_000
 const depthMax = 100
+/** More parts than any model has: two numbers of parts make one key. */
+const partsMax = 2 ** 26
 
 /**
  * Whether everybody in one part of a model is in another, whatever the tuples are. Shown by the definitions alone, with finite proofs: a
@@ -12,8 +14,13 @@ const depthMax = 100
  */
 export class Containment {
   readonly #index: ModelIndex
-  readonly #numbers = new Map<unknown, number>()
-  readonly #known = new Map<string, boolean>()
+  readonly #numbers = new Map<IndexedRelation, Map<Userset, number>>()
+  readonly #known = new Map<number, boolean>()
+  /** Comparisons that are being made. */
+  readonly #open = new Set<number>()
+  /** How often one came back to itself. */
+  #returns = 0
+  #parts = 0
   #left = comparisonsMax
 
   constructor(index: ModelIndex) {
@@ -22,18 +29,20 @@ export class Containment {
 
   /** Whether who is in `inner` is in `outer`. */
   holds(inner: Part, outer: Part, depth = 0): boolean {
-    if (depth > depthMax || this.#left <= 0) return false
-    this.#left--
-    const key = [inner.rewrite, inner.relation, outer.rewrite, outer.relation]
-      .map((each) => this.#number(each))
-      .join()
+    const key = this.#number(inner) * partsMax + this.#number(outer)
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    this.#known.set(key, false)
+    if (depth > depthMax || this.#left <= 0 || this.#open.has(key)) {
+      this.#returns++
+      return false
+    }
+    this.#left--
+    this.#open.add(key)
+    const before = this.#returns
     const shown = this.#show(inner, outer, depth + 1)
-    // What was asked meanwhile may have been refused because this was open, so that only what is shown is kept.
-    if (shown) this.#known.set(key, true)
-    else this.#known.delete(key)
+    this.#open.delete(key)
+    // What could not be shown because another comparison was open may be shown when it is not.
+    if (shown || before === this.#returns) this.#known.set(key, shown)
     return shown
   }
 
@@ -100,10 +109,18 @@ export class Containment {
     return target === undefined ? undefined : partOf(target)
   }
 
-  #number(each: unknown): number {
-    const known = this.#numbers.get(each) ?? this.#numbers.size
-    this.#numbers.set(each, known)
-    return known
+  #number({ rewrite, relation }: Part): number {
+    let own = this.#numbers.get(relation)
+    if (own === undefined) {
+      own = new Map()
+      this.#numbers.set(relation, own)
+    }
+    let number = own.get(rewrite)
+    if (number === undefined) {
+      number = this.#parts++
+      own.set(rewrite, number)
+    }
+    return number
   }
 }
 
