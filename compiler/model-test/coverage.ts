@@ -1,7 +1,8 @@
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import type { Span } from "../core/source.ts"
 import { type ModelPart, partsOf } from "./mutants.ts"
-import { answerKey, TestWorld } from "./run.ts"
-import type { ModelTest, Question, TestedModel, TestSuite } from "./suite.ts"
+import { answerKey, inWorlds } from "./run.ts"
+import type { ModelTest, TestedModel, TestSuite } from "./suite.ts"
 
 /** A part of a model that could be removed without any test noticing. */
 export interface Gap {
@@ -40,40 +41,17 @@ export async function measureCoverage(suites: readonly TestSuite[]): Promise<rea
 
 /** A part is covered when some answer would be another one without it. */
 async function coverageOf(model: TestedModel, tests: readonly ModelTest[]): Promise<ModelCoverage> {
-  const worlds = await Promise.all(tests.map((test) => AnsweredTest.of(model, test)))
   const parts = partsOf(model.loaded.plan.model)
-  const gaps: Gap[] = []
-  try {
-    for (const part of parts) if (!(await isNoticed(part, worlds))) gaps.push(gapOf(part, model))
-  } finally {
-    for (const { world } of worlds) world.close()
-  }
-  return { model, parts: parts.length, gaps }
-}
-
-async function isNoticed(part: ModelPart, tests: readonly AnsweredTest[]): Promise<boolean> {
-  const model = part.without()
-  for (const { world, answers } of tests)
-    for (const [question, key] of answers)
-      if (answerKey(await world.answer(model, question)) !== key) return true
-  return false
-}
-
-/** A test's questions with the answers the whole model gives. */
-class AnsweredTest {
-  readonly world: TestWorld
-  readonly answers = new Map<Question, string>()
-
-  private constructor(world: TestWorld) {
-    this.world = world
-  }
-
-  static async of(model: TestedModel, test: ModelTest): Promise<AnsweredTest> {
-    const answered = new AnsweredTest(new TestWorld(test.tuples))
-    for (const question of test.questions)
-      answered.answers.set(question, answerKey(await answered.world.answer(model.loaded, question)))
-    return answered
-  }
+  /** What no question has noticed yet, with the models that lack it. */
+  const unnoticed = new Map<ModelPart, LoadedModel>(parts.map((part) => [part, part.without()]))
+  await inWorlds(tests, async (world, { questions }) => {
+    for (const question of questions) {
+      const whole = answerKey(await world.answer(model.loaded, question))
+      for (const [part, without] of unnoticed)
+        if (answerKey(await world.answer(without, question)) !== whole) unnoticed.delete(part)
+    }
+  })
+  return { model, parts: parts.length, gaps: [...unnoticed.keys()].map((part) => gapOf(part, model)) }
 }
 
 function gapOf({ type, relation, condition, text }: ModelPart, model: TestedModel): Gap {

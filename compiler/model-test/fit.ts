@@ -1,4 +1,5 @@
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import type { TupleKey } from "../../runtime/check/ports.ts"
 import { readSubject, splitObject, validateTuple } from "../../runtime/check/tuple.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { nearest } from "../core/nearest.ts"
@@ -7,31 +8,49 @@ import type { PlacedTuple, Question } from "./suite.ts"
 
 /**
  * The tuples a store would take, each once: what the model does not allow and what is given twice with different conditions is
- * reported. A tuple repeated word for word is one tuple.
+ * reported. A tuple repeated word for word is one tuple. Those of a test come on top of the store's (`base`).
  */
-export function fittingTuples(
-  model: LoadedModel,
-  tuples: readonly PlacedTuple[],
-  report: Report,
-): readonly PlacedTuple[] {
-  const seen = new Map<string, PlacedTuple>()
-  for (const tuple of tuples) {
-    const { user, relation, object } = tuple.key
-    const error = validateTuple(model, tuple.key)
+export class FittingTuples {
+  readonly #model: LoadedModel
+  readonly #report: Report
+  readonly #base: FittingTuples | undefined
+  readonly #own = new Map<string, PlacedTuple>()
+  #keys: readonly TupleKey[] | undefined
+
+  constructor(model: LoadedModel, report: Report, base?: FittingTuples) {
+    this.#model = model
+    this.#report = report
+    this.#base = base
+  }
+
+  /** All of them, those of the base first. The same list as the base's where nothing was added. */
+  get keys(): readonly TupleKey[] {
+    if (this.#base !== undefined && this.#own.size === 0) return this.#base.keys
+    this.#keys ??= [...(this.#base?.keys ?? []), ...[...this.#own.values()].map(({ key }) => key)]
+    return this.#keys
+  }
+
+  add(tuples: readonly PlacedTuple[]): this {
+    for (const tuple of tuples) this.#add(tuple)
+    return this
+  }
+
+  #add(tuple: PlacedTuple): void {
+    const { user, relation, object, condition } = tuple.key
+    const error = validateTuple(this.#model, tuple.key)
     if (error !== undefined) {
       const reason = error.message.replace(/^Invalid tuple '.*'\. Reason: /s, "")
-      report.add("SP6007", tuple.span, reason + nameMeant(model, user, relation, object))
-      continue
+      this.#report.add("SP6007", tuple.span, reason + nameMeant(this.#model, user, relation, object))
+      return
     }
-    const key = `${object}#${relation}@${user}`
-    const earlier = seen.get(key)
-    if (earlier === undefined) seen.set(key, tuple)
-    else if (JSON.stringify(earlier.key.condition) !== JSON.stringify(tuple.key.condition))
-      report.add("SP6008", tuple.span, `\`${key}\` is given with another condition already`, {
+    const name = `${object}#${relation}@${user}`
+    const earlier = this.#own.get(name) ?? (this.#base === undefined ? undefined : this.#base.#own.get(name))
+    if (earlier === undefined) this.#own.set(name, tuple)
+    else if (JSON.stringify(earlier.key.condition) !== JSON.stringify(condition))
+      this.#report.add("SP6008", tuple.span, `\`${name}\` is given with another condition already`, {
         related: [{ span: earlier.span, message: "given here" }],
       })
   }
-  return [...seen.values()]
 }
 
 /** The questions the model can answer; the others are reported. */

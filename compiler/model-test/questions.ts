@@ -15,6 +15,9 @@ interface Asking {
   questions(entry: Entry): Question[]
 }
 
+/** Questions of one entry: a few hundred users and objects would otherwise be millions. */
+const questionsMax = 100_000
+
 const checks: Asking = {
   key: "check",
   keys: ["user", "users", "object", "objects", "context", "assertions"],
@@ -26,6 +29,8 @@ const checks: Asking = {
       const expected = entry.reader.flag(value, `\`${name}\``)
       return expected === undefined ? [] : [{ relation: name, expected, span: key }]
     })
+    const count = users.length * objects.length * expectations.length
+    if (count > questionsMax) return entry.tooMany(count)
     return users.flatMap((user) =>
       objects.flatMap((object) =>
         expectations.map(
@@ -180,6 +185,12 @@ class Entry {
     const found = this.reader.entries(entry.value, "`assertions`") ?? []
     if (found.length === 0) this.#report.add("SP6012", entry.key, "nothing is asserted here")
     return found
+  }
+
+  tooMany(count: number): [] {
+    const detail = `these users, objects and relations are ${count} questions, more than the ${questionsMax} allowed`
+    this.#report.add("SP6013", this.#span, detail)
+    return []
   }
 
   missing(name: string, at: Span = this.#span): void {

@@ -43,25 +43,55 @@ export interface SuiteResult {
 /** Items of a wrong list that are explained. */
 const explainedMax = 3
 
-/** Runs those tests of a store that `chosen` says, in the order of the file; each on tuples of its own. */
+/** Runs those tests of a store that `chosen` says, in the order of the file; none sees the tuples of another. */
 export async function runSuite(
   suite: TestSuite,
   chosen: (test: ModelTest) => boolean = () => true,
 ): Promise<SuiteResult> {
   const tests: TestResult[] = []
-  for (const test of suite.tests.filter(chosen)) tests.push(await runTest(suite.model.loaded, test))
+  const picked = suite.tests.filter(chosen)
+  await inWorlds(picked, async (world, test) => {
+    const results: QuestionResult[] = []
+    for (const question of test.questions)
+      results.push(await runQuestion(world, suite.model.loaded, question))
+    tests.push({ test, results, passed: results.every(({ passed }) => passed) })
+  })
   return { suite, tests, passed: tests.every(({ passed }) => passed) }
 }
 
-async function runTest(model: LoadedModel, test: ModelTest): Promise<TestResult> {
-  const world = new TestWorld(test.tuples)
+/** Calls `run` for each test in turn, in a world of its tuples. Tests without tuples of their own share the store's world. */
+export async function inWorlds(
+  tests: readonly ModelTest[],
+  run: (world: TestWorld, test: ModelTest) => Promise<void>,
+): Promise<void> {
+  let shared: TestWorld | undefined
+  const common = commonTuples(tests)
   try {
-    const results: QuestionResult[] = []
-    for (const question of test.questions) results.push(await runQuestion(world, model, question))
-    return { test, results, passed: results.every(({ passed }) => passed) }
+    for (const test of tests) {
+      if (test.tuples === common) {
+        shared ??= new TestWorld(common)
+        await run(shared, test)
+        continue
+      }
+      const own = new TestWorld(test.tuples)
+      try {
+        await run(own, test)
+      } finally {
+        own.close()
+      }
+    }
   } finally {
-    world.close()
+    shared?.close()
   }
+}
+
+/** The list of tuples that more than one test has. */
+function commonTuples(tests: readonly ModelTest[]): readonly TupleKey[] | undefined {
+  const seen = new Set<readonly TupleKey[]>()
+  for (const { tuples } of tests)
+    if (seen.has(tuples)) return tuples
+    else seen.add(tuples)
+  return undefined
 }
 
 async function runQuestion(

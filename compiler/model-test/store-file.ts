@@ -2,7 +2,7 @@ import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { CompiledModel } from "../model/compile-model.ts"
-import { fittingQuestions, fittingTuples } from "./fit.ts"
+import { FittingTuples, fittingQuestions } from "./fit.ts"
 import { questionKeys, readQuestions } from "./questions.ts"
 import type { ModelTest, PlacedTuple, TestedModel, TestSuite } from "./suite.ts"
 import { TestedModels } from "./tested-model.ts"
@@ -75,8 +75,9 @@ class StoreDocument {
         file.span(value.span.start, value.span.end),
         "there is no `model` and no `model_file`",
       )
-    const tuples = this.#tuplesOf(entries, model)
-    const tests = this.#testsOf(entries, tuples, model)
+    const placed = this.#placedTuples(entries)
+    const shared = model && new FittingTuples(model.loaded, this.#report).add(placed)
+    const tests = this.#testsOf(entries, shared, model)
     if (model === undefined || named === undefined) return undefined
     const name = this.#reader.text(entry(entries, "name")?.value, "`name`")
     return { file, name: name ?? file.path, modelSpan: named.key, model, tests }
@@ -111,14 +112,9 @@ class StoreDocument {
     return [...readTuples(this.#reader, entry(entries, "tuples")?.value, this.#report), ...files]
   }
 
-  #tuplesOf(entries: readonly YamlEntry[], model: TestedModel | undefined): readonly PlacedTuple[] {
-    const placed = this.#placedTuples(entries)
-    return model === undefined ? placed : fittingTuples(model.loaded, placed, this.#report)
-  }
-
   #testsOf(
     entries: readonly YamlEntry[],
-    shared: readonly PlacedTuple[],
+    shared: FittingTuples | undefined,
     model: TestedModel | undefined,
   ): ModelTest[] {
     const list = entry(entries, "tests")
@@ -132,7 +128,7 @@ class StoreDocument {
   #testOf(
     value: YamlValue,
     index: number,
-    shared: readonly PlacedTuple[],
+    shared: FittingTuples | undefined,
     model: TestedModel | undefined,
   ): ModelTest | undefined {
     const entries = this.#reader.entries(value, "a test", testKeys)
@@ -143,15 +139,12 @@ class StoreDocument {
     const asked = readQuestions(this.#reader, entries, this.#report)
     if (!entries.some((each) => questionKeys.includes(each.name) && !this.#reader.isEmpty(each.value)))
       this.#report.add("SP6012", value.span, "this test asks nothing")
-    const tuples =
-      model === undefined || own.length === 0
-        ? shared
-        : fittingTuples(model.loaded, [...shared, ...own], this.#report)
+    const tuples = model && new FittingTuples(model.loaded, this.#report, shared).add(own)
     return {
       name: name ?? `test ${index + 1}`,
       description,
       span: value.span,
-      tuples: tuples.map(({ key }) => key),
+      tuples: tuples?.keys ?? [],
       questions: model === undefined ? asked : fittingQuestions(model.loaded, asked, this.#report),
     }
   }

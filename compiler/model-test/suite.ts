@@ -62,7 +62,7 @@ export interface ModelTest {
   readonly name: string
   readonly description: string | undefined
   readonly span: Span
-  /** The store's tuples and its own. */
+  /** The store's tuples and its own; one list for all tests that have none of their own. */
   readonly tuples: readonly TupleKey[]
   readonly questions: readonly Question[]
 }

@@ -7,6 +7,7 @@ import {
   type Node,
   parseAllDocuments,
   type Scalar,
+  visit,
   type YAMLMap,
 } from "yaml"
 import type { Report } from "../core/diagnostic.ts"
@@ -27,8 +28,8 @@ export interface YamlEntry {
   readonly value: YamlValue
 }
 
-/** Values of one file, those that references (`*name`) bring in counted each time they are named. */
-const valuesMax = 500_000
+/** Values that references (`*name`) may repeat in one file. */
+const repeatedMax = 50_000
 
 /**
  * Reads one YAML 1.2 file as the caller expects it to be. What is otherwise is a finding at its place, and undefined or empty here;
@@ -40,7 +41,9 @@ export class YamlReader {
   readonly #start: number
   readonly #text: string
   #document: Document | undefined
-  #values = 0
+  #targets: ReadonlyMap<Node, Node> = new Map()
+  /** How many values may still be read. */
+  #left = repeatedMax
 
   /** `part` is what of the file is read; all of it when absent. */
   constructor(file: SourceFile, report: Report, part?: Span) {
@@ -57,6 +60,10 @@ export class YamlReader {
         this.#report.add("SP6001", this.#span(...pos), lowerFirst(message.replace(/ at line \d+.*$/s, "")))
       if (document.errors.length > 0) continue
       this.#document = document
+      const { targets, count } = targetsOf(document)
+      this.#targets = targets
+      // What stands in the file is read a few times at most; what is beyond that comes of references.
+      this.#left += 4 * count
       read(this.#valueOf(document.contents, this.#span(0, 0)))
     }
   }
@@ -169,12 +176,12 @@ export class YamlReader {
 
   /** The node a value means; undefined when it is empty. */
   #resolved(value: YamlValue): Node | undefined {
-    if (++this.#values > valuesMax) {
-      if (this.#values === valuesMax + 1)
-        this.#report.add("SP6013", value.span, `more than ${valuesMax} values`)
+    if (--this.#left < 0) {
+      if (this.#left === -1)
+        this.#report.add("SP6013", value.span, `references repeat more than ${repeatedMax} values`)
       return undefined
     }
-    const node = isAlias(value.node) && this.#document ? value.node.resolve(this.#document) : value.node
+    const node = isAlias(value.node) ? this.#targets.get(value.node) : value.node
     if (isAlias(value.node) && node === undefined)
       return this.#wrong(value, `nothing above is called \`&${shown(value.node.source)}\``)
     return node === undefined || this.isEmpty({ ...value, node }) ? undefined : node
@@ -200,6 +207,26 @@ export class YamlReader {
     this.#report.add("SP6002", value.span, detail)
     return undefined
   }
+}
+
+/**
+ * What each reference means, the nearest node above it of that name; and how many nodes there are. In one walk, because the
+ * library takes one for each reference.
+ */
+function targetsOf(document: Document): { targets: ReadonlyMap<Node, Node>; count: number } {
+  const named = new Map<string, Node>()
+  const targets = new Map<Node, Node>()
+  let count = 0
+  visit(document, {
+    Node(_, node) {
+      count++
+      if (isAlias(node)) {
+        const target = named.get(node.source)
+        if (target !== undefined) targets.set(node, target)
+      } else if (node.anchor !== undefined) named.set(node.anchor, node)
+    },
+  })
+  return { targets, count }
 }
 
 function kindOf(node: Node): string {

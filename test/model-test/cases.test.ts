@@ -36,7 +36,7 @@ describe("codes of tests", () => {
   const codes = Object.keys(tests)
 
   test("each have a case", () => {
-    // Half a million values are no case to read.
+    // A hundred thousand questions are no case to read.
     const shown = new Set([...codesIn("model-test"), "SP6013"])
     expect(codes.filter((code) => !shown.has(code))).toEqual([])
   })

@@ -39,3 +39,14 @@ test("so are references in a context", () => {
 test("nesting without end is a finding", () => {
   expect(findingsOf(`tests: ${"[".repeat(100_000)}`).map(({ code }) => code)).toContain("SP6001")
 })
+
+test("users times objects times relations have a bound", () => {
+  const names = (type: string): string => Array.from({ length: 400 }, (_, at) => `"${type}:${at}"`).join(", ")
+  const text = `${model}tests:
+  - check:
+      - { users: [${names("user")}], objects: [${names("doc")}], assertions: { owner: false } }
+`
+  expect(findingsOf(text)).toMatchObject([
+    { code: "SP6013", detail: expect.stringContaining("160000 questions") },
+  ])
+})

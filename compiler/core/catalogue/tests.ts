@@ -77,8 +77,8 @@ export const tests = area({
   SP6013: {
     severity: "error",
     title: "Test file too large",
-    help: "Split the file, and remove repeated references (`*name`).",
-    why: "A file may hold 500,000 values, those that references bring in counted each time, so that a few lines of references to references cannot keep a compiler busy for ever.",
+    help: "Split the entry or the file, and remove repeated references (`*name`).",
+    why: "References may repeat 50,000 values in a file, and one entry may ask 100,000 questions: a few lines of references to references, or of users and objects, could otherwise keep a compiler busy for ever.",
   },
   SP6014: {
     severity: "error",
