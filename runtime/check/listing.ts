@@ -1,7 +1,7 @@
 import { type NameBytes, NameHeap, type PackedNames } from "./named-ids.ts"
 import { CheckError } from "./ports.ts"
-import { worseProblem } from "./problem.ts"
-import { isError, isMiss, isTrue, type Problem } from "./question.ts"
+import { type Problem, worseProblem } from "./problem.ts"
+import { isError, isMiss, isTrue } from "./question.ts"
 import type { ListEnd, Paging } from "./questions.ts"
 import type { Outcomes } from "./verification.ts"
 

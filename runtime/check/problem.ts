@@ -1,4 +1,10 @@
-import type { Problem } from "./question.ts"
+import type { CheckErrorCode } from "./ports.ts"
+
+/** Why a part has no truth value. */
+export interface Problem {
+  readonly code: CheckErrorCode
+  readonly message: string
+}
 
 /** Which of two problems to report. By what they say and not by the order they were met in, because that follows internal ids, which differ between processes. */
 export function worseProblem(one: Problem, two: Problem): Problem {

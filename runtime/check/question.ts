@@ -3,8 +3,8 @@ import { none } from "./adjacency.ts"
 import type { Graph, Slot } from "./graph.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { firstTemporaryId, Overlay } from "./overlay.ts"
-import type { CheckErrorCode, PageKey } from "./ports.ts"
-import { worseProblem } from "./problem.ts"
+import type { PageKey } from "./ports.ts"
+import { type Problem, worseProblem } from "./problem.ts"
 import type { AnyPart, Program } from "./program.ts"
 import type { View } from "./work.ts"
 
@@ -16,12 +16,6 @@ export const isFalse = 0
 export const isTrue = 1
 export const isError = 2
 export const isMiss = 3
-
-/** Why a part has no truth value. */
-export interface Problem {
-  readonly code: CheckErrorCode
-  readonly message: string
-}
 
 /** What a question consists of once its names are ids. */
 export interface QuestionParts {

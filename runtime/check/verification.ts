@@ -1,7 +1,8 @@
 import type { EvaluationOptions } from "./evaluation.ts"
 import { fixpointOfAll } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
-import { isError, isMiss, type Problem, Question, type QuestionParts } from "./question.ts"
+import type { Problem } from "./problem.ts"
+import { isError, isMiss, Question, type QuestionParts } from "./question.ts"
 
 /** What became of nodes, each by its place in the list of nodes asked about. */
 export interface Outcomes {
