@@ -1,4 +1,8 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { WatchedFiles } from "../../compiler/cli/dev/watched-files.ts"
+import { compile } from "../../compiler/compile.ts"
 import { exampleFolder, folderWith, run } from "./run.ts"
 
 const modular = {
@@ -86,4 +90,21 @@ describe("model print", () => {
     expect(code).toBe(1)
     expect(err).toContain("the type `1st` has a name that can't be written in a text")
   })
+})
+
+test("dev looks at every file of a modular model, and `plan` at what a module changes", async () => {
+  const conf = 'authz {\n  listen 127.0.0.1:8080\n  store acme { model "models/fga.mod" }\n}\n'
+  const before = folderWith({ ...modular, "gateway.conf": conf })
+  const files = new WatchedFiles(before)
+  expect(compile(files, "gateway.conf").plan).toBeDefined()
+  expect(files.changed()).toBe(false)
+  writeFileSync(
+    join(before, "models/docs.fga"),
+    modular["models/docs.fga"].replace("[user]", "[user, user:*]"),
+  )
+  expect(files.changed()).toBe(true)
+  const after = folderWith({ ...modular, "gateway.conf": conf })
+  const { code, out } = await run({ cwd: before }, "diff", after, ".")
+  expect(code).toBe(2)
+  expect(out).toContain("user:*")
 })
