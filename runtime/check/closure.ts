@@ -40,6 +40,11 @@ export class Closure {
     return this.exhausted && !this.#missed
   }
 
+  /** Nothing was found yet. */
+  get isEmpty(): boolean {
+    return this.#found.size === 0
+  }
+
   /** Some list was not in memory. */
   get missed(): boolean {
     return this.#missed

@@ -141,6 +141,11 @@ export class Engine {
     return this.#settings
   }
 
+  /** Bytes all graphs take. */
+  get memoryBytes(): number {
+    return this.#memory.total
+  }
+
   /** The store's revision as far as this process knows; undefined while its graph is not in memory. */
   revision(storeId: string): number | undefined {
     const store = this.#stores.get(storeId)

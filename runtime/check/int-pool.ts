@@ -7,6 +7,7 @@ const firstChunkInts = 1024
 const classMin = 2
 const classMax = 16
 const nothing = -1
+const nowhere = new Int32Array(0)
 
 /** One chunk: its integers, a bit per four of them where a free stretch begins, and how many are free. */
 interface Chunk {
@@ -22,6 +23,8 @@ interface Chunk {
  */
 export class IntPool {
   readonly #chunks: (Chunk | undefined)[] = []
+  /** Their integers once more, which are read a million times a second. */
+  readonly #arrays: Int32Array[] = []
   /** First free stretch per class. */
   readonly #heads = new Int32Array(classMax + 1).fill(nothing)
   #used = 0
@@ -44,7 +47,7 @@ export class IntPool {
   }
 
   array(address: number): Int32Array {
-    return (this.#chunks[address >>> chunkBits] as Chunk).array
+    return this.#arrays[address >>> chunkBits] as Int32Array
   }
 
   offset(address: number): number {
@@ -137,6 +140,7 @@ export class IntPool {
     const before = first.array.length
     const length = Math.min(chunkInts, Math.max(2 * before, 2 << size))
     first.array = copied(first.array, length)
+    this.#arrays[0] = first.array
     first.starts = copied(first.starts, length >>> 7)
     this.#reserved += length - before
     this.#addFree(0, before, length)
@@ -147,6 +151,7 @@ export class IntPool {
     let index = this.#chunks.indexOf(undefined)
     if (index < 0) index = this.#chunks.length
     this.#chunks[index] = { array, starts: new Int32Array(length >>> 7), free: 0 }
+    this.#arrays[index] = array
     this.#reserved += length
     this.#addFree(index, 0, length)
   }
@@ -166,6 +171,7 @@ export class IntPool {
   #drop(index: number): void {
     for (let at = 0; at < chunkInts; at += 1 << classMax) this.#unlink(index * chunkInts + at, classMax)
     this.#chunks[index] = undefined
+    this.#arrays[index] = nowhere
     this.#reserved -= chunkInts
   }
 }

@@ -11,6 +11,8 @@ export const suspended = -2
 const start = -3
 
 const framesKept = 1_024
+/** Nodes a search that found nothing leaves in the memo. */
+const rememberedMax = 8_192
 
 /** Discovery number that no open node has: the value depends on nothing still open. */
 const free = 0x7fff_ffff
@@ -343,9 +345,9 @@ export class Machine {
       question.steps++
       if (done !== true) continue
       if (value === isError) return this.#beyond()
-      if (value === isFalse) {
-        frame.search?.seen.each((object, relation) => this.#memo.remember(object, relation))
-      }
+      // Of a large search it would take too long at once; what is met again is then searched again.
+      if (value === isFalse && frame.search !== undefined && frame.search.seen.size <= rememberedMax)
+        frame.search.seen.each((object, relation) => this.#memo.remember(object, relation))
       return value
     }
     return suspended

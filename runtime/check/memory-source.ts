@@ -37,7 +37,7 @@ export class MemorySource implements TupleSource {
       this.rows.set(key, row)
     }
     if (changes.length > 0) this.latest = revision
-    this.feed.push(...changes)
+    for (const change of changes) this.feed.push(change)
     return changes
   }
 

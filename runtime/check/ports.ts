@@ -86,6 +86,8 @@ export interface CheckRequest {
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
   /** A revision (the token of a write) at or after which the answer must be true. */
   readonly atLeast?: number | undefined
+  /** Exactly this revision, past or present. */
+  readonly exactly?: number | undefined
   /** Also say why. */
   readonly explain?: boolean | undefined
   /** Where values for conditions are missing that would decide it, the answer says so instead of failing. */

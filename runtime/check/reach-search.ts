@@ -41,11 +41,14 @@ export class ReachSearch {
   }
 
   *run(): Generator<void, number> {
-    const { closure, objects, target, depthMax, tested } = this.#start
+    const { question, closure, objects, target, depthMax, tested } = this.#start
     if (!tested) yield* this.#test()
+    // A subject that stands nowhere: no need to look at the objects at all.
+    if (closure.complete && closure.isEmpty) return isFalse
     for (let at = 0; at < objects.length; at++) {
       this.#see(objects[at] as number, target)
-      if ((at & 1023) === 1023) yield
+      question.steps++
+      if ((at & 255) === 255) yield
     }
     while (!this.#met) {
       yield

@@ -1,7 +1,7 @@
 import type { Pins } from "./pages.ts"
 import { CheckError, type PageKey } from "./ports.ts"
 import type { Snapshot } from "./snapshot.ts"
-import type { StoreGraph } from "./store-graph.ts"
+import { NoRoom, type StoreGraph } from "./store-graph.ts"
 import type { Progress, Work } from "./work.ts"
 
 /** No turn of the event loop is held longer than about this. */
@@ -45,6 +45,8 @@ export class RunQueue {
   readonly #settings: RunSettings
   readonly #running = new Set<Running>()
   readonly #waiting: Running[] = []
+  /** Those that found no room for their pages beside the others', and begin anew when one of those has ended. */
+  readonly #starved: Running[] = []
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
   #sliceEnd = 0
@@ -126,6 +128,8 @@ export class RunQueue {
     this.#running.delete(running)
     running.store.leave(running.view)
     if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
+    const next = this.#starved.shift()
+    if (next !== undefined) void this.#again(next)
   }
 
   #wait(running: Running): void {
@@ -203,8 +207,21 @@ export class RunQueue {
       if (pins !== undefined && store.graph === view.graph) await store.loadPages(keys, pins)
       await this.#again(running)
     } catch (error) {
+      if (error instanceof NoRoom && this.#makesWay(running)) return
       this.#fail(running, error instanceof CheckError ? error : unreadable(error))
     }
+  }
+
+  /** Lets go of its pages so that others can end, if there are others. */
+  #makesWay(running: Running): boolean {
+    const { pages } = running.view.graph
+    const isAtWork = (other: Running) =>
+      other !== running && !this.#starved.includes(other) && (other.pins?.pages.length ?? 0) > 0
+    if (running.pins === undefined || ![...this.#running].some(isAtWork)) return false
+    pages?.unpin(running.pins)
+    running.pins = pages?.newPins()
+    this.#starved.push(running)
+    return true
   }
 
   /** Begins anew, on the present or on the past as it looks now. */

@@ -35,6 +35,9 @@ export interface StoreGraphOptions {
 
 class TooLarge extends Error {}
 
+/** The pages a question needs do not fit beside what others need at the same time. */
+export class NoRoom extends CheckError {}
+
 /**
  * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
  * from the source's feed. The graph always stands at exactly one revision; work under way goes on at the one it began at.
@@ -175,7 +178,7 @@ export class StoreGraph implements Tenant, Place {
     const last = fresh.at(-1)
     if (first === undefined || last === undefined) return true
     if (first.revision !== this.#queued + 1) return false
-    this.#queue.push(...fresh)
+    for (const change of fresh) this.#queue.push(change)
     this.#queued = last.revision
     if (last.revision > this.#floor) this.#floor = last.revision
     if (this.#views.size >= viewsAtOnce) this.#options.onQueued()
@@ -188,7 +191,7 @@ export class StoreGraph implements Tenant, Place {
     if (this.#queue.length === 0) return
     const { graph } = this
     this.#views.apply(graph, this.#queue)
-    if (this.#reading > 0) this.#recent.push(...this.#queue)
+    if (this.#reading > 0) for (const change of this.#queue) this.#recent.push(change)
     this.#queue = []
     graph.revision = this.#queued
     this.#changed()
@@ -352,7 +355,7 @@ export class StoreGraph implements Tenant, Place {
         const { done, value: tooMany } = installing.next()
         this.#changed()
         if (done && tooMany !== undefined) return await this.#withoutPages(tooMany)
-        if (!memory.makeRoom(this, true)) throw new CheckError("resource_exhausted", doesNotFit)
+        if (!memory.makeRoom(this, true)) throw new NoRoom("resource_exhausted", doesNotFit)
         if (done) break
         if (now() < until) continue
         await turn()

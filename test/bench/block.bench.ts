@@ -1,0 +1,234 @@
+import { Engine } from "../../runtime/check/engine.ts"
+import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import {
+  CheckError,
+  type CheckRequest,
+  type TupleChange,
+  type TupleRow,
+  type TupleSource,
+} from "../../runtime/check/ports.ts"
+import { modelOf } from "../check/model.ts"
+import { Random } from "../naive/random.ts"
+
+// How long hostile shapes hold the event loop, and what they do to the small checks of others. Tuples come from memory in batches, a turn each, as a
+// database's cursor brings them.
+
+const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+    define banned: [user]
+    define ally: [user, group#ally] but not banned
+type doc
+  relations
+    define viewer: [user, group#member]
+    define guest: [user, group#ally]
+`)
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+class RowSource implements TupleSource {
+  rows: TupleRow[] = []
+  latest = 1
+
+  async revision(): Promise<number> {
+    return this.latest
+  }
+  async load(_store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+    for (let at = 0; at < this.rows.length; at += 1000) {
+      onBatch(this.rows.slice(at, at + 1000))
+      await turn()
+    }
+    return this.latest
+  }
+  async pages() {
+    return { revision: this.latest, pages: [] }
+  }
+  async changes() {
+    return []
+  }
+  async stood() {
+    return []
+  }
+}
+
+/** Processor time and wall time, whichever is less: on a busy machine a turn may stand still in the middle. */
+function clock(): { wall: number; cpu: number } {
+  const { user, system } = process.cpuUsage()
+  return { wall: performance.now(), cpu: (user + system) / 1000 }
+}
+
+/** The loop's turns and a small check in each of them, while something else goes on. */
+class Watch {
+  longestMs = 0
+  #on = true
+  readonly #small: () => void
+  readonly #done: Promise<void>
+
+  constructor(small: () => void) {
+    this.#small = small
+    this.#done = this.#run()
+  }
+
+  async #run(): Promise<void> {
+    let last = clock()
+    while (this.#on) {
+      await turn()
+      const now = clock()
+      this.longestMs = Math.max(this.longestMs, Math.min(now.wall - last.wall, now.cpu - last.cpu))
+      this.#small()
+      last = clock()
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#on = false
+    await this.#done
+  }
+}
+
+const random = new Random(17)
+const row = (object: string, relation: string, subject: string, subjectRelation = ""): TupleRow => [
+  object,
+  relation,
+  subject,
+  subjectRelation,
+  "",
+  "",
+]
+const ask = (user: string, relation: string, object: string): CheckRequest => ({ user, relation, object })
+
+/** A second store is asked all the time. */
+const others = new RowSource()
+others.rows.push(row("doc:1", "viewer", "group:1", "member"), row("group:1", "member", "user:ann"))
+
+async function measure(what: string, engine: Engine, work: () => unknown): Promise<void> {
+  const watch = new Watch(() => void engine.check("others", model, ask("user:ann", "viewer", "doc:1")))
+  // Let the measurement itself settle.
+  for (let at = 0; at < 20; at++) await turn()
+  watch.longestMs = 0
+  const started = performance.now()
+  let outcome: unknown
+  try {
+    outcome = await work()
+  } catch (error) {
+    if (!(error instanceof CheckError)) throw error
+    outcome = error.code
+  }
+  const elapsed = performance.now() - started
+  for (let at = 0; at < 5; at++) await turn()
+  await watch.end()
+  console.log(
+    JSON.stringify({
+      what: `longest turn: ${what}`,
+      value: Number(watch.longestMs.toFixed(1)),
+      unit: "ms",
+      spread: `in all ${elapsed.toFixed(0)} ms, ${typeof outcome === "object" && outcome !== null && "allowed" in outcome ? outcome.allowed : (outcome ?? "done")}`,
+      bar: "≤ 20",
+      ok: watch.longestMs <= 20,
+    }),
+  )
+}
+
+function shapes(): Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][] }> {
+  const found = new Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][] }>()
+  const million = Array.from({ length: 1_000_000 }, (_, at) => at)
+  for (let at = million.length - 1; at > 0; at--) {
+    const other = random.below(at + 1)
+    const moved = million[at] as number
+    million[at] = million[other] as number
+    million[other] = moved
+  }
+  found.set("a group of 1,000,000", {
+    rows: [
+      // Names come in another order than their places in the list.
+      ...million.slice(0, 300_000).map((at) => row(`doc:own${at}`, "viewer", `user:${at}`)),
+      row("doc:1", "viewer", "group:1", "member"),
+      ...million.map((_, at) => row("group:1", "member", `user:${at}`)),
+    ],
+    ask: [
+      ["a member", ask("user:777777", "viewer", "doc:1")],
+      ["a stranger", ask("user:stranger", "viewer", "doc:1")],
+    ],
+  })
+  for (const relation of ["member", "ally"]) {
+    const viewer = relation === "member" ? "viewer" : "guest"
+    const chain = [row("doc:1", viewer, "group:0", relation)]
+    for (let at = 0; at < 1000; at++) chain.push(row(`group:${at}`, relation, `group:${at + 1}`, relation))
+    found.set(`a chain of 1,000 (${relation})`, {
+      rows: [...chain, row("group:1000", relation, "user:ann")],
+      ask: [["its end", ask("user:ann", viewer, "doc:1")]],
+    })
+    const diamond = [row("doc:1", viewer, "group:0a", relation)]
+    for (let level = 0; level < 20; level++)
+      for (const from of "ab")
+        for (const to of "ab")
+          diamond.push(row(`group:${level}${from}`, relation, `group:${level + 1}${to}`, relation))
+    found.set(`a diamond of 2^20 ways (${relation})`, {
+      rows: diamond,
+      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
+    })
+    const cycle = [row("doc:1", viewer, "group:0", relation)]
+    for (let at = 0; at < 10_000; at++)
+      cycle.push(row(`group:${at}`, relation, `group:${(at + 1) % 10_000}`, relation))
+    found.set(`a cycle of 10,000 (${relation})`, {
+      rows: cycle,
+      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
+    })
+    found.set(`a document of 200,000 groups (${relation})`, {
+      rows: Array.from({ length: 200_000 }, (_, at) =>
+        row("doc:1", viewer, `group:${(at * 7919) % 200_000}`, relation),
+      ).concat(
+        Array.from({ length: 200_000 }, (_, at) =>
+          row(`group:${at}`, relation, `group:${at + 200_000}`, relation),
+        ),
+      ),
+      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
+    })
+  }
+  return found
+}
+
+async function run(
+  name: string,
+  rows: TupleRow[],
+  questions: [string, CheckRequest][],
+  asked: LoadedModel,
+): Promise<void> {
+  const source = new RowSource()
+  source.rows = rows
+  const both: TupleSource = {
+    revision: (store) => (store === "others" ? others.revision() : source.revision()),
+    load: (store, onBatch) => (store === "others" ? others : source).load(store, onBatch),
+    pages: () => source.pages(),
+    changes: () => source.changes(),
+    stood: () => source.stood(),
+  }
+  const engine = new Engine(both, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY, coldMs: 600_000 })
+  await engine.warm("others")
+  await measure(`${name}: load`, engine, () => engine.warm("big"))
+  for (const [who, request] of questions)
+    await measure(`${name}: ${who}`, engine, () => engine.check("big", asked, request))
+  const change = (revision: number, operation: "write" | "delete"): TupleChange[] =>
+    Array.from({ length: 1_000 }, (_, at) => ({
+      revision,
+      operation,
+      row: row("group:1", "member", `user:new${(at * 331) % 1_000}`),
+    }))
+  await measure(`${name}: 1,000 members come and go, and a list is read`, engine, async () => {
+    engine.applied("big", change(2, "write"))
+    await turn()
+    await engine.check("big", asked, ask("user:new5", "member", "group:1"))
+    engine.applied("big", change(3, "delete"))
+    await turn()
+    await engine.check("big", asked, ask("group:9#member", "member", "group:1"))
+  })
+  await measure(`${name}: dropped`, engine, async () => {
+    engine.dropped("big")
+    for (let at = 0; at < 50; at++) await turn()
+  })
+  engine.close()
+}
+
+for (const [name, { rows, ask: questions }] of shapes()) await run(name, rows, questions, model)
