@@ -89,14 +89,16 @@ export function compileExpression(
   const closure = compiler.compile(checked.tree)
   const costMax = options.costMax ?? costMaxDefault
   const { slots } = compiler
-  return (bindings) => {
-    const frame: Frame = { values: bindings, locals: slots === 0 ? noLocals : new Array<unknown>(slots) }
-    const before = startMeter(costMax)
-    try {
-      return closure(frame)
-    } finally {
-      endMeter(before)
-    }
+  if (slots === 0) return (bindings) => run(closure, { values: bindings, locals: noLocals }, costMax)
+  return (bindings) => run(closure, { values: bindings, locals: new Array<unknown>(slots) }, costMax)
+}
+
+function run(closure: Closure, frame: Frame, costMax: number): unknown {
+  const before = startMeter(costMax)
+  try {
+    return closure(frame)
+  } finally {
+    endMeter(before)
   }
 }
 

@@ -1,5 +1,5 @@
 import { readNumber } from "./number-literal.ts"
-import { isNameStart, nameEnd, type Report } from "./source-characters.ts"
+import { isNameStart, nameEnd, type Reporter } from "./source-characters.ts"
 import { readText } from "./text-literal.ts"
 
 /** What a token is: a name, a field in backticks, a value, the end, a mistake that is reported already, or a sign by its own text. */
@@ -85,11 +85,11 @@ export class Lexer {
   /** Where the token before ended. */
   endBefore = 0
   private readonly source: string
-  private readonly report: Report
+  private readonly reporter: Reporter
 
-  constructor(source: string, report: Report) {
+  constructor(source: string, reporter: Reporter) {
     this.source = source
-    this.report = report
+    this.reporter = reporter
   }
 
   /** Goes to the next token. */
@@ -106,9 +106,9 @@ export class Lexer {
     if (isNameStart(code)) return this.word(at)
     const follower = this.source.charCodeAt(at + 1)
     if ((code >= 48 && code <= 57) || (code === 46 && follower >= 48 && follower <= 57)) {
-      return this.literal(readNumber(this.source, at, this.report))
+      return this.literal(readNumber(this.source, at, this.reporter))
     }
-    if (code === 34 || code === 39) return this.literal(readText(this.source, at, at, this.report))
+    if (code === 34 || code === 39) return this.literal(readText(this.source, at, at, this.reporter))
     const sign = code < 128 ? singleOf[code] : undefined
     if (sign === undefined) return this.longSign(code, follower, at)
     this.strength = singleStrength[code] ?? 0
@@ -139,7 +139,11 @@ export class Lexer {
     const close = source.indexOf(closer, at + 2)
     const end = close === -1 ? source.length : close + closer.length
     if (follower === 42)
-      this.report("`/*` starts no comment; comments start with `//` and end with their line", at, end)
+      this.reporter.mistake(
+        "`/*` starts no comment; comments start with `//` and end with their line",
+        at,
+        end,
+      )
     return end
   }
 
@@ -164,7 +168,7 @@ export class Lexer {
     const quote = source.charCodeAt(end)
     const name = source.slice(at, end)
     if ((quote === 34 || quote === 39) && /^(?:[rR]|[bB][rR]?)$/.test(name)) {
-      return this.literal(readText(source, at, end, this.report))
+      return this.literal(readText(source, at, end, this.reporter))
     }
     this.value = name
     switch (name.length) {
@@ -191,7 +195,7 @@ export class Lexer {
         return follower === 61 ? this.infix(">=", at + 2, comparing) : this.infix(">", at + 1, comparing)
       case 61:
         if (follower === 61) return this.comparison("==", at)
-        this.report("`=` compares nothing; write `==`", at, at + 1)
+        this.reporter.mistake("`=` compares nothing; write `==`", at, at + 1)
         return this.infix("==", at + 1, comparing)
       case 38:
         return follower === 38 ? this.infix("&&", at + 2, 2) : this.meant("&&", at, 1)
@@ -214,7 +218,7 @@ export class Lexer {
   /** A sign of another language; the one of ours that does it comes out. */
   private meant(sign: Sign, at: number, length: number): TokenKind {
     const found = this.source.slice(at, at + length)
-    this.report(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
+    this.reporter.mistake(`\`${found}\` is no operator; write \`${sign}\``, at, at + length)
     return this.infix(sign, at + length, sign === "&&" ? 2 : sign === "||" ? 1 : comparing)
   }
 
@@ -227,7 +231,11 @@ export class Lexer {
     }
     const close = this.source.indexOf("`", at + 1)
     const end = close === -1 ? at + 1 : close + 1
-    this.report("in backticks stands the name of a field: letters, digits, blanks, and `_.-/`", at, end)
+    this.reporter.mistake(
+      "in backticks stands the name of a field: letters, digits, blanks, and `_.-/`",
+      at,
+      end,
+    )
     return this.cut("bad", end)
   }
 
@@ -238,7 +246,7 @@ export class Lexer {
     if (closing !== undefined) return this.typographicText(at, closing)
     const printable = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character)
     const shown = printable ? `\`${character}\`` : "this character"
-    this.report(hints.get(character) ?? `${shown} has no place here`, at, end)
+    this.reporter.mistake(hints.get(character) ?? `${shown} has no place here`, at, end)
     return this.cut("bad", end)
   }
 
@@ -247,7 +255,7 @@ export class Lexer {
     closing.lastIndex = at + 1
     const close = closing.exec(this.source)
     const end = close === null ? this.source.length : close.index + (close[0] === "\n" ? 0 : 1)
-    this.report("texts stand in straight quotation marks: `\"…\"` or `'…'`", at, end)
+    this.reporter.mistake("texts stand in straight quotation marks: `\"…\"` or `'…'`", at, end)
     return this.literal({ value: "", end })
   }
 }

@@ -1,4 +1,4 @@
-import { excerpt, isNamePart, type Literal, nameEnd, type Report } from "./source-characters.ts"
+import { excerpt, isNamePart, type Literal, nameEnd, type Reporter } from "./source-characters.ts"
 import { Uint, uintMax } from "./values.ts"
 
 const whole = /^\d+$/
@@ -36,7 +36,7 @@ function isDigit(code: number): boolean {
  * Reads the number at `at`: int as a bigint (whether it fits is known only with its sign), uint, double.
  * One that is none is reported and stands for 0.
  */
-export function readNumber(source: string, at: number, report: Report): Literal {
+export function readNumber(source: string, at: number, reporter: Reporter): Literal {
   // Most numbers are a few digits.
   const stop = digitsEnd(source, at)
   const following = source.charCodeAt(stop)
@@ -55,13 +55,13 @@ export function readNumber(source: string, at: number, report: Report): Literal 
     const value = wholeNumber(suffix === "" ? text : text.slice(0, -1))
     if (suffix === "") return { value, end }
     if (value <= uintMax) return { value: new Uint(value), end }
-    report(`the number does not fit into a uint, whose largest is ${uintMax}`, at, end)
+    reporter.mistake(`the number does not fit into a uint, whose largest is ${uintMax}`, at, end)
     return { value: new Uint(0n), end }
   }
   const value = decimal.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(value)) return { value, end }
   const reason = Number.isNaN(value) ? "is not a number" : "does not fit into a double"
-  report(`\`${excerpt(text)}\` ${reason}`, at, end)
+  reporter.mistake(`\`${excerpt(text)}\` ${reason}`, at, end)
   return { value: 0, end }
 }
 

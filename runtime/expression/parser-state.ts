@@ -28,7 +28,12 @@ export class ParserState {
 
   constructor(source: string) {
     this.source = source
-    this.lexer = new Lexer(source, (message, start, end) => this.report("syntax", message, start, end))
+    this.lexer = new Lexer(source, this)
+  }
+
+  /** A mistake the lexer came across. */
+  mistake(message: string, start: number, end: number): void {
+    this.report("syntax", message, start, end)
   }
 
   protected report(kind: FindingKind, message: string, start: number, end: number): void {

@@ -1,5 +1,8 @@
-/** Takes note of a mistake between two offsets. */
-export type Report = (message: string, start: number, end: number) => void
+/** Takes note of mistakes. */
+export interface Reporter {
+  /** A mistake between two offsets. */
+  mistake(message: string, start: number, end: number): void
+}
 
 /** A literal read from a source, and where it ends. */
 export interface Literal {

@@ -1,4 +1,4 @@
-import type { Literal, Report } from "./source-characters.ts"
+import type { Literal, Reporter } from "./source-characters.ts"
 
 const simpleEscapes: ReadonlyMap<string, string> = new Map([
   ["a", "\x07"],
@@ -57,7 +57,7 @@ function brokenEnd(source: string, from: number, marks: string, close: number): 
  * Reads the text or the bytes at `at`, whose marks start at `quote`, behind the prefix (`r`, `b`, `br`).
  * A wrong sequence and a text that is not closed are reported; the latter ends with its line.
  */
-export function readText(source: string, at: number, quote: number, report: Report): Literal {
+export function readText(source: string, at: number, quote: number, reporter: Reporter): Literal {
   const plain = at === quote ? plainTextEnd(source, quote) : -1
   if (plain !== -1) return { value: source.slice(quote + 1, plain), end: plain + 1 }
   const mark = source[quote] ?? '"'
@@ -73,7 +73,7 @@ export function readText(source: string, at: number, quote: number, report: Repo
     const message = isSplit
       ? "a text in single quotation marks ends on its line; use three marks for several lines"
       : `the text is not closed: \`${marks}\` is missing`
-    report(message, at, end)
+    reporter.mistake(message, at, end)
     return { value: isBytes ? new Uint8Array() : "", end }
   }
   const end = close + marks.length
@@ -83,7 +83,7 @@ export function readText(source: string, at: number, quote: number, report: Repo
     return { value: isBytes ? new TextEncoder().encode(text) : text, end }
   }
   const decode = isBytes ? unescapeBytes : unescapeText
-  return { value: decode(source, from, close, report), end }
+  return { value: decode(source, from, close, reporter), end }
 }
 
 interface Escape {
@@ -94,14 +94,18 @@ interface Escape {
 }
 
 /** The sequence at `at`, where a backslash stands. One that does not exist is reported and stands for nothing. */
-function readEscape(source: string, at: number, stop: number, report: Report): Escape | undefined {
+function readEscape(source: string, at: number, stop: number, reporter: Reporter): Escape | undefined {
   const simple = simpleEscapes.get(source[at + 1] ?? "")
   if (simple !== undefined) return { code: simple.charCodeAt(0), isByte: false, end: at + 2 }
   numericEscape.lastIndex = at
   const match = numericEscape.exec(source)
   if (match === null || at + match[0].length > stop) {
     const part = source.slice(at, Math.min(at + 2, stop))
-    report(`\`${part}\` is not an escape; a backslash itself is written \`\\\\\``, at, at + part.length)
+    reporter.mistake(
+      `\`${part}\` is not an escape; a backslash itself is written \`\\\\\``,
+      at,
+      at + part.length,
+    )
     return undefined
   }
   const [text, byte, short, long, octal] = match
@@ -109,27 +113,27 @@ function readEscape(source: string, at: number, stop: number, report: Report): E
     octal === undefined ? Number.parseInt(byte ?? short ?? long ?? "0", 16) : Number.parseInt(octal, 8)
   const end = at + text.length
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-    report(`\`${text}\` is not an escape: there is no such character`, at, end)
+    reporter.mistake(`\`${text}\` is not an escape: there is no such character`, at, end)
     return undefined
   }
   return { code, isByte: byte !== undefined || octal !== undefined, end }
 }
 
-function unescapeText(source: string, from: number, stop: number, report: Report): string {
+function unescapeText(source: string, from: number, stop: number, reporter: Reporter): string {
   let text = ""
   let at = from
   for (;;) {
     const backslash = source.indexOf("\\", at)
     if (backslash === -1 || backslash >= stop) return text + source.slice(at, stop)
     text += source.slice(at, backslash)
-    const sequence = readEscape(source, backslash, stop, report)
+    const sequence = readEscape(source, backslash, stop, reporter)
     if (sequence !== undefined) text += String.fromCodePoint(sequence.code)
     at = sequence?.end ?? backslash + 2
   }
 }
 
 /** In bytes `\x` and octal escapes are bytes, all other characters their UTF-8; `\u` and `\U` do not exist. */
-function unescapeBytes(source: string, from: number, stop: number, report: Report): Uint8Array {
+function unescapeBytes(source: string, from: number, stop: number, reporter: Reporter): Uint8Array {
   const parts: Uint8Array[] = []
   const encoder = new TextEncoder()
   let at = from
@@ -140,11 +144,11 @@ function unescapeBytes(source: string, from: number, stop: number, report: Repor
       return new Uint8Array(Buffer.concat(parts))
     }
     parts.push(encoder.encode(source.slice(at, backslash)))
-    const sequence = readEscape(source, backslash, stop, report)
+    const sequence = readEscape(source, backslash, stop, reporter)
     at = sequence?.end ?? backslash + 2
     if (sequence !== undefined && !sequence.isByte && at - backslash > 2) {
       const part = source.slice(backslash, at)
-      report(`\`${part}\` is not an escape of bytes; write the bytes with \`\\x\``, backslash, at)
+      reporter.mistake(`\`${part}\` is not an escape of bytes; write the bytes with \`\\x\``, backslash, at)
     }
     if (sequence !== undefined) parts.push(Uint8Array.of(sequence.code))
   }
