@@ -17,6 +17,8 @@ const statesMax = 12
 /** Nodes nearest to the question that proposals are read from. */
 const nodesMax = 3_000
 const stepsMax = 400_000
+/** For whether the user has a relation somewhere else. */
+const quickSteps = 2_000
 
 interface Found {
   readonly repair: Repair
@@ -117,12 +119,15 @@ export class MissSearch {
 
   *#proposals(state: readonly Edit[], first: Decided): Generator<void, readonly Repair[] | undefined> {
     let decided = first
+    const parts = state.length > 0 ? this.#partsWith(state) : this.#parts
     if (state.length > 0) {
-      const made = yield* this.#decide(this.#partsWith(state))
+      const made = yield* this.#decide(parts)
       if (made === undefined) return undefined
       decided = made
     }
-    const repairs = new Repairs(decided, this.#edits)
+    const repairs = new Repairs(decided, this.#edits, (object, relation) =>
+      this.#holds({ ...parts, object, relation }),
+    )
     const proposed = yield* repairs.of(0)
     if (repairs.cut || decided.collector.overflowed) this.complete = false
     return proposed
@@ -170,6 +175,19 @@ export class MissSearch {
     }
     if (outcome !== undefined) this.#tried.set(key, outcome)
     return outcome
+  }
+
+  /** A quick look: what takes long does not hold. */
+  #holds(parts: QuestionParts): boolean {
+    const evaluation = this.#evaluation
+    this.#done += evaluation.question.steps
+    try {
+      evaluation.begin(parts, { ...this.#limits, stepsMax: quickSteps })
+      return evaluation.run(never).kind === "done" && evaluation.allowed
+    } catch (error) {
+      if (error instanceof CheckError) return false
+      throw error
+    }
   }
 
   /** An error that values might mend is `conditional`, any other a deny. */
@@ -231,6 +249,7 @@ export class MissSearch {
 }
 
 const always = () => true
+const never = () => false
 
 function sizeOf({ add, remove }: NearestMiss): number {
   return add.length + remove.length

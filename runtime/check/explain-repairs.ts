@@ -1,3 +1,4 @@
+import { Closure } from "./closure.ts"
 import type { Decided } from "./explain-proof.ts"
 import { slotOf } from "./explain-tuples.ts"
 import { type Formula, no, yes } from "./fixpoint.ts"
@@ -26,9 +27,12 @@ export interface Repair {
 
 /** Best ones kept per node. */
 const keptMax = 8
-/** Elements looked at of one list, and places of the user's own proposed for one. */
+/** Elements looked at of one list. */
 const listMax = 1_000
+/** Places of the user's own proposed for a relation, how many are tried for it, and how far they are looked for. */
 const placesMax = 3
+const candidatesMax = 12
+const placeStepsMax = 3_000
 /** Steps of looking for what would make something false. */
 const blockStepsMax = 3_000
 
@@ -52,13 +56,20 @@ export class Repairs {
   readonly #decided: Decided
   readonly #needs: (readonly Repair[])[] = []
   readonly #edits = new Map<string, Edit>()
-  readonly #places = new Map<number, number[]>()
+  readonly #places = new Map<number, readonly number[]>()
+  readonly #holds: (object: number, relation: number) => boolean
   #blockSteps = 0
   /** Something was left out because there was too much. */
   cut = false
 
-  constructor(decided: Decided, edits: Map<string, Edit>) {
+  /** `holds` says whether the user has a relation on an object. */
+  constructor(
+    decided: Decided,
+    edits: Map<string, Edit>,
+    holds: (object: number, relation: number) => boolean,
+  ) {
     this.#decided = decided
+    this.#holds = holds
     this.#edits = edits
   }
 
@@ -244,26 +255,35 @@ export class Repairs {
     return list.slice(listStart, Math.min(listEnd, listStart + listMax))
   }
 
-  /** Some objects on which a tuple of the user itself gives it a relation already. */
-  #placesOf(target: number): number[] {
+  /** Some objects on which the user has a relation already, those nearest to the user. */
+  #placesOf(target: number): readonly number[] {
     const known = this.#places.get(target)
     if (known !== undefined) return known
+    const places = this.#candidatesOf(target).filter((object) => this.#holds(object, target))
+    if (places.length > placesMax) this.cut = true
+    this.#places.set(target, places.slice(0, placesMax))
+    return places.slice(0, placesMax)
+  }
+
+  /** Where the user may have the relation: backwards from the user. */
+  #candidatesOf(target: number): number[] {
     const { question } = this.#decided
     const found = new Set<number>()
-    const part = question.program.parts[target]
     // Pages of where a user stands may be large, and an explanation should not push others out of memory.
-    if (question.graph.pages !== undefined) this.cut = true
-    else if (part?.op === "any")
-      for (const test of part.tests) {
-        const other = test.wildcard ? question.wildcard : question.subject
-        if (other < 0 || found.size >= placesMax || !question.openBack(other, test.slot)) continue
-        const { list, listStart, listEnd } = question
-        const ids = list.slice(listStart, Math.min(listEnd, listStart + placesMax))
-        if (ids.length < listEnd - listStart) this.cut = true
-        for (const object of ids) if (this.#stands(object, test, other)) found.add(object)
-      }
+    if (question.graph.pages !== undefined) {
+      this.cut = true
+      return []
+    }
+    const closure = new Closure(question, target)
+    const stepsMax = question.steps + placeStepsMax
+    const enough = () => found.size >= candidatesMax || question.steps > stepsMax
+    while (!closure.exhausted && !enough())
+      for (const _ of closure.grow((object, relation) => {
+        if (relation === target && found.size < candidatesMax) found.add(object)
+      }))
+        if (enough()) break
+    if (!closure.exhausted) this.cut = true
     if (target === question.program.own) found.delete(question.subject)
-    this.#places.set(target, [...found])
     return [...found]
   }
 
