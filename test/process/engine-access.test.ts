@@ -63,6 +63,9 @@ describePostgres("callers of the engine", () => {
     const runtime = await running(ports, {})
     const conf = planOfEngine(ports, "secret app = env(APP_KEY)", "auth key app { read acme; write acme }")
     await runtime.apply(conf, author)
+    // Samples of `dev`: written with this process's own credential.
+    const sample = { user: "user:bob", relation: "viewer", object: "order:2" }
+    expect(await runtime.seed("acme", [sample])).toBe(1)
     expect(await ask(ports.authz, undefined)).toBe("401 bearer_token_missing")
     expect(await ask(ports.authz, "the-key-of-nobody")).toBe("401 unauthenticated")
     expect(await ask(ports.authz, env.APP_KEY, "/stores")).toBe("403 forbidden")
@@ -75,9 +78,12 @@ describePostgres("callers of the engine", () => {
       status: 200,
       body: { stores: [{ name: "acme" }] },
     })
-    expect(await runtime.seed("acme", [])).toBe(0)
+    expect(await control(ports, "POST", "/authz/stores/acme/check", { tuple_key: sample })).toMatchObject({
+      status: 200,
+      body: { allowed: true },
+    })
     const told = JSON.stringify([runtime.lines, (await control(ports, "GET", "/v1/plan")).body])
-    for (const secret of Object.values(env)) expect(told).not.toContain(`"${secret}"`)
+    for (const secret of Object.values(env)) expect(told).not.toContain(secret)
   })
 
   it("may be others with the next plan, without a new listener", async () => {
