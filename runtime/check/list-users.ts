@@ -76,7 +76,7 @@ class UserList implements Inquiry<ListUsersAnswer> {
     this.#part = this.#parts.program.parts[this.#target]
     this.#verification = Verification.of(this.#parts, bounds)
     this.#question.begin(this.#parts, bounds.partialConditions)
-    this.#sets = new UserSets(this.#question)
+    this.#sets = new UserSets(this.#question, bounds.depthMax)
     this.#wildcardCheck = new SubjectChecks(bounds)
     this.#listing = new Listing({
       paging: request,
@@ -115,7 +115,7 @@ class UserList implements Inquiry<ListUsersAnswer> {
       for (const user of everybody.users) if (!walk.has(user)) users.push(user)
     }
     if (listed) users.push(this.#parts.wildcard)
-    if (!pure) yield* this.#sets.prepare(walk.nodes, users.length, this.#bounds.depthMax)
+    if (!pure) yield* this.#findSets(root, users.length)
     const decided = yield* this.#listing.run(users)
     this.#keepMisses(this.#question)
     return decided
@@ -135,6 +135,15 @@ class UserList implements Inquiry<ListUsersAnswer> {
     if (walk.missed) return undefined
     if (!walk.tooDeep) return walk
     throw this.#errorOf(question.tooDeepProblem())
+  }
+
+  /** Sets of what the relation is made of, also of what is taken away; not farther than pays for so many users. */
+  *#findSets(root: readonly number[], users: number): Generator<void> {
+    const { depthMax } = this.#bounds
+    const stepsMax = 1_000 + 16 * users
+    const walk = new UserWalk(this.#question, { nodes: root, everything: true, depthMax, stepsMax })
+    yield* walk.run()
+    yield* this.#sets.prepare(walk.nodes, users)
   }
 
   /**
@@ -198,6 +207,8 @@ class UserList implements Inquiry<ListUsersAnswer> {
   #known(id: number): number {
     const { program } = this.#parts
     if (id === this.#object && this.#target === program.own) return isTrue
+    const whole = this.#sets.truth(this.#object, this.#target)
+    if (whole >= 0) return whole
     return this.#part === undefined ? isFalse : decideByKnown(this.#sets, this.#object, this.#part)
   }
 

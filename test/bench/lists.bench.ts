@@ -9,9 +9,22 @@ import { MemorySource } from "../../runtime/check/memory-source.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import type { Work } from "../../runtime/check/work.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
+import { modelOf } from "../check/model.ts"
 import { reader, readerDocs, scenarios, tuples, model as worldModel } from "./authz/world.ts"
 
 // Lists and batches in process: in the world of the API's bench, and in the shapes that are quadratic when they are done one by one.
+
+const banning = modelOf(`
+type user
+type group
+  relations
+    define banned: [user]
+    define member: [user, group#ally]
+    define ally: member but not banned
+type doc
+  relations
+    define viewer: [group#ally]
+`)
 
 const rounds = 5
 const roundMs = 300
@@ -223,5 +236,28 @@ async function crowds(): Promise<void> {
   engine.close()
 }
 
+/** The same crowd, but each group has members of its own that it bans. */
+async function bannedCrowd(): Promise<void> {
+  const keys: TupleKey[] = []
+  const add = (user: string, relation: string, object: string) => keys.push({ user, relation, object })
+  for (let at = 0; at < 100_000; at++) add(`user:m${at}`, "member", `group:c${at % 1000}`)
+  for (let at = 0; at < 1000; at++) {
+    add(`user:m${at}`, "banned", `group:c${at}`)
+    add(`group:c${at}#ally`, "viewer", "doc:crowd")
+  }
+  const engine = await engineOf(keys)
+  const { bounds } = engine
+  const crowd = { object: "doc:crowd", relation: "viewer", filter: { type: "user" } }
+  await measure(
+    "list-users: 100,000 members of 1,000 groups that ban some",
+    engine,
+    () => listUsers(banning, crowd, bounds),
+    ({ users }) => users.length === 99_000,
+    3000,
+  )
+  engine.close()
+}
+
 await world()
 await crowds()
+await bannedCrowd()
