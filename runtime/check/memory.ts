@@ -1,3 +1,5 @@
+import { CheckError } from "./ports.ts"
+
 /** One that uses memory: a store's graph. */
 export interface Tenant {
   /** When it was asked last, by the engine's clock. */
@@ -9,6 +11,9 @@ export interface Tenant {
   /** Gives all up; what is asked next is loaded again. */
   forget(): void
 }
+
+/** The pages a question needs do not fit beside what others need at the same time. */
+export class NoRoom extends CheckError {}
 
 /** A graph that was not asked for so long gives way to one that is. */
 const idleMs = 60_000

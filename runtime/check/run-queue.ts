@@ -1,7 +1,8 @@
+import { NoRoom } from "./memory.ts"
 import type { Pins } from "./pages.ts"
 import { CheckError, type PageKey } from "./ports.ts"
 import type { Snapshot } from "./snapshot.ts"
-import { NoRoom, type StoreGraph } from "./store-graph.ts"
+import type { StoreGraph } from "./store-graph.ts"
 import type { Progress, Work } from "./work.ts"
 
 /** No turn of the event loop is held longer than about this. */

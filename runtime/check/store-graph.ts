@@ -1,10 +1,9 @@
 import { Graph } from "./graph.ts"
-import type { Memory, Tenant } from "./memory.ts"
+import { type Memory, NoRoom, type Tenant } from "./memory.ts"
 import { installPages } from "./page-loads.ts"
 import type { Pins } from "./pages.ts"
 import { layPast } from "./past.ts"
 import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
-import type { Place } from "./run-queue.ts"
 import { Snapshot } from "./snapshot.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
@@ -35,15 +34,12 @@ export interface StoreGraphOptions {
 
 class TooLarge extends Error {}
 
-/** The pages a question needs do not fit beside what others need at the same time. */
-export class NoRoom extends CheckError {}
-
 /**
  * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
  * from the source's feed. The graph always stands at exactly one revision; work under way goes on at the one it began at.
  */
-export class StoreGraph implements Tenant, Place {
-  /** A store is the place of its present. */
+export class StoreGraph implements Tenant {
+  /** A store is the place (see run-queue.ts) of its present. */
   readonly store = this
   readonly exactly = undefined
   graph: Graph
