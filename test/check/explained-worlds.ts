@@ -31,7 +31,7 @@ const ways: { readonly name: string; readonly options: EngineOptions; readonly s
 ]
 
 /** A random world asked by one user; judged by the naive evaluator on the tuples that count. */
-class Case {
+export class Case {
   readonly world: RandomWorld
   readonly model: LoadedModel
   readonly user: string
@@ -157,7 +157,6 @@ async function judge(
   counts: Counts,
   random: Random,
 ): Promise<void> {
-  const node = `${request.object}#${request.relation}`
   let answer: CheckAnswer
   try {
     answer = await engine.check("store", one.model, request)
@@ -166,26 +165,37 @@ async function judge(
     expect([fault.code, expected, request.ternary]).toEqual(["validation_error", error, false])
     return
   }
-  const { explanation, missingContext } = answer
+  judgeAnswer(one, `${request.object}#${request.relation}`, answer, expected, counts, random)
+}
+
+/** One explained answer about a node against what the naive evaluator says of it. */
+export function judgeAnswer(
+  one: Case,
+  node: string,
+  { allowed, missingContext, explanation }: CheckAnswer,
+  expected: Truth,
+  counts: Counts,
+  random: Random,
+): void {
   if (explanation === undefined) throw new Error("there is no explanation")
-  expect(explanation.allowed).toBe(answer.allowed)
+  expect(explanation.allowed).toBe(allowed)
   schema.parse(JSON.parse(JSON.stringify(explanation)))
   expect(explanation.missing_context).toEqual(missingContext)
   if (!explanation.complete) counts.cut++
   if (expected === yes) {
     counts.proofs++
     judgeProof(one, node, explanation)
-  } else {
-    counts.denials++
-    if (expected === error) judgeMissing(one, node, missingContext ?? [], counts)
-    else expect([answer.allowed, missingContext]).toEqual([false, undefined])
-    // The first is what people act on; the others are looked at in turn.
-    const misses = explanation.misses ?? []
-    counts.misses += misses.length
-    const other = misses.length > 1 ? misses[1 + random.below(misses.length - 1)] : undefined
-    for (const miss of [...misses.slice(0, 1), ...(other === undefined ? [] : [other])])
-      judgeMiss(one, node, miss, random)
+    return
   }
+  counts.denials++
+  if (expected === error) judgeMissing(one, node, missingContext ?? [], counts)
+  else expect([allowed, missingContext]).toEqual([false, undefined])
+  // The first is what people act on; the others are looked at in turn.
+  const misses = explanation.misses ?? []
+  counts.misses += misses.length
+  const other = misses.length > 1 ? misses[1 + random.below(misses.length - 1)] : undefined
+  for (const miss of [...misses.slice(0, 1), ...(other === undefined ? [] : [other])])
+    judgeMiss(one, node, miss, random)
 }
 
 /** The proof's tuples are true ones, the tree's own, and prove the same alone. */
