@@ -124,7 +124,8 @@ export async function serve(
   return { database, base, listeners, call: (method, path, body) => call(base, method, path, body) }
 }
 
-async function call(base: string, method: string, path: string, body?: unknown): Promise<Called> {
+/** Sends JSON (or a body as it is) and reads JSON. */
+export async function call(base: string, method: string, path: string, body?: unknown): Promise<Called> {
   const raw = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
   const response = await fetch(base + path, {
     method,
