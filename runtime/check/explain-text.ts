@@ -4,14 +4,19 @@ const summaryMax = 1_000
 
 /** An explanation for people: the verdict, then the proof as a tree, or what was in the way and what would help. Lines end in a line feed; two blanks a level. */
 export function explanationText(explanation: Explanation): string {
-  const { allowed, user, relation, object, proof, complete } = explanation
-  const lines = [
-    `${allowed ? "allowed" : "denied"}: ${user} ${allowed ? "has" : "does not have"} ${relation} on ${object}`,
-  ]
+  const { allowed, proof, complete } = explanation
+  const lines = [verdict(explanation)]
   if (proof !== undefined) lines.push(...proofLines(proof, 1))
   if (!allowed) lines.push(...denyLines(explanation))
   if (!complete) lines.push(allowed ? "  (not all of it is shown)" : "  (there may be more ways)")
   return lines.map((line) => `${line}\n`).join("")
+}
+
+function verdict({ allowed, user, relation, object, missing_context = [] }: Explanation): string {
+  if (allowed) return `allowed: ${user} has ${relation} on ${object}`
+  return missing_context.length === 0
+    ? `denied: ${user} does not have ${relation} on ${object}`
+    : `conditional: whether ${user} has ${relation} on ${object} hangs on the context`
 }
 
 /** A deny in one line, for a log: what is in the way and the nearest way out. */

@@ -138,6 +138,17 @@ test("what is missing is named, where it was asked for; else it is an error as e
   expect(await missing({ door: false })).toEqual(["ip", "x"])
   const { explanation } = await ask({ ternary: true, explain: true, context: { door: true } })
   expect(explanation).toMatchObject({ allowed: false, missing_context: ["x"] })
+  expect(explanation === undefined ? "" : explanationText(explanation)).toBe(
+    lines(
+      "conditional: whether user:ann has viewer on doc:1 hangs on the context",
+      "  conditions that do not hold",
+      "    user:ann late doc:1 with small: small needs x",
+      "  context that would decide it",
+      "    x",
+      "  it would be allowed after any of",
+      "    delete user:ann late doc:1 with small",
+    ),
+  )
   engine.close()
 })
 

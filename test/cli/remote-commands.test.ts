@@ -186,6 +186,7 @@ describe("check and tuples", () => {
       tuple_key: { user: "user:bob", relation: "viewer", object: "order:1" },
       context: { a: 1 },
       explain: true,
+      ternary: true,
     })
     expect(await run({ cwd: "/", env: control.env }, ...words, "--exit-code")).toMatchObject({ code: 2 })
     control.answers["POST /authz/stores/id-acme/check"] = { json: { allowed: true } }

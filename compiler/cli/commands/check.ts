@@ -13,7 +13,8 @@ export const check: Work<CheckArgs> = async (args, io) => {
     await remote.request("POST", `${path}/check`, {
       tuple_key: { user, relation, object },
       ...(args.context === undefined ? {} : { context: args.context }),
-      ...(args.explain ? { explain: true } : {}),
+      // What is missing is part of the explanation, and no error.
+      ...(args.explain ? { explain: true, ternary: true } : {}),
     }),
   )
   io.out(args.format === "json" ? `${JSON.stringify(answer, null, 2)}\n` : checkText(args, answer))
