@@ -23,6 +23,7 @@ import { storedTuples } from "./stored-tuples.ts"
 const questions = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000) / 5
 const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
 
+const usersPerRound = 8
 const hosts = ["group", "folder", "doc"]
 const relations = ["a", "b", "c", "d"]
 
@@ -239,14 +240,13 @@ async function runWorld(seed: number): Promise<number> {
       await objects(asked, user, valuesOf(user))
       await objects(asked, user, valuesOf(user))
     }
-    await users(asked)
-    await users(asked)
+    for (let at = 0; at < usersPerRound; at++) await users(asked)
     const user = random.pick(world.users)
     await relationsOf(asked, user, valuesOf(user))
     await batch(asked, valuesOf)
     await cells(asked, valuesOf)
     await tree(asked)
-    compared += 2 * world.users.length + 6
+    compared += 2 * world.users.length + usersPerRound + 4
   }
   engine.close()
   return compared
