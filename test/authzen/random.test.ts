@@ -11,7 +11,7 @@ import { openPglite } from "../../runtime/store/pglite.ts"
 import { declareStores } from "../../runtime/store/plans.ts"
 import { serve } from "../authz/harness.ts"
 import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
-import { naiveObjects, naiveUsers } from "../naive/lists.ts"
+import { type NaiveWorld, naiveObjects, naiveUsers } from "../naive/lists.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomWorld } from "../naive/worlds.ts"
 import { embeddedFolder } from "../store/databases.ts"
@@ -88,9 +88,18 @@ function propertiesOf(key: string, context: Record<string, unknown>): object {
 
 const nameOf = ({ type, id }: { type: string; id: string }) => `${type}:${id}`
 
-/** Asks everything there is to ask about one world; answers how many decisions were compared. */
-async function judge({ seed, random, world, plan }: Prepared): Promise<number> {
-  const store = `w${seed}`
+/** What is compared: the world as the naive evaluator sees it, and the store that holds it. */
+interface Judged {
+  readonly naive: NaiveWorld
+  /** What an action search knows: nothing of the action. */
+  readonly bare: NaiveWorld
+  readonly context: Record<string, unknown>
+  readonly base: string
+  readonly random: Random
+}
+
+/** Writes a world's tuples, as far as the API takes them; undefined when it takes them not at all (the same tuple under two conditions). */
+async function fill({ seed, random, world, plan }: Prepared): Promise<Judged | undefined> {
   const loaded = loadModel(plan)
   const allowed = world.tuples
     .map((tuple) =>
@@ -98,83 +107,86 @@ async function judge({ seed, random, world, plan }: Prepared): Promise<number> {
         ? tuple
         : { ...tuple, condition: { ...tuple.condition, context: renamed(tuple.condition.context ?? {}) } },
     )
-    .filter(
-      (tuple) =>
-        validateTuple(loaded, tuple) === undefined && tuple.user !== `${tuple.object}#${tuple.relation}`,
-    )
+    .filter((tuple) => validateTuple(loaded, tuple) === undefined)
+    .filter(({ user, object, relation }) => user !== `${object}#${relation}`)
   const writes = { tuple_keys: allowed, on_duplicate: "ignore" }
-  if (allowed.length > 0) {
-    const written = await served.call("POST", `/stores/${store}/write`, { writes })
-    // The same tuple with two conditions.
-    if (written.status !== 200) return 0
-  }
+  if (allowed.length > 0 && (await served.call("POST", `/stores/w${seed}/write`, { writes })).status !== 200)
+    return undefined
   const context = randomContext(random)
-  const stored = allowed.map((tuple) => ({
+  const tuples = allowed.map((tuple) => ({
     ...tuple,
     condition: tuple.condition && { name: tuple.condition.name, context: plain(tuple.condition.context) },
   }))
-  const naive = {
-    model: world.model,
-    tuples: stored,
-    objects: world.objects,
-    judge: judgeWith({ ...absent, ...context }, true),
-  }
-  const base = `/stores/${store}/access/v1`
-  const action = (name: string) => ({ name, ...propertiesOf("q", context) })
+  const { model, objects } = world
+  const under = (given: object): NaiveWorld => ({
+    model,
+    tuples,
+    objects,
+    judge: judgeWith({ ...absent, ...given }, true),
+  })
+  const base = `/stores/w${seed}/access/v1`
+  return { naive: under(context), bare: under({ ...context, q: false }), context, base, random }
+}
+
+const relations = ["a", "b", "c", "d"]
+
+function solve({ model, tuples, objects, judge }: NaiveWorld, user: string): ReadonlyMap<string, number> {
+  return new NaiveEvaluator(model, tuples, objects, user, judge).solve()
+}
+
+/** Asks everything there is to ask about one world; answers how many decisions were compared. */
+async function judge(prepared: Prepared): Promise<number> {
+  const judged = await fill(prepared)
+  if (judged === undefined) return 0
   let compared = 0
-  for (const user of world.users.filter((each) => !each.includes("#"))) {
-    const values = new NaiveEvaluator(world.model, stored, world.objects, user, naive.judge).solve()
-    const relations = ["a", "b", "c", "d"]
-    const evaluations = world.objects.slice(0, 10).flatMap((object) =>
-      relations.map((relation) => ({
-        resource: entity("resource", object, context),
-        action: action(relation),
-      })),
-    )
-    const subject = entity("subject", user, context)
-    const batch = await served.call("POST", `${base}/evaluations`, { subject, evaluations })
-    if (isTooDeep(batch.text)) return compared
-    const wanted = world.objects
-      .slice(0, 10)
-      .flatMap((object) => relations.map((relation) => values.get(`${object}#${relation}`) === yes))
-    expect(batch.json.evaluations.map(({ decision }: { decision: boolean }) => decision)).toEqual(wanted)
-    compared += wanted.length
-    const object = random.pick(world.objects)
-    const relation = random.pick(relations)
-    const type = object.split(":")[0] ?? ""
-    const objects = await served.call("POST", `${base}/search/resource`, {
-      subject,
-      action: action(relation),
-      resource: entity("resource", type, context),
-    })
-    if (isTooDeep(objects.text)) return compared
-    expect(objects.json.results.map(nameOf).sort()).toEqual(naiveObjects(values, type, relation))
-    const actions = await served.call("POST", `${base}/search/action`, {
-      subject,
-      resource: entity("resource", object, context),
-    })
-    // A search of actions brings no property of the action.
-    const bare = judgeWith({ ...absent, ...context, q: false }, true)
-    const without = new NaiveEvaluator(world.model, stored, world.objects, user, bare).solve()
-    expect(
-      actions.json.results
-        .map(({ name }: { name: string }) => name)
-        .filter((name: string) => name !== "parent"),
-    ).toEqual(relations.filter((name) => without.get(`${object}#${name}`) === yes))
-    const users = await served.call("POST", `${base}/search/subject`, {
-      subject: entity("subject", "user", context),
-      action: action(relation),
-      resource: entity("resource", object, context),
-    })
-    if (isTooDeep(users.text)) return compared
-    const listed = naiveUsers(naive, object, relation, "user", undefined)
-    if (listed !== undefined) {
-      expect(users.json.results.map(nameOf).sort()).toEqual([...listed.users].sort())
-      expect((users.json.context?.excluded ?? []).map(nameOf).sort()).toEqual([...listed.excluded].sort())
-    }
-    compared += 3
+  for (const user of prepared.world.users.filter((each) => !each.includes("#"))) {
+    compared += (await judgeBatch(judged, user)) + (await judgeSearches(judged, user))
   }
   return compared
+}
+
+async function judgeBatch({ naive, context, base }: Judged, user: string): Promise<number> {
+  const questions = naive.objects
+    .slice(0, 10)
+    .flatMap((object) => relations.map((relation) => ({ object, relation })))
+  const evaluations = questions.map(({ object, relation }) => ({
+    resource: entity("resource", object, context),
+    action: { name: relation, ...propertiesOf("q", context) },
+  }))
+  const subject = entity("subject", user, context)
+  const { text, json } = await served.call("POST", `${base}/evaluations`, { subject, evaluations })
+  if (isTooDeep(text)) return 0
+  const values = solve(naive, user)
+  expect(json.evaluations.map(({ decision }: { decision: boolean }) => decision)).toEqual(
+    questions.map(({ object, relation }) => values.get(`${object}#${relation}`) === yes),
+  )
+  return questions.length
+}
+
+async function judgeSearches({ naive, bare, context, base, random }: Judged, user: string): Promise<number> {
+  const object = random.pick(naive.objects)
+  const relation = random.pick(relations)
+  const type = object.split(":")[0] ?? ""
+  const subject = entity("subject", user, context)
+  const action = { name: relation, ...propertiesOf("q", context) }
+  const resource = entity("resource", object, context)
+  const search = (kind: string, body: object) => served.call("POST", `${base}/search/${kind}`, body)
+  const objects = await search("resource", { subject, action, resource: entity("resource", type, context) })
+  const users = await search("subject", { subject: entity("subject", "user", context), action, resource })
+  if (isTooDeep(objects.text) || isTooDeep(users.text)) return 0
+  expect(objects.json.results.map(nameOf).sort()).toEqual(naiveObjects(solve(naive, user), type, relation))
+  const listed = naiveUsers(naive, object, relation, "user", undefined)
+  if (listed !== undefined) {
+    expect(users.json.results.map(nameOf).sort()).toEqual([...listed.users].sort())
+    expect((users.json.context?.excluded ?? []).map(nameOf).sort()).toEqual([...listed.excluded].sort())
+  }
+  const { json } = await search("action", { subject, resource })
+  const names = json.results.map(({ name }: { name: string }) => name)
+  const values = solve(bare, user)
+  expect(names.filter((name: string) => name !== "parent")).toEqual(
+    relations.filter((name) => values.get(`${object}#${name}`) === yes),
+  )
+  return 3
 }
 
 const isTooDeep = (text: string) => text.includes("authorization_model_resolution_too_complex")
