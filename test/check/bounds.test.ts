@@ -138,6 +138,17 @@ describe("work is bounded", () => {
     expect(evaluate(graph, "doc:1 viewer user:bob").outcome).toBe(false)
   })
 
+  test("every object a search looks at is a step, so that none goes on for long between two looks", () => {
+    const shares = Array.from({ length: 50_000 }, (_, at) => tupleOf(`doc:1 viewer group:${at}#member`))
+    const deeper = Array.from({ length: 50_000 }, (_, at) =>
+      tupleOf(`group:${at} member group:${at + 50_000}#member`),
+    )
+    const graph = graphOf([...shares, ...deeper, tupleOf("group:elsewhere member user:ann")])
+    expect(evaluate(graph, "doc:1 viewer user:ann").steps).toBeGreaterThan(50_000)
+    // Who stands nowhere needs no search.
+    expect(evaluate(graph, "doc:1 viewer user:stranger").steps).toBeLessThan(100)
+  })
+
   test("a user in 20,000 groups against a document of one small group", () => {
     const memberships = Array.from({ length: 20_000 }, (_, at) => tupleOf(`group:${at} member user:ann`))
     const graph = graphOf([

@@ -287,6 +287,22 @@ describeDatabases("store contract", (database) => {
     ])
   })
 
+  test("tells with which condition deleted tuples stood at a past revision", async () => {
+    const { id } = await createStore(database(), "past")
+    const write = writer(database())
+    const write1 = (parts: Partial<WriteRequest>) => write.write(id, request(parts))
+    await write1({ writes: [row("d:1", "r", "u:1", "small"), row("d:2", "r", "u:1")] })
+    await write1({ deletes: [row("d:1", "r", "u:1"), row("d:2", "r", "u:1")] })
+    await write1({ writes: [row("d:1", "r", "u:1"), row("d:2", "r", "u:1", "small")] })
+    await write1({ deletes: [row("d:1", "r", "u:1"), row("d:2", "r", "u:1")] })
+    const source = createTupleSource(database())
+    const keys = [row("d:2", "r", "u:1"), row("d:1", "r", "u:1")]
+    const conditions = async (revision: number) =>
+      (await source.stood(id, revision, keys)).map(([object, , , , condition]) => `${object} ${condition}`)
+    expect(await conditions(1)).toEqual(["d:2 ", "d:1 small"])
+    expect(await conditions(3)).toEqual(["d:2 small", "d:1 "])
+  })
+
   describe("reading by filter", () => {
     const cases: [TupleFilter, number][] = [
       [{}, 6],
