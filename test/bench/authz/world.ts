@@ -62,36 +62,42 @@ export const model = {
   ],
 }
 
-const trees = 400
+const trees = 280
 const deep = 5
 const docsPerFolder = 5
-const groups = 200
-const membersPerGroup = 20
-const users = 4_000
-/** Trees that one group may read: with their documents and the public ones its members read 950. */
+/** Groups form trees too: each has two below it, five levels deep. */
+const groupTrees = 20
+const groupsPerTree = 31
+const leafGroups = 16
+const users = 1_000
+/** Every user is a member of so many innermost groups, all of one tree. */
+const groupsPerUser = 15
+/** Trees that the reader's groups may read: with their documents and the public ones that makes 950. */
 const treesOfReader = 36
 const publicDocs = 50
 
-/** The user of the list, a member of the innermost of five nested groups. */
+/** The user of the list, a member of one of the innermost groups. */
 export const reader = "user:reader"
 export const readerDocs = treesOfReader * deep * docsPerFolder + publicDocs
 
 const folder = (tree: number, level: number) => `folder:t${tree}-${level}`
 const doc = (tree: number, level: number, at: number) => `doc:t${tree}-${level}-${at}`
-const group = (at: number, level: number) => `group:g${at}-${level}`
-const member = (at: number, which: number) => `user:u${(at * membersPerGroup + which) % users}`
+/** Number 0 is the outermost of its tree, those from 15 on are the innermost. */
+const group = (tree: number, number: number) => `group:g${tree}-${number}`
+const person = (at: number) => `user:u${at % users}`
+const groupTreeOf = (at: number) => at % groupTrees
 
-/** 38,000 tuples: 400 trees of folders five deep with five documents in each folder, 200 chains of groups five deep. */
+/** 38,000 tuples: folders five deep with five documents in each, groups five deep, people in many of them, some blocked. */
 export function tuples(): BenchTuple[] {
   const made: BenchTuple[] = []
   const add = (user: string, relation: string, object: string) => made.push({ user, relation, object })
-  for (let at = 0; at < groups; at += 1) {
-    for (let level = 0; level + 1 < deep; level += 1)
-      add(`${group(at, level + 1)}#member`, "member", group(at, level))
-    for (let which = 0; which < membersPerGroup; which += 1)
-      add(member(at, which), "member", group(at, deep - 1))
-  }
-  add(reader, "member", group(0, deep - 1))
+  for (let tree = 0; tree < groupTrees; tree += 1)
+    for (let number = 1; number < groupsPerTree; number += 1)
+      add(`${group(tree, number)}#member`, "member", group(tree, (number - 1) >> 1))
+  for (let at = 0; at < users; at += 1)
+    for (let which = 0; which < groupsPerUser; which += 1)
+      add(person(at), "member", group(groupTreeOf(at), groupsPerTree - 1 - ((at + which) % leafGroups)))
+  add(reader, "member", group(0, groupsPerTree - 1))
   for (let tree = 0; tree < trees; tree += 1) {
     add(`${group(readersOf(tree), 0)}#member`, "viewer", folder(tree, 0))
     for (let level = 0; level < deep; level += 1) {
@@ -119,9 +125,9 @@ function addDoc(
   if (tree >= trees - publicDocs && level === 0 && at === 1) add("user:*", "viewer", object)
 }
 
-/** The first group reads the first trees; the others share the rest. */
+/** The first groups read the first trees; the others share the rest. */
 function readersOf(tree: number): number {
-  return tree < treesOfReader ? 0 : 1 + ((tree - treesOfReader) % (groups - 1))
+  return tree < treesOfReader ? 0 : 1 + ((tree - treesOfReader) % (groupTrees - 1))
 }
 
 function unique(made: readonly BenchTuple[]): BenchTuple[] {
@@ -143,7 +149,7 @@ const variants = 500
 /** The scenarios; each with many different questions, so that nothing is measured but the question's kind. */
 export function scenarios(): Scenario[] {
   // Neither the reader's trees nor those with public documents.
-  const picks = Array.from({ length: variants }, (_, at) => treesOfReader + ((at * 7919) % 300))
+  const picks = Array.from({ length: variants }, (_, at) => treesOfReader + ((at * 7919) % 190))
   const level = (at: number) => at % deep
   const checks = (
     name: string,
@@ -159,10 +165,10 @@ export function scenarios(): Scenario[] {
   return [
     checks("direct", true, (tree, at) => key(`user:d${tree}-${level(at)}`, doc(tree, level(at), 0))),
     checks("inherited, allowed", true, (tree, at) =>
-      key(member(readersOf(tree), at % membersPerGroup), doc(tree, deep - 1, 2)),
+      key(memberOf(readersOf(tree), at), doc(tree, deep - 1, 2)),
     ),
     checks("unrelated user", false, (tree, at) =>
-      key(member((readersOf(tree) + 7) % groups, at % membersPerGroup), doc(tree, deep - 1, 2)),
+      key(memberOf((readersOf(tree) + 7) % groupTrees, at), doc(tree, deep - 1, 2)),
     ),
     checks("stranger", false, (tree, at) => key(`user:stranger${at}`, doc(tree, deep - 1, 2))),
     {
@@ -183,9 +189,14 @@ export function scenarios(): Scenario[] {
   ]
 }
 
+/** One of the fifty people of a tree of groups. */
+function memberOf(groupTree: number, which: number): string {
+  return person(groupTree + groupTrees * (which % (users / groupTrees)))
+}
+
 /** One user against 25 documents that groups let it read and 25 that they don't. */
 function batch(tree: number, which: number): object[] {
-  const user = member(readersOf(tree), which % membersPerGroup)
+  const user = memberOf(readersOf(tree), which)
   return Array.from({ length: 50 }, (_, at) => {
     const asked = at < 25 ? tree : tree + 1
     const object = doc(asked, Math.trunc((at % 25) / docsPerFolder), at % docsPerFolder)
