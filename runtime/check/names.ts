@@ -22,6 +22,8 @@ export interface NamePlace {
   end: number
 }
 
+const nowhere = new Uint8Array(0)
+
 /** Open addressing over pairs (hash, id + 1). */
 interface Segment {
   table: Int32Array
@@ -46,6 +48,8 @@ const chunkOf = (length: number): Chunk => ({ bytes: new Uint8Array(length), use
  */
 export class Names {
   readonly #arena: (Chunk | undefined)[] = [chunkOf(firstChunkBytes)]
+  /** The bytes of the chunks once more: reading a name should not go through another object. */
+  readonly #bytes: Uint8Array[] = [(this.#arena[0] as Chunk).bytes]
   /** The chunk that is being filled. */
   #tail = 0
   #live = 0
@@ -136,7 +140,7 @@ export class Names {
   /** Fills in where a name's bytes lie; valid until names come or go. */
   place(id: number, into: NamePlace): NamePlace {
     const offset = this.#offsets.get(id) >>> 0
-    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
+    const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
     const start = offset & (chunkBytes - 1)
     into.bytes = bytes
     into.start = start + recordHead
@@ -171,7 +175,7 @@ export class Names {
 
   #equals(id: number, name: string): boolean {
     const offset = this.#offsets.get(id) >>> 0
-    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
+    const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
     const start = (offset & (chunkBytes - 1)) + recordHead
     const length = this.#lengthAt(bytes, start - recordHead)
     if (length < name.length) return false
@@ -191,7 +195,7 @@ export class Names {
   }
 
   #textAt(offset: number): string {
-    const { bytes } = this.#arena[offset >>> chunkBits] as Chunk
+    const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
     const start = offset & (chunkBytes - 1)
     const from = start + recordHead
     return fromUtf8.decode(bytes.subarray(from, from + this.#lengthAt(bytes, start)))
@@ -231,6 +235,7 @@ export class Names {
       const grown = new Uint8Array(length)
       grown.set(chunk.bytes)
       chunk.bytes = grown
+      this.#bytes[this.#tail] = grown
       return chunk
     }
     const next = chunkOf(chunkBytes)
@@ -238,6 +243,7 @@ export class Names {
     const full = this.#tail
     this.#tail = vacant < 0 ? this.#arena.length : vacant
     this.#arena[this.#tail] = next
+    this.#bytes[this.#tail] = next.bytes
     if (chunk.live <= chunkBytes >> 1) this.#evacuate(full, chunk)
     return this.#reserve(need)
   }
@@ -254,6 +260,7 @@ export class Names {
     }
     this.#live -= live
     this.#arena[index] = undefined
+    this.#bytes[index] = nowhere
   }
 
   #move(offset: number, text: string): void {
