@@ -24,6 +24,7 @@ export interface ListingParts {
 /** Candidates decided together: what is undecided among them shares one pass of the slow path. */
 const chunkMin = 64
 const chunkMax = 1_024
+const chunkSteps = 10_000
 const yieldEvery = 512
 /** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
 const unorderedSteps = 20_000
@@ -105,8 +106,10 @@ export class Listing {
       if (at % yieldEvery === 0) yield
     }
     this.#ordered = true
-    const size = Math.max(chunkMin, Math.min(this.#left + 1, chunkMax))
+    // Costly ones a few at a time: a list can only be cut between chunks.
+    let size = chunkMin
     while (this.#undecided.size > 0) {
+      const steps = this.#parts.steps()
       const ids: number[] = []
       while (ids.length < size && this.#undecided.size > 0) ids.push(this.#undecided.shift())
       this.#first = ids[0] as number
@@ -115,6 +118,8 @@ export class Listing {
       this.#last = ids[ids.length - 1] as number
       this.#first = -1
       if (this.#missed && this.#isPaged) return
+      const taken = this.#parts.steps() - steps
+      size = taken < chunkSteps ? Math.min(2 * size, chunkMax) : Math.max(size >> 1, 1)
       yield
     }
     while (this.#early.size > 0) this.#nameEarly()
