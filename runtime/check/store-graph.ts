@@ -59,6 +59,8 @@ export class StoreGraph implements Tenant {
   #catchingUp: Promise<void> | undefined
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
+  /** What is being loaded. */
+  #unfinished: Graph | undefined
   #paged: boolean
   readonly #views = new Views()
   /** Changes applied while pages are being read, because those may be older. */
@@ -129,14 +131,16 @@ export class StoreGraph implements Tenant {
       now,
       turn,
       onRead: (graph) => {
-        this.#report(graph)
+        this.#unfinished = graph
+        this.#report()
         if (!memory.makeRoom(this)) throw new TooLarge()
       },
       known: () => (this.ready ? this.#queued : 0),
       onLoaded: (graph) => this.#adopt(graph, asked),
     })
       .catch((error) => {
-        this.#report(undefined)
+        this.#unfinished = undefined
+        this.#report()
         if (!(error instanceof TooLarge)) throw error
         this.#paged = true
         return this.ready ? undefined : this.#startPaged()
@@ -148,6 +152,7 @@ export class StoreGraph implements Tenant {
   }
 
   #adopt(graph: Graph, asked: number): void {
+    if (graph === this.#unfinished) this.#unfinished = undefined
     this.graph = graph
     this.view = new Snapshot(graph, graph.revision)
     this.#queue = []
@@ -155,7 +160,7 @@ export class StoreGraph implements Tenant {
     this.contactMs = Math.max(this.contactMs, asked)
     this.usedMs = this.#options.now()
     this.ready = true
-    this.#report(undefined)
+    this.#report()
   }
 
   /** Takes changes of this process's own write. A gap before them is closed from the source. */
@@ -199,7 +204,7 @@ export class StoreGraph implements Tenant {
     const { graph } = this
     this.#views.retire(graph)
     this.view = new Snapshot(graph, graph.revision)
-    this.#report(undefined)
+    this.#report()
   }
 
   /** It has outgrown the memory: from now on pages. */
@@ -211,21 +216,21 @@ export class StoreGraph implements Tenant {
     return true
   }
 
-  #report(loading: Graph | undefined): void {
+  #report(): void {
     const own = this.ready ? this.graph.bytes : 0
-    this.#options.memory.report(this, own + (loading?.bytes ?? 0))
+    this.#options.memory.report(this, own + (this.#unfinished?.bytes ?? 0))
   }
 
   evict(): boolean {
     const evicted = this.graph.evict()
-    if (evicted) this.#report(undefined)
+    if (evicted) this.#report()
     return evicted
   }
 
   forget(): void {
     this.ready = false
     this.graph = new Graph({ paged: true })
-    this.#report(undefined)
+    this.#report()
   }
 
   /** Somebody works on a snapshot: until it is left, it does not change. */
