@@ -21,13 +21,17 @@ export interface ListingParts {
   readonly decide: (ids: readonly number[]) => Generator<void, Outcomes>
 }
 
-/** Candidates decided together: what is undecided among them shares one pass of the slow path. */
+/** Candidates decided together: what is undecided among them shares one pass of the slow path. Costly ones a few at a time: a list can only be cut between chunks. */
 const chunkMin = 64
 const chunkMax = 1_024
-const chunkSteps = 10_000
+const chunkSteps = 5_000
 const yieldEvery = 512
 /** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
 const unorderedSteps = 20_000
+
+function sizeAfter(size: number, steps: number): number {
+  return steps < chunkSteps ? Math.min(2 * size, chunkMax) : Math.max(size >> 1, 1)
+}
 
 /**
  * Makes a list of candidates: decides each and names those that belong to it. A whole list comes as it is found; a page, or a list that takes long, in order of
@@ -77,8 +81,9 @@ export class Listing {
     const late = this.#parts.steps() + unorderedSteps
     const found: number[] = []
     let size = chunkMin
-    for (let from = 0; from < candidates.length; from += size, size = Math.min(2 * size, chunkMax)) {
-      if (this.#parts.steps() > late) {
+    for (let from = 0; from < candidates.length; ) {
+      const steps = this.#parts.steps()
+      if (steps > late) {
         for (const id of found) this.#early.add(id)
         return candidates.slice(from)
       }
@@ -90,6 +95,8 @@ export class Listing {
         else this.#note(value, problems.get(at))
         if (value === isAside) this.#earlyAside.add(ids[at] as number)
       }
+      from += size
+      size = sizeAfter(size, this.#parts.steps() - steps)
       yield
     }
     for (let at = 0; at < found.length; at++) {
@@ -106,7 +113,6 @@ export class Listing {
       if (at % yieldEvery === 0) yield
     }
     this.#ordered = true
-    // Costly ones a few at a time: a list can only be cut between chunks.
     let size = chunkMin
     while (this.#undecided.size > 0) {
       const steps = this.#parts.steps()
@@ -118,8 +124,7 @@ export class Listing {
       this.#last = ids[ids.length - 1] as number
       this.#first = -1
       if (this.#missed && this.#isPaged) return
-      const taken = this.#parts.steps() - steps
-      size = taken < chunkSteps ? Math.min(2 * size, chunkMax) : Math.max(size >> 1, 1)
+      size = sizeAfter(size, this.#parts.steps() - steps)
       yield
     }
     while (this.#early.size > 0) this.#nameEarly()
