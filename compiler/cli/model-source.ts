@@ -1,3 +1,4 @@
+import { basename, dirname, isAbsolute, normalize, sep } from "node:path"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { Report } from "../core/diagnostic.ts"
 import { Project } from "../core/load.ts"
@@ -46,13 +47,15 @@ function onlyStore(names: readonly string[]): string {
 }
 
 function modelOfFile(io: Io, path: string): CompiledModel {
-  const cut = path.lastIndexOf("/") + 1
+  if (/\.ya?ml$/.test(path))
+    throw new CliError(
+      `${path} holds tests of a model, not a model`,
+      "Name the file its `model_file` says, or put the text of its `model` into a .fga file.",
+    )
   const report = new Report()
-  const project = new Project(
-    filesOf(io, { folder: path.slice(0, cut) || ".", entry: path.slice(cut) }),
-    report,
-  )
-  const file = project.read(path.slice(cut), undefined)
+  const { folder, entry } = whereIs(path)
+  const project = new Project(filesOf(io, { folder, entry }), report)
+  const file = project.read(entry, undefined)
   const model =
     file === undefined
       ? undefined
@@ -61,4 +64,12 @@ function modelOfFile(io: Io, path: string): CompiledModel {
   const findings = report.sorted()
   showFindings(io, findings)
   throw new CliError(`${path} holds no model: ${summaryOf(findings)}`)
+}
+
+/** Below the current folder files go by the paths people give them there; of one elsewhere only its own folder is known. */
+function whereIs(path: string): { folder: string; entry: string } {
+  const below = normalize(path)
+  if (!isAbsolute(below) && below !== ".." && !below.startsWith(`..${sep}`))
+    return { folder: ".", entry: below.split(sep).join("/") }
+  return { folder: dirname(path), entry: basename(path) }
 }

@@ -52,10 +52,14 @@ function isUrl(path: string): boolean {
   return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(path)
 }
 
-/** Of a file that is named by the command line and by no file. */
-function entryHelp(code: Code): { help: string } | object {
-  const help = "Run the command in the project's folder, or name the project's first file with `--config`."
-  return code === "SP0001" || code === "SP0002" || code === "SP0003" ? { help } : {}
+/** Of a file that is named by the command line and by no file; only a `.conf` can be the one a project begins with. */
+function entryHelp(code: Code, path: string): { help: string } | object {
+  if (code !== "SP0001" && code !== "SP0002" && code !== "SP0003") return {}
+  return {
+    help: path.endsWith(".conf")
+      ? "Run the command in the project's folder, or name the project's first file with `--config`."
+      : "Check the path; it starts from the folder the command runs in.",
+  }
 }
 
 type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
@@ -102,7 +106,7 @@ export class Project {
       outcome.code,
       at,
       `\`${shown(path)}\` ${outcome.detail}${near}`,
-      at === undefined ? entryHelp(outcome.code) : {},
+      at === undefined ? entryHelp(outcome.code, path) : {},
     )
     return undefined
   }

@@ -118,9 +118,15 @@ export class YamlReader {
       if (node.type === "PLAIN" && /^(?:y|yes|on)$/i.test(String(node.value))) return true
       if (node.type === "PLAIN" && /^(?:n|no|off)$/i.test(String(node.value))) return false
     }
-    const is =
-      node === undefined ? "nothing" : isScalar(node) ? `\`${shown(this.#source(node))}\`` : kindOf(node)
-    return this.#wrong(value, `${what} is \`true\` or \`false\`, this is ${is}`)
+    return this.#wrong(value, `${what} is \`true\` or \`false\`, this is ${this.#shown(node)}`)
+  }
+
+  /** A value in the words of a message: `"true"` is a text, whatever it says. */
+  #shown(node: Node | undefined): string {
+    if (node === undefined) return "nothing"
+    if (!isScalar(node)) return kindOf(node)
+    const source = `\`${shown(this.#source(node))}\``
+    return typeof node.value === "string" ? `the text ${source}` : source
   }
 
   /** A map as JSON, for conditions. Undefined when empty or none. */

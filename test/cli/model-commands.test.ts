@@ -40,8 +40,10 @@ describe("model explain", () => {
     expect(JSON.parse(out)).toMatchObject({
       relation: "doc#viewer",
       definition: "[user]",
-      place: "docs.fga:4:12",
-      dependents: [{ relation: "doc#reader", definition: "viewer", place: "docs.fga:5:12", direct: true }],
+      place: "models/docs.fga:4:12",
+      dependents: [
+        { relation: "doc#reader", definition: "viewer", place: "models/docs.fga:5:12", direct: true },
+      ],
       subjects: [{ subject: "user", paths: [{ relations: ["doc#viewer"], tuples: ["user"], only: [] }] }],
     })
     expect(JSON.parse(out)).not.toHaveProperty("routes")
@@ -55,6 +57,11 @@ describe("model explain", () => {
     [["order#viewer", "--store", "acme", "--model", "models/acme.fga"], "both say which model"],
     [["order#viewer", "--model", "gateway.conf"], "gateway.conf holds no model"],
     [["order#viewer", "--model", "gone.fga"], "gone.fga holds no model"],
+    [
+      ["order#viewer", "--model", "gone.fga"],
+      "Check the path; it starts from the folder the command runs in.",
+    ],
+    [["order#viewer", "--model", "models/tests/acme.fga.yaml"], "holds tests of a model, not a model"],
     [["order#viewer", "--config", "gone.conf"], "there is no plan"],
   ])("%j", async (words, message) => {
     const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", ...words)

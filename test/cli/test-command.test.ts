@@ -180,6 +180,7 @@ tests:
       reasons: [{ allowed: true }],
     })
     expect(others).toMatchObject({ passed: true, questions: [{ passed: true, got: false }] })
+    expect(owners.questions[0]).not.toHaveProperty("places")
   })
 
   test("as JUnit, whatever stands in the names", async () => {

@@ -24,7 +24,10 @@ function unknown(
 ): CliError {
   const relations = types.get(type)?.relations
   if (relations === undefined)
-    return new CliError(`the model has no type \`${type}\`${didYouMean(type, types.keys())}`)
+    return new CliError(
+      `the model has no type \`${type}\`${didYouMean(type, types.keys())}`,
+      `It has ${[...types.keys()].join(", ") || "none"}.`,
+    )
   const names = [...relations.keys()]
   const hint = didYouMean(relation, names)
   const help = names.length === 0 ? "It has none." : `It has ${names.join(", ")}.`

@@ -36,7 +36,7 @@ function storeJson({ suite, tests, passed }: SuiteResult): object {
 }
 
 function questionJson({ question, passed, answer, reasons }: QuestionResult): object {
-  const { span, expected, ...asked } = question
+  const { span, places: _, expected, ...asked } = question
   return {
     ...asked,
     ...placeJson(span),
