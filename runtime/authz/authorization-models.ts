@@ -36,7 +36,7 @@ export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Ans
 
 /** `GET /stores/{store}/authorization-models?page_size&continuation_token` → newest first. */
 export async function getModels(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
-  const limit = pageSizeField(query.get("page_size"), "ReadAuthorizationModelsRequest")
+  const limit = pageSizeField(query.get("page_size") || undefined, "ReadAuthorizationModelsRequest")
   const token = continuationField(query.get("continuation_token"), "ReadAuthorizationModelsRequest")
   const before = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (before === undefined) throw invalidToken()

@@ -65,11 +65,12 @@ function parse(body: Fields, limits: AuthzLimits): ParsedBatch {
   const items: BatchItem[] = []
   for (const check of checks) {
     const fields = objectField(check, "checks") ?? {}
+    const item = itemOf(fields, defaults, limits)
     const id = correlationIdField(pick(fields, "correlation_id", "correlationId"))
     if (seen.has(id)) throw new ApiError("validation_error", `received duplicate correlation id: ${id}`)
     seen.add(id)
     ids.push(id)
-    items.push(itemOf(fields, defaults, limits))
+    items.push(item)
   }
   return { ids, items }
 }

@@ -27,7 +27,7 @@ const searchShare = 0.5
 export async function getChanges(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
   const { changesHorizonMs, changesPageSizeMax, requestMs } = api.limits()
   const type = typeParameter(query.get("type"))
-  const pageSize = pageSizeField(query.get("page_size"), message, changesPageSizeMax)
+  const pageSize = pageSizeParameter(query.get("page_size"), changesPageSizeMax)
   const token = continuationField(query.get("continuation_token"), message)
   const startTime = startTimeParameter(query.get("start_time"))
   const store = await api.stores.find(name)
@@ -74,6 +74,13 @@ function positionOf(token: string, storeId: string, type: string | undefined): C
 /** As a token of ours has it, so that no other text reaches the database. */
 function isWhole(text: string): boolean {
   return /^\d{1,15}$/.test(text)
+}
+
+/** The lower bound is a rule of its own here. */
+function pageSizeParameter(text: string | null, max: number): number {
+  if (text !== null && /^-\d{1,9}$|^0{1,9}$/.test(text))
+    throw invalid(message, "PageSize", "value must be greater than or equal to 1")
+  return pageSizeField(text || undefined, message, max)
 }
 
 function typeParameter(text: string | null): string | undefined {

@@ -12,7 +12,7 @@ const preferences = new Map<unknown, "minimize-latency" | "higher-consistency">(
 
 /** `consistency` of a request. */
 export function consistencyField(value: unknown): "minimize-latency" | "higher-consistency" {
-  if (value === undefined || value === null) return "minimize-latency"
+  if (value === undefined || value === null || value === "") return "minimize-latency"
   const preference = preferences.get(value)
   if (preference !== undefined) return preference
   throw new ApiError(

@@ -64,8 +64,31 @@ export function userField(value: unknown, message: string): string {
   const text = stringField(value, "user")
   // A character has four bytes at most.
   if (isWord(text, 2, 512) && (text.length <= 128 || Buffer.byteLength(text) <= 512)) return text
-  if (Buffer.byteLength(text) > 512) throw invalid(message, "User", "value length must be at most 512 bytes")
+  if (isWord(text, 2, 512)) throw userTooLong(message)
   throw invalid(message, "User", `value does not match regex pattern ${patterns.user}`)
+}
+
+const userTooLong = (message: string) => invalid(message, "User", "value length must be at most 512 bytes")
+
+/**
+ * `user`, `relation` and `object` of a tuple that is written, deleted or brought along: here only what no database could hold is
+ * refused; whether they are anything is the model's to say, with a better message and, in a batch, for one check only.
+ */
+export function tupleFields(
+  fields: Fields,
+  message: string,
+): { user: string; relation: string; object: string } {
+  const user = stringField(fields["user"], "user")
+  if (Buffer.byteLength(user) > 512) throw userTooLong(message)
+  if (/[\0\p{Surrogate}]/u.test(user))
+    throw invalid(message, "User", `value does not match regex pattern ${patterns.user}`)
+  const relation = stringField(fields["relation"], "relation")
+  const object = stringField(fields["object"], "object")
+  return {
+    user,
+    relation: relation === "" ? "" : relationField(relation, message),
+    object: object === "" ? "" : objectIdField(object, message),
+  }
 }
 
 export function relationField(value: unknown, message: string): string {
@@ -129,7 +152,7 @@ export function storeNameField(value: unknown, message: string): string {
 
 /** 1 … `max`, default 50. In a query it is text, and in a body it may be. */
 export function pageSizeField(value: unknown, message: string, max = 100): number {
-  if (value === undefined || value === null || value === "") return Math.min(50, max)
+  if (value === undefined || value === null) return Math.min(50, max)
   const size = typeof value === "string" && /^-?\d{1,9}$/.test(value) ? Number(value) : value
   if (typeof size !== "number" || !Number.isInteger(size))
     throw new ApiError("validation_error", "page_size: a whole number is expected")

@@ -45,7 +45,6 @@ function filterOf(fields: Fields | undefined): TupleFilter {
   const object = given("object") ? objectIdField(fields["object"], message) : ""
   const relation = given("relation") ? relationField(fields["relation"], message) : undefined
   const user = given("user") ? userFilter(fields["user"]) : undefined
-  if (object === "" && relation === undefined && user === undefined) return {}
   const colon = object.indexOf(":")
   if (colon < 1 || (colon === object.length - 1 && user === undefined))
     throw new ApiError(
@@ -59,8 +58,8 @@ const message = "ReadRequestTupleKey"
 
 /** A user to look for has a type and an id. */
 function userFilter(value: unknown): string {
-  const user = userField(value, message)
-  if (/^[^:]+:./.test(user)) return user
+  const user = stringField(value, "user")
+  if (/^[^\s:]+:[^\s]/.test(user)) return userField(user, message)
   throw invalid(message, "User", 'value does not match regex pattern "^[^\\\\s]{1,511}:[^\\\\s]{1,511}$"')
 }
 

@@ -41,6 +41,11 @@ export class Router {
     return match
   }
 
+  /** Whether there is a route of another method at a path that `find` found none for. */
+  hasPath(path: string): boolean {
+    return ["GET", "POST", "PUT", "PATCH", "DELETE"].some((method) => this.find(method, path) !== undefined)
+  }
+
   #keep(method: string, path: string, match: Match): void {
     const paths = this.#found.get(method) ?? new Map<string, Match>()
     if (paths.size >= knownMax) paths.clear()

@@ -46,11 +46,11 @@ function receive(
   headers: AnswerHeaders,
 ): void {
   const { method = "", url = "" } = request
-  const mark = url.indexOf("?")
-  const match = router.find(method, mark < 0 ? url : url.slice(0, mark))
+  const path = pathOf(request)
+  const match = router.find(method, path)
   const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
   const admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
-  const query = mark < 0 ? "" : url.slice(mark + 1)
+  const query = url.slice(path.length + 1)
   const asked = new ApiRequest(store, match?.id ?? "", query, request, response)
   const incoming: Incoming = { route: match?.route, asked, request, response, headers }
   if (admitted === undefined) read(api, incoming)
@@ -58,6 +58,11 @@ function receive(
     admitted
       .then(() => read(api, incoming))
       .catch((error: unknown) => sendError(response, error, api.logFault, headers))
+}
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  const mark = url.indexOf("?")
+  return mark < 0 ? url : url.slice(0, mark)
 }
 
 /** Only those who may ask anything learn what there is not. */
@@ -73,7 +78,10 @@ interface Incoming {
 
 function read(api: AuthzApi, incoming: Incoming): void {
   const { route, asked, request, response, headers } = incoming
-  if (route === undefined) throw new ApiError("undefined_endpoint", "Not Found")
+  if (route === undefined)
+    throw router.hasPath(pathOf(request))
+      ? new ApiError("unimplemented", "Method Not Allowed")
+      : new ApiError("undefined_endpoint", "Not Found")
   if (route.method === "GET" || route.method === "DELETE") {
     respond(api, route, incoming)
     return

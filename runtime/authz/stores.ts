@@ -17,7 +17,7 @@ export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<An
 
 /** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
 export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<Answer> {
-  const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
+  const limit = pageSizeField(query.get("page_size") || undefined, "ListStoresRequest")
   const token = continuationField(query.get("continuation_token"), "ListStoresRequest")
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (after === undefined) throw invalidToken()

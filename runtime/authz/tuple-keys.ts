@@ -1,21 +1,12 @@
 import type { TupleKey } from "../check/ports.ts"
 import { tupleText } from "../check/tuple.ts"
 import { storedContextField } from "./context.ts"
-import {
-  conditionNameField,
-  type Fields,
-  objectField,
-  objectIdField,
-  relationField,
-  userField,
-} from "./fields.ts"
+import { conditionNameField, type Fields, objectField, tupleFields } from "./fields.ts"
 
 /** A tuple of a request, by the rules on its fields; `message` is its protobuf message, `contextBytesMax` bounds its context. */
 export function tupleKeyField(value: unknown, message: string, contextBytesMax: number): TupleKey {
   const fields = objectField(value, "tuple key") ?? {}
-  const user = userField(fields["user"], message)
-  const relation = relationField(fields["relation"], message)
-  const object = objectIdField(fields["object"], message)
+  const { user, relation, object } = tupleFields(fields, message)
   const condition = objectField(fields["condition"], "condition")
   if (condition === undefined) return { user, relation, object }
   return {

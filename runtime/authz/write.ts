@@ -67,16 +67,8 @@ function parse(body: Fields, limits: AuthzLimits): ParsedWrite {
   return {
     writes: keysOf(writes, "WriteRequestWrites", "TupleKey", limits),
     deletes: keysOf(deletes, "WriteRequestDeletes", "TupleKeyWithoutCondition", limits),
-    onDuplicate: choice(
-      writes && pick(writes, "on_duplicate", "onDuplicate"),
-      "WriteRequestWrites",
-      "OnDuplicate",
-    ),
-    onMissing: choice(
-      deletes && pick(deletes, "on_missing", "onMissing"),
-      "WriteRequestDeletes",
-      "OnMissing",
-    ),
+    onDuplicate: choice(writes && pick(writes, "on_duplicate", "onDuplicate"), "on_duplicate"),
+    onMissing: choice(deletes && pick(deletes, "on_missing", "onMissing"), "on_missing"),
     modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), "WriteRequest"),
   }
 }
@@ -94,11 +86,11 @@ function keysOf(
   return keys.map((key) => tupleKeyField(key, message, conditionContextBytesMax))
 }
 
-function choice(value: unknown, message: string, field: string): "error" | "ignore" {
+function choice(value: unknown, field: string): "error" | "ignore" {
   const text = stringField(value, field)
   if (text === "" || text === "error") return "error"
   if (text === "ignore") return "ignore"
-  throw invalid(message, field, "value must be in list [ error ignore]")
+  throw new ApiError("validation_error", `invalid ${field} option: ${text.slice(0, 100)}`)
 }
 
 /** The same rules as for contextual tuples; OpenFGA has one code for all that is wrong with a tuple to be written. */

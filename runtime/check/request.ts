@@ -147,18 +147,21 @@ export class Ids {
 function overlayOf(view: View, model: LoadedModel, tuples: readonly TupleKey[], names: Ids): Overlay {
   const { graph } = view
   const overlay = new Overlay(graph, view)
-  const seen = new Set<string>()
+  const seen = new Map<string, string>()
   for (const tuple of tuples) {
     const error = validateTuple(model, tuple)
     if (error !== undefined) throw error
     const key = tupleText(tuple)
-    if (seen.has(key))
+    const row = rowOf(tuple)
+    const text = JSON.stringify(row)
+    const before = seen.get(key)
+    if (before === text) continue
+    if (before !== undefined)
       throw new CheckError(
         "duplicate_contextual_tuple",
         `duplicate contextual tuple in request: user: '${tuple.user}', relation: '${tuple.relation}', object: '${tuple.object}'`,
       )
-    seen.add(key)
-    const row = rowOf(tuple)
+    seen.set(key, text)
     overlay.add(names.id(row[0]), graph.slotOfRow(row), names.id(row[2]), tuple.condition?.context)
   }
   return overlay

@@ -2,17 +2,18 @@ import { checkContext } from "../expression/condition.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError, type TupleKey, type TupleRow } from "./ports.ts"
 
-/** `type:id` taken apart; undefined when it is none. One colon, no `#`, no white space, both parts not empty. */
+/** `type:id` taken apart; undefined when it is none. One colon, no `#`, no blank or control character, both parts not empty. */
 export function splitObject(object: string): { readonly type: string; readonly id: string } | undefined {
   const colon = object.indexOf(":")
   if (colon < 1 || colon === object.length - 1 || !isPlain(object, colon)) return undefined
   return { type: object.slice(0, colon), id: object.slice(colon + 1) }
 }
 
-const blankOrSurrogate = /[\s\p{Surrogate}]/u
+// As OpenFGA has it: other white space of Unicode is a character like any.
+const blankOrSurrogate = /[ \p{Cc}\p{Surrogate}]/u
 
 /**
- * No second colon, no `#`, no white space, and well formed: lone surrogates have no bytes, so two different ones would become
+ * No second colon, no `#`, no blank or control character, and well formed: lone surrogates have no bytes, so two different ones would become
  * one name. By code, because it is done twice for every check.
  */
 function isPlain(text: string, colon: number): boolean {
@@ -20,7 +21,7 @@ function isPlain(text: string, colon: number): boolean {
     const code = text.charCodeAt(at)
     if (code > 127)
       return !blankOrSurrogate.test(text) && !/[#]/.test(text) && text.indexOf(":", colon + 1) < 0
-    if (code <= 32 && (code === 32 || (code >= 9 && code <= 13))) return false
+    if (code <= 32 || code === 127) return false
     if (code === 35 || (code === 58 && at !== colon)) return false
   }
   return true
@@ -41,7 +42,9 @@ export function readSubject(model: LoadedModel, user: string): Subject | string 
   const relation = hash < 0 ? "" : user.slice(hash + 1)
   const parts = splitObject(object)
   if (parts === undefined || (hash >= 0 && !isRelation(relation)))
-    return "the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)"
+    return /[:#]/.test(user) || user === "" || blankOrSurrogate.test(user)
+      ? "the 'user' field is malformed"
+      : "the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)"
   const { type, id } = parts
   if (hash >= 0 && id === "*") return "the 'user' field cannot reference a typed wildcard in a userset value"
   const relations = model.types.get(type)

@@ -333,12 +333,18 @@ condition open(x: int) {
     },
   },
   {
-    name: "contextual tuples may not come twice",
+    name: "the same contextual tuple may come twice",
     model: groups,
     contextual: ["doc:1 owner user:ann", "doc:1 owner user:ann"],
+    ask: { "doc:1 viewer user:ann": true },
+  },
+  {
+    name: "contextual tuples of one key may not contradict each other",
+    model: conditioned,
+    contextual: ['doc:1 viewer user:ann if open {"x":1}', 'doc:1 viewer user:ann if open {"x":50}'],
     ask: {
       "doc:1 viewer user:ann":
-        "duplicate_contextual_tuple: duplicate contextual tuple in request: user: 'user:ann', relation: 'owner', object: 'doc:1'",
+        "duplicate_contextual_tuple: duplicate contextual tuple in request: user: 'user:ann', relation: 'viewer', object: 'doc:1'",
     },
   },
   {
@@ -354,11 +360,14 @@ condition open(x: int) {
       "doc viewer user:ann":
         "validation_error: Invalid tuple 'doc#viewer@user:ann'. Reason: invalid 'object' field format",
       "doc:1 viewer a:b:c":
-        "validation_error: Invalid tuple 'doc:1#viewer@a:b:c'. Reason: the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)",
+        "validation_error: Invalid tuple 'doc:1#viewer@a:b:c'. Reason: the 'user' field is malformed",
+      "doc:1 viewer ann":
+        "validation_error: Invalid tuple 'doc:1#viewer@ann'. Reason: the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)",
       "doc:1 viewer group:*#member":
         "validation_error: Invalid tuple 'doc:1#viewer@group:*#member'. Reason: the 'user' field cannot reference a typed wildcard in a userset value",
       "doc:1 viewer user:\ud800":
-        "validation_error: Invalid tuple 'doc:1#viewer@user:\ud800'. Reason: the 'user' field must be an object (e.g. document:1) or an 'object#relation' or a typed wildcard (e.g. group:*)",
+        "validation_error: Invalid tuple 'doc:1#viewer@user:\ud800'. Reason: the 'user' field is malformed",
+      "doc:1 viewer user:\u3000": false,
     },
   },
   {
