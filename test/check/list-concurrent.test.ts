@@ -1,0 +1,107 @@
+import { expect, test } from "vitest"
+import { Engine } from "../../runtime/check/engine.ts"
+import { listObjects, streamObjects } from "../../runtime/check/list-objects.ts"
+import { listUsers } from "../../runtime/check/list-users.ts"
+import { Random } from "../naive/random.ts"
+import { MemorySource } from "./memory-source.ts"
+import { modelOf, tupleOf } from "./model.ts"
+
+const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define blocked: [user]
+    define viewer: [user, group#member]
+    define reader: viewer but not blocked
+`)
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Readers by the feed alone, up to a revision: everybody is in one group at most, and the groups stand on the documents. */
+function readers(source: MemorySource, revision: number): Set<string> {
+  const rows = new Set<string>()
+  for (const change of source.feed) {
+    if (change.revision > revision) break
+    const key = change.row.slice(0, 4).join(" ")
+    if (change.operation === "write") rows.add(key)
+    else rows.delete(key)
+  }
+  const found = new Set<string>()
+  for (const row of rows) {
+    const [object, relation, subject, own] = row.split(" ")
+    if (relation !== "viewer") continue
+    const users =
+      own === "member"
+        ? [...rows]
+            .filter((other) => other.startsWith(`${subject} member `))
+            .map((other) => other.split(" ")[2])
+        : [subject]
+    for (const user of users) if (!rows.has(`${object} blocked ${user} `)) found.add(`${user} ${object}`)
+  }
+  return found
+}
+
+test("a list is true at the one revision it names, whatever is written while it is made and read", async () => {
+  const random = new Random(5)
+  const source = new MemorySource()
+  let clock = 0
+  // Every look at the clock ends the turn, so that writes come between all steps.
+  const engine = new Engine(source, {
+    pollMs: 0,
+    stepsPerLook: 4,
+    deadlineMs: 1e12,
+    now: () => (clock += 10),
+  })
+  const randomTuple = () => {
+    const [user, doc, group] = [random.below(8), random.below(12), random.below(3)]
+    return tupleOf(
+      random.pick([
+        `doc:${doc} viewer user:${user}`,
+        `doc:${doc} blocked user:${user}`,
+        `doc:${doc} viewer group:${group}#member`,
+        `group:${group} member user:${user}`,
+      ]),
+    )
+  }
+  const write = () =>
+    engine.applied("store", random.chance(60) ? source.write(randomTuple()) : source.delete(randomTuple()))
+  for (let at = 0; at < 60; at++) source.write(randomTuple())
+  await engine.warm("store")
+  let moved = 0
+  for (let round = 0; round < 150; round++) {
+    const user = `user:${random.below(8)}`
+    const object = `doc:${random.below(12)}`
+    const question = { user, relation: "reader", type: "doc" }
+    const asked = Promise.all([
+      engine.ask("store", listObjects(model, question, engine.bounds)),
+      engine.ask("store", streamObjects(model, question, engine.bounds)),
+      engine.ask(
+        "store",
+        listUsers(model, { object, relation: "reader", filter: { type: "user" } }, engine.bounds),
+      ),
+    ])
+    for (let at = 0; at < 20; at++) {
+      write()
+      await turn()
+    }
+    const [list, stream, users] = await asked
+    for (let at = 0; at < 20; at++) write()
+    const docsAt = (revision: number) =>
+      [...readers(source, revision)]
+        .filter((pair) => pair.startsWith(`${user} `))
+        .map((pair) => pair.split(" ")[1])
+        .sort()
+    expect([...list.objects].sort()).toEqual(docsAt(list.revision))
+    expect([...stream.batches()].flat().sort()).toEqual(docsAt(stream.revision))
+    const usersAt = [...readers(source, users.revision)]
+      .filter((pair) => pair.endsWith(` ${object}`))
+      .map((pair) => pair.split(" ")[0])
+    expect([...users.users].sort()).toEqual(usersAt.sort())
+    if (users.revision < source.feed.length) moved++
+  }
+  engine.close()
+  expect(moved).toBeGreaterThan(100)
+})
