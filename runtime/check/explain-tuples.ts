@@ -1,7 +1,7 @@
 import type { CompiledCondition } from "../expression/condition.ts"
-import type { Slot } from "./graph.ts"
 import type { ConditionSeen, TupleKey } from "./ports.ts"
 import { isTrue, type Question } from "./question.ts"
+import type { Slot } from "./slots.ts"
 
 /** A place of the plan where a tuple may stand. */
 export interface Place {

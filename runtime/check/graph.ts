@@ -6,8 +6,6 @@ import { type Direction, Pages, type Pins } from "./pages.ts"
 import type { PageKey, TupleRow } from "./ports.ts"
 import { isWildcard, type Slot, Slots } from "./slots.ts"
 
-export type { Slot } from "./slots.ts"
-
 /** What the graph no longer refers to, but work under way may be reading. */
 export interface Retired {
   readonly forward: readonly number[]

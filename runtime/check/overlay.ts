@@ -1,7 +1,7 @@
 import { type Adjacency, none } from "./adjacency.ts"
 import type { Context } from "./contexts.ts"
-import type { Graph, Held, Slot, Stored } from "./graph.ts"
-import type { Base } from "./slots.ts"
+import type { Graph, Held, Stored } from "./graph.ts"
+import type { Base, Slot } from "./slots.ts"
 
 /** Ids of names the graph does not have, valid for one question. */
 export const firstTemporaryId = 0x4000_0000

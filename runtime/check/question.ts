@@ -1,11 +1,12 @@
 import type { CompiledCondition, ConditionOutcome } from "../expression/condition.ts"
 import { none } from "./adjacency.ts"
-import type { Graph, Slot } from "./graph.ts"
+import type { Graph } from "./graph.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { firstTemporaryId, Overlay } from "./overlay.ts"
 import type { PageKey } from "./ports.ts"
 import { type Problem, worseProblem } from "./problem.ts"
 import type { AnyPart, Program } from "./program.ts"
+import type { Slot } from "./slots.ts"
 import type { View } from "./work.ts"
 
 /**
@@ -256,10 +257,8 @@ export class Question {
     stored: Readonly<Record<string, unknown>> | undefined,
   ): ConditionOutcome {
     this.steps += conditionSteps
-    const missing = this.#partialConditions
-      ? []
-      : condition.parameters.filter((name) => !has(stored, name) && !has(this.context, name))
-    const outcome = missing.length > 0 ? { missing } : condition.evaluate({ stored, request: this.context })
+    const demand = this.#partialConditions ? "needed" : "read"
+    const outcome = condition.evaluate({ stored, request: this.context }, demand)
     return this.#missingHolds && typeof outcome === "object" && "missing" in outcome ? true : outcome
   }
 
@@ -306,10 +305,6 @@ export class Question {
     if (two === undefined) return first
     return worseProblem(one, two) === one ? first : second
   }
-}
-
-function has(context: Readonly<Record<string, unknown>> | undefined, name: string): boolean {
-  return context !== undefined && Object.hasOwn(context, name)
 }
 
 const single = new Int32Array(0)

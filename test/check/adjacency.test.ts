@@ -12,6 +12,11 @@ function ids(adjacency: Adjacency, id: number, slot: number): number[] {
   return [...array.subarray(start, end)]
 }
 
+const sorted = (set: ReadonlySet<number>) => [...set].sort((a, b) => a - b)
+
+const same = (one: ArrayLike<number>, other: readonly number[]) =>
+  one.length === other.length && other.every((id, at) => one[at] === id)
+
 describe("adjacency", () => {
   test("holds what sets hold, through random inserts and removals", () => {
     const random = new Random(7)
@@ -44,8 +49,6 @@ describe("adjacency", () => {
 
   test("keeps what somebody may be reading until it is reclaimed", () => {
     let wrong = 0
-    const same = (one: ArrayLike<number>, other: readonly number[]) =>
-      one.length === other.length && other.every((id, at) => one[at] === id)
     for (let seed = 1; seed <= 60; seed++) {
       const random = new Random(seed)
       const adjacency = new Adjacency()
@@ -85,23 +88,11 @@ describe("adjacency", () => {
           const { array, start, end } = adjacency.stretch(value)
           readers.push({ array, start, ids: [...array.subarray(start, end)] })
         }
-        if (
-          !same(
-            ids(adjacency, id, slot),
-            [...set].sort((a, b) => a - b),
-          )
-        )
-          wrong++
+        if (!same(ids(adjacency, id, slot), sorted(set))) wrong++
       }
       for (const [key, set] of model) {
         const [id = 0, slot = 0] = key.split("/").map(Number)
-        if (
-          !same(
-            ids(adjacency, id, slot),
-            [...set].sort((a, b) => a - b),
-          )
-        )
-          wrong++
+        if (!same(ids(adjacency, id, slot), sorted(set))) wrong++
       }
     }
     expect(wrong).toBe(0)
