@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import { listObjects, streamObjects } from "../../runtime/check/list-objects.ts"
 import { listUsers } from "../../runtime/check/list-users.ts"
+import type { TupleKey } from "../../runtime/check/ports.ts"
 import { Random } from "../naive/random.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
@@ -44,6 +45,18 @@ function readers(source: MemorySource, revision: number): Set<string> {
   return found
 }
 
+function randomTuple(random: Random): TupleKey {
+  const [user, doc, group] = [random.below(8), random.below(12), random.below(3)]
+  return tupleOf(
+    random.pick([
+      `doc:${doc} viewer user:${user}`,
+      `doc:${doc} blocked user:${user}`,
+      `doc:${doc} viewer group:${group}#member`,
+      `group:${group} member user:${user}`,
+    ]),
+  )
+}
+
 test("a list is true at the one revision it names, whatever is written while it is made and read", async () => {
   const random = new Random(5)
   const source = new MemorySource()
@@ -55,20 +68,12 @@ test("a list is true at the one revision it names, whatever is written while it 
     deadlineMs: 1e12,
     now: () => (clock += 10),
   })
-  const randomTuple = () => {
-    const [user, doc, group] = [random.below(8), random.below(12), random.below(3)]
-    return tupleOf(
-      random.pick([
-        `doc:${doc} viewer user:${user}`,
-        `doc:${doc} blocked user:${user}`,
-        `doc:${doc} viewer group:${group}#member`,
-        `group:${group} member user:${user}`,
-      ]),
-    )
-  }
   const write = () =>
-    engine.applied("store", random.chance(60) ? source.write(randomTuple()) : source.delete(randomTuple()))
-  for (let at = 0; at < 60; at++) source.write(randomTuple())
+    engine.applied(
+      "store",
+      random.chance(60) ? source.write(randomTuple(random)) : source.delete(randomTuple(random)),
+    )
+  for (let at = 0; at < 60; at++) source.write(randomTuple(random))
   await engine.warm("store")
   let moved = 0
   for (let round = 0; round < 150; round++) {
