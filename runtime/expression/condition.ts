@@ -39,10 +39,10 @@ export type ConditionContext =
 export type ConditionOutcome = boolean | { readonly missing: readonly string[] } | { readonly error: string }
 
 /**
- * Which parameters a context must have: those the outcome turns out to depend on, or every declared one, as OpenFGA asks
- * for them, whatever the others make of the outcome.
+ * Which parameters a context must have: those the outcome turns out to depend on (`needed`), or for an outcome that is not false
+ * every one the expression reads (`read`), as OpenFGA asks for them, whatever the others make of it.
  */
-export type ConditionDemand = "needed" | "declared"
+export type ConditionDemand = "needed" | "read"
 
 /** A condition ready for evaluation. `parameters` are the declared names, sorted; `used` those the expression reads. */
 export interface CompiledCondition {
@@ -165,10 +165,16 @@ function valueIn(context: ConditionContext, name: string): unknown {
   return value === undefined ? own(context.request, name) : value
 }
 
-function outcomeOf(value: unknown): ConditionOutcome {
-  if (typeof value === "boolean") return value
-  if (value instanceof Unknown) return { missing: [...value.names].sort() }
-  return { error: "the condition is not bool" }
+function outcomeOf(run: Runner, cells: Cells): ConditionOutcome {
+  try {
+    const value = run(cells)
+    if (typeof value === "boolean") return value
+    if (value instanceof Unknown) return { missing: [...value.names].sort() }
+    return { error: "the condition is not bool" }
+  } catch (error) {
+    if (error instanceof ExpressionError) return { error: error.message }
+    throw error
+  }
 }
 
 class Condition implements CompiledCondition {
@@ -198,10 +204,6 @@ class Condition implements CompiledCondition {
   }
 
   evaluate(context: ConditionContext, demand: ConditionDemand = "needed"): ConditionOutcome {
-    if (demand === "declared") {
-      const missing = this.parameters.filter((name) => valueIn(context, name) === undefined)
-      if (missing.length > 0) return { missing }
-    }
     const cells: Cells = new Array(this.declared.length * 2)
     let isWhole = true
     for (const parameter of this.read) {
@@ -209,14 +211,11 @@ class Condition implements CompiledCondition {
       cells[parameter.index] = given
       if (given === undefined) isWhole = false
     }
-    if (!isWhole) this.partial ??= this.makePartial()
-    const run = isWhole || this.partial === undefined ? this.whole : this.partial
-    try {
-      return outcomeOf(run(cells))
-    } catch (error) {
-      if (error instanceof ExpressionError) return { error: error.message }
-      throw error
-    }
+    if (isWhole) return outcomeOf(this.whole, cells)
+    this.partial ??= this.makePartial()
+    const outcome = outcomeOf(this.partial, cells)
+    if (demand === "needed" || outcome === false) return outcome
+    return { missing: this.used.filter((name) => valueIn(context, name) === undefined) }
   }
 }
 

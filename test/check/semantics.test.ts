@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
+import type { Row } from "./condition-rows.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
-import { type Row, rows } from "./semantic-rows.ts"
+import { rows } from "./semantic-rows.ts"
 
 async function outcome(
   engine: Engine,

@@ -91,14 +91,19 @@ describe("outcomes", () => {
     expect(compile(expression, parameters).evaluate(context)).toEqual(outcome)
   })
 
-  test("every declared parameter may be demanded", () => {
+  test("every parameter that is read may be demanded, unless the outcome is false", () => {
     const condition = compile("x < 100 || y < 50", { y: "int", x: "int", unused: "int" })
-    const demand = (request: Record<string, unknown>) => condition.evaluate({ request }, "declared")
-    expect(demand({ x: 1 })).toEqual(missing("unused", "y"))
-    expect(demand({ x: 1, unused: 1 })).toEqual(missing("y"))
-    expect(demand({ x: 1, y: 99, unused: 1 })).toBe(true)
-    expect(condition.evaluate({ stored: { unused: 1, y: 1 }, request: { x: 1 } }, "declared")).toBe(true)
+    const demand = (request: Record<string, unknown>) => condition.evaluate({ request }, "read")
+    expect(demand({})).toEqual(missing("x", "y"))
+    expect(demand({ x: 1 })).toEqual(missing("y"))
+    expect(demand({ x: 100 })).toEqual(missing("y"))
+    expect(demand({ x: 1, y: 99 })).toBe(true)
+    expect(condition.evaluate({ stored: { y: 1 }, request: { x: 1 } }, "read")).toBe(true)
     expect(condition.evaluate({ request: { x: 1 } }, "needed")).toBe(true)
+    const both = compile("x < 100 && y < 50", { y: "int", x: "int" })
+    expect(both.evaluate({ request: { x: 100 } }, "read")).toBe(false)
+    expect(both.evaluate({ request: { y: 1 } }, "read")).toEqual(missing("x"))
+    expect(both.evaluate({ request: { x: "ten" } }, "read")).toEqual(missing("y"))
   })
 
   test("a reserved word may name a parameter and not be read", () => {

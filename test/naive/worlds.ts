@@ -20,7 +20,7 @@ const relationNames = ["a", "b", "c", "d"]
 const hostTypes = ["group", "folder", "doc"]
 const subjectTypes = ["user", "robot"]
 
-/** Two conditions: one of a single parameter, one that can be decided without its second. */
+/** Conditions: one of a single parameter, two that can be decided without their second, for and against. */
 const conditions: AuthorizationModel["conditions"] = {
   small: { name: "small", expression: "x < 10", parameters: { x: { type_name: "TYPE_NAME_INT" } } },
   either: {
@@ -28,9 +28,16 @@ const conditions: AuthorizationModel["conditions"] = {
     expression: "p || q",
     parameters: { p: { type_name: "TYPE_NAME_BOOL" }, q: { type_name: "TYPE_NAME_BOOL" } },
   },
+  both: {
+    name: "both",
+    expression: "p && q",
+    parameters: { p: { type_name: "TYPE_NAME_BOOL" }, q: { type_name: "TYPE_NAME_BOOL" } },
+  },
 }
 
-/** The same conditions judged by hand: the stored context wins, and with `partial` what does not matter may be missing. */
+/**
+ * The same conditions judged by hand: the stored context wins, and what does not matter may be missing, for a yes only with `partial`.
+ */
 export function judgeWith(request: Readonly<Record<string, unknown>>, partial: boolean): Judge {
   return (condition, stored) => {
     const context = { ...request, ...stored }
@@ -40,6 +47,7 @@ export function judgeWith(request: Readonly<Record<string, unknown>>, partial: b
     }
     const { p, q } = context
     const missing = typeof p !== "boolean" || typeof q !== "boolean"
+    if (condition === "both") return p === false || q === false ? no : missing ? error : yes
     if (p === true || q === true) return missing && !partial ? error : yes
     return missing ? error : no
   }
@@ -120,7 +128,7 @@ function randomRestrictions(random: Random, flavour: Flavour): RelationReference
   const restrictions: RelationReference[] = []
   const add = (reference: RelationReference) => {
     if (!random.chance(flavour.conditions)) restrictions.push(reference)
-    else restrictions.push({ ...reference, condition: random.pick(["small", "either"]) })
+    else restrictions.push({ ...reference, condition: random.pick(["small", "either", "both"]) })
     if (random.chance(flavour.conditions)) restrictions.push(reference)
   }
   for (const type of subjectTypes) {
