@@ -4,7 +4,7 @@ import { readRelation, readSubject, validateTuple } from "../check/tuple.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { findAssertions, putAssertions } from "../store/assertions.ts"
 import type { Answer } from "./answer.ts"
-import type { AuthzApi } from "./api.ts"
+import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, modelNotFound } from "./api-error.ts"
 import { arrayField, booleanField, type Fields, invalid, modelIdField, objectField } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
@@ -38,17 +38,17 @@ export async function putModelAssertions(
     )
   for (const assertion of assertions) judge(model, assertion)
   if (!(await putAssertions(api.database, store.id, modelId, json))) throw modelNotFound(modelId)
-  return { status: 204, headers: ["Openfga-Authorization-Model-Id", modelId] }
+  return { status: 204, headers: modelHeaders(store.id, modelId) }
 }
 
 /** `GET /stores/{store}/assertions/{model}` → `{authorization_model_id, assertions}`. */
 export async function getModelAssertions(api: AuthzApi, { store: name, id }: ApiRequest): Promise<Answer> {
   const modelId = modelIdField(id, "ReadAssertionsRequest")
-  const { assertions } = await storedAssertions(api, name, modelId)
+  const { storeId, assertions } = await storedAssertions(api, name, modelId)
   return {
     status: 200,
     body: { authorization_model_id: modelId, assertions: assertions.map(assertionBody) },
-    headers: ["Openfga-Authorization-Model-Id", modelId],
+    headers: modelHeaders(storeId, modelId),
   }
 }
 

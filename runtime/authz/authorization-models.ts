@@ -2,11 +2,17 @@ import { isUtf8 } from "node:buffer"
 import type { ModelFinding } from "../model/finding.ts"
 import { readModel } from "../model/read.ts"
 import { validateModel } from "../model/validate.ts"
-import type { AuthorizationModel, RelationReference, TypeDefinition } from "../plan/authorization-model.ts"
+import type {
+  AuthorizationModel,
+  ConditionParameter,
+  RelationReference,
+  TypeDefinition,
+  Userset,
+} from "../plan/authorization-model.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { findModel, insertModel, listModels, type ModelRecord } from "../store/models.ts"
 import type { Answer } from "./answer.ts"
-import type { AuthzApi } from "./api.ts"
+import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, type ApiErrorCode, managedByPlan, modelNotFound, storeNotFound } from "./api-error.ts"
 import { continuationField, invalidToken, modelIdField, pageSizeField } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
@@ -30,13 +36,13 @@ export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Ans
   return {
     status: 201,
     body: { authorization_model_id: inserted.id },
-    headers: ["Openfga-Authorization-Model-Id", inserted.id],
+    headers: modelHeaders(store.id, inserted.id),
   }
 }
 
 /** `GET /stores/{store}/authorization-models?page_size&continuation_token` → newest first. */
 export async function getModels(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
-  const limit = pageSizeField(query.get("page_size") || undefined, "ReadAuthorizationModelsRequest")
+  const limit = pageSizeField(query.get("page_size"), "ReadAuthorizationModelsRequest")
   const token = continuationField(query.get("continuation_token"), "ReadAuthorizationModelsRequest")
   const before = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (before === undefined) throw invalidToken()
@@ -50,6 +56,7 @@ export async function getModels(api: AuthzApi, { store: name, query }: ApiReques
       authorization_models: page.map(modelBody),
       continuation_token: last === undefined ? "" : encodeToken(tokenKind, [last.id]),
     },
+    headers: ["Openfga-Store-Id", store.id],
   }
 }
 
@@ -60,7 +67,7 @@ export async function getModel(api: AuthzApi, { store: name, id, query }: ApiReq
   const store = await api.stores.find(name)
   const found = await findModel(api.database, store.id, modelId)
   if (found === undefined) throw modelNotFound(modelId)
-  const headers = ["Openfga-Authorization-Model-Id", found.id]
+  const headers = modelHeaders(store.id, found.id)
   if (format === "dsl") return { status: 200, text: printed(api, found.model), headers }
   return { status: 200, body: { authorization_model: modelBody(found) }, headers }
 }
@@ -112,16 +119,22 @@ function judge(model: AuthorizationModel, { typesPerModelMax, modelBytesMax }: A
   if (findings.length > 0) throw refusal(findings)
 }
 
-/** A rule on the shape of the request is OpenFGA's `validation_error`, a rule on what the model says `invalid_authorization_model`. */
-const codes: Partial<Record<ModelFinding["kind"], ApiErrorCode>> = {
-  "invalid-shape": "validation_error",
-  "limit-exceeded": "exceeded_entity_limit",
-  "invalid-schema": "unsupported_schema_version",
+function refusal(findings: readonly ModelFinding[]): ApiError {
+  const code = findings[0] === undefined ? undefined : codeOf(findings[0])
+  return new ApiError(code ?? "invalid_authorization_model", listed(findings.map(({ message }) => message)))
 }
 
-function refusal(findings: readonly ModelFinding[]): ApiError {
-  const code = findings[0] === undefined ? undefined : codes[findings[0].kind]
-  return new ApiError(code ?? "invalid_authorization_model", listed(findings.map(({ message }) => message)))
+/** A rule on the fields of the request is OpenFGA's `validation_error`, a rule on what the model says `invalid_authorization_model`. */
+function codeOf({ kind, path, symbol }: ModelFinding): ApiErrorCode | undefined {
+  if (kind === "limit-exceeded") return "exceeded_entity_limit"
+  if (kind === "invalid-schema" && symbol === "1.0") return "unsupported_schema_version"
+  if (kind === "invalid-name" && path.at(-1) === "type") return "type_invalid_pattern"
+  const isOfFields =
+    kind === "invalid-shape" ||
+    kind === "invalid-name" ||
+    kind === "invalid-schema" ||
+    kind === "schema-version-required"
+  return isOfFields ? "validation_error" : undefined
 }
 
 const messagesMax = 20
@@ -142,7 +155,12 @@ function modelBody({ id, model }: ModelRecord): object {
         {
           name: condition.name,
           expression: condition.expression,
-          parameters: condition.parameters ?? {},
+          parameters: Object.fromEntries(
+            Object.entries(condition.parameters ?? {}).map(([parameter, type]) => [
+              parameter,
+              parameterBody(type),
+            ]),
+          ),
           metadata: condition.metadata ?? null,
         },
       ]),
@@ -150,10 +168,16 @@ function modelBody({ id, model }: ModelRecord): object {
   }
 }
 
+function parameterBody({ type_name, generic_types = [] }: ConditionParameter): object {
+  return { type_name, generic_types: generic_types.map(parameterBody) }
+}
+
 function typeBody({ type, relations, metadata }: TypeDefinition): object {
   return {
     type,
-    relations: relations ?? {},
+    relations: Object.fromEntries(
+      Object.entries(relations ?? {}).map(([name, rewrite]) => [name, rewriteBody(rewrite)]),
+    ),
     metadata:
       metadata === undefined
         ? null
@@ -172,6 +196,29 @@ function typeBody({ type, relations, metadata }: TypeDefinition): object {
             source_info: metadata.source_info ?? null,
           },
   }
+}
+
+/** References have an `object`, which nobody fills. The depth is that of the limit on models. */
+function rewriteBody(rewrite: Userset): object {
+  if ("computedUserset" in rewrite) return { computedUserset: relationBody(rewrite.computedUserset) }
+  if ("tupleToUserset" in rewrite) {
+    const { tupleset, computedUserset } = rewrite.tupleToUserset
+    return {
+      tupleToUserset: { tupleset: relationBody(tupleset), computedUserset: relationBody(computedUserset) },
+    }
+  }
+  if ("union" in rewrite) return { union: { child: rewrite.union.child.map(rewriteBody) } }
+  if ("intersection" in rewrite)
+    return { intersection: { child: rewrite.intersection.child.map(rewriteBody) } }
+  if ("difference" in rewrite) {
+    const { base, subtract } = rewrite.difference
+    return { difference: { base: rewriteBody(base), subtract: rewriteBody(subtract) } }
+  }
+  return rewrite
+}
+
+function relationBody({ object = "", relation }: { object?: string | undefined; relation: string }): object {
+  return { object, relation }
 }
 
 function referenceBody({ type, relation, wildcard, condition }: RelationReference): object {

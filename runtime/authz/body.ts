@@ -2,13 +2,14 @@ import { isUtf8 } from "node:buffer"
 import { ApiError } from "./api-error.ts"
 import type { Fields } from "./fields.ts"
 
-/** The JSON object in a body; an empty body is an empty object, as in grpc-gateway. */
+/** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. */
 export function parseBody(body: Buffer): Fields {
   if (body.length === 0) return {}
   const text = body.toString("utf8")
   // What is no UTF-8 was decoded as this character: so most bodies need no second look.
   if (text.includes("\ufffd") && !isUtf8(body))
     throw new ApiError("validation_error", "malformed JSON: the body is not UTF-8")
+  if (/^[ \t\r\n]*$/.test(text)) return {}
   let value: unknown
   try {
     value = JSON.parse(text)

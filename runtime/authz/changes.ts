@@ -80,7 +80,7 @@ function isWhole(text: string): boolean {
 function pageSizeParameter(text: string | null, max: number): number {
   if (text !== null && /^-\d{1,9}$|^0{1,9}$/.test(text))
     throw invalid(message, "PageSize", "value must be greater than or equal to 1")
-  return pageSizeField(text || undefined, message, max)
+  return pageSizeField(text, message, max)
 }
 
 function typeParameter(text: string | null): string | undefined {
@@ -98,10 +98,13 @@ const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\
 
 /** RFC 3339, neither before 1970 nor in the future. */
 function startTimeParameter(text: string | null): Date | undefined {
-  if (text === null || text === "") return undefined
+  if (text === null) return undefined
   // A `+` that was not encoded arrives as a blank.
   const time = new Date(text.replace(" ", "+").toUpperCase())
-  if (!timeForm.test(text.replace(" ", "+")) || Number.isNaN(time.getTime()))
+  const day = new Date(text.slice(0, 10))
+  // A day that the month does not have would be one of the next month.
+  const isDay = day.getUTCDate() === Number(text.slice(8, 10))
+  if (!timeForm.test(text.replace(" ", "+")) || Number.isNaN(time.getTime()) || !isDay)
     throw new ApiError("invalid_start_time", `Invalid start time: '${text.slice(0, 64)}' is not of RFC 3339`)
   if (time.getTime() < 0) throw new ApiError("invalid_start_time", "Invalid start time")
   if (time.getTime() >= Date.now()) throw invalid(message, "StartTime", "value must be less than now")

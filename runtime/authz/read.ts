@@ -59,7 +59,11 @@ const message = "ReadRequestTupleKey"
 /** A user to look for has a type and an id. */
 function userFilter(value: unknown): string {
   const user = stringField(value, "user")
-  if (/^[^\s:]+:[^\s]/.test(user)) return userField(user, message)
+  if (/^[^\s:]+:[^\s]/.test(user)) {
+    if (Buffer.byteLength(user) > 512)
+      throw invalid(message, "User", "value length must be at most 512 bytes")
+    return userField(user, message)
+  }
   throw invalid(message, "User", 'value does not match regex pattern "^[^\\\\s]{1,511}:[^\\\\s]{1,511}$"')
 }
 

@@ -17,7 +17,7 @@ export async function postStore(api: AuthzApi, { body }: ApiRequest): Promise<An
 
 /** `GET /stores?page_size&continuation_token&name` → all stores, the declared ones too. */
 export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<Answer> {
-  const limit = pageSizeField(query.get("page_size") || undefined, "ListStoresRequest")
+  const limit = pageSizeField(query.get("page_size"), "ListStoresRequest")
   const token = continuationField(query.get("continuation_token"), "ListStoresRequest")
   const after = token === "" ? "" : decodeToken(tokenKind, token, 1)?.[0]
   if (after === undefined) throw invalidToken()
@@ -37,7 +37,8 @@ export async function getStores(api: AuthzApi, { query }: ApiRequest): Promise<A
 
 /** `GET /stores/{store}` */
 export async function getStore(api: AuthzApi, { store }: ApiRequest): Promise<Answer> {
-  return { status: 200, body: storeBody(await api.stores.find(store)) }
+  const found = await api.stores.find(store)
+  return { status: 200, body: storeBody(found), headers: ["Openfga-Store-Id", found.id] }
 }
 
 /** `PATCH /stores/{store}` `{name}`: renames a store of the API; 409 for a declared one. */

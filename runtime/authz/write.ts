@@ -1,6 +1,6 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
 import type { TupleKey } from "../check/ports.ts"
-import { tupleText, validateTuple } from "../check/tuple.ts"
+import { splitObject, tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
 import type { Answer } from "./answer.ts"
@@ -77,12 +77,11 @@ function keysOf(
   fields: Fields | undefined,
   list: string,
   message: string,
-  { tuplesPerWriteMax, conditionContextBytesMax }: AuthzLimits,
+  { conditionContextBytesMax }: AuthzLimits,
 ): readonly TupleKey[] {
   if (fields === undefined) return []
   const keys = arrayField(pick(fields, "tuple_keys", "tupleKeys"), "tuple_keys")
   if (keys.length === 0) throw invalid(list, "TupleKeys", "value must contain at least 1 item(s)")
-  if (keys.length > tuplesPerWriteMax) throw tooMany(tuplesPerWriteMax)
   return keys.map((key) => tupleKeyField(key, message, conditionContextBytesMax))
 }
 
@@ -90,7 +89,7 @@ function choice(value: unknown, field: string): "error" | "ignore" {
   const text = stringField(value, field)
   if (text === "" || text === "error") return "error"
   if (text === "ignore") return "ignore"
-  throw new ApiError("validation_error", `invalid ${field} option: ${text.slice(0, 100)}`)
+  throw new ApiError("validation_error", `invalid ${field} option: ${text}`)
 }
 
 /** The same rules as for contextual tuples; OpenFGA has one code for all that is wrong with a tuple to be written. */
@@ -105,15 +104,19 @@ function judgeWrite(model: LoadedModel, key: TupleKey): void {
     )
 }
 
-const userForm = /^([^:#\s]+:)?[^:#\s]+(#[^:#\s]+)?$/
+const userForm = /^([^:# \p{Cc}]+:)?[^:# \p{Cc}]+(#[^:# \p{Cc}]+)?$/u
 
-/** A delete has no model: what an older one allowed must be removable. */
+/** A delete has no model: what an older one allowed must be removable. What can be no tuple is refused: OpenFGA in memory takes an empty field for any. */
 function judgeDelete(key: TupleKey): void {
-  if (!userForm.test(key.user))
-    throw new ApiError(
-      "validation_error",
-      `Invalid tuple '${tupleText(key)}'. Reason: the 'user' field is malformed`,
-    )
+  const reason = !userForm.test(key.user)
+    ? "the 'user' field is malformed"
+    : splitObject(key.object) === undefined
+      ? "invalid 'object' field format"
+      : key.relation === ""
+        ? "the 'relation' field is malformed"
+        : undefined
+  if (reason !== undefined)
+    throw new ApiError("validation_error", `Invalid tuple '${tupleText(key)}'. Reason: ${reason}`)
 }
 
 function refuseRepeated({ writes, deletes }: WriteRequest, tuplesMax: number): void {

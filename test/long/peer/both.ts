@@ -14,8 +14,18 @@ export interface Said {
   readonly json: any
 }
 
+/** What a server sent. */
+export interface Sent {
+  readonly status: number
+  readonly ok: boolean
+  readonly headers: Headers
+  readonly text: string
+}
+
 /** The same call to OpenFGA and to us; `{store}` and `{model}` in paths and bodies are each server's own. */
 export interface Both {
+  /** A body as it is. */
+  send(method: string, path: string, body?: string): Promise<{ theirs: Sent; ours: Sent }>
   call(method: string, path: string, body?: unknown): Promise<{ theirs: Said; ours: Said }>
   /** A new store on both. */
   store(): Promise<void>
@@ -45,11 +55,16 @@ export async function startBoth(binary: string): Promise<Both> {
     { url: theirs.url, store: "", model: "" },
     { url: `http://127.0.0.1:${listeners.addresses[0]?.port}`, store: "", model: "" },
   ]
+  const send: Both["send"] = async (method, path, body) => {
+    const [one, other] = await Promise.all(sides.map((side) => sendTo(side, method, path, body)))
+    return { theirs: one as Sent, ours: other as Sent }
+  }
   const both = async (method: string, path: string, body?: unknown) => {
-    const [one, other] = await Promise.all(sides.map((side) => call(side, method, path, body)))
-    return { theirs: one as Said, ours: other as Said }
+    const { theirs, ours } = await send(method, path, body === undefined ? undefined : JSON.stringify(body))
+    return { theirs: saidOf(theirs), ours: saidOf(ours) }
   }
   return {
+    send,
     call: both,
     async store() {
       const said = await both("POST", "/stores", { name: "peer" })
@@ -72,14 +87,24 @@ export async function startBoth(binary: string): Promise<Both> {
   }
 }
 
-async function call({ url, store, model }: Side, method: string, path: string, body: unknown): Promise<Said> {
+async function sendTo(
+  { url, store, model }: Side,
+  method: string,
+  path: string,
+  body: string | undefined,
+): Promise<Sent> {
   const own = (text: string) => text.replaceAll("{store}", store).replaceAll("{model}", model)
   const answer = await fetch(url + own(path), {
     method,
-    ...(body === undefined
-      ? {}
-      : { body: own(JSON.stringify(body)), headers: { "content-type": "application/json" } }),
+    ...(body === undefined ? {} : { body: own(body), headers: { "content-type": "application/json" } }),
   })
-  const text = await answer.text()
-  return { status: answer.status, json: text === "" ? undefined : JSON.parse(text) }
+  // The servers' own ids are told apart by nobody.
+  const text = (await answer.text())
+    .replaceAll(store || "{store}", "{store}")
+    .replaceAll(model || "{model}", "{model}")
+  return { status: answer.status, ok: answer.ok, headers: answer.headers, text }
+}
+
+function saidOf({ status, text }: Sent): Said {
+  return { status, json: text === "" ? undefined : JSON.parse(text) }
 }
