@@ -117,7 +117,9 @@ async function against(
   scenario: Scenario,
 ): Promise<void> {
   const { name, path, bodies } = scenario
-  for (const peer of peers) await requireRight(peer.url, peer.store, scenario)
+  for (const peer of peers) {
+    await patientlyRight(peer, scenario)
+  }
   const ours: number[] = []
   const theirs = peers.map((): number[] => [])
   for (let round = 0; round < rounds; round += 1) {
@@ -139,6 +141,19 @@ async function against(
       "×",
       bars[name]?.[at],
     )
+  }
+}
+
+/** Under load the peer goes on with what nobody waits for any more, and refuses what comes next: it gets some tries. */
+async function patientlyRight(peer: Peer, scenario: Scenario): Promise<void> {
+  for (let tries = 3; tries > 0; tries -= 1) {
+    try {
+      await requireRight(peer.url, peer.store, scenario)
+      return
+    } catch (error) {
+      console.error(`${peer.name}: ${(error as Error).message}`)
+      await new Promise((resolve) => setTimeout(resolve, 5_000))
+    }
   }
 }
 

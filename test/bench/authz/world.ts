@@ -65,27 +65,27 @@ export const model = {
 const trees = 280
 const deep = 5
 const docsPerFolder = 5
-/** Groups form trees too: each has two below it, five levels deep. */
-const groupTrees = 20
-const groupsPerTree = 31
-const leafGroups = 16
+/** Groups form trees too: each has four below it, five levels deep. */
+const groupTrees = 10
+const groupsBelow = 4
+const groupsPerTree = 341
+const leafGroups = 256
 const users = 1_000
 /** Every user is a member of so many innermost groups, all of one tree. */
-const groupsPerUser = 15
+const groupsPerUser = 10
 /** Trees that the reader's groups may read: with their documents and the public ones that makes 950. */
 const treesOfReader = 36
 const publicDocs = 50
 
-/** The user of the list, a member of one of the innermost groups. */
+/** The user of the list, a member of ten of the innermost groups of a tree. */
 export const reader = "user:reader"
 export const readerDocs = treesOfReader * deep * docsPerFolder + publicDocs
 
 const folder = (tree: number, level: number) => `folder:t${tree}-${level}`
 const doc = (tree: number, level: number, at: number) => `doc:t${tree}-${level}-${at}`
-/** Number 0 is the outermost of its tree, those from 15 on are the innermost. */
+/** Number 0 is the outermost of its tree, the last 256 are the innermost. */
 const group = (tree: number, number: number) => `group:g${tree}-${number}`
 const person = (at: number) => `user:u${at % users}`
-const groupTreeOf = (at: number) => at % groupTrees
 
 /** 38,000 tuples: folders five deep with five documents in each, groups five deep, people in many of them, some blocked. */
 export function tuples(): BenchTuple[] {
@@ -93,11 +93,16 @@ export function tuples(): BenchTuple[] {
   const add = (user: string, relation: string, object: string) => made.push({ user, relation, object })
   for (let tree = 0; tree < groupTrees; tree += 1)
     for (let number = 1; number < groupsPerTree; number += 1)
-      add(`${group(tree, number)}#member`, "member", group(tree, (number - 1) >> 1))
+      add(`${group(tree, number)}#member`, "member", group(tree, Math.trunc((number - 1) / groupsBelow)))
   for (let at = 0; at < users; at += 1)
     for (let which = 0; which < groupsPerUser; which += 1)
-      add(person(at), "member", group(groupTreeOf(at), groupsPerTree - 1 - ((at + which) % leafGroups)))
-  add(reader, "member", group(0, groupsPerTree - 1))
+      add(
+        person(at),
+        "member",
+        group(at % groupTrees, groupsPerTree - 1 - ((at * 7 + which * 13) % leafGroups)),
+      )
+  for (let which = 0; which < groupsPerUser; which += 1)
+    add(reader, "member", group(0, groupsPerTree - 1 - which * 13))
   for (let tree = 0; tree < trees; tree += 1) {
     add(`${group(readersOf(tree), 0)}#member`, "viewer", folder(tree, 0))
     for (let level = 0; level < deep; level += 1) {
@@ -107,8 +112,13 @@ export function tuples(): BenchTuple[] {
     }
   }
   for (let at = 0; made.length < 38_000; at += 1)
-    add(`user:b${at % 997}`, "blocked", doc(at % trees, at % deep, at % docsPerFolder))
+    add(blocked(at), "blocked", doc(at % trees, Math.trunc(at / trees) % deep, at % docsPerFolder))
   return unique(made)
+}
+
+/** Single people, and groups that nobody who is asked about is in. */
+function blocked(at: number): string {
+  return at % 3 > 0 ? `user:b${at % 997}` : `group:blocked${at % 89}#member`
 }
 
 function addDoc(
@@ -189,7 +199,7 @@ export function scenarios(): Scenario[] {
   ]
 }
 
-/** One of the fifty people of a tree of groups. */
+/** One of the hundred people of a tree of groups. */
 function memberOf(groupTree: number, which: number): string {
   return person(groupTree + groupTrees * (which % (users / groupTrees)))
 }
