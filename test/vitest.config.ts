@@ -2,13 +2,21 @@ import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { Tally } from "./support/tally.ts"
 
-/** `npm test` runs test/<room>/, `npm run test:long` (mode `long`) test/long/. */
+/** The random tests, which `npm run test:long` runs again with other worlds and more of them. */
+const random = [
+  "test/check/{differential,list-differential,permuted,concurrent,explain-random,explain-nearest,fixpoint}.test.ts",
+  "test/authzen/random.test.ts",
+]
+const { SALLYPORT_TEST_QUERIES = "1000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
+
+/** `npm test` runs test/<room>/, `npm run test:long` (mode `long`) test/long/ and the random tests. */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL("..", import.meta.url)),
   test: {
-    include: mode === "long" ? ["test/long/**/*.test.ts"] : ["test/**/*.test.ts"],
+    include: mode === "long" ? ["test/long/**/*.test.ts", ...random] : ["test/**/*.test.ts"],
     exclude: mode === "long" ? [] : ["test/long/**"],
     globalSetup: ["test/support/build.ts", "test/support/postgres-server.ts"],
+    env: mode === "long" ? { SALLYPORT_TEST_QUERIES, SALLYPORT_TEST_SEED } : {},
     reporters: ["default", new Tally()],
     // One process per core and no fresh module graph per file: measured six times faster than the default on many small
     // files. Processes rather than threads, because some tests kill or fill what they run in.

@@ -15,10 +15,10 @@ import { type NaiveWorld, naiveObjects, naiveUsers } from "../naive/lists.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomWorld } from "../naive/worlds.ts"
 import { embeddedFolder } from "../store/databases.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
-/** Worlds asked by HTTP; a failure prints its seed, `SALLYPORT_TEST_SEED` starts there. */
-const worlds = Number(process.env["SALLYPORT_TEST_WORLDS"] ?? 40)
-const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+/** Worlds asked by HTTP. */
+const worlds = scaled(40)
 
 /** The worlds' conditions read `x`, `p` and `q`; here they are properties. */
 const propertyOf: Readonly<Record<string, string>> = { x: "subject_x", p: "resource_p", q: "action_q" }
@@ -54,7 +54,7 @@ beforeAll(async () => {
   }
   const body = { authz: { stores }, models: Object.fromEntries(plans) } as unknown as PlanBody
   await declareStores(database, body)
-})
+}, 600_000)
 afterAll(async () => {
   await served.listeners.close()
   await database.close()
@@ -199,7 +199,7 @@ function plain(context: Readonly<Record<string, unknown>> | undefined): Record<s
   )
 }
 
-test("random worlds: evaluations and searches are what the plain semantics say", async () => {
+test("random worlds: evaluations and searches are what the plain semantics say", async (context) => {
   let compared = 0
   let asked = 0
   for (const each of prepared) {
@@ -213,4 +213,5 @@ test("random worlds: evaluations and searches are what the plain semantics say",
   }
   expect(asked).toBeGreaterThan(worlds / 4)
   expect(compared).toBeGreaterThan(worlds * 10)
-}, 120_000)
+  tellAsked(context, { "decisions and searches": compared })
+}, 3_600_000)

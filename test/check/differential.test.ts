@@ -6,13 +6,12 @@ import { lowerModel } from "../../runtime/model/lower.ts"
 import { error, NaiveEvaluator, no, type Truth, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, randomContext, randomWorld } from "../naive/worlds.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { MemorySource } from "./memory-source.ts"
 import { counting, engineFor, prepare, randomContextual, type Way, ways } from "./random-engine.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-/** Raise for a long run: `SALLYPORT_TEST_QUERIES=5000000`; a failure prints its seed, `SALLYPORT_TEST_SEED` starts there. */
-const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000)
-const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+const queries = scaled(100_000)
 const queriesPerUser = 6
 
 type Outcome = "allow" | "deny" | "error" | "too-complex"
@@ -89,8 +88,11 @@ async function runWorld(seed: number): Promise<number> {
   return compared
 }
 
-test(`agrees with the naive evaluator on ${queries} random questions`, { timeout: 3_600_000 }, async () => {
+test(`agrees with the naive evaluator on ${queries} random questions`, {
+  timeout: 3_600_000,
+}, async (context) => {
   let compared = 0
   for (let seed = firstSeed; compared < queries; seed++) compared += await runWorld(seed)
   expect(compared).toBeGreaterThanOrEqual(queries)
+  tellAsked(context, { checks: compared })
 })

@@ -4,22 +4,22 @@ import { loadModel } from "../../runtime/check/loaded-model.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { Random } from "../naive/random.ts"
 import { randomContext, randomWorld } from "../naive/worlds.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { Case, type Counts, explainWorld, judgeAnswer } from "./explained-worlds.ts"
 import { MemorySource } from "./memory-source.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-/** Raise for a long run: `SALLYPORT_TEST_QUERIES=1000000`; a failure prints its seed, `SALLYPORT_TEST_SEED` starts there. */
-const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 20_000)
-const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+const queries = scaled(20_000)
 
 test(`explanations of ${queries} random questions hold by the naive evaluator`, {
   timeout: 3_600_000,
-}, async () => {
+}, async (context) => {
   const counts: Counts = { asked: 0, proofs: 0, denials: 0, misses: 0, conditional: 0, cut: 0 }
   for (let seed = firstSeed; counts.asked < queries; seed++) await explainWorld(seed, counts, 8)
   expect(counts.proofs).toBeGreaterThan(queries / 5)
   expect(counts.misses).toBeGreaterThan(queries / 5)
   expect(counts.conditional).toBeGreaterThan(queries / 200)
+  tellAsked(context, { explanations: counts.asked, proofs: counts.proofs, "nearest misses": counts.misses })
 })
 
 test("an explanation is of one revision, whatever is written while it is at work", {

@@ -9,6 +9,7 @@ import { lowerModel } from "../../runtime/model/lower.ts"
 import { error, NaiveEvaluator, no, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, randomContext, randomWorld } from "../naive/worlds.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
 /** The machine leaves few questions to the slow path; here it decides all of them. Returns how many it was asked. */
 function runWorld(seed: number): number {
@@ -49,10 +50,10 @@ function runWorld(seed: number): number {
 }
 
 test("the slow path agrees with the naive evaluator where nothing else has decided before", {
-  timeout: 600_000,
-}, () => {
-  const first = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+  timeout: 3_600_000,
+}, (context) => {
   let asked = 0
-  for (let seed = first; asked < 20_000; seed++) asked += runWorld(seed)
-  expect(asked).toBeGreaterThanOrEqual(20_000)
+  for (let seed = firstSeed; asked < scaled(20_000); seed++) asked += runWorld(seed)
+  expect(asked).toBeGreaterThanOrEqual(scaled(20_000))
+  tellAsked(context, { "checks of the slow path": asked })
 })

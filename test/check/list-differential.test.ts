@@ -15,13 +15,12 @@ import { error, NaiveEvaluator, no, type Truth, yes } from "../naive/evaluator.t
 import { naiveObjects, naiveTree, naiveUsers } from "../naive/lists.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomWorld } from "../naive/worlds.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { MemorySource } from "./memory-source.ts"
 import { counting, engineFor, prepare, randomContextual, type Way, ways } from "./random-engine.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
-/** A list is worth five checks. `SALLYPORT_TEST_QUERIES=5000000` for a long run; a failure prints its seed, `SALLYPORT_TEST_SEED` starts there. */
-const questions = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000) / 5
-const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+const questions = scaled(20_000)
 
 const usersPerRound = 8
 const hosts = ["group", "folder", "doc"]
@@ -252,8 +251,11 @@ async function runWorld(seed: number): Promise<number> {
   return compared
 }
 
-test(`agrees with the naive evaluator on ${questions} random lists`, { timeout: 3_600_000 }, async () => {
+test(`agrees with the naive evaluator on ${questions} random lists`, {
+  timeout: 3_600_000,
+}, async (context) => {
   let compared = 0
   for (let seed = firstSeed; compared < questions; seed++) compared += await runWorld(seed)
   expect(compared).toBeGreaterThanOrEqual(questions)
+  tellAsked(context, { "lists, batches, matrices and trees": compared })
 })

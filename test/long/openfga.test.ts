@@ -7,6 +7,7 @@ import { Random } from "../naive/random.ts"
 import { type RandomWorld, randomContext, randomTuple } from "../naive/worlds.ts"
 import { describePostgres } from "../postgres.ts"
 import { openfgaBinary, openfgaMissing } from "../support/openfga.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { type Both, startBoth } from "./peer/both.ts"
 import {
   type AskedCheck,
@@ -19,10 +20,9 @@ import { askObjects, askTree, askUsers, nameOfListDifference } from "./peer/list
 import { validWorld } from "./peer/valid-world.ts"
 
 // The same random questions to OpenFGA and to us. We must be right by the independent evaluator; where OpenFGA answers
-// otherwise the difference must have a name. `OPENFGA_BIN` names the server; `SALLYPORT_TEST_WORLDS`, `SALLYPORT_TEST_SEED` set the run.
+// otherwise the difference must have a name. `OPENFGA_BIN` names the server.
 
-const worlds = Number(process.env["SALLYPORT_TEST_WORLDS"] ?? 400)
-const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
+const worlds = scaled(40)
 const checksPerWorld = 40
 const listsPerWorld = 20
 const binary = openfgaBinary()
@@ -40,7 +40,7 @@ describePostgres("beside OpenFGA", () => {
     let asked = 0
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1)
       asked += await runWorld(both, seed, differences)
-    console.log(`${asked} checks; OpenFGA differs in`, Object.fromEntries(differences))
+    tellAsked(context, { "questions to both": asked, ...Object.fromEntries(differences) })
     expect(asked).toBeGreaterThan(0)
   })
 })
