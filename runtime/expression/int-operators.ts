@@ -1,5 +1,5 @@
 import { add, divide, multiply, remainder, subtract } from "./arithmetic.ts"
-import type { Apply, Closure } from "./closures.ts"
+import type { Apply, Closure, Frame } from "./closures.ts"
 import { intMax, intMin } from "./values.ts"
 
 // Operators between operands whose declared type is int: the same as the general ones, without finding out what was given.
@@ -27,21 +27,44 @@ export function intComparison(sign: string): Apply | undefined {
   return comparisons.get(sign) as Apply | undefined
 }
 
-/** The same with its operands, the second one a constant. Each sign has a closure of its own, so that engines can inline it. */
+/**
+ * The same with its operands, the second one a constant. Each sign has a closure of its own, so that engines can inline it, and
+ * compares what it got with a constant of the same kind: engines are slow at comparing a bigint with a number.
+ */
 export function compareWithConstant(sign: string, left: Closure, right: Int): Closure | undefined {
+  const big = BigInt(right)
+  const value = left as (frame: Frame) => Int
   switch (sign) {
     case "<":
-      return (frame) => (left(frame) as Int) < right
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given < big : given < right
+      }
     case "<=":
-      return (frame) => (left(frame) as Int) <= right
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given <= big : given <= right
+      }
     case ">":
-      return (frame) => (left(frame) as Int) > right
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given > big : given > right
+      }
     case ">=":
-      return (frame) => (left(frame) as Int) >= right
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given >= big : given >= right
+      }
     case "==":
-      return (frame) => areEqual(left(frame) as Int, right)
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given === big : areEqual(given, right)
+      }
     case "!=":
-      return (frame) => !areEqual(left(frame) as Int, right)
+      return (frame) => {
+        const given = value(frame)
+        return typeof given === "bigint" ? given !== big : !areEqual(given, right)
+      }
     default:
       return undefined
   }
