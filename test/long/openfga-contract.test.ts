@@ -15,6 +15,7 @@ import {
   randomCall,
 } from "./peer/contract-calls.ts"
 import { contractDifferences, heardOf, namesOf } from "./peer/contract-differences.ts"
+import { modelCalls } from "./peer/contract-models.ts"
 
 // The same HTTP calls to OpenFGA and to us, valid and not: status, code, message, headers and form of the answers are the
 // same, but for what has a name in runtime/authz/README.md.
@@ -75,6 +76,7 @@ const kinds: readonly (readonly [name: string, calls: () => Iterable<ContractCal
   ["each endpoint", () => [...questions, ...changing, ...otherCalls()]],
   ["each change of a question", () => questions.flatMap(changed)],
   ["each change of a write", () => changing.flatMap(changed)],
+  ["models", () => modelCalls],
   ["each change of a model", () => changed(modelCall)],
   [`${randomCalls} calls with several changes`, several],
 ]

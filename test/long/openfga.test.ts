@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { loadModel } from "../../runtime/check/loaded-model.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
@@ -40,6 +41,8 @@ describePostgres("beside OpenFGA", () => {
     let asked = 0
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1)
       asked += await runWorld(both, seed, differences)
+    const readme = readFileSync(new URL("../../runtime/authz/README.md", import.meta.url), "utf8")
+    for (const name of differences.keys()) expect(readme).toContain(`\n| ${name.replace(/^\w+: /, "")} `)
     tellAsked(context, { "questions to both": asked, ...Object.fromEntries(differences) })
     expect(asked).toBeGreaterThan(0)
   })
