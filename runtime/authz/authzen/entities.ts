@@ -1,7 +1,7 @@
 import { ApiError } from "../api-error.ts"
 import { contextField } from "../context.ts"
 import { type Fields, objectField, objectIdField, relationField, typeField, userField } from "../fields.ts"
-import { decodeId, encodeId } from "./ids.ts"
+import { decodeId, decodeResourceId, encodeId, encodeResourceId } from "./ids.ts"
 
 const message = "AuthZEN"
 
@@ -62,18 +62,45 @@ export function relationOf({ name }: Action): string {
 
 /** The subject as a user. The id `*` means everybody of the type, as it does in a tuple. */
 export function userOf({ type, id }: Entity): string {
-  return userField(id === "*" ? `${type}:*` : `${type}:${encodeId(id)}`, message)
+  return nameOf("subject", { type, id: encodeId(id) }, 512, userField)
 }
 
 /** The resource as an object. */
 export function objectOf({ type, id }: Entity): string {
-  return objectIdField(`${type}:${encodeId(id)}`, message)
+  return nameOf("resource", { type, id: encodeResourceId(id) }, 256, objectIdField)
 }
 
-/** A user or object of the engine as AuthZEN tells it. */
-export function entityBody(name: string): { readonly type: string; readonly id: string } {
+/** A user of the engine as AuthZEN tells it. */
+export function subjectBody(user: string): object {
+  return bodyOf(user, decodeId)
+}
+
+/** An object of the engine as AuthZEN tells it. */
+export function resourceBody(object: string): object {
+  return bodyOf(object, decodeResourceId)
+}
+
+function bodyOf(name: string, decode: (id: string) => string): object {
   const colon = name.indexOf(":")
-  return { type: name.slice(0, colon), id: decodeId(name.slice(colon + 1)) }
+  return { type: name.slice(0, colon), id: decode(name.slice(colon + 1)) }
+}
+
+/** Type and id together as the engine has them. The client knows two fields, so that is what a refusal speaks of. */
+function nameOf(
+  of: string,
+  { type, id }: { readonly type: string; readonly id: string },
+  charactersMax: number,
+  read: (name: string, message: string) => string,
+): string {
+  try {
+    return read(`${type}:${id}`, message)
+  } catch {
+    const reason = `with its type it may have ${charactersMax} characters (512 bytes), and no half of a surrogate pair`
+    throw new ApiError(
+      "validation_error",
+      `${of}.id: ${reason}; white space, \`:\`, \`#\` and NUL count as three`,
+    )
+  }
 }
 
 /** A type with `:` or `#` in it would make another object of the rest. */

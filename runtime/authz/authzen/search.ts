@@ -13,12 +13,13 @@ import { type Asked, askEngine, revisionHeaders, withModel } from "../with-model
 import { contextOf, type Properties } from "./circumstances.ts"
 import {
   actionOf,
-  entityBody,
   entityFields,
   entityOf,
   objectOf,
   relationOf,
+  resourceBody,
   soughtOf,
+  subjectBody,
   userOf,
 } from "./entities.ts"
 import { jsonBody, type Options, optionsOf } from "./request.ts"
@@ -63,8 +64,8 @@ export function postSearchSubject(api: AuthzApi, request: ApiRequest): Answer | 
     }
     const work = listUsers(model, list, api.engine.bounds)
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
-      results(search, asked, found, found.users.map(entityBody), {
-        excluded: found.excluded.map(entityBody),
+      results(search, asked, found, found.users.map(subjectBody), {
+        excluded: found.excluded.map(subjectBody),
       }),
     )
   })
@@ -96,7 +97,7 @@ export function postSearchResource(api: AuthzApi, request: ApiRequest): Answer |
     }
     const work = listObjects(model, list, api.engine.bounds)
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
-      results(search, asked, found, found.objects.map(entityBody), {}),
+      results(search, asked, found, found.objects.map(resourceBody), {}),
     )
   })
 }
