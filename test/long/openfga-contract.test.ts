@@ -72,10 +72,41 @@ function* several(): Generator<ContractCall> {
   for (let at = 0; at < randomCalls; at += 1) yield randomCall(random, bases)
 }
 
+/** Some deletions, then every list page by page, a few pages beyond its end. */
+function* pages(): Generator<ContractCall> {
+  for (const tuple of tuples.slice(0, 3))
+    yield { method: "POST", path: "/stores/{store}/write", body: { deletes: { tuple_keys: [tuple] } } }
+  for (let at = 0; at < 3; at += 1) yield modelCall
+  const lists = [
+    "/stores/{store}/authorization-models?",
+    "/stores/{store}/changes?",
+    "/stores/{store}/changes?type=document&",
+  ]
+  for (const list of lists)
+    for (const size of [1, 2, 4, 5, 50]) {
+      yield { method: "GET", path: `${list}page_size=${size}` }
+      for (let at = 0; at < 8; at += 1)
+        yield { method: "GET", path: `${list}page_size=${size}&continuation_token={token}` }
+    }
+  yield { method: "GET", path: "/stores/{store}/changes?type=folder&continuation_token={token}" }
+  for (const size of [1, 2, 3, 50])
+    for (const filter of [undefined, { object: "document:", user: "user:ann" }, { object: "document:3" }]) {
+      const body = { tuple_key: filter, page_size: size }
+      yield { method: "POST", path: "/stores/{store}/read", body }
+      for (let at = 0; at < 4; at += 1)
+        yield {
+          method: "POST",
+          path: "/stores/{store}/read",
+          body: { ...body, continuation_token: "{token}" },
+        }
+    }
+}
+
 const kinds: readonly (readonly [name: string, calls: () => Iterable<ContractCall>])[] = [
   ["each endpoint", () => [...questions, ...changing, ...otherCalls()]],
   ["each change of a question", () => questions.flatMap(changed)],
   ["each change of a write", () => changing.flatMap(changed)],
+  ["pages", pages],
   ["models", () => modelCalls],
   ["each change of a model", () => changed(modelCall)],
   [`${randomCalls} calls with several changes`, several],

@@ -22,7 +22,7 @@ export interface Sent {
   readonly text: string
 }
 
-/** The same call to OpenFGA and to us; `{store}` and `{model}` in paths and bodies are each server's own. */
+/** The same call to OpenFGA and to us; `{store}`, `{model}` and `{token}` (of the last page) in paths and bodies are each server's own. */
 export interface Both {
   /** A body as it is. */
   send(method: string, path: string, body?: string): Promise<{ theirs: Sent; ours: Sent }>
@@ -38,6 +38,7 @@ interface Side {
   readonly url: string
   store: string
   model: string
+  token: string
 }
 
 /** Starts OpenFGA in memory, and our API on a fresh database. */
@@ -52,8 +53,8 @@ export async function startBoth(binary: string): Promise<Both> {
     listen: [{ host: "127.0.0.1", port: 0 }],
   })
   const sides: readonly [Side, Side] = [
-    { url: theirs.url, store: "", model: "" },
-    { url: `http://127.0.0.1:${listeners.addresses[0]?.port}`, store: "", model: "" },
+    { url: theirs.url, store: "", model: "", token: "" },
+    { url: `http://127.0.0.1:${listeners.addresses[0]?.port}`, store: "", model: "", token: "" },
   ]
   const send: Both["send"] = async (method, path, body) => {
     const [one, other] = await Promise.all(sides.map((side) => sendTo(side, method, path, body)))
@@ -87,22 +88,19 @@ export async function startBoth(binary: string): Promise<Both> {
   }
 }
 
-async function sendTo(
-  { url, store, model }: Side,
-  method: string,
-  path: string,
-  body: string | undefined,
-): Promise<Sent> {
-  const own = (text: string) => text.replaceAll("{store}", store).replaceAll("{model}", model)
+async function sendTo(side: Side, method: string, path: string, body: string | undefined): Promise<Sent> {
+  const { url, store, model, token } = side
+  const own = (text: string) =>
+    text.replaceAll("{store}", store).replaceAll("{model}", model).replaceAll("{token}", token)
   const answer = await fetch(url + own(path), {
     method,
     ...(body === undefined ? {} : { body: own(body), headers: { "content-type": "application/json" } }),
   })
+  const text = await answer.text()
+  side.token = /"continuation_token": ?"([^"]*)"/.exec(text)?.[1] ?? ""
   // The servers' own ids are told apart by nobody.
-  const text = (await answer.text())
-    .replaceAll(store || "{store}", "{store}")
-    .replaceAll(model || "{model}", "{model}")
-  return { status: answer.status, ok: answer.ok, headers: answer.headers, text }
+  const shown = text.replaceAll(store || "{store}", "{store}").replaceAll(model || "{model}", "{model}")
+  return { status: answer.status, ok: answer.ok, headers: answer.headers, text: shown }
 }
 
 function saidOf({ status, text }: Sent): Said {
