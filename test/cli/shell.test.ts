@@ -90,6 +90,9 @@ describe("one question", () => {
     expect(await text("explain user:bob viewer document:1")).toMatch(
       /^allowed: user:bob has viewer on document:1\n[\s\S]*team:a/,
     )
+    expect(await text("explain user:gus guest document:1")).toMatch(
+      /^conditional: whether user:gus has guest on document:1 hangs on the context\n[\s\S]*needs city/,
+    )
   })
 
   test("lists", async () => {
@@ -171,6 +174,7 @@ test("lines of a pipe: an answer a line, all are run, and the worst is the exit 
   const input = ["check user:ann nothing document:1", ...lines, "exit", "stores"]
   const failed = await run({ cwd, input }, "shell", "--url", served.base)
   expect(failed).toMatchObject({ code: 1, out: denied.out })
+  expect(failed.err).toMatch(/^error: line 1: relation 'document#nothing' not found/)
 })
 
 test("a table shows a page, and `more` the next", async () => {

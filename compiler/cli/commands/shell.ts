@@ -15,7 +15,9 @@ export const shell: Work<ShellArgs> = async (args, io) => {
   )
   if (args.store !== undefined) await session.use(args.store)
   if (talks) return converse(session, io)
-  return runLines(session, args.command === undefined ? io.lines() : args.command.split("\n"))
+  if (args.command === undefined) return runLines(session, io.lines())
+  if (args.command.includes("\n")) return runLines(session, args.command.split("\n"))
+  return exitCodeOf(new Set([await session.run(args.command)]))
 }
 
 /** Every line is run, whatever became of those before: an error is 1, else a denial 2. */
@@ -24,11 +26,16 @@ async function runLines(
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<ExitCode> {
   const seen = new Set<LineOutcome>()
+  let number = 0
   for await (const line of lines) {
-    const outcome = await session.run(line)
+    const outcome = await session.run(line, ++number)
     if (outcome === "exit") break
     seen.add(outcome)
   }
+  return exitCodeOf(seen)
+}
+
+function exitCodeOf(seen: ReadonlySet<LineOutcome>): ExitCode {
   if (seen.has("failed")) return exitCode.failed
   return seen.has("denied") ? exitCode.changes : exitCode.ok
 }

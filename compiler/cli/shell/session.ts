@@ -60,8 +60,8 @@ export class ShellSession implements Asker {
     return this.#rest
   }
 
-  /** Runs one line and shows its answer. What is refused is said, and the next line may come. */
-  async run(line: string): Promise<LineOutcome> {
+  /** Runs one line and shows its answer. What is refused is said, and the next line may come. `number`: which of many it is. */
+  async run(line: string, number?: number): Promise<LineOutcome> {
     if (/^\s*(?:#|$)/.test(line)) return "done"
     try {
       const { words, json } = wordsOf(line)
@@ -72,7 +72,8 @@ export class ShellSession implements Asker {
       return shown.kind === "text" && shown.denied === true ? "denied" : "done"
     } catch (error) {
       if (!(error instanceof CliError)) throw error
-      this.#io.err(`error: ${visible(error.message)}\n`)
+      const place = number === undefined ? "" : `line ${number}: `
+      this.#io.err(`error: ${place}${visible(error.message)}\n`)
       if (error.help !== undefined) this.#io.err(`help: ${visible(error.help)}\n`)
       return "failed"
     }

@@ -32,7 +32,9 @@ function checkCommand(name: string, summary: string, explain: boolean): ShellCom
     async run(session, words) {
       const store = await session.store()
       const key = asked(self, words, store)
-      const body = { tuple_key: key, ...contextOf(words), ...(explain ? { explain: true } : {}) }
+      // What is missing is part of the explanation, and no error.
+      const why = explain ? { explain: true, ternary: true } : {}
+      const body = { tuple_key: key, ...contextOf(words), ...why }
       const json = (await store.ask("check", body)) as Parameters<typeof checkText>[1]
       return { kind: "text", text: checkText(key, json), json: { ...key, ...json }, denied: !json.allowed }
     },
