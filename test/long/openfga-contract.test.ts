@@ -7,6 +7,7 @@ import { openfgaBinary, openfgaMissing } from "../support/openfga.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { type Both, startBoth } from "./peer/both.ts"
 import {
+  authzenCalls,
   type ContractCall,
   changed,
   changing,
@@ -58,7 +59,7 @@ async function compare(both: Both, calls: Iterable<ContractCall>): Promise<Recor
     count("calls")
     const names = namesOf({ call, theirs: heardOf(sent.theirs), ours: heardOf(sent.ours) })
     for (const name of new Set(names)) count(name)
-    if (names === undefined) unnamed.push(JSON.stringify([call, sent.theirs.text, sent.ours.text]))
+    if (names === undefined) unnamed.push(JSON.stringify([call, heardOf(sent.theirs), heardOf(sent.ours)]))
     // One of them has done what the other refused.
     if (sent.theirs.ok !== sent.ours.ok) await fill(both)
   }
@@ -106,6 +107,7 @@ const kinds: readonly (readonly [name: string, calls: () => Iterable<ContractCal
   ["each endpoint", () => [...questions, ...changing, ...otherCalls()]],
   ["each change of a question", () => questions.flatMap(changed)],
   ["each change of a write", () => changing.flatMap(changed)],
+  ["AuthZEN", () => authzenCalls],
   ["pages", pages],
   ["models", () => modelCalls],
   ["each change of a model", () => changed(modelCall)],

@@ -85,6 +85,47 @@ export const changing: readonly ContractCall[] = [
   { method: "POST", path: "/stores", body: { name: "contract" } },
 ]
 
+const subject = { type: "user", id: "ann" }
+const resource = { type: "document", id: "1" }
+const action = { name: "viewer" }
+
+/** AuthZEN's calls that both understand; where they differ is its standard's matter (test/cases/authzen). */
+export const authzenCalls: readonly ContractCall[] = [
+  post("/access/v1/evaluation", { subject, resource, action }),
+  post("/access/v1/evaluation", { subject, resource, action: { name: "owner" } }),
+  post("/access/v1/evaluation", { subject, resource, action: { name: "nothing" } }),
+  post("/access/v1/evaluation", { subject, resource }),
+  post("/access/v1/evaluation", { subject, resource: { type: "document" }, action }),
+  post("/access/v1/evaluation", { subject: { type: "user" }, resource, action }),
+  post("/access/v1/evaluation", {}),
+  post("/access/v1/evaluations", {
+    subject,
+    action,
+    evaluations: [{ resource }, { resource: { ...resource, id: "2" } }],
+  }),
+  post("/access/v1/evaluations", {
+    subject,
+    resource,
+    action,
+    evaluations: [{}, { action: { name: "owner" } }],
+  }),
+  post("/access/v1/evaluations", {
+    subject,
+    resource,
+    evaluations: [{ action: { name: "owner" } }, { action }],
+    options: { evaluations_semantic: "deny_on_first_deny" },
+  }),
+  post("/access/v1/evaluations", {
+    subject,
+    resource,
+    evaluations: [{ action }, { action: { name: "owner" } }],
+    options: { evaluations_semantic: "permit_on_first_permit" },
+  }),
+  post("/access/v1/search/subject", { subject: { type: "user" }, resource, action }),
+  post("/access/v1/search/resource", { subject, resource: { type: "document" }, action }),
+  post("/access/v1/search/action", { subject, resource }),
+]
+
 function post(path: string, body: unknown): ContractCall {
   return { method: "POST", path: store + path, body }
 }

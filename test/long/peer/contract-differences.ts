@@ -25,7 +25,7 @@ export function heardOf({ status, headers, text }: Sent): Heard {
     const value = headers.get(name)
     return value === null || (status === bodiless && name === "content-type")
       ? []
-      : [[name, /^[0-9A-Z]{26}$/.test(value) ? "an id" : value]]
+      : [[name, /^([0-9A-Z]{26}(, )?)+$/.test(value) ? "an id" : value]]
   })
   const json = text.trim() === "" ? undefined : jsonOf(text, headers.get("content-type") ?? "")
   return { status, json: steady(json, ""), headers: Object.fromEntries(kept) }
@@ -42,7 +42,7 @@ function jsonOf(text: string, type: string): unknown {
 }
 
 /** Lists without an order. */
-const unordered = new Set(["users", "excluded_users", "objects", "lines", "computed"])
+const unordered = new Set(["users", "excluded_users", "objects", "lines", "computed", "results"])
 
 function steady(value: unknown, name: string): unknown {
   if (typeof value === "string") {
@@ -211,6 +211,10 @@ export const contractDifferences: readonly {
       ours.status === 400 &&
       (theirs.status === 200 || theirs.json?.code === "write_failed_due_to_invalid_input") &&
       /'(?:object|relation)' field/.test(messageOf(ours)),
+  },
+  {
+    name: "AuthZEN: requests",
+    is: (exchange) => refusedByBoth(exchange) && exchange.call.path.includes("/access/v1/"),
   },
   {
     name: "a token that is none",
