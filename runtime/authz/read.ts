@@ -59,7 +59,7 @@ const message = "ReadRequestTupleKey"
 /** A user to look for has a type and an id. */
 function userFilter(value: unknown): string {
   const user = stringField(value, "user")
-  if (/^[^\s:]+:[^\s]/.test(user)) {
+  if (/^[^\t\n\f\r :]+:[^\t\n\f\r ]/.test(user)) {
     if (Buffer.byteLength(user) > 512)
       throw invalid(message, "User", "value length must be at most 512 bytes")
     return userField(user, message)

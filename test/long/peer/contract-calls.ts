@@ -352,6 +352,7 @@ export function otherCalls(): ContractCall[] {
     ...ofStore,
     ...models,
     get(`${store}/authorization-models/{model}`),
+    ...extremeBodies(),
     ...brokenBodies(),
     ...wrongPlaces(),
     { method: "PATCH", path: store, body: { name: "renamed" } },
@@ -382,6 +383,49 @@ const brokenTexts = [
   '{"tuple_key":{"user":"user:ann","relation":"viewer","object":"document:1"},"tuple_key":{}}',
   '{"tuple_key":{"user":"user:ann","relation":"viewer","object":"document:1"},"tupleKey":{"user":"user:ann","relation":"viewer","object":"document:1"}}',
 ]
+
+/** Large, deep, and with characters that no database holds. */
+function extremeBodies(): ContractCall[] {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
+  const odd = [
+    "user:\u0000",
+    "user:a\u0000b",
+    "user:\u0001",
+    "user:\u007f",
+    "user:\u0085",
+    "user:\u3000",
+    "user:😀",
+  ]
+  return [
+    post("/check", { ...tupleKey, context: { city: "x".repeat(600_000) } }),
+    post("/check", { ...tupleKey, context: { city: "x".repeat(700_000) } }),
+    ...[10, 60, 70, 200].map((levels) => post("/check", { ...tupleKey, context: { city: deep(levels) } })),
+    ...odd.flatMap((user) => [
+      post("/check", { tuple_key: { ...key, user } }),
+      post("/check", { ...tupleKey, context: { city: user } }),
+      post("/check", { ...tupleKey, contextual_tuples: { tuple_keys: [{ ...key, user }] } }),
+      post("/write", { writes: { tuple_keys: [{ ...key, user }], on_duplicate: "ignore" } }),
+      post("/write", { deletes: { tuple_keys: [{ ...key, user }], on_missing: "ignore" } }),
+      post("/list-objects", { type: "document", relation: "viewer", user }),
+      post("/read", { tuple_key: { ...key, user } }),
+    ]),
+    post("/check", '{"tuple_key":{"user":"user:\\ud800","relation":"viewer","object":"document:1"}}'),
+    ...[1000, 32_700, 33_000].map((bytes) =>
+      post("/write", {
+        writes: {
+          tuple_keys: [
+            {
+              ...guest,
+              user: "user:big",
+              condition: { name: "in_office", context: { city: "x".repeat(bytes) } },
+            },
+          ],
+          on_duplicate: "ignore",
+        },
+      }),
+    ),
+  ]
+}
 
 function brokenBodies(): ContractCall[] {
   const places = [...new Set([...questions, ...changing].map(({ method, path }) => `${method} ${path}`))]

@@ -105,6 +105,25 @@ export const contractDifferences: readonly {
       textOf(theirs.json) === "{}" &&
       textOf(Object.keys(ours.json ?? {})) === '["consistency_token"]',
   },
+  { name: "body too large", is: ({ theirs, ours }) => theirs.status === 500 && ours.status === 413 },
+  {
+    name: "context nested deeper than 64",
+    is: ({ ours }) => messageOf(ours).endsWith("nested deeper than 64"),
+  },
+  {
+    name: "NUL, half a surrogate pair, invalid UTF-8",
+    is: ({ call, ours }) => ours.status === 400 && /\\u0000|\\ud800/.test(textOf(call.body)),
+  },
+  {
+    name: "control characters in the context of a question",
+    is: ({ theirs, ours }) =>
+      messageOf(theirs).endsWith("contains forbidden characters") && ours.status === 200,
+  },
+  {
+    name: "size of a stored context",
+    is: ({ theirs, ours }) =>
+      [theirs, ours].every((heard) => messageOf(heard).includes("condition context size limit exceeded")),
+  },
   {
     name: "unknown `consistency`",
     is: ({ theirs, ours }) =>
