@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process"
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { main } from "../../compiler/cli/main.ts"
+import { projectRoot } from "../structure/tree.ts"
 import { folderWith, run, small } from "./run.ts"
 
 const model = `model
@@ -326,4 +328,28 @@ test("validate runs the tests that gateway.conf names, and a failing one keeps t
     "error SP6010 Model test fails\n  models/tests/b.fga.yaml:12:11  `owners`: check user:ann viewer doc:1: expected denied, got allowed\n",
   )
   expect(out).toContain("gateway.conf: 2 errors")
+})
+
+test("a process that watches goes on until it is stopped", async () => {
+  const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
+  const child = spawn(process.execPath, [`${projectRoot}compiler/cli/sallyport.mjs`, "test", "--watch"], {
+    cwd,
+  })
+  let shown = ""
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve))
+  const says = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = (chunk: Buffer | string) => {
+        shown += chunk.toString()
+        if (shown.includes(text)) resolve()
+      }
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", look)
+      child.once("close", () => reject(new Error(`it ended before it said ${text}: ${shown}`)))
+      look("")
+    })
+  await says("Watching.")
+  writeFileSync(join(cwd, "a.fga.yaml"), failing)
+  await says("FAIL")
+  child.kill("SIGINT")
+  expect(await ended).toBe(0)
 })
