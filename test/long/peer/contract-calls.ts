@@ -387,7 +387,13 @@ const brokenTexts = [
 /** Large, deep, and with characters that no database holds. */
 function extremeBodies(): ContractCall[] {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) })
+  const storing = (city: string) => ({
+    ...guest,
+    user: `user:c${city.length}`,
+    condition: { name: "in_office", context: { city } },
+  })
   const odd = [
+    "user:\n",
     "user:\u0000",
     "user:a\u0000b",
     "user:\u0001",
@@ -407,6 +413,8 @@ function extremeBodies(): ContractCall[] {
       post("/write", { writes: { tuple_keys: [{ ...key, user }], on_duplicate: "ignore" } }),
       post("/write", { deletes: { tuple_keys: [{ ...key, user }], on_missing: "ignore" } }),
       post("/list-objects", { type: "document", relation: "viewer", user }),
+      post("/write", { writes: { tuple_keys: [storing(user)], on_duplicate: "ignore" } }),
+      post("/check", { ...tupleKey, contextual_tuples: { tuple_keys: [storing(user)] } }),
       post("/read", { tuple_key: { ...key, user } }),
     ]),
     post("/check", '{"tuple_key":{"user":"user:\\ud800","relation":"viewer","object":"document:1"}}'),

@@ -115,7 +115,7 @@ export const contractDifferences: readonly {
     is: ({ call, ours }) => ours.status === 400 && /\\u0000|\\ud800/.test(textOf(call.body)),
   },
   {
-    name: "control characters in the context of a question",
+    name: "control characters in a context",
     is: ({ theirs, ours }) =>
       messageOf(theirs).endsWith("contains forbidden characters") && ours.status === 200,
   },
