@@ -19,6 +19,7 @@ import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
+import { RefusalLog } from "./process/refusal-log.ts"
 import { RequestObserver } from "./process/request-observer.ts"
 import { seedStore } from "./process/seed-store.ts"
 import { servedBy } from "./process/served-plan.ts"
@@ -182,6 +183,7 @@ function makeListeners(
             "keys of the engine's callers have changed but cannot be used; the old ones count on",
           ),
   })
+  const refusals = new RefusalLog(log)
   return new EngineListeners(
     {
       database,
@@ -193,6 +195,7 @@ function makeListeners(
       modelText,
       authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
       onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
+      onRefusal: (refusal) => refusals.refused(refusal),
     },
     access,
     (error) => log.warn({ err: error }, "closing an engine listener failed"),

@@ -99,9 +99,12 @@ class BearerAccess implements Access {
     const { sub } = claims
     const listed = typeof sub === "string" ? issuer.subjects.get(sub) : undefined
     const grants = listed ?? issuer.anySubject
-    if (grants === undefined)
-      throw new ApiError("auth_failed_invalid_subject", "the token's subject is not one of those let in")
-    return { name: typeof sub === "string" ? sub : "", grants }
+    const name = typeof sub === "string" ? sub : ""
+    if (grants === undefined) {
+      const reason = "the token's subject is not one of those let in"
+      throw new ApiError("auth_failed_invalid_subject", reason, name)
+    }
+    return { name, grants }
   }
 
   /** What the token says of its issuer is not proved yet: it only decides who is asked first. */

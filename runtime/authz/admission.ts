@@ -25,30 +25,40 @@ export function admit(
   return judge(api, caller, right, store)
 }
 
-function judge(api: AuthzApi, { grants }: Caller, right: Right, store: string): Promise<void> | undefined {
+function judge(
+  api: AuthzApi,
+  { name, grants }: Caller,
+  right: Right,
+  store: string,
+): Promise<void> | undefined {
   if (right === "open" || right === "caller") return undefined
   if (right === "manage") {
-    if (!grants.manage) throw forbidden()
+    if (!grants.manage) throw forbidden(name)
     return undefined
   }
   const stores = grants[right]
   if (stores === "*" || stores.has(store)) return undefined
-  if (stores.size === 0 || !idForm.test(store)) throw forbidden()
-  return judgeId(api, stores, store)
+  if (stores.size === 0 || !idForm.test(store)) throw forbidden(name)
+  return judgeId(api, stores, store, name)
 }
 
 /** Names cannot look like this: they begin with a letter or `_`, and ids with a digit. */
 const idForm = /^[0-7][0-9A-Z]{25}$/
 
 /** A store by its id may be one of those granted by name. A store that is not there is refused like one that is somebody else's. */
-function judgeId(api: AuthzApi, stores: ReadonlySet<string>, id: string): Promise<void> | undefined {
+function judgeId(
+  api: AuthzApi,
+  stores: ReadonlySet<string>,
+  id: string,
+  caller: string,
+): Promise<void> | undefined {
   const judgeName = ({ declaredName }: { readonly declaredName: string | null }): undefined => {
-    if (declaredName === null || !stores.has(declaredName)) throw forbidden()
+    if (declaredName === null || !stores.has(declaredName)) throw forbidden(caller)
     return undefined
   }
   const found = api.stores.find(id)
   if (!(found instanceof Promise)) return judgeName(found)
   return found.then(judgeName, (error: unknown) => {
-    throw error instanceof ApiError && error.code === "store_id_not_found" ? forbidden() : error
+    throw error instanceof ApiError && error.code === "store_id_not_found" ? forbidden(caller) : error
   })
 }

@@ -63,16 +63,19 @@ export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly code: ApiErrorCode
   readonly status: number
+  /** Who was refused, for the log; the client is not told. */
+  readonly caller: string | undefined
 
-  constructor(code: ApiErrorCode, message: string) {
+  constructor(code: ApiErrorCode, message: string, caller?: string) {
     super(message)
     this.code = code
     this.status = statusOf[code]
+    this.caller = caller
   }
 }
 
-export const forbidden = () =>
-  new ApiError("forbidden", "the caller has no grant for this; grants are written in gateway.conf")
+export const forbidden = (caller: string) =>
+  new ApiError("forbidden", "the caller has no grant for this; grants are written in gateway.conf", caller)
 
 export const storeNotFound = () => new ApiError("store_id_not_found", "Store ID not found")
 

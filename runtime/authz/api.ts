@@ -15,6 +15,7 @@ import {
   authzLimits,
   type CheckEngine,
   type ModelText,
+  type Reports,
 } from "./ports.ts"
 import { StoreDirectory } from "./store-directory.ts"
 
@@ -35,6 +36,7 @@ export class AuthzApi {
   readonly access: () => Access | undefined
   readonly modelText: ModelText | undefined
   readonly logFault: LogFault
+  readonly logRefusal: Reports["logRefusal"]
   readonly healthy: () => Promise<boolean>
 
   constructor(parts: AuthzParts) {
@@ -51,6 +53,7 @@ export class AuthzApi {
     this.access = parts.access ?? (() => undefined)
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
+    this.logRefusal = parts.onRefusal ?? (() => undefined)
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
   }
 

@@ -101,6 +101,25 @@ export interface ModelText {
   print(model: AuthorizationModel): { readonly text: string } | { readonly problem: string }
 }
 
+/** A request that was not let in, for the operators' log. The path is as it was sent; a credential is nowhere in it. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+  /** Name of the key or the token's subject, where it is known. */
+  readonly caller: string | undefined
+  /** Address of the connection's other end. */
+  readonly client: string
+  readonly method: string
+  readonly path: string
+  readonly requestId: string
+}
+
+/** Where what clients are not told goes. */
+export interface Reports {
+  readonly logFault: LogFault
+  readonly logRefusal: (refusal: Refusal) => void
+}
+
 /** What the API is made of. Functions are asked each time, so that a new plan needs no new listener. */
 export interface AuthzParts {
   readonly database: Database
@@ -123,4 +142,6 @@ export interface AuthzParts {
   readonly healthy?: (() => Promise<boolean>) | undefined
   /** Told of our own faults and of those of the database. */
   readonly onFault?: LogFault | undefined
+  /** Told of requests that were not let in: 401, and 403 for grants and pages of other origins. */
+  readonly onRefusal?: Reports["logRefusal"] | undefined
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Answer, AnswerHeaders, LogFault } from "./answer.ts"
+import type { Answer, AnswerHeaders } from "./answer.ts"
 import { ApiError, apiErrorOf } from "./api-error.ts"
+import type { Reports } from "./ports.ts"
+import { pathOf } from "./request-target.ts"
 import { sendLines } from "./send-lines.ts"
 
 /** Ids of requests: unique in the fleet by a random beginning, cheap by a counter. */
@@ -87,16 +89,27 @@ function send(
 export function sendError(
   response: ServerResponse,
   error: unknown,
-  log: LogFault,
+  reports: Reports,
   headers: AnswerHeaders = noHeaders,
 ): void {
   const requestId = requestIdOf(response)
   const known = apiErrorOf(error)
-  if (known === undefined) log(error, requestId)
+  if (known === undefined) reports.logFault(error, requestId)
+  else if (known.status === 401 || known.status === 403) tell(reports, response, known, requestId)
   const { status, code, message } = known ?? new ApiError("internal_error", "Internal Server Error")
   const own = status === 503 ? retryAfter : status === 401 ? challengeOf(code) : noHeaders
   const all = own.length === 0 ? headers : [...headers, ...own]
   sendJson(response, status, JSON.stringify({ code, message }), all, requestId)
+}
+
+function tell(
+  { logRefusal }: Reports,
+  { req }: ServerResponse,
+  { code, message, caller }: ApiError,
+  requestId: string,
+): void {
+  const client = req.socket.remoteAddress ?? ""
+  logRefusal({ code, message, caller, client, method: req.method ?? "", path: pathOf(req), requestId })
 }
 
 const retryAfter: AnswerHeaders = ["Retry-After", "1"]

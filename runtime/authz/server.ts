@@ -5,13 +5,15 @@ import type { AuthzApi } from "./api.ts"
 import { ApiError, bodyTooLarge } from "./api-error.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { readBody } from "./read-body.ts"
+import { pathOf, queryOf } from "./request-target.ts"
 import { ApiRequest, type Route } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, sendAnswer, sendError } from "./send-answer.ts"
 
-/** Time for a whole request to arrive. */
+/** Time for a whole request to arrive, and how often Node looks for those that have not. */
 const requestArrivesMs = 15_000
+const arrivalsLookedAtMs = 2_500
 /** Longer than most clients keep idle connections, so that it is them who close. */
 const keepAliveMs = 72_000
 
@@ -20,7 +22,11 @@ const noHeaders: AnswerHeaders = []
 
 /** One listener, not yet listening. Plain node:http: a framework costs more than a check. */
 export function buildServer(api: AuthzApi, serving: () => boolean = () => true): Server {
-  const options = { requestTimeout: requestArrivesMs, keepAliveTimeout: keepAliveMs }
+  const options = {
+    requestTimeout: requestArrivesMs,
+    connectionsCheckingInterval: arrivalsLookedAtMs,
+    keepAliveTimeout: keepAliveMs,
+  }
   return createServer(options, (request, response) => {
     let headers = noHeaders
     try {
@@ -34,7 +40,7 @@ export function buildServer(api: AuthzApi, serving: () => boolean = () => true):
       }
       receive(api, request, response, headers)
     } catch (error) {
-      sendError(response, error, api.logFault, headers)
+      sendError(response, error, api, headers)
     }
   })
 }
@@ -45,24 +51,18 @@ function receive(
   response: ServerResponse,
   headers: AnswerHeaders,
 ): void {
-  const { method = "", url = "" } = request
+  const { method = "" } = request
   const path = pathOf(request)
   const match = router.find(method, path)
   const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
   const admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
-  const query = url.slice(path.length + 1)
-  const asked = new ApiRequest(store, match?.id ?? "", query, request, response)
+  const asked = new ApiRequest(store, match?.id ?? "", queryOf(request), request, response)
   const incoming: Incoming = { route: match?.route, asked, request, response, headers }
   if (admitted === undefined) read(api, incoming)
   else
     admitted
       .then(() => read(api, incoming))
-      .catch((error: unknown) => sendError(response, error, api.logFault, headers))
-}
-
-function pathOf({ url = "" }: IncomingMessage): string {
-  const mark = url.indexOf("?")
-  return mark < 0 ? url : url.slice(0, mark)
+      .catch((error: unknown) => sendError(response, error, api, headers))
 }
 
 /** Only those who may ask anything learn what there is not. */
@@ -95,7 +95,7 @@ function read(api: AuthzApi, incoming: Incoming): void {
     }
     // The rest is not read: the connection has to end.
     response.shouldKeepAlive = false
-    sendError(response, bodyTooLarge(bodyBytesMax), api.logFault, headers)
+    sendError(response, bodyTooLarge(bodyBytesMax), api, headers)
     request.resume()
   })
 }
@@ -107,7 +107,7 @@ function respond(api: AuthzApi, route: Route, { asked, response, headers }: Inco
     if (answer instanceof Promise) settle(api, route, answer, response, headers)
     else sendAnswer(response, answer, headers)
   } catch (error) {
-    sendError(response, error, api.logFault, headers)
+    sendError(response, error, api, headers)
   }
 }
 
@@ -120,7 +120,7 @@ function settle(
   headers: AnswerHeaders,
 ): void {
   const fail = (error: unknown) => {
-    if (!response.headersSent) sendError(response, error, api.logFault, headers)
+    if (!response.headersSent) sendError(response, error, api, headers)
   }
   const late = () => fail(new ApiError("deadline_exceeded", "Request Deadline Exceeded"))
   const timer = route.patient ? undefined : setTimeout(late, api.limits().requestMs)

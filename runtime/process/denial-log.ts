@@ -2,10 +2,8 @@ import { explanationSummary, explanationText } from "../check/explain-text.ts"
 import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
 import type { Decision } from "../policies/exchange.ts"
 import type { Log } from "../telemetry/log.ts"
+import { LogBudget } from "./log-budget.ts"
 
-/** Explanations at once, and how many more a second: so that a flood of refusals costs next to nothing. */
-const burst = 10
-const perSecond = 1
 const treeMax = 4_000
 
 /** What a `DenialLog` needs. `ask` is the engine as the running plan knows its stores. */
@@ -23,24 +21,20 @@ export interface DenialLogParts {
 export class DenialLog {
   readonly #ask: DenialLogParts["ask"]
   readonly #log: Log
-  readonly #now: () => number
-  #left = burst
-  #filledAt: number
+  readonly #budget: LogBudget
   #busy = false
-  #skipped = 0
 
   constructor({ ask, log, now }: DenialLogParts) {
     this.#ask = ask
     this.#log = log
-    this.#now = now ?? (() => performance.now())
-    this.#filledAt = this.#now()
+    this.#budget = new LogBudget(now)
   }
 
   /** A request was refused. Returns at once. */
   refused(requestId: string, decision: Decision): void {
     if (!this.#log.isLevelEnabled("info")) return
-    if (this.#busy || !this.#take()) {
-      this.#skipped++
+    if (this.#busy || !this.#budget.take()) {
+      this.#budget.skip()
       return
     }
     this.#busy = true
@@ -49,15 +43,6 @@ export class DenialLog {
         this.#busy = false
       })
     })
-  }
-
-  #take(): boolean {
-    const now = this.#now()
-    this.#left = Math.min(burst, this.#left + ((now - this.#filledAt) / 1000) * perSecond)
-    this.#filledAt = now
-    if (this.#left < 1) return false
-    this.#left--
-    return true
   }
 
   async #explain(requestId: string, { store, user, relation, object }: Decision): Promise<void> {
@@ -69,8 +54,8 @@ export class DenialLog {
       const why = allowed ? "allowed by now" : explanationSummary(explanation)
       const text = explanationText(explanation)
       const explained = text.length <= treeMax ? text : `${text.slice(0, treeMax - 1)}…`
-      const skipped = this.#skipped > 0 ? { not_explained: this.#skipped } : {}
-      this.#skipped = 0
+      const count = this.#budget.skipped()
+      const skipped = count > 0 ? { not_explained: count } : {}
       this.#log.info({ ...line, revision, why, explanation: explained, ...skipped }, "refused")
     } catch (error) {
       this.#log.info(

@@ -247,6 +247,7 @@ export const rooms: readonly Room[] = [
       "heartbeat",
       "open-control",
       "plan-stores",
+      "refusal-log",
       "request-observer",
       "seed-store",
       "served-plan",
