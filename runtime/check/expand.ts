@@ -2,6 +2,7 @@ import type { Userset } from "../plan/authorization-model.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
 import type { LoadedModel } from "./loaded-model.ts"
+import { NameBytes, PackedNames } from "./named-ids.ts"
 import { CheckError } from "./ports.ts"
 import { Question } from "./question.ts"
 import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.ts"
@@ -11,10 +12,11 @@ import type { View, Work } from "./work.ts"
 
 /** Longer lists are left as they lie: sorting them would hold the event loop. */
 const sortedMax = 10_000
+const utf8 = new TextEncoder()
 
 /**
  * One level of how a relation on an object comes about: the model's rewrite with the tuples of the object filled in, stored and contextual ones. Tuples the
- * model forbids do not show; conditions are not looked at. Users are in order of name.
+ * model forbids do not show; conditions are not looked at. Users are in order of name, unless there are more than `sortedMax`.
  * Begin throws CheckError: `validation_error` for object and relation, `invalid_tuple` for contextual tuples.
  */
 export function expand(
@@ -97,11 +99,14 @@ class Expansion implements Inquiry<ExpandAnswer> {
   }
 
   /** Who stands on the object by tuples of a relation that the model allows; of a tupleset only single objects lead on. */
-  *#users(relation: string, any: boolean): Generator<void, string[]> {
+  *#users(relation: string, any: boolean): Generator<void, readonly string[]> {
     const question = this.#question
     const { slots, subjects } = this.#model.plan.relations
     const index = this.#model.relationIndex(this.#type, relation)
-    const users = new Set<string>()
+    // A tuple's key is there once, so that no user comes twice.
+    const bytes = new NameBytes(question)
+    const users = new PackedNames(true)
+    let count = 0
     for (const [at, [owner, subject]] of slots.entries()) {
       const kind = subjects[subject] ?? ""
       const hash = kind.indexOf("#")
@@ -111,13 +116,15 @@ class Expansion implements Inquiry<ExpandAnswer> {
         continue
       }
       const ids = question.list.slice(question.listStart, question.listEnd)
+      const suffix = utf8.encode(hash < 0 ? "" : kind.slice(hash))
+      count += ids.length
       for (let place = 0; place < ids.length; place++) {
-        const user = question.nameOf(ids[place] as number)
-        users.add(hash < 0 ? user : `${user}${kind.slice(hash)}`)
+        users.add(bytes.of(ids[place] as number), suffix)
         question.steps++
         if ((place & 511) === 511) yield
       }
     }
-    return users.size > sortedMax ? [...users] : [...users].sort()
+    const names = users.all()
+    return count > sortedMax ? names : [...names].sort()
   }
 }

@@ -108,11 +108,16 @@ class UserList implements Inquiry<ListUsersAnswer> {
     const listed = walk.wildcard ? yield* this.#hasWildcard(pure) : false
     if (listed === undefined) return false
     this.#wildcardListed = listed
-    const users = [...walk.users]
+    // The walk's own list, which nobody else reads: a copy of a million would hold the event loop.
+    const { users } = walk
     if (listed && !pure) {
       const everybody = yield* this.#walkThrough(root, true)
       if (everybody === undefined) return false
-      for (const user of everybody.users) if (!walk.has(user)) users.push(user)
+      for (let at = 0; at < everybody.users.length; at++) {
+        const user = everybody.users[at] as number
+        if (!walk.has(user)) users.push(user)
+        if ((at & 511) === 511) yield
+      }
     }
     if (listed) users.push(this.#parts.wildcard)
     if (!pure) yield* this.#findSets(root, users.length)

@@ -47,8 +47,7 @@ export class Listing {
   readonly #earlyAside = new Set<number>()
   readonly #undecided: NameHeap
   #ordered = false
-  /** The first that is not decided while a chunk is; the last that is; the last that was named. */
-  #first = -1
+  /** The last that is decided; the last that was named. */
   #last = -1
   #named = -1
   #problem: Problem | undefined
@@ -84,7 +83,10 @@ export class Listing {
     for (let from = 0; from < candidates.length; ) {
       const steps = this.#parts.steps()
       if (steps > late) {
-        for (const id of found) this.#early.add(id)
+        for (let at = 0; at < found.length; at++) {
+          this.#early.add(found[at] as number)
+          if (at % yieldEvery === 0) yield
+        }
         return candidates.slice(from)
       }
       const ids = candidates.slice(from, from + size)
@@ -118,20 +120,19 @@ export class Listing {
       const steps = this.#parts.steps()
       const ids: number[] = []
       while (ids.length < size && this.#undecided.size > 0) ids.push(this.#undecided.shift())
-      this.#first = ids[0] as number
+      yield* this.#nameBefore(ids[0] as number)
       const outcomes = yield* this.#parts.decide(ids)
-      if (this.#takeInOrder(ids, outcomes)) return
+      if (yield* this.#takeInOrder(ids, outcomes)) return
       this.#last = ids[ids.length - 1] as number
-      this.#first = -1
       if (this.#missed && this.#isPaged) return
       size = sizeAfter(size, this.#parts.steps() - steps)
       yield
     }
-    while (this.#early.size > 0) this.#nameEarly()
+    yield* this.#nameBefore(-1)
   }
 
   /** True when the list ends here. */
-  #takeInOrder(ids: readonly number[], { values, problems }: Outcomes): boolean {
+  *#takeInOrder(ids: readonly number[], { values, problems }: Outcomes): Generator<void, boolean> {
     for (let at = 0; at < ids.length; at++) {
       const value = values[at] as number
       const belongs = value === isTrue || value === isAside
@@ -142,7 +143,7 @@ export class Listing {
         this.#closePage()
         return true
       }
-      if (belongs) this.#name(ids[at] as number, value === isAside)
+      if (belongs) yield* this.#name(ids[at] as number, value === isAside)
       else if (ends) return true
     }
     return false
@@ -156,15 +157,21 @@ export class Listing {
   }
 
   /** Names what was found, and what was found early and stands before it. */
-  #name(id: number, aside: boolean): void {
-    this.#nameBefore(id)
+  *#name(id: number, aside: boolean): Generator<void> {
+    if (this.#early.size > 0) yield* this.#nameBefore(id)
     this.#add(id, aside)
     this.#named = id
     this.#left--
   }
 
-  #nameBefore(id: number): void {
-    while (this.#early.size > 0 && this.#parts.bytes.order(this.#early.first, id) < 0) this.#nameEarly()
+  /** Names what was found early and stands before an id; all of it when the id is -1. */
+  *#nameBefore(id: number): Generator<void> {
+    const early = this.#early
+    for (let count = 1; early.size > 0; count++) {
+      if (id >= 0 && this.#parts.bytes.order(early.first, id) > 0) return
+      this.#nameEarly()
+      if (count % yieldEvery === 0) yield
+    }
   }
 
   #nameEarly(): void {
@@ -185,15 +192,13 @@ export class Listing {
     this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)
   }
 
-  /** Ends the list where it is decided so far; false when nothing is. */
+  /** Ends the list where it is decided so far; false when nothing is. What was found early and is not named yet comes after the end. */
   cut(): boolean {
     if (!this.#ordered || this.#missed || this.#problem !== undefined) return false
-    const first = this.#first >= 0 ? this.#first : this.#undecided.first
-    if (first < 0) return false
-    this.#nameBefore(first)
     const { bytes } = this.#parts
-    let last = this.#named
-    if (last < 0 || (this.#last >= 0 && bytes.order(this.#last, last) > 0)) last = this.#last
+    const isBehind = this.#last >= 0 && this.#early.size > 0 && bytes.order(this.#early.first, this.#last) < 0
+    const isAhead = this.#last < 0 || (this.#named >= 0 && bytes.order(this.#named, this.#last) > 0)
+    const last = isBehind || isAhead ? this.#named : this.#last
     if (last < 0) return false
     this.end = { next: bytes.text(last), truncated: "deadline" }
     return true

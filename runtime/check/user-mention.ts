@@ -75,12 +75,14 @@ class MentionSearch {
         continue
       }
       const ids = question.list.slice(question.listStart, question.listEnd)
-      for (const id of ids) {
+      for (let place = 0; place < ids.length; place++) {
+        const id = ids[place] as number
         const edge =
           condition === undefined
             ? isTrue
             : question.edge(object, question.slots[slot] as number, id, condition)
         if (edge === isTrue) nodes.push(id, target)
+        if ((place & 255) === 255) yield
       }
     }
     const { values } = yield* this.#verification.decide(nodes)

@@ -60,8 +60,10 @@ export class UserSets implements Known {
     // What a node rests on mostly lies deeper, but not always: as long as some are found, others may follow.
     for (let before = -1; before !== this.#sets.length && this.#question.steps <= this.#end; ) {
       before = this.#sets.length
-      for (let at = 0; at < open.length; at += 2)
+      for (let at = 0; at < open.length; at += 2) {
         yield* this.#ofRelation(open[at] as number, open[at + 1] as number)
+        if ((at & 1023) === 1022) yield
+      }
     }
   }
 
@@ -159,7 +161,8 @@ export class UserSets implements Known {
 
   *#union(object: number, part: AnyPart): Generator<void, UserSet | undefined> {
     const found = new FoundSet()
-    let whole = part.hops.every((hop) => this.#canJoin(object, hop))
+    let whole = true
+    for (const hop of part.hops) whole = whole && (yield* this.#canJoin(object, hop))
     if (part.self) found.add(object)
     for (const branch of part.branches) {
       const one = yield* this.#ofPart(object, branch)
@@ -186,20 +189,27 @@ export class UserSets implements Known {
   }
 
   /** Are all sets at hand that a hop leads to? */
-  #canJoin(object: number, { slot, target }: Hop): boolean {
+  *#canJoin(object: number, { slot, target }: Hop): Generator<void, boolean> {
     if (this.#question.program.pure[target] === true) return true
     const ids = this.#list(object, slot)
-    this.#question.steps += ids?.length ?? 0
-    return ids?.every((id) => this.#numbers.find(id, target) >= 0) === true
+    if (ids === undefined) return false
+    this.#question.steps += ids.length
+    for (let at = 0; at < ids.length; at++) {
+      if (this.#numbers.find(ids[at] as number, target) < 0) return false
+      if ((at & 1023) === 1023) yield
+    }
+    return true
   }
 
   *#hops(found: FoundSet, object: number, hop: Hop): Generator<void, boolean> {
     const ids = this.#list(object, hop.slot)
     if (ids === undefined) return false
-    for (const id of ids) {
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at] as number
       const value = this.#edge(object, hop, id)
       if (value === isError) return false
       if (value === isTrue && !(yield* this.#join(found, yield* this.#ofNode(id, hop.target)))) return false
+      if ((at & 255) === 255) yield
     }
     return true
   }
