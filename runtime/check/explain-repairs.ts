@@ -140,8 +140,12 @@ export class Repairs {
         if (hop.condition !== undefined && this.#edge(object, hop, other) === isFalse) continue
         found.push(...(this.#needs[collector.numberOf(other, hop.target)] ?? []))
       }
-      const extra = slotOf(question, hop.slot).subjectRelation === "" ? costs.from : costs.userset
+      const isFrom = slotOf(question, hop.slot).subjectRelation === ""
+      const extra = isFrom ? costs.from : costs.userset
       for (const other of this.#placesOf(hop.target)) this.#add(found, hop, object, other, near + extra)
+      // A userset has its relation on its own object; a tuple that names the userset itself is a test's.
+      if (isFrom && hop.target === question.program.own)
+        this.#add(found, hop, object, question.subject, near + extra)
     }
     part.branches.forEach((branch, at) => {
       const inner = formula.parts[at]
