@@ -7,7 +7,7 @@ const random = [
   "test/check/{differential,list-differential,permuted,concurrent,explain-random,explain-nearest,fixpoint}.test.ts",
   "test/authzen/random.test.ts",
 ]
-const { SALLYPORT_TEST_QUERIES = "1000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
+const { SALLYPORT_TEST_QUERIES = "3000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
 
 /** `npm test` runs test/<room>/, `npm run test:long` (mode `long`) test/long/ and the random tests. */
 export default defineConfig(({ mode }) => ({

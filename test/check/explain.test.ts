@@ -86,6 +86,21 @@ test("a deny says which tuples would do: on the object, in its groups, on its pa
   )
 })
 
+test("for a userset, its own object behind from is a way out", async () => {
+  const model = modelOf(`
+type user
+type folder
+  relations
+    define viewer: [user]
+type doc
+  relations
+    define parent: [folder]
+    define viewer: viewer from parent
+`)
+  const { misses } = await explained(model, ["folder:1 viewer user:ann"], "doc:1 viewer folder:1#viewer")
+  expect(misses).toEqual([{ add: [tupleOf("doc:1 parent folder:1")], remove: [] }])
+})
+
 const conditioned = modelOf(`
 type user
 type doc
