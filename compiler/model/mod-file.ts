@@ -2,6 +2,7 @@ import { type Document, isMap, isScalar, isSeq, type Node, parseDocument, type Y
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
+import { yamlProblem } from "../core/yaml-problem.ts"
 import type { Name } from "./ast.ts"
 import type { Mistakes } from "./mistakes.ts"
 
@@ -52,8 +53,7 @@ export function parseModYaml(mistakes: Mistakes): Document | undefined {
   }
   for (const { message, pos } of document.errors) {
     const [start, end] = pos.map((offset) => Math.min(offset, file.text.length)) as [number, number]
-    const said = message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, "")
-    mistakes.add("SP4050", file.span(start, Math.max(start, end)), said)
+    mistakes.add("SP4050", file.span(start, Math.max(start, end)), yamlProblem(message))
   }
   return document.errors.length > 0 ? undefined : document
 }
