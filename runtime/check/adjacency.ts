@@ -135,6 +135,11 @@ export class Adjacency {
     return true
   }
 
+  /** Puts sorted ids into a slot of an id that has nothing in it; the array may be kept. */
+  lay(id: number, slot: number, ids: Int32Array): void {
+    if (ids.length > 0) this.#addPair(id, slot, this.lists.of(ids))
+  }
+
   /** Gives up all that stands in a slot of an id. */
   drop(id: number, slot: number): void {
     const value = this.find(id, slot)

@@ -2,8 +2,16 @@ import { Adjacency } from "./adjacency.ts"
 import { type Context, Contexts } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
 import { Names } from "./names.ts"
-import { type Direction, Pages, type Pins } from "./pages.ts"
-import type { PageKey, TupleRow } from "./ports.ts"
+import {
+  firstPoint,
+  forwardPage,
+  forwardPart,
+  type PagePlace,
+  Pages,
+  reversePage,
+  reversePart,
+} from "./pages.ts"
+import type { TupleRow } from "./ports.ts"
 import { isWildcard, type Slot, Slots } from "./slots.ts"
 
 /** What the graph no longer refers to, but work under way may be reading. */
@@ -52,6 +60,8 @@ export class Graph {
   readonly #contexts = new Contexts()
   /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
   readonly #uses = new IntColumn()
+  /** Contexts of single tuples that have a page of their own. */
+  readonly #pointContexts = new Map<string, Context>()
   /** Names that snapshots speak of, with how often they do. */
   readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
@@ -140,8 +150,9 @@ export class Graph {
 
   /** A tuple written: it replaces one of the same key under another condition. A partial graph takes what its pages cover. */
   write(row: TupleRow): void {
-    const known = this.holds(row)
-    if (!known.forward && !known.reverse) return
+    const known = this.#lists(row)
+    const point = this.point(row)
+    if (!known.forward && !known.reverse && point === undefined) return
     const object = this.names.intern(row[0])
     const subject = this.names.intern(row[2])
     const slot = this.#slotOf(object, subject, row)
@@ -149,6 +160,7 @@ export class Graph {
     this.#use(object)
     this.#use(subject)
     if (slot.base.slots.length > 1) this.#erase(slot, object, subject)
+    if (point !== undefined) this.setPoint(point, slot, row[5])
     if (known.forward) {
       if (this.forward.insert(object, slot.id, subject)) this.#use(subject)
       this.#contexts.set(object, slot.id, subject, row[5])
@@ -158,18 +170,52 @@ export class Graph {
     this.#unuse(subject)
   }
 
-  /** Which of a tuple's two pages are in memory. */
+  /** In which of its two places is a tuple, or is it known not to be, in memory? */
   holds(row: TupleRow): Held {
+    const { forward, reverse } = this.#lists(row)
+    return forward ? { forward, reverse } : { forward: this.point(row) !== undefined, reverse }
+  }
+
+  /** Which of the lists it stands in are in memory. */
+  #lists(row: TupleRow): Held {
     const { pages } = this
     if (pages === undefined) return whole
     const object = this.names.find(row[0])
     const subject = this.names.find(row[2])
-    const relation = this.relationId(row[1])
-    const subjectRelation = this.relationId(row[3])
+    const { relationId, subjectRelationId, base } = this.slotOfRow(row)
     return {
-      forward: object >= 0 && pages.holds(object, relation, "forward"),
-      reverse: subject >= 0 && pages.holds(subject, subjectRelation, "reverse"),
+      forward:
+        object >= 0 &&
+        (pages.holds({ id: object, of: relationId, kind: forwardPage }) ||
+          pages.holds({ id: object, of: base.id, kind: forwardPart })),
+      reverse:
+        subject >= 0 &&
+        (pages.holds({ id: subject, of: subjectRelationId, kind: reversePage }) ||
+          pages.holds({ id: subject, of: base.id, kind: reversePart })),
     }
+  }
+
+  /** The page of the tuple alone, when it is in memory. */
+  point(row: TupleRow): PagePlace | undefined {
+    const { pages } = this
+    if (pages === undefined || !pages.hasPoints) return undefined
+    const object = this.names.find(row[0])
+    const subject = this.names.find(row[2])
+    if (object < 0 || subject < 0) return undefined
+    const place = { id: object, of: this.slotOfRow(row).base.id, kind: firstPoint + subject }
+    return pages.holds(place) ? place : undefined
+  }
+
+  /** In which slot the tuple of such a page stands, undefined for none. */
+  setPoint(place: PagePlace, slot: Slot | undefined, context: string): void {
+    this.pages?.setPoint(place, slot?.id ?? -1)
+    const key = pointKey(place.id, place.of, place.kind - firstPoint)
+    if (context === "") this.#pointContexts.delete(key)
+    else this.#pointContexts.set(key, JSON.parse(context) as Context)
+  }
+
+  dropPoint({ id, of, kind }: PagePlace): void {
+    this.#pointContexts.delete(pointKey(id, of, kind - firstPoint))
   }
 
   /** A tuple deleted, whatever its condition was. */
@@ -177,6 +223,8 @@ export class Graph {
     const object = this.names.find(row[0])
     const subject = this.names.find(row[2])
     if (object < 0 || subject < 0) return
+    const point = this.point(row)
+    if (point !== undefined) this.setPoint(point, undefined, "")
     this.#erase(this.slotOfRow(row), object, subject)
     if (this.pages !== undefined) return
     this.#forgetUnused(object)
@@ -202,12 +250,21 @@ export class Graph {
         this.reverse.has(this.reverse.find(subject, slot.id), object)
       )
         return { slot, context: this.context(object, slot.id, subject) }
-    return undefined
+    const single = this.pages?.point(object, this.slotOfRow(row).base.id, subject, this.epoch) ?? -1
+    const slot = this.slots[single]
+    return slot === undefined ? undefined : { slot, context: this.context(object, single, subject) }
   }
 
   /** The context stored with a tuple; undefined when it has none. */
   context(object: number, slot: number, subject: number): Context | undefined {
-    return this.#contexts.get(object, slot, subject)
+    const context = this.#contexts.get(object, slot, subject)
+    if (context !== undefined || this.#pointContexts.size === 0) return context
+    return this.#pointContexts.get(pointKey(object, (this.slots[slot] as Slot).base.id, subject))
+  }
+
+  /** `text` is `""` for none. */
+  setContext(object: number, slot: number, subject: number, text: string): void {
+    this.#contexts.set(object, slot, subject, text)
   }
 
   /** While true, a list that changes is written anew beside what it was, which is kept until `reclaim`: work under way may be reading it. */
@@ -233,76 +290,45 @@ export class Graph {
     for (const id of names) this.names.release(id)
   }
 
-  /** Is this page in memory, and was it by this epoch? */
+  /** Is the list of who stands in a slot of an object in memory, and was it by this epoch? */
   hasForward(object: number, slot: Slot, epoch: number): boolean {
-    return this.pages?.has(object, slot.relationId, "forward", epoch) ?? true
+    const { pages } = this
+    return (
+      pages === undefined ||
+      pages.has(object, slot.relationId, forwardPage, epoch) ||
+      pages.has(object, slot.base.id, forwardPart, epoch)
+    )
   }
 
   hasReverse(subject: number, slot: Slot, epoch: number): boolean {
-    return this.pages?.has(subject, slot.subjectRelationId, "reverse", epoch) ?? true
-  }
-
-  /** The same of all that stands with one relation of the subject's own. */
-  hasReversePage(subject: number, subjectRelation: string, epoch: number): boolean {
-    return this.pages?.has(subject, this.relationId(subjectRelation), "reverse", epoch) ?? true
-  }
-
-  /** Is this page in memory? Then it is pinned. */
-  use(key: PageKey, pins: Pins): boolean {
-    const forward = key.direction === "forward"
-    const id = this.names.find(forward ? key.object : key.subject)
-    const relation = this.relationId(forward ? key.relation : key.subjectRelation)
-    if (id < 0 || this.pages === undefined) return false
-    this.pages.record(pins)
-    const held = this.pages.has(id, relation, key.direction, this.epoch)
-    this.pages.record(undefined)
-    return held
-  }
-
-  /** Installs a page read at this graph's revision. A page without rows is one too: absence is known then. */
-  install(key: PageKey, rows: readonly TupleRow[]): void {
     const { pages } = this
-    if (pages === undefined) return
-    const forward = key.direction === "forward"
-    const id = this.names.intern(forward ? key.object : key.subject)
-    const relation = this.relationId(forward ? key.relation : key.subjectRelation)
-    if (pages.holds(id, relation, key.direction)) return
-    pages.add(id, relation, key.direction, this.epoch)
-    this.#typeOf(id, forward ? key.object : key.subject)
+    return (
+      pages === undefined ||
+      pages.has(subject, slot.subjectRelationId, reversePage, epoch) ||
+      pages.has(subject, slot.base.id, reversePart, epoch)
+    )
+  }
+
+  /** Is a list in memory by either of the pages it may be in? */
+  isListed(id: number, slot: Slot, forward: boolean): boolean {
+    const { pages } = this
+    const of = forward ? slot.relationId : slot.subjectRelationId
+    return (
+      pages !== undefined &&
+      (pages.holds({ id, of, kind: forward ? forwardPage : reversePage }) ||
+        pages.holds({ id, of: slot.base.id, kind: forward ? forwardPart : reversePart }))
+    )
+  }
+
+  /** The id of a name that stays as long as it is not released as often. */
+  retain(name: string): number {
+    const id = this.names.intern(name)
+    this.#typeOf(id, name)
     this.#use(id)
-    for (const row of rows) {
-      const object = this.names.intern(row[0])
-      const subject = this.names.intern(row[2])
-      const slot = this.#slotOf(object, subject, row)
-      if (forward) {
-        if (this.forward.insert(object, slot.id, subject)) this.#use(subject)
-        this.#contexts.set(object, slot.id, subject, row[5])
-      } else if (this.reverse.insert(subject, slot.id, object)) this.#use(object)
-    }
+    return id
   }
 
-  /** Takes the least used page out of memory; false when all that is left is in use. */
-  evict(): boolean {
-    return this.pages?.evict((id, relation, direction) => this.#remove(id, relation, direction)) === true
-  }
-
-  #remove(id: number, relation: number, direction: Direction): void {
-    const forward = direction === "forward"
-    const adjacency = forward ? this.forward : this.reverse
-    const found: number[] = []
-    adjacency.eachSlot(id, (slot) => {
-      const { relationId, subjectRelationId } = this.slots[slot] as Slot
-      if ((forward ? relationId : subjectRelationId) === relation) found.push(slot)
-    })
-    for (const slot of found) {
-      const value = adjacency.find(id, slot)
-      const others = value >= 0 ? [value] : copied(adjacency.stretch(value))
-      adjacency.drop(id, slot)
-      for (const other of others) {
-        if (forward) this.#contexts.set(id, slot, other, "")
-        this.#unuse(other)
-      }
-    }
+  release(id: number): void {
     this.#unuse(id)
   }
 
@@ -348,6 +374,6 @@ export class Graph {
   }
 }
 
-function copied({ array, start, end }: { array: Int32Array; start: number; end: number }): Int32Array {
-  return array.slice(start, end)
+function pointKey(object: number, base: number, subject: number): string {
+  return `${object}/${base}/${subject}`
 }

@@ -141,7 +141,7 @@ export class IdLists {
   /** Other ids instead, sorted and at least one; the array may be kept. Returns the list's new value. */
   replace(value: number, ids: Int32Array): number {
     this.drop(value)
-    return this.#made(ids)
+    return this.of(ids)
   }
 
   /** Gives a list up. */
@@ -170,7 +170,8 @@ export class IdLists {
       this.#pool.free(retired[at] as number, retired[at + 1] as number)
   }
 
-  #made(ids: Int32Array): number {
+  /** The value of sorted ids, at least one; the array may be kept. */
+  of(ids: Int32Array): number {
     if (ids.length === 1) return ids[0] as number
     if (ids.length > pooledMax) {
       const index = this.#bigFree.pop() ?? this.#big.length

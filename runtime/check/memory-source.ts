@@ -1,4 +1,13 @@
-import type { PageKey, PageRows, Pages, TupleChange, TupleKey, TupleRow, TupleSource } from "./ports.ts"
+import type {
+  PageKey,
+  PageRows,
+  Pages,
+  PartKey,
+  TupleChange,
+  TupleKey,
+  TupleRow,
+  TupleSource,
+} from "./ports.ts"
 import { rowOf } from "./tuple.ts"
 
 const batchRows = 1000
@@ -56,16 +65,39 @@ export class MemorySource implements TupleSource {
   }
 
   async pages(_storeId: string, keys: readonly PageKey[]): Promise<Pages> {
-    const rows = [...this.rows.values()]
     const pages = keys.map((key): PageRows => {
-      const page = rows.filter((row) =>
-        key.direction === "forward"
-          ? row[0] === key.object && row[1] === key.relation
-          : row[2] === key.subject && row[3] === key.subjectRelation,
-      )
-      return page.length > this.pageRowsMax ? "too many" : page
+      const page = this.#page(key)
+      return key.direction !== "point" && page.length > this.pageRowsMax ? "too many" : page
     })
     return { revision: this.latest, pages }
+  }
+
+  async list(_storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+    const rows = this.#page(key)
+    const revision = this.latest
+    for (let at = 0; at < rows.length; at += batchRows) {
+      onBatch(rows.slice(at, at + batchRows))
+      await Promise.resolve()
+    }
+    return revision
+  }
+
+  #page(key: PageKey): TupleRow[] {
+    return [...this.rows.values()].filter((row) => {
+      const [object, relation, subject, subjectRelation] = row
+      if (key.direction === "reverse") {
+        const { among } = key
+        const wanted =
+          among === undefined || (relation === among.relation && object.startsWith(`${among.objectType}:`))
+        return subject === key.subject && subjectRelation === key.subjectRelation && wanted
+      }
+      if (object !== key.object || relation !== key.relation) return false
+      if (key.direction === "point") return subject === key.subject && subjectRelation === key.subjectRelation
+      const { among } = key
+      if (among === undefined) return true
+      if (among.subjectRelation === "*") return subject === `${among.subjectType}:*`
+      return subjectRelation === among.subjectRelation && subject.startsWith(`${among.subjectType}:`)
+    })
   }
 
   async changes(_storeId: string, revision: number, max: number): Promise<readonly TupleChange[]> {

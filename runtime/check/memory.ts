@@ -20,13 +20,14 @@ const idleMs = 60_000
 
 /** The memory of all graphs of a process together. What each takes is counted where it grows. */
 export class Memory {
-  readonly #limit: number
+  /** Bytes all may take together. */
+  limit: number
   readonly #now: () => number
   readonly #taken = new Map<Tenant, number>()
   #total = 0
 
   constructor(limit: number, now: () => number) {
-    this.#limit = limit
+    this.limit = limit
     this.#now = now
   }
 
@@ -46,19 +47,19 @@ export class Memory {
    * False when that was not enough.
    */
   makeRoom(asking: Tenant, urgent = false): boolean {
-    if (this.#total <= this.#limit) return true
+    if (this.#total <= this.limit) return true
     const idleSince = this.#now() - idleMs
     const idle = [...this.#taken.keys()].filter((tenant) => tenant !== asking && tenant.usedMs < idleSince)
     idle.sort((one, other) => one.usedMs - other.usedMs)
     for (const tenant of idle) {
       tenant.forget()
-      if (this.#total <= this.#limit) return true
+      if (this.#total <= this.limit) return true
     }
     for (const tenant of [asking, ...this.#taken.keys()])
-      while (tenant.evict()) if (this.#total <= this.#limit) return true
+      while (tenant.evict()) if (this.#total <= this.limit) return true
     const others = urgent ? [...this.#taken].filter(([tenant]) => tenant !== asking) : []
     for (const [tenant] of others.sort(([, one], [, other]) => other - one))
-      if (tenant.giveWay() && this.#total <= this.#limit) return true
-    return this.#total <= this.#limit
+      if (tenant.giveWay() && this.#total <= this.limit) return true
+    return this.#total <= this.limit
   }
 }

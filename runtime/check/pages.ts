@@ -1,8 +1,27 @@
 import { IntColumn } from "./int-column.ts"
 import { TripleTable } from "./triple-table.ts"
 
-/** Which of the two adjacencies a page is of. */
-export type Direction = "forward" | "reverse"
+/**
+ * What a page is of. The first two are all that stands on an object under one relation, or where a subject stands with one relation of its own. The next are parts of
+ * those that are large: what is of one base (types and relations; see slots.ts). From `firstPoint` on it is a single tuple of a large one, there or
+ * not: `firstPoint` and the subject's id.
+ */
+export type Kind = number
+export const forwardPage = 0
+export const reversePage = 1
+export const forwardPart = 2
+export const reversePart = 3
+export const firstPoint = 4
+
+/** Which page: `id` is its name's, `of` the number of the relation, or of the base. */
+export interface PagePlace {
+  readonly id: number
+  readonly of: number
+  readonly kind: Kind
+}
+
+/** A page that says only that what it is of is too large for one. */
+const large = -1
 
 /** What a page takes beside its tuples and names. */
 const bytesPerPage = 64
@@ -18,14 +37,15 @@ export class Pins {
 }
 
 /**
- * Which pages of a graph are in memory: a page is what stands on an object under one relation, or where a subject stands with one relation of its
- * own. Those least used go first, found by a hand that goes round and spares once what was touched since it last came by.
+ * Which pages of a graph are in memory. Those least used go first, found by a hand that goes round and spares once what was touched since it last came by.
  */
 export class Pages {
   readonly #table = new TripleTable()
   readonly #ids = new IntColumn()
-  readonly #relations = new IntColumn()
-  readonly #directions = new IntColumn()
+  readonly #of = new IntColumn()
+  readonly #kinds = new IntColumn()
+  /** Of a tuple its slot and 1, 0 for none. */
+  readonly #values = new IntColumn()
   /** 1: touched since the hand came by; 0: not; -1: no page. */
   readonly #touched = new IntColumn()
   readonly #pinned = new IntColumn()
@@ -33,6 +53,7 @@ export class Pages {
   /** The graph's epoch when the page was installed. */
   readonly #since = new IntColumn()
   readonly #vacant: number[] = []
+  #hasPoints = false
   #end = 0
   #hand = 0
   #marksGiven = 0
@@ -44,6 +65,11 @@ export class Pages {
 
   get bytes(): number {
     return this.#table.bytes + bytesPerPage * this.size
+  }
+
+  /** Were there ever pages of single tuples? */
+  get hasPoints(): boolean {
+    return this.#hasPoints
   }
 
   /** A list for the pages a piece of work touches. */
@@ -63,34 +89,70 @@ export class Pages {
   }
 
   /** Is the page in memory, and was it installed by then? Then it is touched. */
-  has(id: number, relation: number, direction: Direction, epoch: number): boolean {
-    const page = this.#table.get(id, relation, direction === "forward" ? 0 : 1)
-    if (page < 0 || this.#since.get(page) > epoch) return false
+  has(id: number, of: number, kind: Kind, epoch: number): boolean {
+    const page = this.#table.get(id, of, kind)
+    if (page < 0 || this.#values.get(page) === large || this.#since.get(page) > epoch) return false
     this.#touch(page)
     return true
   }
 
   /** The same without being a use of it. */
-  holds(id: number, relation: number, direction: Direction): boolean {
-    return this.#table.get(id, relation, direction === "forward" ? 0 : 1) >= 0
+  holds({ id, of, kind }: PagePlace): boolean {
+    const page = this.#table.get(id, of, kind)
+    return page >= 0 && this.#values.get(page) !== large
   }
 
-  add(id: number, relation: number, direction: Direction, epoch: number): void {
-    const page = this.#vacant.pop() ?? this.#end++
-    const side = direction === "forward" ? 0 : 1
-    this.#table.set(id, relation, side, page)
-    this.#ids.set(page, id)
-    this.#relations.set(page, relation)
-    this.#directions.set(page, side)
-    this.#since.set(page, epoch)
-    this.#pinned.set(page, 0)
-    this.#marks.set(page, 0)
-    this.#touched.set(page, 1)
+  /** Is it known to be too large for a page? Then that is touched. */
+  isLarge(id: number, of: number, kind: Kind): boolean {
+    const page = this.#table.get(id, of, kind)
+    if (page < 0 || this.#values.get(page) !== large) return false
     this.#touch(page)
+    return true
+  }
+
+  /** In which slot does a single tuple stand? -1 for none; undefined when that is not known, or was not by then. */
+  point(object: number, base: number, subject: number, epoch: number): number | undefined {
+    const page = this.#table.get(object, base, firstPoint + subject)
+    if (page < 0 || this.#since.get(page) > epoch) return undefined
+    this.#touch(page)
+    return this.#values.get(page) - 1
+  }
+
+  /** Other than it was. */
+  setPoint({ id, of, kind }: PagePlace, slot: number): void {
+    this.#values.set(this.#table.get(id, of, kind), slot + 1)
+  }
+
+  /** `slot` is that of a single tuple, -1 for none. False when there was a mark that it is large, which goes. */
+  add({ id, of, kind }: PagePlace, epoch: number, slot = -1): boolean {
+    return this.#add({ id, of, kind }, epoch, slot + 1)
+  }
+
+  /** It is too large for a page. */
+  addLarge(place: PagePlace, epoch: number): boolean {
+    return this.#add(place, epoch, large)
+  }
+
+  #add({ id, of, kind }: PagePlace, epoch: number, value: number): boolean {
+    const known = this.#table.get(id, of, kind)
+    if (kind >= firstPoint) this.#hasPoints = true
+    const page = known >= 0 ? known : (this.#vacant.pop() ?? this.#end++)
+    this.#values.set(page, value)
+    this.#since.set(page, epoch)
+    if (known < 0) {
+      this.#table.set(id, of, kind, page)
+      this.#ids.set(page, id)
+      this.#of.set(page, of)
+      this.#kinds.set(page, kind)
+      this.#pinned.set(page, 0)
+      this.#marks.set(page, 0)
+    }
+    this.#touch(page)
+    return known < 0
   }
 
   /** Takes the least used page that nobody has pinned out, and tells what it was; false when there is none. */
-  evict(onEvicted: (id: number, relation: number, direction: Direction) => void): boolean {
+  evict(onEvicted: (place: PagePlace) => void): boolean {
     // Twice round: once to forget what was touched.
     for (let tried = 0; tried <= 2 * this.#end; tried++) {
       const page = this.#hand
@@ -101,13 +163,11 @@ export class Pages {
         this.#touched.set(page, 0)
         continue
       }
-      const id = this.#ids.get(page)
-      const relation = this.#relations.get(page)
-      const side = this.#directions.get(page)
-      this.#table.delete(id, relation, side)
+      const place = { id: this.#ids.get(page), of: this.#of.get(page), kind: this.#kinds.get(page) }
+      this.#table.delete(place.id, place.of, place.kind)
       this.#touched.set(page, -1)
       this.#vacant.push(page)
-      onEvicted(id, relation, side === 0 ? "forward" : "reverse")
+      onEvicted(place)
       return true
     }
     return false

@@ -28,10 +28,33 @@ export interface TupleChange {
   readonly row: TupleRow
 }
 
-/** An adjacency list the evaluator asked for and the graph does not hold: who stands on `object#relation`, or where `subject[#subjectRelation]` stands. */
+/**
+ * What the evaluator asked for and the graph does not hold: who stands on `object#relation`, where `subject[#subjectRelation]` stands, or whether a
+ * single tuple does. With `among` a list is only that part of it where the other end has these: `subjectRelation` is `*` for the type's wildcard and `""` for its objects.
+ */
 export type PageKey =
-  | { readonly direction: "forward"; readonly object: string; readonly relation: string }
-  | { readonly direction: "reverse"; readonly subject: string; readonly subjectRelation: string }
+  | {
+      readonly direction: "forward"
+      readonly object: string
+      readonly relation: string
+      readonly among?: { readonly subjectType: string; readonly subjectRelation: string }
+    }
+  | {
+      readonly direction: "reverse"
+      readonly subject: string
+      readonly subjectRelation: string
+      readonly among?: { readonly objectType: string; readonly relation: string }
+    }
+  | {
+      readonly direction: "point"
+      readonly object: string
+      readonly relation: string
+      readonly subject: string
+      readonly subjectRelation: string
+    }
+
+/** A part of a list. */
+export type PartKey = Extract<PageKey, { readonly among?: unknown }> & { readonly among: object }
 
 /** What came of one page: its rows; or they are more than a page may have; or undefined: the answer was full before it, ask again. */
 export type PageRows = readonly TupleRow[] | "too many" | undefined
@@ -54,8 +77,10 @@ export interface TupleSource {
    * What `onBatch` throws ends it.
    */
   load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number>
-  /** Adjacency pages of one store, by one SQL statement. */
+  /** Adjacency pages of one store, by one SQL statement. A part may bring tuples whose subject's name begins like those of the part. */
   pages(storeId: string, keys: readonly PageKey[]): Promise<Pages>
+  /** A part of a list, however long, as `load` brings a store. */
+  list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<number>
   /**
    * Changes after `revision` in order of revision, at most about `max` but always whole revisions; empty when there is none. A tuple that
    * is written was not there before: what replaces another is a delete and then a write.

@@ -3,6 +3,7 @@ import { none } from "./adjacency.ts"
 import type { Graph } from "./graph.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { firstTemporaryId, Overlay } from "./overlay.ts"
+import { forwardPage, reversePage } from "./pages.ts"
 import type { PageKey } from "./ports.ts"
 import { type Problem, worseProblem } from "./problem.ts"
 import type { AnyPart, Program } from "./program.ts"
@@ -170,22 +171,63 @@ export class Question {
       const shown = overlay.forward.has(object, graph.slots[slot] as Slot, other)
       if (shown !== undefined) return shown ? isTrue : isFalse
     }
-    if (graph.pages !== undefined && !this.#page(object, slot)) return isMiss
+    if (graph.pages !== undefined && !this.#holds(object, slot)) return this.#point(object, slot, other)
     if (object >= firstTemporaryId) return isFalse
     const value = graph.forward.find(object, slot)
     if (value >= 0) return value === other ? isTrue : isFalse
     return graph.forward.has(value, other) ? isTrue : isFalse
   }
 
-  #page(object: number, slotId: number): boolean {
+  get #epoch(): number {
+    return this.#view.epoch ?? this.graph.epoch
+  }
+
+  #holds(object: number, slot: number): boolean {
+    return this.graph.hasForward(object, this.graph.slots[slot] as Slot, this.#epoch)
+  }
+
+  /** What is known of a tuple of an object whose list is not in memory; of one too large for a page it is asked for alone. */
+  #point(object: number, slotId: number, other: number): number {
+    const { pages } = this.graph
     const slot = this.graph.slots[slotId] as Slot
-    if (this.graph.hasForward(object, slot, this.#view.epoch ?? this.graph.epoch)) return true
+    const stands = pages?.point(object, slot.base.id, other, this.#epoch)
+    if (stands !== undefined) return stands === slotId ? isTrue : isFalse
+    if (pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
+    else {
+      const { relation } = slot
+      const subject = this.nameOf(other)
+      const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
+      const key = {
+        direction: "point",
+        object: this.nameOf(object),
+        relation,
+        subject,
+        subjectRelation,
+      } as const
+      this.misses.set(`t ${key.object} ${relation} ${subject} ${subjectRelation}`, key)
+    }
+    return isMiss
+  }
+
+  #missPage(object: number, { relation }: Slot): void {
     const name = this.nameOf(object)
-    this.misses.set(`f ${slot.relation} ${name}`, {
-      direction: "forward",
-      object: name,
-      relation: slot.relation,
-    })
+    this.misses.set(`f ${relation} ${name}`, { direction: "forward", object: name, relation })
+  }
+
+  #page(object: number, slotId: number): boolean {
+    if (this.#holds(object, slotId)) return true
+    const slot = this.graph.slots[slotId] as Slot
+    if (this.graph.pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
+    else {
+      const { relation, subjectType, subjectRelation } = slot
+      const name = this.nameOf(object)
+      this.misses.set(`f ${relation} ${name} ${slot.base.id}`, {
+        direction: "forward",
+        object: name,
+        relation,
+        among: { subjectType, subjectRelation },
+      })
+    }
     return false
   }
 
@@ -222,10 +264,18 @@ export class Question {
   }
 
   #backPage(subject: number, slot: Slot): boolean {
-    if (this.graph.hasReverse(subject, slot, this.#view.epoch ?? this.graph.epoch)) return true
+    if (this.graph.hasReverse(subject, slot, this.#epoch)) return true
     const name = this.nameOf(subject)
+    const { objectType, relation } = slot
     const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
-    this.misses.set(`r ${subjectRelation} ${name}`, { direction: "reverse", subject: name, subjectRelation })
+    const key = { direction: "reverse", subject: name, subjectRelation } as const
+    if (this.graph.pages?.isLarge(subject, slot.subjectRelationId, reversePage) !== true)
+      this.misses.set(`r ${subjectRelation} ${name}`, key)
+    else
+      this.misses.set(`r ${subjectRelation} ${name} ${slot.base.id}`, {
+        ...key,
+        among: { objectType, relation },
+      })
     return false
   }
 

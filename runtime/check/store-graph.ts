@@ -1,6 +1,7 @@
 import { Graph } from "./graph.ts"
-import { type Memory, NoRoom, type Tenant } from "./memory.ts"
-import { installPages } from "./page-loads.ts"
+import { evictPage, isLarge, usePage } from "./graph-pages.ts"
+import type { Memory, Tenant } from "./memory.ts"
+import { loadPages } from "./page-loads.ts"
 import type { Pins } from "./pages.ts"
 import { layPast } from "./past.ts"
 import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
@@ -10,8 +11,6 @@ import { loadWhole } from "./whole-load.ts"
 
 /** Changes read from the source at a time. */
 const changesMax = 2_000
-/** Installing pages goes on in turns of this length. */
-const sliceMs = 8
 /** With so many revisions under work changes gather a little, because each is remembered for each of them. */
 const viewsAtOnce = 8
 
@@ -66,6 +65,8 @@ export class StoreGraph implements Tenant {
   /** Changes applied while pages are being read, because those may be older. */
   #recent: TupleChange[] = []
   #reading = 0
+  /** Bytes of pages on their way. */
+  #coming = 0
   #hints = 0
   readonly #options: StoreGraphOptions
 
@@ -218,11 +219,11 @@ export class StoreGraph implements Tenant {
 
   #report(): void {
     const own = this.ready ? this.graph.bytes : 0
-    this.#options.memory.report(this, own + (this.#unfinished?.bytes ?? 0))
+    this.#options.memory.report(this, own + this.#coming + (this.#unfinished?.bytes ?? 0))
   }
 
   evict(): boolean {
-    const evicted = this.graph.evict()
+    const evicted = evictPage(this.graph)
     if (evicted) this.#report()
     return evicted
   }
@@ -240,6 +241,8 @@ export class StoreGraph implements Tenant {
 
   leave(view: Snapshot): void {
     this.#views.leave(view)
+    // What was kept for its sake may have gone.
+    if (view.users === 0 && view.graph === this.graph) this.#report()
   }
 
   /** Asks the source for its revision and takes what is new. Rejects with the source's error. */
@@ -336,51 +339,45 @@ export class StoreGraph implements Tenant {
   }
 
   /**
-   * Loads pages in one statement and installs them, pinned. They may be older than the graph is by then: what has changed is added.
+   * Loads pages and installs them, pinned. They may be older than the graph is by then: what has changed is added.
    * @throws CheckError `resource_exhausted` when they do not fit beside what else is in use.
    */
   async loadPages(wanted: readonly PageKey[], pins: Pins): Promise<void> {
-    const { source, storeId, now, turn, memory } = this.#options
+    const { now, memory } = this.#options
     const { graph } = this
-    const keys = wanted.filter((key) => !graph.use(key, pins))
+    const keys = wanted.filter((key) => !usePage(graph, key, pins))
     if (graph.pages === undefined || keys.length === 0) return
     const asked = now()
+    // What is large comes with the whole store, when that is being loaded.
+    if (this.#loading !== undefined && keys.every((key) => isLarge(graph, key))) await this.#loading
+    if (this.graph !== graph) return
     this.#reading++
     try {
-      const read = await source.pages(storeId, keys)
-      await this.catchUp(read.revision)
-      this.flush()
-      const installing = installPages(graph, keys, read, pins, this.#recent)
-      for (let until = now() + sliceMs; this.graph === graph && this.ready; ) {
-        graph.epoch++
-        const { done, value: tooMany } = installing.next()
-        this.#changed()
-        if (done && tooMany !== undefined) return await this.#withoutPages(tooMany)
-        if (!memory.makeRoom(this, true)) throw new NoRoom("resource_exhausted", doesNotFit)
-        if (done) break
-        if (now() < until) continue
-        await turn()
-        until = now() + sliceMs
-      }
+      await loadPages({ ...this.#options, ...this.#pageLoad(graph), pins, memoryBytes: memory.limit }, keys)
       this.contactMs = Math.max(this.contactMs, asked)
     } finally {
       if (--this.#reading === 0) this.#recent = []
     }
   }
 
-  /** A page too large for one: while the store is being loaded, the load will bring it. */
-  async #withoutPages(key: PageKey): Promise<void> {
-    if (this.#loading !== undefined) await this.#loading
-    if (this.graph.pages === undefined) return
-    const what =
-      key.direction === "forward"
-        ? `${key.object}#${key.relation}`
-        : `${key.subject}${key.subjectRelation === "" ? "" : `#${key.subjectRelation}`}`
-    throw new CheckError(
-      "resource_exhausted",
-      `the store does not fit into memory, and ${what} stands in more tuples than can be read for one question`,
-    )
+  /** How pages come into the graph. */
+  #pageLoad(graph: Graph) {
+    let own = 0
+    return {
+      graph,
+      isCurrent: () => this.graph === graph && this.ready,
+      reach: async (revision: number) => {
+        await this.catchUp(revision)
+        this.flush()
+      },
+      recent: () => this.#recent,
+      onChanged: () => this.#changed(),
+      fits: (coming: number) => {
+        this.#coming += coming - own
+        own = coming
+        this.#report()
+        return this.#options.memory.makeRoom(this, true)
+      },
+    }
   }
 }
-
-const doesNotFit = "the question needs more of the store at once than fits in memory"

@@ -1,6 +1,7 @@
 import {
   type PageKey,
   type Pages,
+  type PartKey,
   SourceUnavailable,
   type TupleChange,
   type TupleRow,
@@ -23,11 +24,22 @@ const selectRevision: Statement = {
   name: "source-revision",
   text: "select revision from sallyport.stores where id = $1 and deleted_at is null",
 }
-const openCursor: Statement = {
-  name: "source-open-cursor",
-  text: `declare all_tuples no scroll cursor for select ${columns} from sallyport.tuples where store_id = $1`,
+const cursorOf = (where: string) =>
+  `declare some_tuples no scroll cursor for select ${columns} from sallyport.tuples where store_id = $1${where}`
+const openCursor: Statement = { name: "source-open-cursor", text: cursorOf("") }
+const openForwardPart: Statement = {
+  name: "source-open-forward-part",
+  text: cursorOf(
+    " and object = $2 and relation = $3 and subject >= $4 and subject < $5 and subject_relation = $6",
+  ),
 }
-const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} from all_tuples` }
+const openReversePart: Statement = {
+  name: "source-open-reverse-part",
+  text: cursorOf(
+    " and subject = $2 and subject_relation = $3 and object >= $4 and object < $5 and relation = $6",
+  ),
+}
+const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
  * The first row is the store's revision, the others are of the page of their ordinal. One statement has one snapshot: that is the
@@ -47,6 +59,24 @@ select * from (
   select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
   cross join lateral (select ${columns} from sallyport.tuples t
     where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
+  union all
+  select k.ordinal, 0, t.* from unnest($8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
+    as k(ordinal, object, relation, low, high, subject_relation)
+  cross join lateral (select ${columns} from sallyport.tuples t
+    where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject >= k.low and t.subject < k.high
+      and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
+  union all
+  select k.ordinal, 0, t.* from unnest($14::integer[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])
+    as k(ordinal, subject, subject_relation, low, high, relation)
+  cross join lateral (select ${columns} from sallyport.tuples t
+    where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation and t.object >= k.low and t.object < k.high
+      and t.relation = k.relation limit ${pageRowsMax + 1}) t
+  union all
+  select k.ordinal, 0, t.* from unnest($20::integer[], $21::text[], $22::text[], $23::text[], $24::text[])
+    as k(ordinal, object, relation, subject, subject_relation)
+  cross join lateral (select ${columns} from sallyport.tuples t
+    where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject = k.subject
+      and t.subject_relation = k.subject_relation) t
 ) found order by ordinal limit ${answerRowsMax}`,
 }
 type PageRow = [
@@ -104,7 +134,8 @@ export function createTupleSource(database: Database): TupleSource {
   return {
     revision: async (storeId) =>
       revisionOf(await database.query<[number]>(selectRevision, [storeId]), storeId),
-    load: (storeId, onBatch) => load(database, storeId, onBatch),
+    load: (storeId, onBatch) => load(database, storeId, [openCursor, [storeId]], onBatch),
+    list: (storeId, key, onBatch) => load(database, storeId, openPart(storeId, key), onBatch),
     pages: (storeId, keys) => pages(database, storeId, keys),
     changes: (storeId, revision, max) => changes(database, storeId, revision, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
@@ -112,15 +143,54 @@ export function createTupleSource(database: Database): TupleSource {
   }
 }
 
+/** The cursor of a part. */
+function openPart(storeId: string, key: PartKey): Opening {
+  return [
+    key.direction === "forward" ? openForwardPart : openReversePart,
+    [storeId, ...parametersOf(key)] as string[],
+  ]
+}
+
+type Opening = readonly [cursor: Statement, parameters: readonly string[]]
+
+/** Names of a type are from its colon up to what follows a colon; its wildcard is no further than the next character. */
+function rangeOf(type: string, wildcard: boolean): readonly [low: string, high: string] {
+  return wildcard ? [`${type}:*`, `${type}:+`] : [`${type}:`, `${type};`]
+}
+
+/** What a page's part of the statement is given, after its ordinal. */
+function parametersOf(key: PageKey): readonly string[] {
+  if (key.direction === "point") return [key.object, key.relation, key.subject, key.subjectRelation]
+  if (key.direction === "reverse") {
+    const { subject, subjectRelation, among } = key
+    if (among === undefined) return [subject, subjectRelation]
+    return [subject, subjectRelation, ...rangeOf(among.objectType, false), among.relation]
+  }
+  const { object, relation, among } = key
+  if (among === undefined) return [object, relation]
+  const wildcard = among.subjectRelation === "*"
+  return [object, relation, ...rangeOf(among.subjectType, wildcard), wildcard ? "" : among.subjectRelation]
+}
+
+/** The kinds of pages in the order of the statement, with how many parameters each has after the ordinal. */
+const kinds = [
+  { direction: "forward", part: false, width: 2 },
+  { direction: "reverse", part: false, width: 2 },
+  { direction: "forward", part: true, width: 5 },
+  { direction: "reverse", part: true, width: 5 },
+  { direction: "point", part: false, width: 4 },
+] as const
+
 async function load(
   database: Database,
   storeId: string,
+  [cursor, parameters]: Opening,
   onBatch: (rows: readonly TupleRow[]) => void,
 ): Promise<number> {
   return database.transaction(
     async (transaction) => {
       const revision = transaction.query<[number]>(selectRevision, [storeId])
-      const opened = transaction.query(openCursor, [storeId])
+      const opened = transaction.query(cursor, parameters)
       let next = transaction.query<[string, string, string, string, string, string]>(fetchBatch)
       for (const sent of [revision, opened, next]) sent.catch(() => undefined)
       const answer = revisionOf(await revision, storeId)
@@ -141,15 +211,16 @@ async function load(
 }
 
 async function pages(database: Database, storeId: string, keys: readonly PageKey[]): Promise<Pages> {
-  const forward: [number[], string[], string[]] = [[], [], []]
-  const reverse: [number[], string[], string[]] = [[], [], []]
-  keys.forEach((key, ordinal) => {
-    const columns = key.direction === "forward" ? forward : reverse
-    columns[0].push(ordinal)
-    columns[1].push(key.direction === "forward" ? key.object : key.subject)
-    columns[2].push(key.direction === "forward" ? key.relation : key.subjectRelation)
+  const parameters = kinds.flatMap(({ direction, part, width }) => {
+    const columns: (string | number)[][] = Array.from({ length: width + 1 }, () => [])
+    keys.forEach((key, ordinal) => {
+      const isPart = key.direction !== "point" && key.among !== undefined
+      if (key.direction !== direction || isPart !== part) return
+      for (const [at, value] of [ordinal, ...parametersOf(key)].entries()) columns[at]?.push(value)
+    })
+    return columns
   })
-  const rows = await database.query<PageRow>(selectPages, [storeId, ...forward, ...reverse])
+  const rows = await database.query<PageRow>(selectPages, [storeId, ...parameters])
   const found = keys.map((): TupleRow[] => [])
   let revision: number | undefined
   for (const [ordinal, at, object, relation, subject, subjectRelation, condition, context] of rows) {

@@ -48,6 +48,9 @@ class RowSource implements TupleSource {
   async changes() {
     return []
   }
+  async list() {
+    return this.latest
+  }
   async stood() {
     return []
   }
@@ -203,6 +206,7 @@ async function run(
     load: (store, onBatch) => (store === "others" ? others : source).load(store, onBatch),
     pages: () => source.pages(),
     changes: () => source.changes(),
+    list: () => source.list(),
     stood: () => source.stood(),
   }
   const engine = new Engine(both, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY, coldMs: 600_000 })

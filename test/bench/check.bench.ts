@@ -224,6 +224,7 @@ async function main(): Promise<void> {
       revision: async () => 0,
       changes: async () => [],
       stood: async () => [],
+      list: async () => 0,
       pages: async () => ({ revision: 0, pages: [] }),
       load: async (_id, onBatch) => {
         for (let at = 0; at < rows.length; at += 1000) onBatch(rows.slice(at, at + 1000))

@@ -95,6 +95,7 @@ const oneTuple: TupleSource = {
   pages: async (_storeId, keys) => ({ revision: 1, pages: keys.map(() => []) }),
   changes: async () => [],
   stood: async () => [],
+  list: async () => 1,
 }
 
 function everythingOn(backendPort: number): Omit<Parameters<typeof planOf>[0], "port"> {

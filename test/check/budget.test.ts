@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
+import { listObjects } from "../../runtime/check/list-objects.ts"
 import {
   type CheckAnswer,
   CheckError,
@@ -178,17 +179,55 @@ describe("a store larger than the memory", () => {
     expect(await outcome(engine.check("store", model, request))).toBe("true at 1000")
   })
 
-  test("a page too large for one is an error, never a deny", async () => {
+  test("asks for single tuples of lists too large for a page, and reads those that must be walked", async () => {
     const source = new MemorySource()
-    source.write(...Array.from({ length: 200 }, (_, at) => tupleOf(`group:big member user:u${at}`)))
+    const members = Array.from({ length: 3_000 }, (_, at) => tupleOf(`group:big member user:u${at}`))
+    source.write(
+      ...members,
+      tupleOf("group:big member group:other#member"),
+      tupleOf("group:other member user:ann"),
+      ...Array.from({ length: 300 }, (_, at) => tupleOf(`folder:f${at} viewer user:busy`)),
+    )
     source.pageRowsMax = 100
-    const engine = engineOver(source, { paged: true })
-    const request = { user: "user:u3", relation: "member", object: "group:big" }
-    expect(await outcome(engine.check("store", model, request))).toBe("resource_exhausted")
+    const engine = engineOver(source, { paged: true, memoryBytes: 60_000 })
+    const member = (user: string) =>
+      outcome(engine.check("store", model, { user, relation: "member", object: "group:big" }))
+    expect(await member("user:u3")).toBe("true at 1")
+    expect(await member("user:ann")).toBe("true at 1")
+    expect(await member("user:nobody")).toBe("false at 1")
+    // Absence and presence of a tuple are kept, and follow writes.
+    const { pages } = source.asked
+    expect([await member("user:u3"), await member("user:nobody")]).toEqual(["true at 1", "false at 1"])
+    engine.applied("store", source.write(tupleOf("group:big member user:nobody")))
+    engine.applied("store", source.delete(tupleOf("group:big member user:u3")))
+    expect([await member("user:u3"), await member("user:nobody")]).toEqual(["false at 3", "true at 3"])
+    expect(source.asked).toMatchObject({ pages, list: 0 })
+    const { bounds } = engine
+    const listed = await engine.ask(
+      "store",
+      listObjects(model, { user: "user:busy", relation: "viewer", type: "folder" }, bounds),
+    )
+    expect(listed.objects).toHaveLength(300)
+    expect(source.asked.list).toBe(1)
+    expect(engine.memoryBytes).toBeLessThanOrEqual(60_000)
+  })
+
+  test("a list that does not fit is an error that says what would help, never a deny", async () => {
+    const source = new MemorySource()
+    source.write(...Array.from({ length: 3_000 }, (_, at) => tupleOf(`doc:d parent folder:f${at}`)))
+    source.pageRowsMax = 100
+    const request = { user: "user:u3", relation: "viewer", object: "doc:d" }
+    const engine = engineOver(source, { paged: true, memoryBytes: 60_000 })
+    await expect(engine.check("store", model, request)).rejects.toMatchObject({
+      code: "resource_exhausted",
+      message: expect.stringMatching(/doc:d#parent has more tuples than fit .*'memory' in 'authz'/),
+    })
+    // What it held is given back.
+    expect(engine.memoryBytes).toBeLessThan(20_000)
     // While the store is loaded, the load is waited for.
     source.rowsPerTurn = 10
     const cold = engineOver(source, { coldMs: 0 })
-    expect(await outcome(cold.check("store", model, request))).toBe("true at 1")
+    expect(await outcome(cold.check("store", model, request))).toBe("false at 1")
   })
 })
 

@@ -2,6 +2,7 @@ import { MemorySource as PlainMemorySource } from "../../runtime/check/memory-so
 import {
   type PageKey,
   type Pages,
+  type PartKey,
   SourceUnavailable,
   type TupleChange,
   type TupleRow,
@@ -12,7 +13,7 @@ export class MemorySource extends PlainMemorySource {
   failing = false
   /** Rows loaded in a turn of the event loop, so that a load takes a while; all in one when absent. */
   rowsPerTurn: number | undefined
-  readonly asked = { revision: 0, load: 0, pages: 0, changes: 0, stood: 0, keys: 0 }
+  readonly asked = { revision: 0, load: 0, pages: 0, list: 0, changes: 0, stood: 0, keys: 0 }
 
   /** As when a backup is restored: everything is as `earlier` had it. */
   restore(earlier: MemorySource): void {
@@ -46,6 +47,15 @@ export class MemorySource extends PlainMemorySource {
     return super.pages(storeId, keys)
   }
 
+  override async list(
+    storeId: string,
+    key: PartKey,
+    onBatch: (rows: readonly TupleRow[]) => void,
+  ): Promise<number> {
+    this.#ask("list")
+    return super.list(storeId, key, onBatch)
+  }
+
   override async changes(storeId: string, revision: number, max: number): Promise<readonly TupleChange[]> {
     this.#ask("changes")
     return super.changes(storeId, revision, max)
@@ -60,7 +70,7 @@ export class MemorySource extends PlainMemorySource {
     return super.stood(storeId, revision, keys)
   }
 
-  #ask(what: "revision" | "load" | "pages" | "changes" | "stood"): void {
+  #ask(what: "revision" | "load" | "pages" | "list" | "changes" | "stood"): void {
     this.asked[what]++
     if (this.failing) throw new SourceUnavailable("switched off")
   }

@@ -14,6 +14,8 @@ export interface Way {
   readonly slow?: boolean
   /** Rows a source gives in a turn. */
   readonly rowsPerTurn?: number
+  /** Rows a page may have: lists with more are asked for by single tuples, parts and rows. */
+  readonly pageRowsMax?: number
 }
 
 /** How the engine is asked; each world is asked in one of these ways. */
@@ -33,6 +35,12 @@ export const ways: readonly Way[] = [
       partialConditions: true,
     },
   },
+  { name: "pages of one row", options: { depthMax: Number.POSITIVE_INFINITY, paged: true }, pageRowsMax: 1 },
+  {
+    name: "pages of no row, few, always searching",
+    options: { depthMax: Number.POSITIVE_INFINITY, walkSteps: 0, paged: true, memoryBytes: 160_000 },
+    pageRowsMax: 0,
+  },
   { name: "cold", options: { depthMax: Number.POSITIVE_INFINITY, coldMs: 0 }, rowsPerTurn: 1 },
   { name: "one step a turn", options: { depthMax: Number.POSITIVE_INFINITY, stepsPerLook: 1 }, slow: true },
 ]
@@ -40,6 +48,7 @@ export const ways: readonly Way[] = [
 /** An engine that runs in a way. */
 export function engineFor(source: MemorySource, way: Way): Engine {
   let clock = 0
+  source.pageRowsMax = way.pageRowsMax ?? Number.POSITIVE_INFINITY
   // With a clock that jumps, every look ends the turn: evaluations are suspended everywhere.
   const now = way.slow === true ? () => (clock += 10) : undefined
   return new Engine(source, {
