@@ -2,8 +2,10 @@ import { expect, test } from "vitest"
 import { batchCheck } from "../../runtime/check/batch-check.ts"
 import { Engine } from "../../runtime/check/engine.ts"
 import { expand } from "../../runtime/check/expand.ts"
-import { streamObjects } from "../../runtime/check/list-objects.ts"
+import { explain } from "../../runtime/check/explain.ts"
+import { listObjects, streamObjects } from "../../runtime/check/list-objects.ts"
 import { listRelations } from "../../runtime/check/list-relations.ts"
+import { listUsers } from "../../runtime/check/list-users.ts"
 import { matrix, matrixCellsMax } from "../../runtime/check/matrix.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Work } from "../../runtime/check/work.ts"
@@ -186,4 +188,31 @@ test("a stream gives each object once, in batches", async () => {
   expect(new Set(found.flat())).toEqual(new Set(many.map((tuple) => tuple.split(" ")[0])))
   expect(found.flat()).toHaveLength(many.length)
   expect(revision).toBe(1)
+})
+
+test("a contextual tuple may come twice in any question, but not with another condition", async () => {
+  const tuple = { user: "user:ann", relation: "early", object: "doc:1" }
+  const { user, relation, object } = tuple
+  const early = (x: number) => ({ ...tuple, condition: { name: "small", context: { x } } })
+  const codes = async (contextualTuples: TupleKey[]) => {
+    const given = { contextualTuples, context: {} }
+    const filter = { type: "user" }
+    const works: ((bounds: Engine["bounds"]) => Work<unknown>)[] = [
+      (bounds) => listObjects(model, { user, relation, type: "doc", ...given }, bounds),
+      (bounds) => listUsers(model, { object, relation, filter, ...given }, bounds),
+      (bounds) => listRelations(model, { user, object, relations: [relation], ...given }, bounds),
+      (bounds) =>
+        matrix(model, { users: [user], relations: [relation], objects: [object], ...given }, bounds),
+      (bounds) => expand(model, { relation, object, ...given }, bounds),
+      (bounds) => explain(model, { ...tuple, ...given, explain: true }, bounds),
+    ]
+    const codeOf = (work: (typeof works)[number]) =>
+      ask([], work).then(
+        () => "answered",
+        (error) => (error as CheckError).code,
+      )
+    return [...new Set(await Promise.all(works.map(codeOf)))]
+  }
+  expect(await codes([early(3), early(3)])).toEqual(["answered"])
+  expect(await codes([early(3), early(4)])).toEqual(["duplicate_contextual_tuple"])
 })

@@ -231,6 +231,51 @@ test("a deadline gives what is decided so far, in order of name, and says where 
   expect(found).toEqual(names.map((name) => `doc:${name}`))
 })
 
+test("wherever a deadline cuts, what was found before the list was put in order is named in its place", async () => {
+  // Half are found at once, and what they are found among takes long: a chain for each of the others.
+  const names = Array.from({ length: 4_000 }, (_, at) => `${10_000 + at}`)
+  const tuples = names.flatMap((name, at) =>
+    at % 2 === 0
+      ? [`doc:${name} viewer group:quick#member`]
+      : [
+          `doc:${name} viewer group:${name}-0#member`,
+          ...Array.from(
+            { length: 6 },
+            (_, at) => `group:${name}-${at} member group:${name}-${at + 1}#member`,
+          ),
+          `group:${name}-6 member user:ann`,
+        ],
+  )
+  let clock = 0
+  const options = { now: () => (clock += 1), walkSteps: 1_000_000, stepsPerLook: 16 }
+  const engine = engineOf([...tuples, "group:quick member user:ann"], options)
+  const asked = { user: "user:ann", type: "doc", relation: "reader" }
+  // As many looks at the clock as the whole list takes.
+  const patient = { ...asked, deadlineMs: 1_000_000 }
+  await engine.warm("store")
+  clock = 0
+  await engine.ask("store", listObjects(deep, patient, engine.bounds))
+  const whole = clock
+  let cuts = 0
+  for (const part of [0.7, 0.75, 0.8, 0.85, 0.9, 0.95]) {
+    const found: string[] = []
+    for (let after: string | undefined, more = true; more; ) {
+      const request = { ...asked, deadlineMs: part * whole, after }
+      const { objects, next, truncated } = await engine.ask(
+        "store",
+        listObjects(deep, request, engine.bounds),
+      )
+      found.push(...(next === undefined ? [...objects].sort() : objects))
+      if (truncated !== undefined) cuts++
+      after = next
+      more = next !== undefined
+    }
+    expect(found).toEqual(names.map((name) => `doc:${name}`))
+  }
+  engine.close()
+  expect(cuts).toBeGreaterThan(3)
+})
+
 test("a union that repeats a recursive branch ends", async () => {
   const model = modelOf(`
 type user
