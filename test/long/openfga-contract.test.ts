@@ -6,15 +6,8 @@ import { describePostgres } from "../postgres.ts"
 import { openfgaBinary, openfgaMissing } from "../support/openfga.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { type Both, startBoth } from "./peer/both.ts"
-import {
-  authzenCalls,
-  type ContractCall,
-  changed,
-  changing,
-  otherCalls,
-  questions,
-  randomCall,
-} from "./peer/contract-calls.ts"
+import { authzenCalls, type ContractCall, changing, otherCalls, questions } from "./peer/contract-calls.ts"
+import { changed, randomCall } from "./peer/contract-changes.ts"
 import { contractDifferences, heardOf, namesOf } from "./peer/contract-differences.ts"
 import { modelCalls } from "./peer/contract-models.ts"
 
