@@ -21,6 +21,18 @@ describe("the project", () => {
   })
 })
 
+const named = new Map<string, readonly string[]>()
+
+/** What one file loads or names itself. Each file is parsed once, however many reach it. */
+function namedBy(path: string, text: string): readonly string[] {
+  const known = named.get(path)
+  if (known !== undefined) return known
+  const specifiers = readModule(path, text).imports.flatMap(({ specifier }) => specifier ?? [])
+  const found = specifiers.map((specifier) => targetOf(path, specifier) ?? specifier)
+  named.set(path, found)
+  return found
+}
+
 /** Everything a file loads or names, files and packages, by any form of import. */
 function reachable(start: string): Set<string> {
   const seen = new Set<string>()
@@ -30,8 +42,7 @@ function reachable(start: string): Set<string> {
     seen.add(path)
     const text = tree.get(path)
     if (text === undefined) continue
-    for (const { specifier } of readModule(path, text).imports)
-      if (specifier !== undefined) waiting.push(targetOf(path, specifier) ?? specifier)
+    waiting.push(...namedBy(path, text))
   }
   return seen
 }

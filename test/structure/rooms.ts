@@ -280,6 +280,7 @@ export const rooms: readonly Room[] = [
       "load",
       "nearest",
       "shown",
+      "yaml-problem",
       "source",
     ],
     may: [],
