@@ -1,6 +1,6 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Plan } from "../plan/plan.ts"
-import { readPlan } from "../plan/read.ts"
+import { type PlanProblem, readPlan } from "../plan/read.ts"
 import { type Database, isSqlError, undefinedSchema, undefinedTable } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
 import {
@@ -184,7 +184,7 @@ export class PlanKeeper {
         return
       }
       const read = readPlan(newer.plan)
-      if ("problems" in read) throw new RefusedSerial(newer.serial, new PlanRefused(read.problems))
+      if ("problems" in read) throw new RefusedSerial(newer.serial, unreadable(read.problems))
       const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
         throw new RefusedSerial(newer.serial, error)
       })
@@ -229,6 +229,19 @@ export class PlanKeeper {
     this.#turn = turn.catch(() => {})
     return turn
   }
+}
+
+const problemsTold = 3
+
+/** A stored plan was read as a whole when it was stored: what cannot be read now is of another version. */
+function unreadable(problems: readonly PlanProblem[]): PlanRefused {
+  const told = problems.slice(0, problemsTold).map(({ path, message }) => ({
+    path,
+    message: path === "" ? message : `${path}: ${message}`,
+  }))
+  const remedy =
+    "the plan was stored by another version of Sallyport, or changed since: apply its text again with this one (`sallyport apply`)"
+  return new PlanRefused([{ path: "", message: remedy }, ...told])
 }
 
 /** A database that is away, or not migrated yet: `readyz` says so, and the log need not say it every second. */

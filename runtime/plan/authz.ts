@@ -42,7 +42,8 @@ export const engineLimits = z.strictObject({
   listUsersMax: count(10_000_000).nullable(),
   listUsersMs: milliseconds,
   listPageSizeMax: count(100_000),
-  matrixCellsMax: count(1_000_000),
+  /** No more than the engine itself takes. */
+  matrixCellsMax: count(10_000),
   changesPageSizeMax: count(10_000),
   changesHorizonMs: z.number().int().min(0).max(86_400_000),
   assertionsMax: count(10_000),
@@ -72,7 +73,8 @@ export const engineLimitDefaults: EngineLimits = {
   changesPageSizeMax: 100,
   changesHorizonMs: 0,
   assertionsMax: 100,
-  assertionsBytesMax: 64 * 1024,
+  // Of JSON: what OpenFGA takes, 64,000 bytes of protobuf, is never as long as this.
+  assertionsBytesMax: 256 * 1024,
   assertionTuplesMax: 20,
   depthMax: 25,
 }
@@ -88,11 +90,16 @@ export type EngineCors = z.infer<typeof engineCors>
 const engineAuthzen = z.strictObject({ store: name.nullable(), url: loadText.nullable() })
 export type EngineAuthzen = z.infer<typeof engineAuthzen>
 
+/** Memory for the tuples of all stores of a process, in bytes. */
+export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776)
+export const memoryBytesDefault = 512 * 1024 * 1024
+
 /** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. `auth` null: nobody is asked. */
 export const authz = z.strictObject({
   listen: z.array(address).max(16),
   public: z.boolean(),
   maxStalenessMs: milliseconds.nullable(),
+  memoryBytes,
   auth: engineAuth.nullable(),
   limits: engineLimits,
   cors: engineCors,

@@ -1,4 +1,4 @@
-import { engineLimits } from "../../../runtime/plan/authz.ts"
+import { engineLimits, memoryBytes } from "../../../runtime/plan/authz.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 import { listen } from "./top.ts"
 
@@ -71,6 +71,15 @@ export const authzRows: readonly Row[] = [
     byDefault: "10s",
     docs: "How old the engine's knowledge may be when the database can't be reached; older, it answers 503.",
     example: "max-staleness 10s",
+  },
+  {
+    keyword: "memory",
+    forms: [
+      { args: [slot("size", "size", { min: memoryBytes.minValue ?? 0, max: memoryBytes.maxValue ?? 0 })] },
+    ],
+    byDefault: "512MB",
+    docs: "Memory of a process for the tuples of all stores. Those that do not fit are read in pages as questions need them.",
+    example: "memory 512MB",
   },
   limitsRow,
   cors,
@@ -233,7 +242,7 @@ export const engineLimitRows: readonly Row[] = [
   limit("matrix-cells", "count", "matrixCellsMax", {
     byDefault: "10000",
     docs: "Users × relations × objects of one matrix.",
-    example: "matrix-cells 10000",
+    example: "matrix-cells 1000",
   }),
   limit("changes-page", "count", "changesPageSizeMax", {
     byDefault: "100",
@@ -251,9 +260,9 @@ export const engineLimitRows: readonly Row[] = [
     example: "assertions 100",
   }),
   limit("assertions-size", "size", "assertionsBytesMax", {
-    byDefault: "64KB",
+    byDefault: "256KB",
     docs: "Largest set of assertions of a model, as JSON.",
-    example: "assertions-size 64KB",
+    example: "assertions-size 256KB",
   }),
   limit("assertion-tuples", "count", "assertionTuplesMax", {
     byDefault: "20",

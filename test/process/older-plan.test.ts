@@ -1,0 +1,37 @@
+import { Client } from "pg"
+import { expect, it, vi } from "vitest"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { author, control, freePorts, planOf, start } from "./project.ts"
+
+const quiet = createLog({ stream: { write: () => undefined } })
+
+describePostgres("a stored plan of a version that knew fewer keys", () => {
+  it("is not served; what is wrong and what to do is told, and applying the text again mends it", async () => {
+    const { url, drop } = await createDatabase()
+    await migrateDatabase({ database: { url }, log: quiet })
+    const ports = await freePorts()
+    const before = await start(url, ports)
+    await before.apply(planOf(ports), author)
+    await before.close()
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query(
+      "update sallyport.plans set plan = (plan::jsonb #- '{plan,authz,limits}' #- '{plan,authz,cors}')::text",
+    )
+    await client.end()
+    const after = await start(url, ports)
+    const wanted =
+      /another version of Sallyport.*apply its text again.*`sallyport apply`.*plan\.authz\.limits: is missing.*plan\.authz\.cors: is missing/
+    await vi.waitFor(() => expect(after.lines.join("")).toMatch(wanted))
+    await vi.waitFor(async () => {
+      const { body } = await control(ports, "GET", "/readyz")
+      expect(JSON.stringify(body)).toMatch(wanted)
+    })
+    await after.apply(planOf(ports), author)
+    expect((await fetch(`http://127.0.0.1:${ports.authz}/stores`)).status).toBe(200)
+    await after.close()
+    await drop()
+  })
+})
