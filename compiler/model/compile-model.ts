@@ -84,7 +84,8 @@ function compileDocument(
   // Without a header line there is no version, which was reported.
   const findings = validateModel(model, { rules: "language", broken, limits }).filter(hasVersion)
   reportFindings(findings, placeOf, mistakes)
-  if (mistakes.blocked) return undefined
+  // A module that could not be read was reported by who reads: the model without it is another one.
+  if (mistakes.blocked || document.namesMissing) return undefined
   reportLints(model, placeOf, mistakes)
   return { file: mistakes.file, model, ...declarationsOf(document) }
 }

@@ -12,6 +12,13 @@ const modular = {
     "module docs\ntype doc\n  relations\n    define viewer: [user] # who may see\n    define reader: viewer\n",
 }
 
+test("a module that is not there is told, and the rest is no model", async () => {
+  const cwd = folderWith({ ...modular, "models/fga.mod": `${modular["models/fga.mod"]}  - gone.fga\n` })
+  const { code, out, err } = await run({ cwd }, "model", "print", "--model", "models/fga.mod")
+  expect({ code, out }).toEqual({ code: 1, out: "" })
+  expect(err).toContain("models/fga.mod:5:5  `models/gone.fga` does not exist")
+})
+
 describe("model explain", () => {
   test("says what a relation depends on, what depends on it, and who could have it", async () => {
     const { code, out, err } = await run({ cwd: exampleFolder() }, "model", "explain", "order#editor")
