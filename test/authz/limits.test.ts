@@ -28,6 +28,25 @@ describeServed("limits of the API", (served) => {
     return json.id
   }
 
+  test("assertions that are more than OpenFGA takes fit, and a quarter of a megabyte is the end", async () => {
+    const store = await newStore()
+    const { json } = await served().call("GET", `/stores/${store}/authorization-models`)
+    const put = (characters: number) =>
+      served().call("PUT", `/stores/${store}/assertions/${json.authorization_models[0].id}`, {
+        assertions: Array.from({ length: 100 }, (_, at) => ({
+          tuple_key: key(at),
+          expectation: true,
+          context: { text: "x".repeat(characters) },
+        })),
+      })
+    expect((await put(2_000)).status).toBe(204)
+    const { status, json: answer } = await put(2_600)
+    expect([status, answer]).toEqual([
+      400,
+      { code: "exceeded_entity_limit", message: "The number of bytes exceeds the allowed limit of 262144" },
+    ])
+  })
+
   test("100 tuples are taken, 101 refused", async () => {
     const store = await newStore()
     const write = (count: number) =>
