@@ -71,6 +71,24 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
       ),
     )
   }
+  if (before.memoryBytes !== after.memoryBytes)
+    told.push(
+      tell(
+        {
+          action: "changed",
+          subject,
+          scope: authzScope,
+          path: "authz.memoryBytes",
+          before: `memory ${sizeWords(before.memoryBytes)}`,
+          after: `memory ${sizeWords(after.memoryBytes)}`,
+        },
+        neutral(
+          after.memoryBytes > before.memoryBytes
+            ? "more tuples are held in memory"
+            : "fewer tuples are held in memory: questions may take longer, and need more than fits",
+        ),
+      ),
+    )
   return told
 }
 

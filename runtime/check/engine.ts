@@ -1,3 +1,4 @@
+import { memoryBytesDefault } from "../plan/authz.ts"
 import { CheckWork } from "./check-work.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
 import { explain } from "./explain.ts"
@@ -53,6 +54,13 @@ export interface EngineOptions {
   readonly now?: (() => number) | undefined
 }
 
+/** What a plan says of the engine. */
+export interface EngineBounds {
+  readonly depthMax: number
+  readonly deadlineMs: number
+  readonly memoryBytes: number
+}
+
 interface Settings extends RunSettings, EvaluationOptions {
   readonly pollMs: number
   readonly storesMax: number
@@ -97,7 +105,7 @@ export class Engine {
       paged: options.paged ?? false,
       coldMs: options.coldMs ?? 20,
     }
-    this.#memory = new Memory(options.memoryBytes ?? 512 * 1024 * 1024, this.#settings.now)
+    this.#memory = new Memory(options.memoryBytes ?? memoryBytesDefault, this.#settings.now)
     this.#queue = new RunQueue(this.#settings)
   }
 
@@ -130,10 +138,13 @@ export class Engine {
     return this.#run(store, work)
   }
 
-  /** How deep a check may go and how long a question may take: both may be changed by a new plan, for questions asked from then on. */
-  bound({ depthMax, deadlineMs }: { readonly depthMax: number; readonly deadlineMs: number }): void {
+  /** How deep a check may go, how long a question may take and how much memory there is: a new plan may change them, for questions asked from then on. */
+  bound({ depthMax, deadlineMs, memoryBytes }: EngineBounds): void {
     this.#settings.depthMax = depthMax
     this.#settings.deadlineMs = deadlineMs
+    if (this.#memory.limit === memoryBytes) return
+    this.#memory.limit = memoryBytes
+    for (const store of this.#stores.values()) if (!this.#memory.makeRoom(store)) store.giveWay()
   }
 
   /** What work on a question is bounded by: the engine's settings. */

@@ -36,6 +36,11 @@ export class Memory {
     return this.#total
   }
 
+  /** What one may take beside what the others have. */
+  roomFor(tenant: Tenant): number {
+    return this.limit - this.#total + (this.#taken.get(tenant) ?? 0)
+  }
+
   report(tenant: Tenant, bytes: number): void {
     this.#total += bytes - (this.#taken.get(tenant) ?? 0)
     if (bytes === 0) this.#taken.delete(tenant)

@@ -6,6 +6,7 @@ import type { Pins } from "./pages.ts"
 import { layPast } from "./past.ts"
 import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "./ports.ts"
 import { Snapshot } from "./snapshot.ts"
+import { TooLarge } from "./too-large.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
 
@@ -31,7 +32,7 @@ export interface StoreGraphOptions {
   readonly onReplaced: () => void
 }
 
-class TooLarge extends Error {}
+class DoesNotFit extends Error {}
 
 /**
  * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
@@ -61,6 +62,7 @@ export class StoreGraph implements Tenant {
   /** What is being loaded. */
   #unfinished: Graph | undefined
   #paged: boolean
+  readonly #tooLarge: TooLarge
   readonly #views = new Views()
   /** Changes applied while pages are being read, because those may be older. */
   #recent: TupleChange[] = []
@@ -73,6 +75,7 @@ export class StoreGraph implements Tenant {
   constructor(options: StoreGraphOptions) {
     this.#options = options
     this.#paged = options.paged
+    this.#tooLarge = new TooLarge(options.memory, this)
     this.graph = new Graph({ paged: true })
     this.view = new Snapshot(this.graph, 0)
   }
@@ -134,7 +137,7 @@ export class StoreGraph implements Tenant {
       onRead: (graph) => {
         this.#unfinished = graph
         this.#report()
-        if (!memory.makeRoom(this)) throw new TooLarge()
+        if (!memory.makeRoom(this)) throw new DoesNotFit()
       },
       known: () => (this.ready ? this.#queued : 0),
       onLoaded: (graph) => this.#adopt(graph, asked),
@@ -142,8 +145,8 @@ export class StoreGraph implements Tenant {
       .catch((error) => {
         this.#unfinished = undefined
         this.#report()
-        if (!(error instanceof TooLarge)) throw error
-        this.#paged = true
+        if (!(error instanceof DoesNotFit)) throw error
+        this.#outgrown()
         return this.ready ? undefined : this.#startPaged()
       })
       .finally(() => {
@@ -211,10 +214,15 @@ export class StoreGraph implements Tenant {
   /** It has outgrown the memory: from now on pages. */
   giveWay(): boolean {
     if (!this.ready || this.graph.pages !== undefined) return false
-    this.#paged = true
+    this.#outgrown()
     this.flush()
     this.#adopt(new Graph({ paged: true, revision: this.graph.revision }), this.contactMs)
     return true
+  }
+
+  #outgrown(): void {
+    this.#paged = true
+    this.#tooLarge.found(this.#options.now())
   }
 
   #report(): void {
@@ -254,7 +262,8 @@ export class StoreGraph implements Tenant {
     if (revision < held) await this.#reload(revision)
     else await this.catchUp(revision)
     this.contactMs = Math.max(this.contactMs, asked)
-    // One that failed while questions are answered from pages.
+    if (this.#paged && this.#tooLarge.mayFit(now())) this.#paged = this.#options.paged
+    // One that failed while questions are answered from pages, or did not fit.
     if (this.graph.pages !== undefined && !this.#paged && this.ready) this.#loadWhole().catch(() => undefined)
     return revision
   }

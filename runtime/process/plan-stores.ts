@@ -1,6 +1,6 @@
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest } from "../check/ports.ts"
-import { type EngineCors, type EngineLimits, engineLimitDefaults } from "../plan/authz.ts"
+import { type EngineCors, type EngineLimits, engineLimitDefaults, memoryBytesDefault } from "../plan/authz.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -59,6 +59,10 @@ export class PlanStores {
   /** Null: no bound. */
   get maxStalenessMs(): number | null {
     return this.#current.plan?.plan.authz?.maxStalenessMs ?? null
+  }
+
+  get memoryBytes(): number {
+    return this.#current.plan?.plan.authz?.memoryBytes ?? memoryBytesDefault
   }
 
   get limits(): EngineLimits {

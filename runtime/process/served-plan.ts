@@ -28,7 +28,12 @@ export function servedBy(parts: Parts): Servable {
             parts.stores.activate(stores)
             parts.engine.maxStalenessMs = parts.stores.maxStalenessMs ?? undefined
             const { depthMax, requestMs } = parts.stores.limits
-            parts.engine.bound({ depthMax: depthMax ?? Number.POSITIVE_INFINITY, deadlineMs: requestMs })
+            const { memoryBytes } = parts.stores
+            parts.engine.bound({
+              depthMax: depthMax ?? Number.POSITIVE_INFINITY,
+              deadlineMs: requestMs,
+              memoryBytes,
+            })
             gateway?.activate()
             listeners?.activate()
           },

@@ -179,6 +179,40 @@ describe("a store larger than the memory", () => {
     expect(await outcome(engine.check("store", model, request))).toBe("true at 1000")
   })
 
+  test("is whole again when it, or the memory, allows", async () => {
+    const source = new MemorySource()
+    const tuples = Array.from({ length: 1_000 }, (_, at) => tupleOf(`doc:d${at} viewer user:u${at}`))
+    source.write(...tuples)
+    let now = 0
+    const engine = engineOver(source, { memoryBytes: 60_000, now: () => now })
+    await engine.warm("store")
+    const request = { user: "user:u3", relation: "viewer", object: "doc:d3" } as const
+    const isWhole = async (at: number) => {
+      await engine.check("store", model, { ...request, consistency: "higher-consistency" })
+      await engine.warm("store")
+      const { pages } = source.asked
+      const user = `user:u${at}`
+      expect(
+        await outcome(engine.check("store", model, { user, relation: "viewer", object: `doc:d${at}` })),
+      ).toMatch("true")
+      return source.asked.pages === pages
+    }
+    expect(await isWhole(10)).toBe(false)
+    const bounds = { depthMax: 25, deadlineMs: 3_000 }
+    engine.bound({ ...bounds, memoryBytes: 1_000_000 })
+    expect(await isWhole(20)).toBe(true)
+    engine.bound({ ...bounds, memoryBytes: 60_000 })
+    expect(engine.memoryBytes).toBeLessThan(60_000)
+    expect(await isWhole(30)).toBe(false)
+    engine.applied("store", source.delete(...tuples.slice(100)))
+    expect(await isWhole(40)).toBe(false)
+    now += 3_600_000
+    expect(await isWhole(50)).toBe(true)
+    const loads = source.asked.load
+    expect(await isWhole(60)).toBe(true)
+    expect(source.asked.load).toBe(loads)
+  })
+
   test("asks for single tuples of lists too large for a page, and reads those that must be walked", async () => {
     const source = new MemorySource()
     const members = Array.from({ length: 3_000 }, (_, at) => tupleOf(`group:big member user:u${at}`))

@@ -22,6 +22,7 @@ function planWith(model: AuthorizationModel): PlanBody {
       listen: [],
       public: false,
       maxStalenessMs: null,
+      memoryBytes: 536_870_912,
       auth: null,
       limits: engineLimitDefaults,
       cors: { origins: [], headers: [] },

@@ -92,6 +92,7 @@ function authzOf(stores: string[]): PlanBody["authz"] {
     listen: [],
     public: false,
     maxStalenessMs: null,
+    memoryBytes: 536_870_912,
     auth: null,
     limits: engineLimitDefaults,
     cors: { origins: [], headers: [] },

@@ -1,3 +1,4 @@
+import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Address } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -75,10 +76,12 @@ export function lowerAuthz(
     if (model !== undefined) stores[name] = { model: model.digest }
   }
   const staleness = statementOf(authz.block, "max-staleness")?.args.value<number | null>("time")
+  const memory = statementOf(authz.block, "memory")?.args.value<number>("size")
   return {
     listen: addresses(listeners),
     public: isPublic,
     maxStalenessMs: staleness === undefined ? defaultMaxStalenessMs : staleness,
+    memoryBytes: memory ?? memoryBytesDefault,
     auth,
     limits: lowerEngineLimits(authz.block),
     cors: lowerEngineCors(authz.block, report),
