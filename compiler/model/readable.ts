@@ -15,6 +15,18 @@ export function checkReadable(mistakes: Mistakes): boolean {
     const code = file.text.charCodeAt(strange).toString(16).toUpperCase().padStart(4, "0")
     mistakes.add("SP4003", file.span(strange, strange + 1), `the character U+${code} is no part of a text`)
   } else if (file.text.split(/[\r\n]/).some((line) => !/^\s*(?:#|$)/.test(line))) return true
-  else mistakes.add("SP4002", file.span(0, 0), "there is nothing in this file but blanks and comments")
+  else reportEmpty(mistakes)
   return false
+}
+
+/** The catalogue's help is for a text. */
+function reportEmpty(mistakes: Mistakes): void {
+  const { file } = mistakes
+  const help = file.path.endsWith(".mod")
+    ? 'Write `schema: "1.2"` and `contents:` with one `- FILE.fga` per line.'
+    : file.path.endsWith(".json")
+      ? 'Write OpenFGA\'s JSON: `{"schema_version": "1.1", "type_definitions": […]}`.'
+      : undefined
+  const extra = help === undefined ? {} : { help }
+  mistakes.add("SP4002", file.span(0, 0), "there is nothing in this file but blanks and comments", extra)
 }
