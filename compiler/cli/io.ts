@@ -111,10 +111,7 @@ function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     const signals = ["SIGINT", "SIGTERM"] as const
     const ignore = () => {}
-    // Listeners of signals keep no process alive, and what is waited for may sleep in timers that do not either.
-    const alive = setInterval(ignore, 3_600_000)
     const stop = () => {
-      clearInterval(alive)
       for (const signal of signals) process.off(signal, stop).on(signal, ignore)
       // Without a listener a signal does what it does by itself: it ends the process.
       setTimeout(() => {

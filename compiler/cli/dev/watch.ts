@@ -3,7 +3,7 @@ const everyMs = 200
 const settleMs = 100
 
 /**
- * Calls `onChange`, one call at a time, whenever `changed` says so. Answers what ends it. Looks instead of being told: editors
+ * Calls `onChange`, one call at a time, whenever `changed` says so; until it is ended, by what it answers, it keeps the process alive. Looks instead of being told: editors
  * that replace files, network mounts and containers' folders lose or double the system's events, and a look at some ten
  * files costs microseconds.
  */
@@ -14,7 +14,6 @@ export function watch(changed: () => boolean, onChange: () => Promise<void>): ()
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms)
-      timer.unref()
     })
   const look = async (): Promise<number> => {
     const start = performance.now()
