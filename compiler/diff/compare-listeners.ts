@@ -71,25 +71,26 @@ export function compareAuthzs(before: Authz | null, after: Authz | null): Told[]
       ),
     )
   }
-  if (before.memoryBytes !== after.memoryBytes)
-    told.push(
-      tell(
-        {
-          action: "changed",
-          subject,
-          scope: authzScope,
-          path: "authz.memoryBytes",
-          before: `memory ${sizeWords(before.memoryBytes)}`,
-          after: `memory ${sizeWords(after.memoryBytes)}`,
-        },
-        neutral(
-          after.memoryBytes > before.memoryBytes
-            ? "more tuples are held in memory"
-            : "fewer tuples are held in memory: questions may take longer, and need more than fits",
-        ),
-      ),
-    )
+  if (before.memoryBytes !== after.memoryBytes) told.push(memoryChange(before.memoryBytes, after.memoryBytes))
   return told
+}
+
+function memoryChange(before: number, after: number): Told {
+  return tell(
+    {
+      action: "changed",
+      subject: { kind: "authz", name: "" },
+      scope: authzScope,
+      path: "authz.memoryBytes",
+      before: `memory ${sizeWords(before)}`,
+      after: `memory ${sizeWords(after)}`,
+    },
+    neutral(
+      after > before
+        ? "more tuples are held in memory"
+        : "fewer tuples are held in memory: questions may take longer, or need more than fits",
+    ),
+  )
 }
 
 /** Null is without end. */

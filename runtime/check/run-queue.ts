@@ -129,6 +129,7 @@ export class RunQueue {
     this.#running.delete(running)
     running.store.leave(running.view)
     if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
+    running.store.settle()
     const next = this.#starved.shift()
     if (next !== undefined) void this.#again(next)
   }

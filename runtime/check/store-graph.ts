@@ -249,8 +249,13 @@ export class StoreGraph implements Tenant {
 
   leave(view: Snapshot): void {
     this.#views.leave(view)
-    // What was kept for its sake may have gone.
-    if (view.users === 0 && view.graph === this.graph) this.#report()
+  }
+
+  /** Work has ended: what it held may go. */
+  settle(): void {
+    if (this.graph.pages === undefined) return
+    this.#report()
+    this.#options.memory.makeRoom(this)
   }
 
   /** Asks the source for its revision and takes what is new. Rejects with the source's error. */

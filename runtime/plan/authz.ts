@@ -92,6 +92,7 @@ export type EngineAuthzen = z.infer<typeof engineAuthzen>
 
 /** Memory for the tuples of all stores of a process, in bytes. */
 export const memoryBytes = z.number().int().min(1_048_576).max(1_099_511_627_776)
+/** The same when nothing says otherwise. */
 export const memoryBytesDefault = 512 * 1024 * 1024
 
 /** The engine's internal side. `maxStalenessMs` null: no bound. Stores name a model by digest. `auth` null: nobody is asked. */

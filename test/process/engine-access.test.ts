@@ -138,6 +138,27 @@ describePostgres("callers of the engine", () => {
     expect(await check()).toBe("200")
   })
 
+  it("have as much memory for tuples as the plan says", async () => {
+    const ports = await freePorts()
+    const runtime = await running(ports, {})
+    const relations = "define parent: [order]\n    define viewer: [user] or viewer from parent"
+    const plan = (statements: string) =>
+      planOfEngine(ports, "", `limits { write-tuples 10000; body 4MB }; ${statements}`, relations)
+    await runtime.apply(plan("memory 1MB"), author)
+    const parents = Array.from({ length: 5_000 }, (_, at) => ({
+      user: `order:${at}${"x".repeat(200)}`,
+      relation: "parent",
+      object: "order:0",
+    }))
+    const all = { writes: { tuple_keys: parents } }
+    expect(await ask(ports.authz, undefined, "/stores/acme/write", all)).toBe("200")
+    const key = { tuple_key: { user: "user:ann", relation: "viewer", object: "order:0" } }
+    const check = () => ask(ports.authz, undefined, "/stores/acme/check", key)
+    expect(await check()).toBe("503 unavailable")
+    await runtime.apply(plan("memory 64MB"), author)
+    expect(await check()).toBe("200")
+  })
+
   it("ask by AuthZEN's own paths, of the only store or the one that is named", async () => {
     const ports = await freePorts()
     const runtime = await running(ports, {})
