@@ -57,6 +57,7 @@ export class Repairs {
   readonly #needs: (readonly Repair[])[] = []
   readonly #edits = new Map<string, Edit>()
   readonly #places = new Map<number, readonly number[]>()
+  readonly #targets = new Map<number, Set<number>>()
   readonly #holds: (object: number, relation: number) => boolean
   #blockSteps = 0
   /** Something was left out because there was too much. */
@@ -142,10 +143,8 @@ export class Repairs {
       }
       const isFrom = slotOf(question, hop.slot).subjectRelation === ""
       const extra = isFrom ? costs.from : costs.userset
-      for (const other of this.#placesOf(hop.target)) this.#add(found, hop, object, other, near + extra)
-      // A userset has its relation on its own object; a tuple that names the userset itself is a test's.
-      if (isFrom && hop.target === question.program.own)
-        this.#add(found, hop, object, question.subject, near + extra)
+      const places = isFrom ? this.#placesBehind(hop.slot) : this.#placesOf(hop.target)
+      for (const other of places) this.#add(found, hop, object, other, near + extra)
     }
     part.branches.forEach((branch, at) => {
       const inner = formula.parts[at]
@@ -259,6 +258,31 @@ export class Repairs {
     return list.slice(listStart, Math.min(listEnd, listStart + listMax))
   }
 
+  /**
+   * Places for a tuple of a tupleset: where the user has any relation that is read through it, because the same tuple may be what gives the others. A userset has its relation on its
+   * own object.
+   */
+  #placesBehind(slot: number): ReadonlySet<number> {
+    const { program, subject } = this.#decided.question
+    const found = new Set<number>()
+    for (const target of this.#targetsOf(slot)) {
+      if (target === program.own) found.add(subject)
+      for (const place of this.#placesOf(target)) found.add(place)
+    }
+    return found
+  }
+
+  /** The relations that are read through the tuples of a slot. */
+  #targetsOf(slot: number): ReadonlySet<number> {
+    if (this.#targets.size === 0)
+      for (const part of this.#decided.question.program.parts)
+        for (const hop of part === undefined ? [] : hopsOf(part)) {
+          const targets = this.#targets.get(hop.slot) ?? new Set()
+          this.#targets.set(hop.slot, targets.add(hop.target))
+        }
+    return this.#targets.get(slot) ?? new Set()
+  }
+
   /** Some objects on which the user has a relation already, those nearest to the user. */
   #placesOf(target: number): readonly number[] {
     const known = this.#places.get(target)
@@ -332,6 +356,18 @@ export class Repairs {
     if (sorted.length <= keptMax) return sorted
     this.cut = true
     return sorted.slice(0, keptMax)
+  }
+}
+
+/** All hops of a relation, wherever they stand. The depth is that of the limit on models. */
+function* hopsOf(part: Part): Generator<Hop> {
+  if (part.op === "all") for (const child of part.children) yield* hopsOf(child)
+  else if (part.op === "but") {
+    yield* hopsOf(part.base)
+    yield* hopsOf(part.subtract)
+  } else if (part.op === "any") {
+    yield* part.hops
+    for (const branch of part.branches) yield* hopsOf(branch)
   }
 }
 

@@ -101,6 +101,25 @@ type doc
   expect(misses).toEqual([{ add: [tupleOf("doc:1 parent folder:1")], remove: [] }])
 })
 
+test("one tuple that counts in two places is a way out", async () => {
+  const model = modelOf(`
+type user
+type folder
+  relations
+    define parent: [doc]
+    define owner: [user]
+    define viewer: owner from parent
+type doc
+  relations
+    define parent: [folder]
+    define owner: owner from parent
+    define viewer: viewer from parent
+`)
+  const stored = ["folder:1 owner user:ann", "folder:1 parent doc:1"]
+  const { misses } = await explained(model, stored, "doc:1 viewer user:ann")
+  expect(misses?.[0]).toEqual({ add: [tupleOf("doc:1 parent folder:1")], remove: [] })
+})
+
 const conditioned = modelOf(`
 type user
 type doc
