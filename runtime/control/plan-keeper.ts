@@ -207,7 +207,7 @@ export class PlanKeeper {
       this.#refused = { serial: error.serial, message: error.message }
       log.error(
         { serial: error.serial, reason: error.message },
-        "the newest plan cannot be served here; the old one serves on",
+        `the newest plan cannot be served here; ${this.#serial === null ? "none is" : "the old one serves on"}`,
       )
     } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
     const text = error instanceof Error ? error.message : String(error)
