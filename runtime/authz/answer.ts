@@ -11,6 +11,8 @@ export interface Answer {
   readonly body?: object | string
   /** Text instead of JSON. */
   readonly text?: string
+  /** JSON as well, made while it is sent and as fast as the client reads. */
+  readonly pieces?: Iterable<string>
   /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
   readonly lines?: Iterable<string>
   readonly headers?: AnswerHeaders

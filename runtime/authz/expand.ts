@@ -3,6 +3,7 @@ import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { objectField, objectIdField, pick, relationField, stringField } from "./fields.ts"
+import { jsonAnswer } from "./json-pieces.ts"
 import { circumstancesOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
 import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
@@ -28,7 +29,7 @@ export function postExpand(api: AuthzApi, request: ApiRequest): Answer | Promise
     const work = expand(model, { object, relation, ...circumstances }, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ root, revision }) => ({
       status: 200,
-      body: { tree: { root } },
+      ...jsonAnswer({ tree: { root } }),
       headers: revisionHeaders(storeId, modelId, revision),
     }))
   })

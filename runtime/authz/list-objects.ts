@@ -1,8 +1,9 @@
 import { type ObjectStream, streamObjects } from "../check/list-objects.ts"
-import type { ListObjectsRequest } from "../check/questions.ts"
+import type { ListEnd, ListObjectsRequest } from "../check/questions.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { type Fields, relationField, typeField, userBytesField } from "./fields.ts"
+import { jsonAnswer } from "./json-pieces.ts"
 import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, termsOf } from "./question-fields.ts"
@@ -18,17 +19,17 @@ type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "context
 export function postListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
   return list(api, request, "ListObjectsRequest", (found, question, asked) => ({
     status: 200,
-    body: `{"objects":[${[...found.batches()].map(inner).join(",")}]${ending(found, question, asked)}}`,
+    ...jsonAnswer({ objects: objectsOf(found), ...endingOf(found, question, asked) }),
     headers: revisionHeaders(asked.storeId, asked.modelId, found.revision),
   }))
 }
 
-/** `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads; the last line is an error where the list is cut. */
+/** `POST /stores/{store}/streamed-list-objects` → lines of `{"result":{"object"}}`, taken from the engine as fast as the client reads; the last line says where the list goes on, and is an error where it is cut. */
 export function postStreamedListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
-  return list(api, request, "StreamedListObjectsRequest", (found, _, { storeId, modelId }) => ({
+  return list(api, request, "StreamedListObjectsRequest", (found, question, asked) => ({
     status: 200,
-    lines: linesOf(found),
-    headers: revisionHeaders(storeId, modelId, found.revision),
+    lines: linesOf(found, endingOf(found, question, asked)),
+    headers: revisionHeaders(asked.storeId, asked.modelId, found.revision),
   }))
 }
 
@@ -62,37 +63,27 @@ function questionOf(body: Fields, message: string, limits: AuthzLimits): Questio
   }
 }
 
-/** A JSON list without its brackets. */
-function inner(names: readonly string[]): string {
-  return JSON.stringify(names).slice(1, -1)
+function* objectsOf(found: ObjectStream): Generator<string> {
+  for (const batch of found.batches()) yield* batch
 }
 
-/** What is said of a list's end, where there is something to say: a complete list that was not asked for by pages has OpenFGA's fields only. */
-export function ending(
-  {
-    next,
-    truncated,
-    revision,
-  }: {
-    readonly next?: string | undefined
-    readonly truncated?: string | undefined
-    readonly revision: number
-  },
+/** What is said of a list's end, where there is something to say: a complete list has OpenFGA's fields only. */
+export function endingOf(
+  { next, truncated, revision }: ListEnd,
   question: object,
   { storeId, modelId }: Asked,
-): string {
-  const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision }, next, question)
-  const cut = truncated === undefined ? "" : `,"truncated":"${truncated}"`
-  return token === "" ? cut : `,"continuation_token":"${token}"${cut}`
+): { readonly continuation_token?: string | undefined; readonly truncated?: string | undefined } {
+  const token = next === undefined ? undefined : cursorToken({ storeId, modelId, revision }, next, question)
+  return { continuation_token: token, truncated }
 }
 
-function* linesOf(found: ObjectStream): Generator<string> {
+function* linesOf(found: ObjectStream, ending: ReturnType<typeof endingOf>): Generator<string> {
   for (const batch of found.batches())
     yield batch.map((object) => `{"result":{"object":${JSON.stringify(object)}}}\n`).join("")
-  if (found.truncated === undefined) return
+  if (ending.continuation_token === undefined) return
   const error =
     found.truncated === "deadline"
       ? { code: "deadline_exceeded", message: "Request Deadline Exceeded: the list goes on" }
       : { code: "exceeded_entity_limit", message: "the list is longer than this server gives at once" }
-  yield `${JSON.stringify({ error })}\n`
+  yield `${JSON.stringify(found.truncated === undefined ? ending : { error, ...ending })}\n`
 }

@@ -14,7 +14,9 @@ import {
   stringField,
   typeField,
 } from "./fields.ts"
-import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
+import { jsonAnswer } from "./json-pieces.ts"
+import { modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
+import { endingOf } from "./list-objects.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { plainCircumstancesOf, termsOf } from "./question-fields.ts"
 import type { ApiRequest } from "./route.ts"
@@ -38,17 +40,14 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Prom
     const bounds = { resultsMax: limits.listUsersMax ?? undefined, deadlineMs: limits.listUsersMs }
     const work = listUsers(asked.model, { ...question, ...terms.paging, ...bounds }, api.engine.bounds)
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
-      const { users, excluded, next, truncated, revision } = found
+      const { users, excluded, revision } = found
       return {
         status: 200,
-        body: {
-          users: users.map(userBody),
-          ...(excluded.length === 0 ? {} : { excluded_users: excluded.map(userBody) }),
-          ...(next === undefined
-            ? {}
-            : { continuation_token: cursorToken({ ...asked, revision }, next, question) }),
-          ...(truncated === undefined ? {} : { truncated }),
-        },
+        ...jsonAnswer({
+          users: bodiesOf(users),
+          excluded_users: excluded.length === 0 ? undefined : bodiesOf(excluded),
+          ...endingOf(found, question, asked),
+        }),
         headers: revisionHeaders(asked.storeId, asked.modelId, revision),
       }
     })
@@ -80,6 +79,11 @@ function filterOf(body: Fields): Question["filter"] {
   const type = typeField(filter["type"], "UserTypeFilter")
   const relation = stringField(filter["relation"], "relation")
   return relation === "" ? { type } : { type, relation: relationField(relation, "UserTypeFilter") }
+}
+
+/** Made while they are sent: a million at once would hold the event loop. */
+function* bodiesOf(users: readonly string[]): Generator<object> {
+  for (const user of users) yield userBody(user)
 }
 
 /** A user of the engine's (`type:id`, `type:*`, `type:id#relation`) as OpenFGA answers it. */

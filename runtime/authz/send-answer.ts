@@ -31,28 +31,32 @@ function requestIdOf(response: ServerResponse): string {
 
 /** Sends an answer; `extra` are headers of the listener's. */
 export function sendAnswer(response: ServerResponse, answer: Answer, extra: AnswerHeaders): void {
-  const { status, body, text, lines, headers = noHeaders } = answer
+  const { status, body, text, pieces, lines, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)
     sendJson(response, status, typeof body === "string" ? body : JSON.stringify(body), all)
   else if (text !== undefined)
     send(response, status, "text/plain; charset=utf-8", text, all, requestIdOf(response))
-  else if (lines !== undefined) {
-    response.writeHead(status, [
-      "Content-Type",
-      "application/x-ndjson",
-      "X-Request-Id",
-      requestIdOf(response),
-      ...all,
-    ])
-    sendLines(response, lines)
-  } else {
+  else if (pieces !== undefined) sendPieces(response, status, "application/json", pieces, all)
+  else if (lines !== undefined) sendPieces(response, status, "application/x-ndjson", lines, all)
+  else {
     response.writeHead(status, ["X-Request-Id", requestIdOf(response), ...all])
     response.end()
   }
 }
 
 const noHeaders: AnswerHeaders = []
+
+function sendPieces(
+  response: ServerResponse,
+  status: number,
+  contentType: string,
+  pieces: Iterable<string>,
+  headers: AnswerHeaders,
+): void {
+  response.writeHead(status, ["Content-Type", contentType, "X-Request-Id", requestIdOf(response), ...headers])
+  sendLines(response, pieces)
+}
 
 /** Sends JSON that is ready. */
 function sendJson(

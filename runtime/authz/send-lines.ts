@@ -13,6 +13,7 @@ export function sendLines(response: ServerResponse, pieces: Iterable<string>): v
       if (!response.write(piece.value)) return
     }
   }
-  response.on("drain", pump)
+  // In a turn of its own: while the system takes all there is, nobody else would have one.
+  response.on("drain", () => setImmediate(pump))
   pump()
 }

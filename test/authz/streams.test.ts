@@ -140,19 +140,37 @@ describe("lists of many", () => {
     }
   })
 
-  test("a stream that a limit cut ends with an error", async () => {
-    const response = await fetch(`${limited.base}/stores/${store}/streamed-list-objects`, {
-      method: "POST",
-      body: JSON.stringify(question),
-    })
-    const lines = (await response.text())
-      .trimEnd()
-      .split("\n")
-      .map((each) => JSON.parse(each))
-    expect(lines).toHaveLength(1_001)
-    expect(lines.at(-1)).toEqual({
-      error: { code: "exceeded_entity_limit", message: "the list is longer than this server gives at once" },
-    })
+  test("a stream that a limit or a page size ends says where it goes on, and one that is cut that it is an error", async () => {
+    const error = {
+      code: "exceeded_entity_limit",
+      message: "the list is longer than this server gives at once",
+    }
+    for (const [more, size] of [
+      [{}, 1_000],
+      [{ page_size: 700 }, 700],
+    ] as const) {
+      const found: string[] = []
+      for (let token: string | undefined = ""; token !== undefined; ) {
+        const after: object = token === "" ? {} : { continuation_token: token }
+        const response = await fetch(`${limited.base}/stores/${store}/streamed-list-objects`, {
+          method: "POST",
+          body: JSON.stringify({ ...question, ...more, ...after }),
+        })
+        const lines = (await response.text())
+          .trimEnd()
+          .split("\n")
+          .map((each) => JSON.parse(each))
+        const last = lines.at(-1).result === undefined ? lines.pop() : undefined
+        found.push(...lines.map((each) => each.result.object))
+        token = last?.continuation_token
+        if (last === undefined) continue
+        expect(lines).toHaveLength(size)
+        const cut = size === 1_000 ? { error, truncated: "limit" } : {}
+        expect(last).toEqual({ ...cut, continuation_token: expect.stringMatching(/./) })
+      }
+      expect(new Set(found).size).toBe(found.length)
+      expect(found.length).toBeGreaterThanOrEqual(objects)
+    }
   })
 
   test("a list that its deadline cut says so, or is complete", async () => {

@@ -1,0 +1,56 @@
+import type { Answer } from "./answer.ts"
+
+/** Items of one piece, and how long a text may get before it is sent in pieces. */
+const itemsMax = 512
+const wholeMax = 1 << 16
+
+/** The part of an answer that is JSON: a text where it is short, else pieces that are made while they are sent, so that no turn of the event loop makes all of them. */
+export function jsonAnswer(value: object): Pick<Answer, "body" | "pieces"> {
+  const pieces = jsonPieces(value)
+  let text = ""
+  for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+    text += next.value
+    if (text.length > wholeMax) return { pieces: after(text, pieces) }
+  }
+  return { body: text }
+}
+
+function* after(text: string, rest: Iterable<string>): Generator<string> {
+  yield text
+  yield* rest
+}
+
+/** The JSON of a value. What can be iterated is a list, which need not be in memory; what is undefined is left out. */
+function* jsonPieces(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) yield JSON.stringify(value)
+  else if (Symbol.iterator in value) yield* listPieces(value as Iterable<unknown>)
+  else {
+    let before = "{"
+    for (const [key, inner] of Object.entries(value)) {
+      if (inner === undefined) continue
+      yield `${before}${JSON.stringify(key)}:`
+      yield* jsonPieces(inner)
+      before = ","
+    }
+    yield before === "{" ? "{}" : "}"
+  }
+}
+
+function* listPieces(list: Iterable<unknown>): Generator<string> {
+  let before = "["
+  let items: unknown[] = []
+  for (const item of list) {
+    items.push(item)
+    if (items.length < itemsMax) continue
+    yield `${before}${JSON.stringify(items).slice(1, -1)}`
+    before = ","
+    items = []
+  }
+  // Few items may be large ones.
+  for (const item of items) {
+    yield before
+    yield* jsonPieces(item)
+    before = ","
+  }
+  yield before === "[" ? "[]" : "]"
+}
