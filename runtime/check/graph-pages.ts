@@ -4,6 +4,9 @@ import { firstPoint, forwardPage, forwardPart, type PagePlace, type Pins } from 
 import type { PageKey, TupleRow } from "./ports.ts"
 import type { Slot } from "./slots.ts"
 
+/** Names of longer lists are given back in turns. */
+const longList = 2_048
+
 /** Where a page is to be found; undefined when its name is not in the graph, and so it is not. */
 function placeIn(graph: Graph, key: PageKey): PagePlace | undefined {
   return placeOf(key, graph, (name) => graph.names.find(name))
@@ -76,8 +79,7 @@ function removeList(graph: Graph, id: number, slot: number, forward: boolean): v
   const others = array.slice(start, end)
   adjacency.drop(id, slot)
   const conditioned = forward && (graph.slots[slot] as Slot).condition !== ""
-  for (const other of others) {
-    if (conditioned) graph.setContext(id, slot, other, "")
-    graph.release(other)
-  }
+  if (conditioned) for (const other of others) graph.setContext(id, slot, other, "")
+  if (others.length > longList) graph.leaving.add(others)
+  else for (const other of others) graph.release(other)
 }

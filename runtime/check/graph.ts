@@ -1,6 +1,7 @@
 import { Adjacency } from "./adjacency.ts"
 import { type Context, Contexts } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
+import { Leaving } from "./leaving.ts"
 import { Names } from "./names.ts"
 import {
   firstPoint,
@@ -53,6 +54,8 @@ export class Graph {
   held = false
   /** Pages in memory of a partial graph; undefined when the graph is whole. */
   readonly pages: Pages | undefined
+  /** Counted as if it were gone. */
+  readonly leaving = new Leaving()
   readonly #slots = new Slots()
   readonly slots: readonly Slot[] = this.#slots.all
   /** For each name the number of its type, plus 1. */
@@ -75,7 +78,16 @@ export class Graph {
   get bytes(): number {
     const { names, forward, reverse, pages } = this
     const slots = bytesPerSlot * this.slots.length
-    return names.bytes + forward.bytes + reverse.bytes + this.#contexts.bytes + slots + (pages?.bytes ?? 0)
+    const leaving = this.leaving.count === 0 ? 0 : (names.bytes / names.count) * this.leaving.count
+    return (
+      names.bytes -
+      Math.floor(leaving) +
+      forward.bytes +
+      reverse.bytes +
+      this.#contexts.bytes +
+      slots +
+      (pages?.bytes ?? 0)
+    )
   }
 
   /** Bytes held, in use or not. */
@@ -330,6 +342,11 @@ export class Graph {
 
   release(id: number): void {
     this.#unuse(id)
+  }
+
+  /** Gives the names of long lists back that have left memory. */
+  async sweep(turn: () => Promise<void>): Promise<void> {
+    if (this.leaving.count > 0) await this.leaving.sweep((id) => this.#unuse(id), turn)
   }
 
   #use(id: number): void {

@@ -7,7 +7,7 @@ import type { Pins } from "./pages.ts"
 import type { PageKey, Pages, PartKey, TupleChange, TupleRow, TupleSource } from "./ports.ts"
 
 /** Putting pages together goes on in turns of this length. */
-const sliceMs = 8
+const sliceMs = 2
 const sliceRows = 500
 
 /** A graph of pages that lacks some, and its surroundings. */

@@ -5,8 +5,10 @@ import type { Snapshot } from "./snapshot.ts"
 import type { StoreGraph } from "./store-graph.ts"
 import type { Progress, Work } from "./work.ts"
 
-/** No turn of the event loop is held longer than about this. */
-const sliceMs = 8
+/** No turn of the event loop is held longer than about this by a question's first part, which nearly always is all. */
+const firstSliceMs = 8
+/** The same of what follows: it may be long, and others wait for it in every turn. */
+const sliceMs = 2
 /** Changes gather for so long at most. */
 const changesWaitMs = 100
 
@@ -51,20 +53,26 @@ export class RunQueue {
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
   #sliceEnd = 0
+  #sliceMs = sliceMs
 
   constructor(settings: RunSettings) {
     this.#settings = settings
   }
 
-  /** Runs for one slice. The clock is first read after some steps: most questions never ask it. */
+  /** Runs for a first slice. The clock is first read after some steps: most questions never ask it. */
   runOnce(work: Pick<Work<unknown>, "run">): Progress {
+    return this.#run(work, firstSliceMs)
+  }
+
+  #run(work: Pick<Work<unknown>, "run">, ms: number): Progress {
     this.#sliceEnd = 0
+    this.#sliceMs = ms
     return work.run(this.#isLate)
   }
 
   readonly #isLate = (): boolean => {
     const now = this.#settings.now()
-    if (this.#sliceEnd === 0) this.#sliceEnd = now + sliceMs
+    if (this.#sliceEnd === 0) this.#sliceEnd = now + this.#sliceMs
     return now >= this.#sliceEnd
   }
 
@@ -182,7 +190,7 @@ export class RunQueue {
       else if (running.outdated) void this.#again(running)
       else {
         view.graph.pages?.record(running.pins)
-        const progress = this.runOnce(work)
+        const progress = this.#run(work, sliceMs)
         view.graph.pages?.record(undefined)
         this.#goOn(running, progress)
       }

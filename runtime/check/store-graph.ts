@@ -233,6 +233,7 @@ export class StoreGraph implements Tenant {
   evict(): boolean {
     const evicted = evictPage(this.graph)
     if (evicted) this.#report()
+    void this.graph.sweep(this.#options.turn)
     return evicted
   }
 

@@ -193,12 +193,8 @@ function shapes(): Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][]
   return found
 }
 
-async function run(
-  name: string,
-  rows: TupleRow[],
-  questions: [string, CheckRequest][],
-  asked: LoadedModel,
-): Promise<void> {
+/** The store `big` has these rows. */
+function engineOf(rows: TupleRow[]): Engine {
   const source = new RowSource()
   source.rows = rows
   const both: TupleSource = {
@@ -209,7 +205,16 @@ async function run(
     list: () => source.list(),
     stood: () => source.stood(),
   }
-  const engine = new Engine(both, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY, coldMs: 600_000 })
+  return new Engine(both, { pollMs: 0, depthMax: Number.POSITIVE_INFINITY, coldMs: 600_000 })
+}
+
+async function run(
+  name: string,
+  rows: TupleRow[],
+  questions: [string, CheckRequest][],
+  asked: LoadedModel,
+): Promise<void> {
+  const engine = engineOf(rows)
   await engine.warm("others")
   await measure(`${name}: load`, engine, () => engine.warm("big"))
   for (const [who, request] of questions)
@@ -235,4 +240,52 @@ async function run(
   engine.close()
 }
 
-for (const [name, { rows, ask: questions }] of shapes()) await run(name, rows, questions, model)
+/** Small checks that are due every millisecond: how late their answers are, in milliseconds, the slowest of a hundred. */
+async function lateness(engine: Engine, forMs: number): Promise<number> {
+  const late: number[] = []
+  const started = performance.now()
+  for (let due = started; due < started + forMs; due++) {
+    while (performance.now() < due) await turn()
+    engine.check("others", model, ask("user:ann", "viewer", "doc:1"))
+    late.push(performance.now() - due)
+  }
+  late.sort((one, other) => one - other)
+  return late[Math.floor(late.length * 0.99)] ?? 0
+}
+
+/** What small checks feel while one hostile question after the other is at work. */
+async function beside(name: string, rows: TupleRow[], request: CheckRequest): Promise<void> {
+  const engine = engineOf(rows)
+  await Promise.all([engine.warm("others"), engine.warm("big")])
+  const alone: number[] = []
+  const together: number[] = []
+  for (let round = 0; round < 3; round++) {
+    alone.push(await lateness(engine, 1_000))
+    let on = true
+    const hostile = (async () => {
+      while (on) {
+        await engine.check("big", model, request)
+        await turn()
+      }
+    })()
+    together.push(await lateness(engine, 2_000))
+    on = false
+    await hostile
+  }
+  const middle = (values: number[]) => values.sort((one, other) => one - other)[1] ?? 0
+  console.log(
+    JSON.stringify({
+      what: `p99 of small checks beside ${name}`,
+      value: Number(middle(together).toFixed(2)),
+      unit: "ms",
+      spread: `alone ${middle(alone).toFixed(2)} ms`,
+    }),
+  )
+  engine.close()
+}
+
+for (const [name, { rows, ask: questions }] of shapes()) {
+  const hostile = questions.find(([who]) => who === "a stranger")
+  if (hostile !== undefined && name.includes("(ally)")) await beside(`${name}: a stranger`, rows, hostile[1])
+  await run(name, rows, questions, model)
+}

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
+import { listUsers } from "../../runtime/check/list-users.ts"
 import {
   type CheckAnswer,
   CheckError,
@@ -244,6 +245,26 @@ describe("a store larger than the memory", () => {
     expect(listed.objects).toHaveLength(300)
     expect(source.asked.list).toBe(1)
     expect(engine.memoryBytes).toBeLessThanOrEqual(60_000)
+  })
+
+  test("gives long lists back in turns", async () => {
+    const source = new MemorySource()
+    const groups = [..."abcd"]
+    for (const group of groups)
+      source.write(
+        ...Array.from({ length: 4_000 }, (_, at) => tupleOf(`group:${group} member user:${group}${at}`)),
+      )
+    source.pageRowsMax = 100
+    const memoryBytes = 700_000
+    const engine = engineOver(source, { paged: true, memoryBytes })
+    for (const group of [...groups, ...groups]) {
+      const request = { object: `group:${group}`, relation: "member", filter: { type: "user" } }
+      const listed = await engine.ask("store", listUsers(model, request, engine.bounds))
+      expect(listed.users).toHaveLength(4_000)
+      for (let at = 0; at < 50; at++) await new Promise((resolve) => setImmediate(resolve))
+      expect(engine.memoryBytes).toBeLessThanOrEqual(memoryBytes)
+    }
+    expect(source.asked.list).toBeGreaterThan(groups.length)
   })
 
   test("a list that does not fit is an error that says what would help, never a deny", async () => {
