@@ -27,7 +27,7 @@ export async function requireRight(
   for (const body of bodies.slice(0, 5)) {
     const answer = await post(url, `/stores/${store}/${path}`, JSON.parse(body))
     if (!right(answer, body))
-      throw new Error(`${name}: ${body} is answered ${JSON.stringify(answer).slice(0, 300)}`)
+      throw new Error(`${name}: ${body.slice(0, 200)} is answered ${JSON.stringify(answer).slice(0, 300)}`)
   }
 }
 
