@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { Evaluation, type EvaluationOptions } from "../../runtime/check/evaluation.ts"
-import { Graph } from "../../runtime/check/graph.ts"
+import type { Graph } from "../../runtime/check/graph.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
 import { readRequest } from "../../runtime/check/request.ts"
-import { rowOf } from "../../runtime/check/tuple.ts"
+import { graphOf, unlimited } from "./hostile-shapes.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
 // Shapes that make naive engines run for ever. What is asserted is work in steps, never time.
@@ -21,22 +21,6 @@ type doc
     define viewer: [user, group#member]
     define guest: [user, group#ally]
 `)
-
-function graphOf(tuples: Iterable<TupleKey>): Graph {
-  const graph = new Graph()
-  graph.startLoad()
-  for (const tuple of tuples) graph.loadRow(rowOf(tuple))
-  for (const _ of graph.finishLoad());
-  return graph
-}
-
-const unlimited: EvaluationOptions = {
-  depthMax: Number.POSITIVE_INFINITY,
-  walkSteps: 256,
-  stepsMax: 20_000_000,
-  stepsPerLook: 128,
-  partialConditions: false,
-}
 
 interface Work {
   readonly outcome: boolean | string

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { EvaluationOptions } from "../../runtime/check/evaluation.ts"
 import { explain } from "../../runtime/check/explain.ts"
-import { Graph } from "../../runtime/check/graph.ts"
+import type { Graph } from "../../runtime/check/graph.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
-import type { Explanation, TupleKey } from "../../runtime/check/ports.ts"
-import { rowOf } from "../../runtime/check/tuple.ts"
+import type { Explanation } from "../../runtime/check/ports.ts"
+import { graphOf, unlimited } from "./hostile-shapes.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
 // Shapes that would make an explanation run for ever, or be larger than anybody reads. What is asserted is work in steps, never time.
@@ -24,22 +23,6 @@ type doc
     define reader: viewer but not blocked
 `)
 
-function graphOf(tuples: Iterable<TupleKey>): Graph {
-  const graph = new Graph()
-  graph.startLoad()
-  for (const tuple of tuples) graph.loadRow(rowOf(tuple))
-  for (const _ of graph.finishLoad());
-  return graph
-}
-
-const bounds: EvaluationOptions = {
-  depthMax: Number.POSITIVE_INFINITY,
-  walkSteps: 256,
-  stepsMax: 20_000_000,
-  stepsPerLook: 128,
-  partialConditions: false,
-}
-
 /** The explanation, in turns as short as they can be; no turn may do more than read a list some times. */
 function explained(
   graph: Graph,
@@ -47,7 +30,7 @@ function explained(
   model: LoadedModel = groups,
 ): { readonly explanation: Explanation; readonly steps: number } {
   const { user, relation, object } = tupleOf(question)
-  const work = explain(model, { user, relation, object, explain: true }, bounds)
+  const work = explain(model, { user, relation, object, explain: true }, unlimited)
   work.begin({ graph })
   let longest = 0
   for (let kind = "suspended"; kind !== "done"; ) {

@@ -1,5 +1,6 @@
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import type { AuthorizationModel } from "../../../runtime/plan/authorization-model.ts"
+import { counting } from "../../check/random-engine.ts"
 import { NaiveEvaluator, no, type Truth } from "../../naive/evaluator.ts"
 import { judgeWith } from "../../naive/worlds.ts"
 import type { Said } from "./both.ts"
@@ -42,10 +43,7 @@ function evaluator(
   context: Readonly<Record<string, unknown>>,
   contextual: readonly TupleKey[],
 ): NaiveEvaluator {
-  const keyOf = (tuple: TupleKey) => `${tuple.object}#${tuple.relation}@${tuple.user}`
-  const hidden = new Set(contextual.map(keyOf))
-  const counted = [...tuples.filter((tuple) => !hidden.has(keyOf(tuple))), ...contextual]
-  return new NaiveEvaluator(model, counted, objects, user, judgeWith(context, false))
+  return new NaiveEvaluator(model, counting(tuples, contextual), objects, user, judgeWith(context, false))
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { TupleKey } from "../../../runtime/check/ports.ts"
+import { counting } from "../../check/random-engine.ts"
 import { NaiveEvaluator } from "../../naive/evaluator.ts"
 import { type NaiveWorld, naiveObjects, naiveTree, naiveUsers } from "../../naive/lists.ts"
 import type { Random } from "../../naive/random.ts"
@@ -20,10 +20,7 @@ export interface AskedList {
 const hosts = ["group", "folder", "doc"]
 
 function worldOf({ model, tuples, objects, context, contextual }: AskedCheck): NaiveWorld {
-  const keyOf = (tuple: TupleKey) => `${tuple.object}#${tuple.relation}@${tuple.user}`
-  const hidden = new Set(contextual.map(keyOf))
-  const counted = [...tuples.filter((tuple) => !hidden.has(keyOf(tuple))), ...contextual]
-  return { model, tuples: counted, objects, judge: judgeWith(context, false) }
+  return { model, tuples: counting(tuples, contextual), objects, judge: judgeWith(context, false) }
 }
 
 /** `list-objects` of the check's user and relation. */

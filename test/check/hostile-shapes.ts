@@ -1,0 +1,22 @@
+import type { EvaluationOptions } from "../../runtime/check/evaluation.ts"
+import { Graph } from "../../runtime/check/graph.ts"
+import type { TupleKey } from "../../runtime/check/ports.ts"
+import { rowOf } from "../../runtime/check/tuple.ts"
+
+/** A whole graph of these tuples, without a store behind it. */
+export function graphOf(tuples: Iterable<TupleKey>): Graph {
+  const graph = new Graph()
+  graph.startLoad()
+  for (const tuple of tuples) graph.loadRow(rowOf(tuple))
+  for (const _ of graph.finishLoad());
+  return graph
+}
+
+/** No limit of depth, and steps enough for shapes that are not hostile. */
+export const unlimited: EvaluationOptions = {
+  depthMax: Number.POSITIVE_INFINITY,
+  walkSteps: 256,
+  stepsMax: 20_000_000,
+  stepsPerLook: 128,
+  partialConditions: false,
+}
