@@ -42,7 +42,7 @@ class Expansion implements Inquiry<ExpandAnswer> {
     this.#model = model
     this.#request = request
     this.#type = splitObject(request.object)?.type ?? ""
-    const surroundings = readSurroundings(view, model, request, true)
+    const surroundings = readSurroundings(view, model, request)
     this.#id = surroundings.names.id(request.object)
     // Nobody is asked about: the object stands in, because tuples are read by a question.
     const subject: Subject = { object: request.object, type: this.#type, relation: "", kind: this.#type }

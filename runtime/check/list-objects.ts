@@ -82,7 +82,7 @@ class ObjectList {
   ) {
     this.#target = requireRelation(model, request.type, request.relation)
     const subject = requireSubject(model, request.user)
-    const surroundings = readSurroundings(view, model, request, true)
+    const surroundings = readSurroundings(view, model, request)
     const parts = subjectParts(view, model, subject, surroundings, request.context)
     this.#part = parts.program.parts[this.#target]
     this.verification = Verification.of(parts, bounds)

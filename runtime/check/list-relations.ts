@@ -32,7 +32,7 @@ class RelationList implements Inquiry<ListRelationsAnswer> {
     const type = requireObject(request.object)
     const relations = requireType(model, type)
     const subject = requireSubject(model, request.user)
-    const surroundings = readSurroundings(view, model, request, true)
+    const surroundings = readSurroundings(view, model, request)
     const object = surroundings.names.id(request.object)
     const wanted = new Set(request.relations ?? relations.keys())
     for (const relation of wanted) {

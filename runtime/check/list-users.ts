@@ -70,7 +70,7 @@ class UserList implements Inquiry<ListUsersAnswer> {
     if (relation === undefined) requireType(model, type)
     else requireRelation(model, type, relation)
     this.#target = requireRelation(model, requireObject(request.object), request.relation)
-    this.#surroundings = readSurroundings(view, model, request, true)
+    this.#surroundings = readSurroundings(view, model, request)
     this.#object = this.#surroundings.names.id(request.object)
     this.#parts = this.#partsOf(relation === undefined ? type : `${type}#${relation}`)
     this.#part = this.#parts.program.parts[this.#target]

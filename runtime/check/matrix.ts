@@ -44,7 +44,7 @@ class Matrix implements Inquiry<MatrixAnswer> {
       )
     const types = objects.map((object) => requireType(model, requireObject(object)))
     const subjects = users.map((user) => requireSubject(model, user))
-    const surroundings = readSurroundings(view, model, request, true)
+    const surroundings = readSurroundings(view, model, request)
     const ids = objects.map((object) => surroundings.names.id(object))
     const nodes: number[] = []
     this.#places = relations.map((relation) =>

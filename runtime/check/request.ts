@@ -14,20 +14,19 @@ export interface Surroundings {
 }
 
 /**
- * With `repeated` the same contextual tuple may come more than once: OpenFGA takes that in lists.
+ * The same contextual tuple may come more than once, but not with another condition or context.
  * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`.
  */
 export function readSurroundings(
   view: View,
   model: LoadedModel,
   { contextualTuples }: Circumstances,
-  repeated = false,
 ): Surroundings {
   const names = new Ids(view.graph)
   const overlay =
     contextualTuples === undefined || contextualTuples.length === 0
       ? undefined
-      : overlayOf(view, model, repeated ? distinct(contextualTuples) : contextualTuples, names)
+      : overlayOf(view, model, contextualTuples, names)
   return { names, overlay }
 }
 
@@ -40,11 +39,6 @@ export function readRequest(view: View, model: LoadedModel, request: CheckReques
   const surroundings = readSurroundings(view, model, request)
   const object = surroundings.names.id(request.object)
   return partsOf(view, model, { subject, object, relation, surroundings, context: request.context })
-}
-
-/** Without those that say what one before them says. */
-function distinct(tuples: readonly TupleKey[]): TupleKey[] {
-  return [...new Map(tuples.map((tuple) => [JSON.stringify(rowOf(tuple)), tuple])).values()]
 }
 
 /** Who is asked about, and the relation's index. @throws CheckError `validation_error`. */
