@@ -120,6 +120,60 @@ type doc
   expect(misses?.[0]).toEqual({ add: [tupleOf("doc:1 parent folder:1")], remove: [] })
 })
 
+test("one tuple that counts in two places is a way out, however many are nearer to each", async () => {
+  const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define signed: [group#member]
+    define cleared: [group#member]
+    define viewer: signed and cleared
+`)
+  // Two chains of groups that meet at their far end only.
+  const chain = (name: string) => [
+    `doc:1 ${name} group:${name}0#member`,
+    ...Array.from({ length: 12 }, (_, at) => `group:${name}${at} member group:${name}${at + 1}#member`),
+    `group:${name}12 member group:both#member`,
+  ]
+  const { misses } = await explained(
+    model,
+    [...chain("signed"), ...chain("cleared")],
+    "doc:1 viewer user:ann",
+  )
+  expect(misses?.[0]).toEqual({ add: [tupleOf("group:both member user:ann")], remove: [] })
+})
+
+test("one tuple whose deletion lifts two exclusions is a way out, however many are nearer to each", async () => {
+  const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define owner: [user]
+    define banned: [group#member]
+    define expired: [group#member]
+    define viewer: (owner but not banned) but not expired
+`)
+  const chain = (name: string) => [
+    `doc:1 ${name} group:${name}0#member`,
+    ...Array.from({ length: 12 }, (_, at) => `group:${name}${at} member group:${name}${at + 1}#member`),
+    `group:${name}12 member group:both#member`,
+  ]
+  const stored = [
+    "doc:1 owner user:ann",
+    ...chain("banned"),
+    ...chain("expired"),
+    "group:both member user:ann",
+  ]
+  const { misses } = await explained(model, stored, "doc:1 viewer user:ann")
+  expect(misses?.[0]).toEqual({ add: [], remove: [tupleOf("group:both member user:ann")] })
+})
+
 const conditioned = modelOf(`
 type user
 type doc
