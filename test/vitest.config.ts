@@ -24,5 +24,7 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     testTimeout: mode === "long" ? 1_800_000 : 30_000,
     hookTimeout: 60_000,
+    // For a busy machine: what comes to hold does so at once otherwise. `vi.waitFor` has no such setting, so nobody uses it.
+    expect: { poll: { timeout: 20_000 } },
   },
 }))

@@ -16,11 +16,11 @@ import { type Called, documentModel, modelPlanOf, type Served, serve } from "./h
 const ann = { user: "user:ann", relation: "owner", object: "document:1" }
 
 async function until(ask: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
     if (await ask()) return
     await sleep(50)
   }
-  throw new Error("it did not come about within ten seconds")
+  throw new Error("it did not come about within twenty seconds")
 }
 
 const check = (served: Served, store: string, tuple_key = ann): Promise<Called> =>

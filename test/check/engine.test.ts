@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from "vitest"
+import { afterEach, describe, expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
@@ -118,9 +118,7 @@ condition small(x: int) {
     const engine = engineOver(source, { pollMs: 5 })
     await engine.warm("store")
     source.write(tupleOf("doc:1 owner user:ann"))
-    await vi.waitFor(() =>
-      expect(ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 }),
-    )
+    await expect.poll(() => ask(engine, "doc:1 viewer user:ann")).toEqual({ allowed: true, revision: 1 })
   })
 
   test("asks the source first for higher consistency", async () => {

@@ -115,7 +115,7 @@ test("a reader that takes nothing is cut off, and the backend is let go", async 
   socket.on("error", () => undefined)
   socket.pause()
   socket.write("GET /a HTTP/1.1\r\nHost: gw\r\n\r\n")
-  await until(() => closed, 5_000)
+  await until(() => closed)
   socket.destroy()
 })
 
@@ -130,6 +130,6 @@ test("slow clients take nothing from others", async () => {
   })
   await pause(50)
   for (let round = 0; round < 20; round += 1) expect((await fetch(`${url}/a`)).status).toBe(200)
-  await until(() => sockets.every((socket) => socket.closed), 5_000)
+  await until(() => sockets.every((socket) => socket.closed))
   for (const socket of sockets) socket.destroy()
 })

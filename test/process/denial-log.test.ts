@@ -27,12 +27,9 @@ describePostgres("a refused request", () => {
     })
     expect(response.status).toBe(403)
     const { request_id } = (await response.json()) as { request_id: string }
-    const line = await vi.waitFor(() => {
-      const found = runtime.lines.map((text) => JSON.parse(text)).find(({ msg }) => msg === "refused")
-      expect(found).toBeDefined()
-      return found
-    })
-    expect(line).toMatchObject({
+    const refused = () => runtime.lines.map((text) => JSON.parse(text)).find(({ msg }) => msg === "refused")
+    await expect.poll(refused).toBeDefined()
+    expect(refused()).toMatchObject({
       level: "info",
       request_id,
       decision: { store: "acme", user: "user:ann", relation: "viewer", object: "order:1" },

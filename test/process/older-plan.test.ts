@@ -1,5 +1,5 @@
 import { Client } from "pg"
-import { expect, it, vi } from "vitest"
+import { expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
@@ -24,11 +24,10 @@ describePostgres("a stored plan of a version that knew fewer keys", () => {
     const after = await start(url, ports)
     const wanted =
       /another version of Sallyport.*apply its text again.*`sallyport apply`.*plan\.authz\.limits: is missing.*plan\.authz\.cors: is missing/
-    await vi.waitFor(() => expect(after.lines.join("")).toMatch(wanted))
-    await vi.waitFor(async () => {
-      const { body } = await control(ports, "GET", "/readyz")
-      expect(JSON.stringify(body)).toMatch(wanted)
-    })
+    await expect.poll(() => after.lines.join("")).toMatch(wanted)
+    await expect
+      .poll(async () => JSON.stringify((await control(ports, "GET", "/readyz")).body))
+      .toMatch(wanted)
     await after.apply(planOf(ports), author)
     expect((await fetch(`http://127.0.0.1:${ports.authz}/stores`)).status).toBe(200)
     await after.close()

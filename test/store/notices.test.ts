@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import type { CheckAnswer } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
@@ -68,33 +68,33 @@ describePostgres("notices of changes", () => {
     await created.drop()
   })
 
-  const soon = { timeout: 5_000, interval: 5 }
+  /**
+   * Writes until a process sees it. Until that process listens nothing is heard, and nothing says when it does; then any notice brings all that was written before.
+   */
+  async function writeUntilSeen(from: Process, to: Process, name: string): Promise<void> {
+    let count = 0
+    const seen = async () => {
+      await from.write(store, `doc:${name}${count++}`)
+      return to.sees(store, `doc:${name}0`)
+    }
+    await expect.poll(seen, { interval: 5 }).toBe(true)
+  }
 
   test("bring another process's writes long before a poll would, many at once too", async () => {
     await there.engine.warm(store)
-    let count = 0
-    await vi.waitFor(async () => {
-      // Until it listens, nothing is heard; then any notice brings all that was written before.
-      await here.write(store, `doc:${count++}`)
-      expect(await there.sees(store, "doc:0")).toBe(true)
-    }, soon)
+    await writeUntilSeen(here, there, "before")
     await Promise.all(Array.from({ length: 50 }, (_, at) => here.write(store, `doc:many${at}`)))
-    await vi.waitFor(async () => expect(await there.sees(store, "doc:many49")).toBe(true), soon)
+    await expect.poll(() => there.sees(store, "doc:many49"), { interval: 5 }).toBe(true)
   })
 
   test("go on after the listening connection was lost", async () => {
     await here.engine.warm(store)
-    await there.write(store, "doc:before")
-    await vi.waitFor(async () => expect(await here.sees(store, "doc:before")).toBe(true), soon)
+    await writeUntilSeen(there, here, "listening")
     const others = "pid <> pg_backend_pid() and datname = current_database() and query like 'listen %'"
     await there.database.query({
       name: "",
       text: `select pg_terminate_backend(pid) from pg_stat_activity where ${others}`,
     })
-    let count = 0
-    await vi.waitFor(async () => {
-      await there.write(store, `doc:after${count++}`)
-      expect(await here.sees(store, "doc:after0")).toBe(true)
-    }, soon)
+    await writeUntilSeen(there, here, "after")
   })
 })
