@@ -120,6 +120,13 @@ type doc
   expect(misses?.[0]).toEqual({ add: [tupleOf("doc:1 parent folder:1")], remove: [] })
 })
 
+/** Groups one in the other, from a document; two chains meet at their far end only. */
+const chain = (name: string) => [
+  `doc:1 ${name} group:${name}0#member`,
+  ...Array.from({ length: 12 }, (_, at) => `group:${name}${at} member group:${name}${at + 1}#member`),
+  `group:${name}12 member group:both#member`,
+]
+
 test("one tuple that counts in two places is a way out, however many are nearer to each", async () => {
   const model = modelOf(`
 type user
@@ -132,12 +139,6 @@ type doc
     define cleared: [group#member]
     define viewer: signed and cleared
 `)
-  // Two chains of groups that meet at their far end only.
-  const chain = (name: string) => [
-    `doc:1 ${name} group:${name}0#member`,
-    ...Array.from({ length: 12 }, (_, at) => `group:${name}${at} member group:${name}${at + 1}#member`),
-    `group:${name}12 member group:both#member`,
-  ]
   const { misses } = await explained(
     model,
     [...chain("signed"), ...chain("cleared")],
@@ -159,11 +160,6 @@ type doc
     define expired: [group#member]
     define viewer: (owner but not banned) but not expired
 `)
-  const chain = (name: string) => [
-    `doc:1 ${name} group:${name}0#member`,
-    ...Array.from({ length: 12 }, (_, at) => `group:${name}${at} member group:${name}${at + 1}#member`),
-    `group:${name}12 member group:both#member`,
-  ]
   const stored = [
     "doc:1 owner user:ann",
     ...chain("banned"),
