@@ -3,14 +3,13 @@ import { join } from "node:path"
 import type { ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
 import { traceOfDev } from "./dev/trace.ts"
+import { type Address, exchange, jsonOf } from "./exchange.ts"
 import type { Io } from "./io.ts"
 
 /** Where `dev` listens for operators when nothing else is said. */
 export const controlUrlDefault = "http://127.0.0.1:8082"
 /** Where `dev` leaves its control token, relative to the project. */
 export const tokenFile = ".sallyport/control.token"
-
-const timeoutMs = 60_000
 
 /** An answer of the control API: its status and its JSON, undefined when it has none. */
 export interface RemoteAnswer {
@@ -47,7 +46,8 @@ export async function controlAddress(io: Io): Promise<{ readonly url: string; re
 
 /** The control API at a known address. */
 export function remoteAt(url: string, token: string): Remote {
-  return { url, request: (method, path, body) => send(url, token, method, path, body) }
+  const address = { url, base: url, token, what: "Sallyport", remedy: "SALLYPORT_CONTROL_URL" }
+  return { url, request: (method, path, body) => send(address, method, path, body) }
 }
 
 async function tokenOfDev(io: Io): Promise<string> {
@@ -67,55 +67,15 @@ async function tokenOfDev(io: Io): Promise<string> {
   }
 }
 
-async function send(
-  url: string,
-  token: string,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<RemoteAnswer> {
-  let response: Response
-  try {
-    response = await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-  } catch (error) {
+async function send(address: Address, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
+  const answer = await exchange(address, method, path, body)
+  if (answer.status === 401) {
     throw new CliError(
-      `no Sallyport answers at ${url} (${reasonOf(error)})`,
-      "Is it running? `npm start` starts one here; SALLYPORT_CONTROL_URL names another.",
-    )
-  }
-  const text = await response.text()
-  if (response.status === 401) {
-    throw new CliError(
-      `${url} does not accept the control token`,
+      `${address.url} does not accept the control token`,
       "Set SALLYPORT_CONTROL_TOKEN to the token that Sallyport was started with.",
     )
   }
-  return { status: response.status, body: parse(text, url) }
-}
-
-function parse(text: string, url: string): unknown {
-  if (text === "") return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new CliError(`${url} answers, but not as a Sallyport control API`, "Check SALLYPORT_CONTROL_URL.")
-  }
-}
-
-/** Why a request got no answer: the system's code, else the message. */
-export function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && "code" in cause) return String(cause.code)
-  return error instanceof Error ? error.message : String(error)
+  return { status: answer.status, body: jsonOf(answer, address) }
 }
 
 /** The answer's JSON when its status is 2xx, else a `CliError` that says what the API said. */

@@ -1,6 +1,6 @@
 import { type Diagnostic, Report } from "../core/diagnostic.ts"
 import { Project } from "../core/load.ts"
-import { type ModelCoverage, measureCoverage } from "../model-test/coverage.ts"
+import { type ModelCoverage, measureCoverage, percentOf } from "../model-test/coverage.ts"
 import { runSuite, type SuiteResult } from "../model-test/run.ts"
 import { StoreFiles } from "../model-test/store-file.ts"
 import type { TestArgs } from "./args/test.ts"
@@ -9,19 +9,21 @@ import type { TestFolder } from "./test-files.ts"
 
 /** What one run of tests found. */
 export interface TestRun {
-  /** No finding is an error, and every answer was the expected one. */
+  /** No finding is an error, every answer was the expected one, and no model's coverage was lower than asked for. */
   readonly passed: boolean
   /** Store files that were read. */
   readonly files: number
   readonly findings: readonly Diagnostic[]
   readonly suites: readonly SuiteResult[]
   readonly coverage: readonly ModelCoverage[] | undefined
+  /** Percent each model must reach; undefined: none was asked for. */
+  readonly minCoverage: number | undefined
 }
 
 /** Reads all store files and runs their tests. @throws CliError when the filter leaves no test. */
 export async function runTests(
   folders: readonly TestFolder[],
-  { filter, coverage }: Pick<TestArgs, "filter" | "coverage">,
+  { filter, coverage: wanted, minCoverage }: Pick<TestArgs, "filter" | "coverage" | "minCoverage">,
 ): Promise<TestRun> {
   const report = new Report()
   const read = folders.flatMap(({ files, paths }) => {
@@ -44,11 +46,14 @@ export async function runTests(
     )
   const suites: SuiteResult[] = []
   for (const suite of kept) suites.push(await runSuite(suite))
+  const coverage = wanted ? await measureCoverage(kept) : undefined
+  const enough = coverage?.every((one) => percentOf(one) >= (minCoverage ?? 0)) ?? true
   return {
-    passed: !report.blocked && suites.every(({ passed }) => passed),
+    passed: !report.blocked && suites.every(({ passed }) => passed) && enough,
     files: folders.reduce((sum, { paths }) => sum + paths.length, 0),
     findings: report.sorted(),
     suites,
-    coverage: coverage ? await measureCoverage(kept) : undefined,
+    coverage,
+    minCoverage,
   }
 }

@@ -19,6 +19,11 @@ export interface ModelCoverage {
   readonly gaps: readonly Gap[]
 }
 
+/** How many percent of the parts are covered, rounded down: all of them only when nothing is missing. */
+export function percentOf({ parts, gaps }: ModelCoverage): number {
+  return parts === 0 ? 100 : Math.floor(((parts - gaps.length) / parts) * 100)
+}
+
 /** Suites by model: a model that several files test is measured by all of them together, one that none tests not at all. */
 export async function measureCoverage(suites: readonly TestSuite[]): Promise<readonly ModelCoverage[]> {
   const byModel = new Map<string, TestSuite[]>()

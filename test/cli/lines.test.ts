@@ -26,7 +26,15 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [
       [],
       {},
-      { files: [], filter: undefined, format: "text", output: undefined, coverage: false, watch: false },
+      {
+        files: [],
+        filter: undefined,
+        format: "text",
+        output: undefined,
+        coverage: false,
+        minCoverage: undefined,
+        watch: false,
+      },
     ],
     [["a", "b*"], { coverage: true, filter: "x" }, { files: ["a", "b*"], coverage: true, filter: "x" }],
     [
@@ -34,6 +42,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       { format: "junit", output: "r.xml", watch: true },
       { format: "junit", output: "r.xml", watch: true },
     ],
+    [[], { minCoverage: "90" }, { coverage: true, minCoverage: 90 }],
+    [[], { minCoverage: "101" }, /--min-coverage 101 is no percentage/],
+    [[], { minCoverage: "-1" }, /is no percentage/],
+    [[], { minCoverage: "9.5" }, /is no percentage/],
     [[], { format: "sarif" }, /--format sarif is not known/],
   ],
   "model explain": [

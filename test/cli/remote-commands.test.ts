@@ -46,7 +46,7 @@ describe("reaching a Sallyport", () => {
     )
     expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("is not an http(s) URL") })
     const html = await run({ cwd: "/", env: control.env }, "status")
-    expect(html).toMatchObject({ code: 1, err: expect.stringContaining("not as a Sallyport control API") })
+    expect(html).toMatchObject({ code: 1, err: expect.stringContaining("answers, but is no Sallyport") })
     const wrong = await run({ cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_TOKEN: "wrong" } }, "status")
     expect(wrong).toMatchObject({
       code: 1,

@@ -109,6 +109,41 @@ describe("one question", () => {
     expect(await text("list-objects user:cyd owner document")).toBe("No objects.\n")
   })
 
+  test("relations of a user on an object, and of many on many", async () => {
+    const { rows } = await ask("list-relations user:ann document:1")
+    expect(rows).toContainEqual({ relation: "owner" })
+    expect(rows.find(({ relation }) => relation === "guest")).toEqual(undefined)
+    const gus = await ask("list-relations user:gus document:1")
+    expect(gus.rows.at(-1)).toMatchObject({
+      relation: "guest",
+      error: { message: expect.stringContaining("city") },
+    })
+    expect((await ask('list-relations user:gus document:1 {"city": "Bonn"}')).rows).toContainEqual({
+      relation: "guest",
+    })
+    expect(await text("list-relations user:cyd document:9")).toBe("No relations.\n")
+    expect(await text("matrix user:ann,team:a#member owner,viewer document:1,document:2")).toBe(
+      [
+        "USER           OBJECT      owner  viewer",
+        "user:ann       document:1  yes    yes",
+        "user:ann       document:2  -      yes",
+        "team:a#member  document:1  -      yes",
+        "team:a#member  document:2  -      -",
+        "",
+      ].join("\n"),
+    )
+    expect((await ask("matrix user:ann guest document:1,2")).rows).toEqual([
+      { user: "user:ann", object: "document:1,2", relations: { guest: false } },
+    ])
+    expect((await ask("matrix user:gus guest document:1")).rows).toMatchObject([
+      { relations: { guest: { error: { message: expect.stringContaining("city") } } } },
+    ])
+    expect(await ask("matrix user:ann owner")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("it is: matrix USER,…"),
+    })
+  })
+
   test("read, write, delete, changes", async () => {
     expect((await ask("read document:1")).rows).toHaveLength(3)
     expect((await ask("read user:ann - document:")).rows).toMatchObject([{ key: { relation: "owner" } }])

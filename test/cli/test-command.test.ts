@@ -230,6 +230,18 @@ coverage of model.fga: 2 of 6 parts (33 %)
 `)
   })
 
+  test("lower than asked for is a failure, and said", async () => {
+    const cwd = folderWith({ "model.fga": model, "a.fga.yaml": passing })
+    const low = await run({ cwd }, "test", "--min-coverage", "34")
+    expect(low.code).toBe(1)
+    expect(low.out).toContain("coverage of model.fga: 2 of 6 parts (33 %), 34 % are wanted\n")
+    const enough = await run({ cwd }, "test", "--min-coverage", "33")
+    expect(enough.code).toBe(0)
+    expect(enough.out).toContain("(33 %)\n")
+    const { code, out } = await run({ cwd }, "test", "--min-coverage", "34", "--format", "json")
+    expect([code, JSON.parse(out)]).toMatchObject([1, { passed: false, min_coverage: 34 }])
+  })
+
   test("is whole when each part decides somewhere, over all files of a model", async () => {
     const more = `model_file: model.fga
 tests:

@@ -1,5 +1,6 @@
 import type { ShellArgs } from "../args/shell.ts"
 import { CliError, type ExitCode, exitCode, type Work } from "../command.ts"
+import { NoAnswer } from "../exchange.ts"
 import type { Io } from "../io.ts"
 import { completionsOf } from "../shell/completion.ts"
 import { engineApi } from "../shell/engine-api.ts"
@@ -69,7 +70,7 @@ async function greet(session: ShellSession, io: Io): Promise<void> {
     await session.store()
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    if (/^no engine answers/.test(error.message)) throw error
+    if (error instanceof NoAnswer) throw error
     io.out(`${error.message}. ${error.help ?? ""}\n`)
   }
 }

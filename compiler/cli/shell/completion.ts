@@ -18,7 +18,9 @@ export async function completionsOf(
     if (words.length === 1) return names
     const command = shellCommands.find(({ name }) => name === words[0])
     const place = command?.places[words.length - 2]
-    return place === undefined ? [] : offersFor(place, session, part, words)
+    if (command === undefined || place === undefined) return []
+    // An object's type must have the relation, where one was named before it.
+    return offersFor(place, session, part, words[command.places.indexOf("relation") + 1] ?? "")
   }
   const found = (await offers()).filter((word) => word.startsWith(part))
   // A type is not the end of a word: its colon is followed by a name.
@@ -29,7 +31,7 @@ async function offersFor(
   place: Place,
   session: Asker,
   part: string,
-  words: readonly string[],
+  relation: string,
 ): Promise<readonly string[]> {
   if (place === "command") return shellCommands.map(({ name }) => name)
   if (place === "store") {
@@ -45,9 +47,7 @@ async function offersFor(
       ...relations.map((relation) => `${type}#${relation}`),
     ])
   if (place === "relation") return [...types.values()].flat()
-  const withRelation = [...types].filter(
-    ([, relations]) => place === "user" || relations.includes(words[2] ?? ""),
-  )
+  const withRelation = [...types].filter(([, relations]) => place === "user" || relations.includes(relation))
   if (!part.includes(":")) return withRelation.map(([type]) => `${type}:`)
   return namesOf(store, place, part, types)
 }

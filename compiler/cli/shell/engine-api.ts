@@ -1,9 +1,8 @@
 import type { ShellArgs } from "../args/shell.ts"
 import { CliError } from "../command.ts"
+import { type Address, type Exchanged, exchange, jsonOf } from "../exchange.ts"
 import type { Io } from "../io.ts"
-import { controlAddress, reasonOf } from "../remote.ts"
-
-const timeoutMs = 60_000
+import { controlAddress } from "../remote.ts"
 
 /** What the engine's API refused, with its own code and sentence. */
 export class ApiRefusal extends CliError {
@@ -29,59 +28,27 @@ export async function engineApi(
   io: Io,
   { url, token }: Pick<ShellArgs, "url" | "token">,
 ): Promise<EngineApi> {
-  if (url !== undefined) return apiAt(url, url, token ?? io.env["SALLYPORT_AUTHZ_TOKEN"] ?? "")
+  if (url !== undefined) {
+    const own = token ?? io.env["SALLYPORT_AUTHZ_TOKEN"] ?? ""
+    return apiAt({ url, base: url, token: own, what: "engine", remedy: "--url" })
+  }
   const control = await controlAddress(io)
-  return apiAt(control.url, `${control.url}/authz`, control.token)
+  return apiAt({ ...control, base: `${control.url}/authz`, what: "engine", remedy: "--url" })
 }
 
-function apiAt(url: string, base: string, token: string): EngineApi {
+function apiAt(address: Address): EngineApi {
   return {
-    url,
+    url: address.url,
     async request(method, path, body) {
-      const answer = await send(url, base + path, method, token, body)
-      const text = await answer.text()
-      if (answer.ok) return answer.headers.get("content-type")?.startsWith("text/") ? text : jsonOf(text, url)
-      throw refusalOf(answer.status, text)
+      const answer = await exchange(address, method, path, body)
+      if (answer.status < 200 || answer.status > 299) throw refusalOf(answer)
+      return answer.contentType.startsWith("text/") ? answer.text : (jsonOf(answer, address) ?? {})
     },
   }
 }
 
-async function send(
-  url: string,
-  target: string,
-  method: string,
-  token: string,
-  body: unknown,
-): Promise<Response> {
-  try {
-    return await fetch(target, {
-      method,
-      headers: {
-        ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-  } catch (error) {
-    throw new CliError(
-      `no engine answers at ${url} (${reasonOf(error)})`,
-      "Is it running? `npm start` starts one here; --url names another.",
-    )
-  }
-}
-
-function jsonOf(text: string, url: string): unknown {
-  try {
-    return text === "" ? {} : JSON.parse(text)
-  } catch {
-    throw new CliError(`${url} answers, but not as a Sallyport's engine`, "Check --url.")
-  }
-}
-
 /** The engine's `{code, message}`, or the control API's problem. */
-function refusalOf(status: number, text: string): ApiRefusal {
+function refusalOf({ status, text }: Exchanged): ApiRefusal {
   try {
     const { code, message, title, detail } = JSON.parse(text) as Record<string, string | undefined>
     if (code !== undefined) return new ApiRefusal(status, code, message ?? "no reason given")

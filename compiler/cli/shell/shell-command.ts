@@ -1,3 +1,4 @@
+import { CliError } from "../command.ts"
 import type { EngineApi } from "./engine-api.ts"
 import type { Shown } from "./shown.ts"
 import type { StoreView } from "./store-view.ts"
@@ -28,3 +29,11 @@ export interface ShellCommand {
   readonly places: readonly Place[]
   run(session: Asker, words: Words): Promise<Shown | "exit">
 }
+
+/** A line that is not of the command's form. */
+export function usageOf({ usage }: ShellCommand): CliError {
+  return new CliError(`it is: ${usage}`, "`help` lists all commands.")
+}
+
+/** What stands in braces at the end of a line, as the API takes it. */
+export const contextOf = ({ json }: Words): object => (json === undefined ? {} : { context: json })

@@ -1,7 +1,8 @@
 import { didYouMean } from "../../core/nearest.ts"
 import { CliError } from "../command.ts"
 import { checkText } from "../views/check.ts"
-import type { ShellCommand } from "./shell-command.ts"
+import { listRelations, matrix } from "./relation-commands.ts"
+import { contextOf, type ShellCommand, usageOf } from "./shell-command.ts"
 import { rows } from "./shown.ts"
 import { type StoredTuple, type StoreView, storesOf } from "./store-view.ts"
 import type { Words } from "./words.ts"
@@ -16,12 +17,6 @@ function asked(command: ShellCommand, { words }: Words, store: StoreView): Asked
   store.remember(user, object)
   return { user, relation, object }
 }
-
-function usageOf({ usage }: ShellCommand): CliError {
-  return new CliError(`it is: ${usage}`, "`help` lists all commands.")
-}
-
-const contextOf = ({ json }: Words): object => (json === undefined ? {} : { context: json })
 
 function checkCommand(name: string, summary: string, explain: boolean): ShellCommand {
   const self: ShellCommand = {
@@ -273,6 +268,8 @@ export const shellCommands: readonly ShellCommand[] = [
   checkCommand("explain", "the same, and why", true),
   listObjects,
   listUsers,
+  listRelations,
+  matrix,
   read,
   write,
   remove,

@@ -15,6 +15,7 @@ export function testJson(run: TestRun): string {
     findings: run.findings.map(jsonOfFinding),
     stores: run.suites.map(storeJson),
     ...(run.coverage === undefined ? {} : { coverage: run.coverage.map(coverageJson) }),
+    ...(run.minCoverage === undefined ? {} : { min_coverage: run.minCoverage }),
   }
   return `${JSON.stringify(document, null, 2)}\n`
 }

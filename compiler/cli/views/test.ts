@@ -1,4 +1,4 @@
-import type { ModelCoverage } from "../../model-test/coverage.ts"
+import { type ModelCoverage, percentOf } from "../../model-test/coverage.ts"
 import type { Answer, QuestionResult, SuiteResult, TestResult } from "../../model-test/run.ts"
 import type { Question } from "../../model-test/suite.ts"
 import { answerText, questionText } from "../../model-test/words.ts"
@@ -12,7 +12,7 @@ type Paint = Readonly<Record<"red" | "green" | "bold" | "dim", (text: string) =>
 /** What the run found: a line per file, everything about what fails, the gaps when they were looked for, and the numbers. */
 export function testText(run: TestRun, paint: Paint): string {
   const parts = run.suites.map((suite) => suiteText(suite, paint))
-  for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage))
+  for (const coverage of run.coverage ?? []) parts.push(coverageText(coverage, run.minCoverage ?? 0, paint))
   return `${parts.join("")}${parts.length === 0 ? "" : "\n"}${summaryOf(run)}\n`
 }
 
@@ -58,14 +58,15 @@ function differenceLines(question: Question, answer: Answer): string[] {
   ]
 }
 
-function coverageText({ model, parts, gaps }: ModelCoverage): string {
-  const covered = parts - gaps.length
-  const percent = parts === 0 ? 100 : Math.floor((covered / parts) * 100)
+function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint): string {
+  const { model, parts, gaps } = coverage
+  const percent = percentOf(coverage)
+  const enough = percent >= minCoverage ? "" : paint.red(`, ${minCoverage} % are wanted`)
   const lines = gaps.map(({ of, text, span }) => {
     const place = span === undefined ? visible(model.name) : placeOf(span)
     return `  no test notices without  ${visible(of)}  ${visible(text)}  ${place}`
   })
-  return `${[`\ncoverage of ${visible(model.name)}: ${covered} of ${parts} parts (${percent} %)`, ...lines].join("\n")}\n`
+  return `${[`\ncoverage of ${visible(model.name)}: ${parts - gaps.length} of ${parts} parts (${percent} %)${enough}`, ...lines].join("\n")}\n`
 }
 
 /** The numbers of a run in one line. */

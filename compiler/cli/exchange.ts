@@ -1,0 +1,72 @@
+import { CliError } from "./command.ts"
+
+const timeoutMs = 60_000
+
+/** One of the APIs of a running Sallyport, and what to say of it when it does not answer. */
+export interface Address {
+  /** As people know it. */
+  readonly url: string
+  /** What paths are put behind. */
+  readonly base: string
+  /** Sent as bearer token; empty: none. */
+  readonly token: string
+  /** What should answer there: `engine`, `Sallyport`. */
+  readonly what: string
+  /** Where the address came from: how to name another. */
+  readonly remedy: string
+}
+
+/** An answer as it came. */
+export interface Exchanged {
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+}
+
+/** Nothing answers at an address. */
+export class NoAnswer extends CliError {}
+
+/** One request and its answer, whatever its status. @throws NoAnswer when there is none within a minute; it says where was asked, why there is none and how to ask elsewhere. */
+export async function exchange(
+  { url, base, token, what, remedy }: Address,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<Exchanged> {
+  try {
+    const answer = await fetch(base + path, {
+      method,
+      headers: {
+        ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const contentType = answer.headers.get("content-type") ?? ""
+    return { status: answer.status, contentType, text: await answer.text() }
+  } catch (error) {
+    throw new NoAnswer(
+      `no ${what} answers at ${url} (${reasonOf(error)})`,
+      `Is it running? \`npm start\` starts one here; ${remedy} names another.`,
+    )
+  }
+}
+
+/** The JSON of an answer, undefined when it is empty. @throws CliError when it is none: something else answers there. */
+export function jsonOf({ text }: Exchanged, { url, what, remedy }: Address): unknown {
+  if (text === "") return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CliError(`${url} answers, but is no ${what}`, `Check ${remedy}.`)
+  }
+}
+
+/** Why a request got no answer: the system's code, else the message. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && "code" in cause) return String(cause.code)
+  return error instanceof Error ? error.message : String(error)
+}
