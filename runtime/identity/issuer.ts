@@ -1,14 +1,19 @@
 import { hash } from "node:crypto"
-import { errors as joseErrors, jwtVerify } from "jose"
+import { compactVerify, errors as joseErrors } from "jose"
+import type { InlineKey } from "./inline-keys.ts"
+import { invalid, type JudgedBy, judgeClaims } from "./judge-claims.ts"
 import { KeyRing } from "./key-ring.ts"
 import type { VerificationKey } from "./key-set.ts"
-import { discoverySource, fileSource, type IssuerKeys, type KeySource } from "./key-source.ts"
-import type { Claims, TokenVerifier, Verification } from "./verifier.ts"
+import { discoverySource, fileSource, type IssuerKeys, inlineSource, type KeySource } from "./key-source.ts"
+import type { Claims, TokenHeader, TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
-/** An issuer of the plan with its texts resolved. `audiences` null: any. */
+/** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any. */
 export interface IssuerSettings {
   readonly name: string
-  readonly source: { readonly discovery: string } | { readonly keysFile: string; readonly issuer: string }
+  readonly source:
+    | { readonly discovery: string }
+    | { readonly keysFile: string; readonly issuer: string | null }
+    | { readonly keys: readonly InlineKey[]; readonly issuer: string | null }
   readonly audiences: readonly string[] | null
   readonly clockSkewSeconds: number
   readonly algorithms: readonly string[]
@@ -28,14 +33,22 @@ export interface VerifierOptions {
 const tokenLengthMax = 8 * 1024
 const cacheEntriesMax = 10_000
 const cacheMsMax = 60_000
-/** A date beyond this (year 9999) is no date; it would outlive every bound that is computed from it. */
-const dateSecondsMax = 253_402_300_799
 const keysTriedMax = 8
 
+/** A token whose signature is good: what it says is judged each time. */
+interface Signed {
+  readonly claims: Claims
+  readonly header: TokenHeader
+  /** The `iss` of the keys that verified it. */
+  readonly issuer: string | null
+}
+
 interface Cached {
-  readonly verification: Verification
+  readonly signed: Signed
   readonly untilMs: number
 }
+
+const noRules: TokenRules = {}
 
 /** Makes the verifier of one issuer and starts getting its keys; never throws for an issuer that is away. */
 export function createVerifier(settings: IssuerSettings, options: VerifierOptions = {}): TokenVerifier {
@@ -65,12 +78,16 @@ class IssuerVerifier implements TokenVerifier {
     this.#ring.start()
   }
 
-  verify(token: string): Verification | Promise<Verification> {
-    if (token.length > tokenLengthMax) return invalid("the token is too long")
+  verify(token: string, rules: TokenRules = noRules): Verification | Promise<Verification> {
+    if (token.length > tokenLengthMax) return invalid("the token is too long", "JwtInvalid")
     // The digest and not the token is the key, so that a heap dump holds no usable token.
     const key = hash("sha256", token, "base64")
     const cached = this.#cached(key)
-    return cached ?? this.#verify(token, key)
+    return cached === undefined ? this.#verify(token, key, rules) : this.#judge(cached, rules)
+  }
+
+  issuer(): string | undefined {
+    return this.#ring.current()?.issuer ?? undefined
   }
 
   state(): { readonly ready: boolean; readonly lastError: string | undefined } {
@@ -81,12 +98,12 @@ class IssuerVerifier implements TokenVerifier {
     this.#cache.clear()
   }
 
-  #cached(key: string): Verification | undefined {
+  #cached(key: string): Signed | undefined {
     this.#forgetOldKeys()
     const found = this.#cache.get(key)
     if (found === undefined) return undefined
     // Asked for its side: a busy cache must not keep keys from being refreshed, nor outlive them.
-    if (this.#monotonic() < found.untilMs && this.#ring.current() !== undefined) return found.verification
+    if (this.#monotonic() < found.untilMs && this.#ring.current() !== undefined) return found.signed
     this.#cache.delete(key)
     return undefined
   }
@@ -98,23 +115,26 @@ class IssuerVerifier implements TokenVerifier {
     this.#cacheVersion = this.#ring.version
   }
 
-  async #verify(token: string, key: string): Promise<Verification> {
+  async #verify(token: string, key: string, rules: TokenRules): Promise<Verification> {
     const header = readHeader(token)
-    if (header === undefined) return invalid("the token is malformed")
+    if (header === undefined) return invalid("the token is malformed", "JwtInvalid")
     if (!this.#settings.algorithms.includes(header.alg))
-      return invalid("the token is signed with an algorithm that is not allowed")
+      return invalid("the token is signed with an algorithm that is not allowed", "TokenSignatureInvalid")
     let keys = this.#ring.current() ?? (await this.#ring.first())
     if (keys === undefined) return this.#unavailable()
     let candidates = candidatesFor(keys, header)
-    if (candidates.length === 0 && (await this.#ring.refetchForUnknownKid())) {
+    if (candidates.length === 0 && rules.mayFetch !== false && (await this.#ring.refetchForUnknownKid())) {
       keys = this.#ring.current()
       if (keys === undefined) return this.#unavailable()
       candidates = candidatesFor(keys, header)
     }
-    if (candidates.length === 0) return invalid("the token is signed with an unknown key")
+    if (candidates.length === 0)
+      return invalid("the token is signed with an unknown key", "TokenSignatureKeyNotFound")
     const version = this.#ring.version
-    const verification = await this.#tryKeys(token, keys, candidates)
-    if (verification.kind === "verified" && version === this.#ring.version) this.#remember(key, verification)
+    const signed = await this.#tryKeys(token, keys, candidates)
+    if ("kind" in signed) return signed
+    const verification = this.#judge(signed, rules)
+    if (verification.kind === "verified" && version === this.#ring.version) this.#remember(key, signed)
     return verification
   }
 
@@ -126,56 +146,50 @@ class IssuerVerifier implements TokenVerifier {
     token: string,
     keys: IssuerKeys,
     candidates: readonly VerificationKey[],
-  ): Promise<Verification> {
+  ): Promise<Signed | Verification> {
     for (const candidate of candidates.slice(0, keysTriedMax)) {
       try {
-        const { payload } = await jwtVerify(token, candidate.key, {
+        const { payload, protectedHeader } = await compactVerify(token, candidate.key, {
           algorithms: [...candidate.algorithms],
-          issuer: keys.issuer,
-          clockTolerance: this.#settings.clockSkewSeconds,
-          currentDate: new Date(this.#now()),
-          requiredClaims: ["exp", "iss"],
-          ...(this.#settings.audiences === null ? {} : { audience: [...this.#settings.audiences] }),
         })
-        return this.#checkDates(payload) ?? { kind: "verified", claims: payload }
+        const claims = readClaims(payload)
+        if (claims === undefined) return invalid("the token is malformed", "JwtInvalid")
+        return { claims, header: { ...protectedHeader }, issuer: keys.issuer }
       } catch (error) {
         if (error instanceof joseErrors.JWSSignatureVerificationFailed) continue
-        return invalid(reasonOf(error), claimOf(error))
+        return invalid("the token is malformed", "JwtInvalid")
       }
     }
-    return invalid("the signature of the token is wrong")
+    return invalid("the signature of the token is wrong", "TokenSignatureInvalid")
   }
 
-  /** What jose leaves to the application: dates beyond reason, and tokens from the future. */
-  #checkDates(claims: Claims): Verification | undefined {
-    const { exp, iat } = claims
-    if (typeof exp !== "number" || exp > dateSecondsMax)
-      return invalid("the token's `exp` is not a date", "exp")
-    if (iat === undefined) return undefined
-    const latest = this.#now() / 1000 + this.#settings.clockSkewSeconds
-    return typeof iat !== "number" || iat > latest
-      ? invalid("the token's `iat` is in the future", "iat")
-      : undefined
+  #judge({ claims, header, issuer }: Signed, rules: TokenRules): Verification {
+    const { audiences, clockSkewSeconds } = this.#settings
+    const demanded: JudgedBy = {
+      audiences: rules.audiences === undefined ? audiences : rules.audiences,
+      issuers: rules.issuers === undefined ? (issuer === null ? null : [issuer]) : rules.issuers,
+      clockSkewSeconds: rules.clockSkewSeconds ?? clockSkewSeconds,
+      requireExpiration: rules.requireExpiration ?? true,
+    }
+    return judgeClaims(claims, demanded, this.#now()) ?? { kind: "verified", claims, header }
   }
 
-  #remember(key: string, verification: Verification & { readonly kind: "verified" }): void {
-    const leftMs =
-      ((verification.claims["exp"] as number) + this.#settings.clockSkewSeconds) * 1000 - this.#now()
-    if (leftMs <= 0) return
+  #remember(key: string, signed: Signed): void {
     this.#forgetOldKeys()
     if (this.#cache.size >= cacheEntriesMax) {
       // Oldest first: entries live at most a minute, so order of arrival is nearly order of expiry.
       const oldest = this.#cache.keys().next().value
       if (oldest !== undefined) this.#cache.delete(oldest)
     }
-    this.#cache.set(key, { verification, untilMs: this.#monotonic() + Math.min(leftMs, cacheMsMax) })
+    this.#cache.set(key, { signed, untilMs: this.#monotonic() + cacheMsMax })
   }
 }
 
 function sourceOf(settings: IssuerSettings): KeySource {
   const { source, algorithms } = settings
-  return "discovery" in source
-    ? discoverySource({ url: source.discovery, algorithms })
+  if ("discovery" in source) return discoverySource({ url: source.discovery, algorithms })
+  return "keys" in source
+    ? inlineSource(source.keys, source.issuer, algorithms)
     : fileSource(source.keysFile, source.issuer, algorithms)
 }
 
@@ -183,8 +197,11 @@ function candidatesFor(
   keys: IssuerKeys,
   header: { alg: string; kid: string | undefined },
 ): VerificationKey[] {
+  const { fixed = false } = keys
   return keys.keys.filter(
-    (key) => key.algorithms.has(header.alg) && (header.kid === undefined || key.kid === header.kid),
+    (key) =>
+      key.algorithms.has(header.alg) &&
+      (header.kid === undefined || key.kid === header.kid || (fixed && key.kid === undefined)),
   )
 }
 
@@ -218,24 +235,13 @@ function isCanonicalBase64Url(part: string): boolean {
   return Buffer.from(part, "base64url").toString("base64url") === part
 }
 
-/** Fixed texts only: nothing of the token goes into an answer. */
-function reasonOf(error: unknown): string {
-  if (error instanceof joseErrors.JWTExpired) return "the token has expired"
-  if (error instanceof joseErrors.JWTClaimValidationFailed) {
-    if (error.reason === "missing") return `the token's \`${error.claim}\` is missing`
-    if (error.claim === "nbf") return "the token is not valid yet"
-    if (error.claim === "aud") return "the token is for another audience"
-    if (error.claim === "iss") return "the token is from another issuer"
-    return `the token's \`${error.claim}\` is not acceptable`
+function readClaims(payload: Uint8Array): Claims | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload).toString("utf8"))
+    return typeof claims === "object" && claims !== null && !Array.isArray(claims)
+      ? (claims as Claims)
+      : undefined
+  } catch {
+    return undefined
   }
-  return "the token is malformed"
-}
-
-function claimOf(error: unknown): string | undefined {
-  if (error instanceof joseErrors.JWTExpired) return "exp"
-  return error instanceof joseErrors.JWTClaimValidationFailed ? error.claim : undefined
-}
-
-function invalid(reason: string, claim?: string): Verification {
-  return claim === undefined ? { kind: "invalid", reason } : { kind: "invalid", reason, claim }
 }

@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
+import { type InlineKey, readInlineKeys } from "./inline-keys.ts"
 import { type KeySet, readKeySet } from "./key-set.ts"
 
-/** Keys and the exact `iss` that tokens of this issuer carry. */
+/** Keys and the exact `iss` that tokens of this issuer carry; null: any. `fixed`: a key without an id is tried for tokens that name one. */
 export interface IssuerKeys {
-  readonly issuer: string
+  readonly issuer: string | null
   readonly keys: KeySet
+  readonly fixed?: boolean
 }
 
 /** Gets the keys anew. Rejects with a message fit for logs and status when they cannot be had or are not usable. */
@@ -50,13 +52,22 @@ export function discoverySource(settings: DiscoverySettings): KeySource {
 }
 
 /** Keys from a JWKS file. */
-export function fileSource(path: string, issuer: string, algorithms: readonly string[]): KeySource {
+export function fileSource(path: string, issuer: string | null, algorithms: readonly string[]): KeySource {
   return async () => {
     const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
       throw new Error(`the key file ${path} cannot be read (${error.code ?? error.message})`)
     })
     return { issuer, keys: await readKeySet(parseJson(text, `the key file ${path}`), algorithms) }
   }
+}
+
+/** Keys that stand in the plan. */
+export function inlineSource(
+  keys: readonly InlineKey[],
+  issuer: string | null,
+  algorithms: readonly string[],
+): KeySource {
+  return async () => ({ issuer, keys: await readInlineKeys(keys, algorithms), fixed: true })
 }
 
 function requireSafeStep(from: string, to: string): void {

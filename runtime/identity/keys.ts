@@ -5,11 +5,23 @@ export interface Subscriber {
   readonly name: string
   readonly product: string | undefined
   readonly api: string | undefined
+  /** It opens every API. */
+  readonly all?: boolean | undefined
+  /** When it began, in milliseconds; undefined where only text says that it is there. */
+  readonly sinceMs?: number | undefined
 }
 
-/** Finds the subscription of a key. */
+/** Finds the subscription of a key: who it is, or why one that is known does not count, for the log. */
 export interface KeyTable {
-  find(key: string): Subscriber | undefined
+  find(key: string): Subscriber | string | undefined
+  /** False: not all keys are known yet, and of one that is not found nothing can be said. */
+  readonly complete: boolean
+}
+
+/** Keys that were issued at run time, and may change at any moment. `find` takes the SHA-256 of a key, a character a byte. */
+export interface IssuedKeys {
+  find(digest: string): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined
+  readonly complete: boolean
 }
 
 /** Whose a key is, found by the key alone. */
@@ -38,15 +50,32 @@ const subscriptionWords: KeyWords = {
   same: (a, b) => `subscriptions \`${a}\` and \`${b}\` have the same key`,
 }
 
-/** The keys of subscriptions. @throws Error naming both subscriptions when two have the same key, or one whose key is empty: neither may start. */
+/**
+ * The keys of subscriptions: those of the text, then those issued. A subscription may have several entries, one for each key.
+ * @throws Error naming both subscriptions when two have the same key, or one whose key is empty: neither may start.
+ */
 export function createKeyTable(
   entries: readonly { readonly subscriber: Subscriber; readonly key: string }[],
+  issued: IssuedKeys = noneIssued,
 ): KeyTable {
-  return createDigestTable(
+  const table = digestMap(
     entries.map(({ subscriber, key }) => ({ name: subscriber.name, key, owner: subscriber })),
     subscriptionWords,
   )
+  return {
+    find(key) {
+      if (!isPossible(key)) return undefined
+      const digest = digestOf(key)
+      const found = table.get(digest) ?? issued.find(digest)
+      return found !== undefined && isSame(found.digest, digest) ? found.owner : undefined
+    },
+    get complete() {
+      return issued.complete
+    },
+  }
 }
+
+const noneIssued: IssuedKeys = { find: () => undefined, complete: true }
 
 /**
  * Keys are held and compared as SHA-256 digests only: what an attacker can time is the look-up of a digest it cannot steer, and a dump of
@@ -56,7 +85,28 @@ export function createDigestTable<Owner>(
   entries: readonly DigestEntry<Owner>[],
   words: KeyWords,
 ): DigestTable<Owner> {
-  const table = new Map<string, { readonly digest: Buffer; readonly name: string; readonly owner: Owner }>()
+  const table = digestMap(entries, words)
+  return {
+    find(key) {
+      if (!isPossible(key)) return undefined
+      const digest = digestOf(key)
+      const found = table.get(digest)
+      return found !== undefined && isSame(found.digest, digest) ? found.owner : undefined
+    },
+  }
+}
+
+interface Held<Owner> {
+  readonly digest: Buffer
+  readonly name: string
+  readonly owner: Owner
+}
+
+function digestMap<Owner>(
+  entries: readonly DigestEntry<Owner>[],
+  words: KeyWords,
+): ReadonlyMap<string, Held<Owner>> {
+  const table = new Map<string, Held<Owner>>()
   for (const { name, key, owner } of entries) {
     if (key === "") throw new Error(`${words.one(name)} is empty`)
     if (key.length > keyLengthMax)
@@ -66,15 +116,15 @@ export function createDigestTable<Owner>(
     if (other !== undefined) throw new Error(words.same(other.name, name))
     table.set(digest, { digest: Buffer.from(digest, "latin1"), name, owner })
   }
-  return {
-    find(key) {
-      if (key === "" || key.length > keyLengthMax) return undefined
-      const digest = digestOf(key)
-      const found = table.get(digest)
-      if (found === undefined) return undefined
-      return timingSafeEqual(found.digest, Buffer.from(digest, "latin1")) ? found.owner : undefined
-    },
-  }
+  return table
+}
+
+function isPossible(key: string): boolean {
+  return key !== "" && key.length <= keyLengthMax
+}
+
+function isSame(held: Buffer, digest: string): boolean {
+  return timingSafeEqual(held, Buffer.from(digest, "latin1"))
 }
 
 /** As Latin-1 text, a character a byte: `hash` makes that in a sixth of the time that a hash object and a buffer take. */

@@ -35,10 +35,12 @@ function verifierOf(
       const found = tokens[token] ?? {
         kind: "invalid",
         reason: "the token is from another issuer",
+        fault: "TokenIssuerNotAllowed",
         claim: "iss",
       }
       return later ? Promise.resolve(found) : found
     },
+    issuer: () => undefined,
     state: () => ({ ready: true, lastError: undefined }),
     close: () => undefined,
   }
@@ -191,7 +193,7 @@ describe("access to the engine's listener", () => {
 })
 
 describe("who calls", () => {
-  const verified = (claims: object): Verification => ({ kind: "verified", claims: { ...claims } })
+  const verified = (claims: object): Verification => ({ kind: "verified", claims: { ...claims }, header: {} })
   const anna = token({ iss: "https://a", sub: "anna" })
   const bert = token({ iss: "https://b", sub: "bert" })
   const identify = async (access: Access, credential: string) => {
@@ -233,7 +235,12 @@ describe("who calls", () => {
   })
 
   test("the codes say what was wrong with a token", async () => {
-    const bad = (reason: string, claim?: string): Verification => ({ kind: "invalid", reason, claim })
+    const bad = (reason: string, claim?: string): Verification => ({
+      kind: "invalid",
+      reason,
+      fault: "JwtInvalid",
+      claim,
+    })
     for (const [verification, expected] of [
       [bad("x", "aud"), [401, "auth_failed_invalid_audience"]],
       [bad("x", "iss"), [401, "auth_failed_invalid_issuer"]],
@@ -255,7 +262,10 @@ describe("who calls", () => {
     expect(await identify(access, bert)).toMatchObject({ name: "bert" })
     expect(a.verifier.asked).toEqual([bert, anna])
     const late = token({ iss: "https://b", sub: "bert", exp: 1 })
-    const expired = issuer({ [late]: { kind: "invalid", reason: "the token has expired", claim: "exp" } }, {})
+    const expired = issuer(
+      { [late]: { kind: "invalid", reason: "the token has expired", fault: "TokenExpired", claim: "exp" } },
+      {},
+    )
     expect(await identify(createAccess([], [expired, a]), late)).toEqual([401, "invalid_claims"])
     expect(await identify(createAccess([], [a, expired]), late)).toEqual([401, "invalid_claims"])
   })

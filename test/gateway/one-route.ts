@@ -69,6 +69,7 @@ function fakeVerifier(): TokenVerifier {
       const verification = readToken(token)
       return token.length % 2 === 0 ? verification : Promise.resolve(verification)
     },
+    issuer: () => undefined,
     state: () => ({ ready: true, lastError: undefined }),
     close: () => undefined,
   }
@@ -79,9 +80,10 @@ function readToken(token: string): ReturnType<TokenVerifier["verify"]> & { kind:
     return {
       kind: "verified",
       claims: JSON.parse(Buffer.from(token, "base64url").toString()) as Record<string, unknown>,
+      header: { alg: "none" },
     }
   } catch {
-    return { kind: "invalid", reason: 'the token is "not" one' }
+    return { kind: "invalid", reason: 'the token is "not" one', fault: "JwtInvalid" }
   }
 }
 

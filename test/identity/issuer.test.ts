@@ -146,6 +146,7 @@ describe("forged and malformed tokens", () => {
     expect(answer).toEqual({
       kind: "invalid",
       reason: "the token is signed with an algorithm that is not allowed",
+      fault: "TokenSignatureInvalid",
     })
   })
 })

@@ -1,0 +1,71 @@
+import type { Claims, TokenFault, TokenRules, Verification } from "./verifier.ts"
+
+/** All that is demanded; see `TokenRules`. */
+export type JudgedBy = Required<Omit<TokenRules, "mayFetch">> & {
+  readonly audiences: readonly string[] | null
+  readonly issuers: readonly string[] | null
+  readonly clockSkewSeconds: number
+  readonly requireExpiration: boolean
+}
+
+/** A date beyond this (year 9999) is no date; it would outlive every bound that is computed from it. */
+const dateSecondsMax = 253_402_300_799
+
+/**
+ * Judges the claims of a token whose signature is good (RFC 7519 §4.1): exact `iss`, one of the audiences, `exp`, `nbf` and `iat` with the clock skew.
+ * Undefined: nothing is wrong. Done on every call, also for tokens verified before: a token is not kept beyond its end.
+ */
+export function judgeClaims(claims: Claims, rules: JudgedBy, nowMs: number): Verification | undefined {
+  return (
+    judgePresence(claims, rules) ??
+    judgeIssuer(claims["iss"], rules.issuers) ??
+    judgeAudience(claims["aud"], rules.audiences) ??
+    judgeDates(claims, rules.clockSkewSeconds, Math.floor(nowMs / 1000))
+  )
+}
+
+function judgePresence(claims: Claims, rules: JudgedBy): Verification | undefined {
+  if (rules.requireExpiration && claims["exp"] === undefined) return missing("exp", "JwtInvalid")
+  if (rules.issuers !== null && claims["iss"] === undefined) return missing("iss", "TokenIssuerNotAllowed")
+  if (rules.audiences !== null && claims["aud"] === undefined)
+    return missing("aud", "TokenAudienceNotAllowed")
+  return undefined
+}
+
+function judgeIssuer(iss: unknown, issuers: readonly string[] | null): Verification | undefined {
+  if (issuers === null || (typeof iss === "string" && issuers.includes(iss))) return undefined
+  return invalid("the token is from another issuer", "TokenIssuerNotAllowed", "iss")
+}
+
+function judgeAudience(aud: unknown, audiences: readonly string[] | null): Verification | undefined {
+  if (audiences === null) return undefined
+  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  if (named.some((each) => typeof each === "string" && audiences.includes(each))) return undefined
+  return invalid("the token is for another audience", "TokenAudienceNotAllowed", "aud")
+}
+
+function judgeDates(claims: Claims, skewSeconds: number, nowSeconds: number): Verification | undefined {
+  const { exp, nbf, iat } = claims
+  if (iat !== undefined && (typeof iat !== "number" || iat > nowSeconds + skewSeconds))
+    return invalid("the token's `iat` is in the future", "JwtInvalid", "iat")
+  if (nbf !== undefined && typeof nbf !== "number") return unacceptable("nbf")
+  if (nbf !== undefined && nbf > nowSeconds + skewSeconds)
+    return invalid("the token is not valid yet", "JwtInvalid", "nbf")
+  if (exp === undefined) return undefined
+  if (typeof exp !== "number") return unacceptable("exp")
+  if (exp > dateSecondsMax) return invalid("the token's `exp` is not a date", "JwtInvalid", "exp")
+  return exp <= nowSeconds - skewSeconds ? invalid("the token has expired", "TokenExpired", "exp") : undefined
+}
+
+function missing(claim: string, fault: TokenFault): Verification {
+  return invalid(`the token's \`${claim}\` is missing`, fault, claim)
+}
+
+function unacceptable(claim: string): Verification {
+  return invalid(`the token's \`${claim}\` is not acceptable`, "JwtInvalid", claim)
+}
+
+/** A refusal. Fixed texts only: nothing of the token goes into an answer. */
+export function invalid(reason: string, fault: TokenFault, claim?: string): Verification {
+  return claim === undefined ? { kind: "invalid", reason, fault } : { kind: "invalid", reason, fault, claim }
+}
