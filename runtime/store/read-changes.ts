@@ -1,6 +1,6 @@
-import type { TupleKey } from "../check/ports.ts"
+import type { TupleKey, TupleRow } from "../check/ports.ts"
 import type { Queryable, Statement } from "./database.ts"
-import { tupleOfRow } from "./tuple-row.ts"
+import { tupleColumns, tupleOfRow } from "./tuple-row.ts"
 
 /** A place in a store's change feed: just behind that change. */
 export interface ChangePosition {
@@ -52,10 +52,10 @@ with feed as (
   where ($5 = '' or (object >= $5 and object < $6)) and ($8::timestamptz is null or changed_at >= $8)
   order by revision, ordinal limit $9
 )
-select true as matched, revision, ordinal, deleted, object, relation, subject, subject_relation, condition, context, changed_at, young from fitting
+select true as matched, revision, ordinal, deleted, changed_at, young, ${tupleColumns} from fitting
 union all
-select false, last.revision, last.ordinal, false, '', '', '', '', '', '', now(),
-  ($7 > 0 and exists (select 1 from feed where changed_at > now() - $7 * interval '1 millisecond')) from
+select false, last.revision, last.ordinal, false, now(),
+  ($7 > 0 and exists (select 1 from feed where changed_at > now() - $7 * interval '1 millisecond')), '', '', '', '', '', '' from
   (select revision, ordinal from feed order by revision desc, ordinal desc limit 1) last
 where (select count(*) from feed) = $4
 order by 1 desc, 2, 3`,
@@ -66,14 +66,9 @@ type Row = [
   revision: number,
   ordinal: number,
   deleted: boolean,
-  object: string,
-  relation: string,
-  subject: string,
-  subjectRelation: string,
-  condition: string,
-  context: string,
   changedAt: Date,
   young: boolean,
+  ...tuple: TupleRow,
 ]
 
 /** One page of a store's change feed after `after`. Looks at a window of it only: where few changes pass the filter the page may be short, or empty, and `more` is true. */
@@ -91,16 +86,14 @@ export async function readChanges(
   const rows = await database.query<Row>(selectWindow, [...parameters, pageSize])
   const changes: LoggedChange[] = []
   let position = after
-  for (const row of rows) {
-    const [matched, revision, ordinal, deleted, object, relation, subject, subjectRelation] = row
-    const [condition, context, changedAt, young] = row.slice(8) as [string, string, Date, boolean]
+  for (const [matched, revision, ordinal, deleted, changedAt, young, ...tuple] of rows) {
     if (young) return { changes, position, more: false }
     if (!matched) {
       // The window was searched to its end unless the page was full before.
       if (filtered && changes.length < pageSize) position = { revision, ordinal }
       return { changes, position, more: true }
     }
-    const key = tupleOfRow([object, relation, subject, subjectRelation, condition, context])
+    const key = tupleOfRow(tuple)
     changes.push({ operation: deleted ? "delete" : "write", key, changedAt })
     position = { revision, ordinal }
   }

@@ -1,7 +1,7 @@
-import type { TupleKey } from "../check/ports.ts"
+import type { TupleKey, TupleRow } from "../check/ports.ts"
 import { decodeToken, encodeToken } from "./continuation.ts"
 import type { Queryable, Statement } from "./database.ts"
-import { tupleOfRow } from "./tuple-row.ts"
+import { tupleColumns, tupleOfRow } from "./tuple-row.ts"
 
 /** All parts optional; `object` may be a whole type (`document:`). */
 export interface TupleFilter {
@@ -23,15 +23,7 @@ export interface TuplePage {
   readonly token: string
 }
 
-type Row = [
-  object: string,
-  relation: string,
-  subject: string,
-  subjectRelation: string,
-  condition: string,
-  context: string,
-  writtenAt: Date,
-]
+type Row = [writtenAt: Date, ...tuple: TupleRow]
 
 const tokenKind = "tuples-1"
 
@@ -53,11 +45,9 @@ export async function readTuples(
   const last = page.at(-1)
   const more = rows.length > pageSize && last !== undefined
   return {
-    tuples: page.map(([object, relation, subject, subjectRelation, condition, context, writtenAt]) => ({
-      key: tupleOfRow([object, relation, subject, subjectRelation, condition, context]),
-      writtenAt,
-    })),
-    token: more ? encodeToken(tokenKind, last.slice(0, 4) as string[]) : "",
+    tuples: page.map(([writtenAt, ...tuple]) => ({ key: tupleOfRow(tuple), writtenAt })),
+    // The condition is no part of the key.
+    token: more ? encodeToken(tokenKind, last.slice(1, 5) as string[]) : "",
   }
 }
 
@@ -87,7 +77,7 @@ function select(
     const after = add("after", ...position)
     where.push(`(object, relation, subject, subject_relation) > (${after.join(", ")})`)
   }
-  const text = `select object, relation, subject, subject_relation, condition, context, written_at
+  const text = `select written_at, ${tupleColumns}
     from sallyport.tuples where ${where.join(" and ")}
     order by object, relation, subject, subject_relation limit $2`
   return { statement: { name: `read-tuples-${shape.join("-")}`, text }, parameters }

@@ -1,6 +1,9 @@
 import type { TupleKey, TupleRow } from "../check/ports.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 
+/** The columns of a `TupleRow`, of the tuples and of the feed alike. */
+export const tupleColumns = "object, relation, subject, subject_relation, condition, context"
+
 /** The row of a tuple. A context without entries is none. */
 export function rowOfTuple(key: TupleKey): TupleRow {
   const hash = key.user.indexOf("#")

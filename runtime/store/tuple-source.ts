@@ -9,6 +9,7 @@ import {
 } from "../check/ports.ts"
 import { changeNotices } from "./change-notices.ts"
 import type { Database, Statement } from "./database.ts"
+import { tupleColumns } from "./tuple-row.ts"
 
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
 const batchRows = 1000
@@ -18,14 +19,12 @@ const pageRowsMax = 20_000
 /** Rows of all pages of one statement. */
 const answerRowsMax = 40_000
 
-const columns = "object, relation, subject, subject_relation, condition, context"
-
 const selectRevision: Statement = {
   name: "source-revision",
   text: "select revision from sallyport.stores where id = $1 and deleted_at is null",
 }
 const cursorOf = (where: string) =>
-  `declare some_tuples no scroll cursor for select ${columns} from sallyport.tuples where store_id = $1${where}`
+  `declare some_tuples no scroll cursor for select ${tupleColumns} from sallyport.tuples where store_id = $1${where}`
 const openCursor: Statement = { name: "source-open-cursor", text: cursorOf("") }
 const openForwardPart: Statement = {
   name: "source-open-forward-part",
@@ -53,63 +52,45 @@ select * from (
   where id = $1 and deleted_at is null
   union all
   select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
-  cross join lateral (select ${columns} from sallyport.tuples t
+  cross join lateral (select ${tupleColumns} from sallyport.tuples t
     where t.store_id = $1 and t.object = k.object and t.relation = k.relation limit ${pageRowsMax + 1}) t
   union all
   select k.ordinal, 0, t.* from unnest($5::integer[], $6::text[], $7::text[]) as k(ordinal, subject, subject_relation)
-  cross join lateral (select ${columns} from sallyport.tuples t
+  cross join lateral (select ${tupleColumns} from sallyport.tuples t
     where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
   union all
   select k.ordinal, 0, t.* from unnest($8::integer[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
     as k(ordinal, object, relation, low, high, subject_relation)
-  cross join lateral (select ${columns} from sallyport.tuples t
+  cross join lateral (select ${tupleColumns} from sallyport.tuples t
     where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject >= k.low and t.subject < k.high
       and t.subject_relation = k.subject_relation limit ${pageRowsMax + 1}) t
   union all
   select k.ordinal, 0, t.* from unnest($14::integer[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])
     as k(ordinal, subject, subject_relation, low, high, relation)
-  cross join lateral (select ${columns} from sallyport.tuples t
+  cross join lateral (select ${tupleColumns} from sallyport.tuples t
     where t.store_id = $1 and t.subject = k.subject and t.subject_relation = k.subject_relation and t.object >= k.low and t.object < k.high
       and t.relation = k.relation limit ${pageRowsMax + 1}) t
   union all
   select k.ordinal, 0, t.* from unnest($20::integer[], $21::text[], $22::text[], $23::text[], $24::text[])
     as k(ordinal, object, relation, subject, subject_relation)
-  cross join lateral (select ${columns} from sallyport.tuples t
+  cross join lateral (select ${tupleColumns} from sallyport.tuples t
     where t.store_id = $1 and t.object = k.object and t.relation = k.relation and t.subject = k.subject
       and t.subject_relation = k.subject_relation) t
 ) found order by ordinal limit ${answerRowsMax}`,
 }
-type PageRow = [
-  ordinal: number,
-  revision: number,
-  object: string,
-  relation: string,
-  subject: string,
-  subjectRelation: string,
-  condition: string,
-  context: string,
-]
+type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
 /** Whole revisions: up to and with the one in which the limit falls. */
 const selectChanges: Statement = {
   name: "source-changes",
   text: `
-select revision, deleted, ${columns} from sallyport.changes
+select revision, deleted, ${tupleColumns} from sallyport.changes
 where store_id = $1 and revision > $2 and revision <= (
   select max(revision) from (
     select revision from sallyport.changes where store_id = $1 and revision > $2 order by revision, ordinal limit $3) first)
 order by revision, ordinal`,
 }
-type ChangeRow = [
-  revision: number,
-  deleted: boolean,
-  object: string,
-  relation: string,
-  subject: string,
-  subjectRelation: string,
-  condition: string,
-  context: string,
-]
+type ChangeRow = [revision: number, deleted: boolean, ...row: TupleRow]
 
 /**
  * The condition of each key's last write at or before a revision. The feed's index by key has what matters only: deletes, and writes with a condition. When a delete is the last of them
@@ -191,7 +172,7 @@ async function load(
     async (transaction) => {
       const revision = transaction.query<[number]>(selectRevision, [storeId])
       const opened = transaction.query(cursor, parameters)
-      let next = transaction.query<[string, string, string, string, string, string]>(fetchBatch)
+      let next = transaction.query<TupleRow>(fetchBatch)
       for (const sent of [revision, opened, next]) sent.catch(() => undefined)
       const answer = revisionOf(await revision, storeId)
       await opened
@@ -223,9 +204,9 @@ async function pages(database: Database, storeId: string, keys: readonly PageKey
   const rows = await database.query<PageRow>(selectPages, [storeId, ...parameters])
   const found = keys.map((): TupleRow[] => [])
   let revision: number | undefined
-  for (const [ordinal, at, object, relation, subject, subjectRelation, condition, context] of rows) {
+  for (const [ordinal, at, ...row] of rows) {
     if (ordinal < 0) revision = at
-    else found[ordinal]?.push([object, relation, subject, subjectRelation, condition, context])
+    else found[ordinal]?.push(row)
   }
   // The answer was cut in the page of its last row; those after it may have rows or none.
   const full = rows.length === answerRowsMax ? (rows.at(-1)?.[0] ?? 0) : Number.POSITIVE_INFINITY
