@@ -9,10 +9,12 @@ export interface Answer {
   readonly status: number
   /** To be sent as JSON; a string is JSON already. */
   readonly body?: object | string
+  /** JSON as well, as its bytes. */
+  readonly bytes?: Uint8Array
   /** Text instead of JSON. */
   readonly text?: string
-  /** JSON as well, made while it is sent and as fast as the client reads. */
-  readonly pieces?: Iterable<string>
+  /** JSON as well, made or sent piece by piece, as fast as the client reads. */
+  readonly pieces?: Iterable<string | Uint8Array>
   /** NDJSON instead of JSON, in pieces that end with a line's end; taken from it as fast as the client reads. */
   readonly lines?: Iterable<string>
   readonly headers?: AnswerHeaders

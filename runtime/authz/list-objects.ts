@@ -3,7 +3,7 @@ import type { ListEnd, ListObjectsRequest } from "../check/questions.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { type Fields, relationField, typeField, userBytesField } from "./fields.ts"
-import { jsonAnswer } from "./json-pieces.ts"
+import { listAnswer } from "./list-answer.ts"
 import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
 import type { AuthzLimits } from "./ports.ts"
 import { circumstancesOf, termsOf } from "./question-fields.ts"
@@ -19,7 +19,7 @@ type Question = Pick<ListObjectsRequest, "type" | "relation" | "user" | "context
 export function postListObjects(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
   return list(api, request, "ListObjectsRequest", (found, question, asked) => ({
     status: 200,
-    ...jsonAnswer({ objects: objectsOf(found), ...endingOf(found, question, asked) }),
+    ...listAnswer({ objects: found.json }, endingOf(found, question, asked)),
     headers: revisionHeaders(asked.storeId, asked.modelId, found.revision),
   }))
 }
@@ -61,10 +61,6 @@ function questionOf(body: Fields, message: string, limits: AuthzLimits): Questio
     user: userBytesField(body["user"], message),
     ...circumstancesOf(body, limits),
   }
-}
-
-function* objectsOf(found: ObjectStream): Generator<string> {
-  for (const batch of found.batches()) yield* batch
 }
 
 /** What is said of a list's end, where there is something to say: a complete list has OpenFGA's fields only. */

@@ -1,5 +1,5 @@
-import { listUsers } from "../check/list-users.ts"
-import type { ListUsersRequest } from "../check/questions.ts"
+import { packedUsers } from "../check/list-users.ts"
+import type { JsonForm, ListUsersRequest } from "../check/questions.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
@@ -14,7 +14,7 @@ import {
   stringField,
   typeField,
 } from "./fields.ts"
-import { jsonAnswer } from "./json-pieces.ts"
+import { listAnswer } from "./list-answer.ts"
 import { modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
 import { endingOf } from "./list-objects.ts"
 import type { AuthzLimits } from "./ports.ts"
@@ -38,17 +38,14 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Prom
   return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
     const terms = termsOfPage(page, asked.storeId, freshness)
     const bounds = { resultsMax: limits.listUsersMax ?? undefined, deadlineMs: limits.listUsersMs }
-    const work = listUsers(asked.model, { ...question, ...terms.paging, ...bounds }, api.engine.bounds)
+    const list = { ...question, ...terms.paging, ...bounds }
+    const work = packedUsers(asked.model, list, api.engine.bounds, formOf(question.filter))
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
-      const { users, excluded, revision } = found
+      const excluded_users = found.excluded.length === 0 ? undefined : found.excluded
       return {
         status: 200,
-        ...jsonAnswer({
-          users: bodiesOf(users),
-          excluded_users: excluded.length === 0 ? undefined : bodiesOf(excluded),
-          ...endingOf(found, question, asked),
-        }),
-        headers: revisionHeaders(asked.storeId, asked.modelId, revision),
+        ...listAnswer({ users: found.users, excluded_users }, endingOf(found, question, asked)),
+        headers: revisionHeaders(asked.storeId, asked.modelId, found.revision),
       }
     })
   })
@@ -81,18 +78,14 @@ function filterOf(body: Fields): Question["filter"] {
   return relation === "" ? { type } : { type, relation: relationField(relation, "UserTypeFilter") }
 }
 
-/** Made while they are sent: a million at once would hold the event loop. */
-function* bodiesOf(users: readonly string[]): Generator<object> {
-  for (const user of users) yield userBody(user)
-}
-
-/** A user of the engine's (`type:id`, `type:*`, `type:id#relation`) as OpenFGA answers it. */
-function userBody(user: string): object {
-  const colon = user.indexOf(":")
-  const type = user.slice(0, colon)
-  const rest = user.slice(colon + 1)
-  if (rest === "*") return { wildcard: { type } }
-  const hash = rest.indexOf("#")
-  if (hash < 0) return { object: { type, id: rest } }
-  return { userset: { type, id: rest.slice(0, hash), relation: rest.slice(hash + 1) } }
+/** Users (`type:id`, `type:*` or `type:id#relation`; all of one filter) as OpenFGA answers them: `object`, `wildcard` or `userset`. */
+function formOf({ type, relation }: Question["filter"]): JsonForm {
+  const skip = Buffer.byteLength(type) + 1
+  const typeText = JSON.stringify(type)
+  if (relation !== undefined) {
+    const behind = `","relation":${JSON.stringify(relation)}}}`
+    return { before: `{"userset":{"type":${typeText},"id":"`, behind, skip, bare: true }
+  }
+  const wildcard = `{"wildcard":{"type":${typeText}}}`
+  return { before: `{"object":{"type":${typeText},"id":"`, behind: '"}}', skip, wildcard }
 }

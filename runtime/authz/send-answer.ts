@@ -31,10 +31,11 @@ function requestIdOf(response: ServerResponse): string {
 
 /** Sends an answer; `extra` are headers of the listener's. */
 export function sendAnswer(response: ServerResponse, answer: Answer, extra: AnswerHeaders): void {
-  const { status, body, text, pieces, lines, headers = noHeaders } = answer
+  const { status, body, bytes, text, pieces, lines, headers = noHeaders } = answer
   const all = extra.length === 0 ? headers : [...headers, ...extra]
   if (body !== undefined)
     sendJson(response, status, typeof body === "string" ? body : JSON.stringify(body), all)
+  else if (bytes !== undefined) send(response, status, "application/json", bytes, all, requestIdOf(response))
   else if (text !== undefined)
     send(response, status, "text/plain; charset=utf-8", text, all, requestIdOf(response))
   else if (pieces !== undefined) sendPieces(response, status, "application/json", pieces, all)
@@ -51,7 +52,7 @@ function sendPieces(
   response: ServerResponse,
   status: number,
   contentType: string,
-  pieces: Iterable<string>,
+  pieces: Iterable<string | Uint8Array>,
   headers: AnswerHeaders,
 ): void {
   response.writeHead(status, ["Content-Type", contentType, "X-Request-Id", requestIdOf(response), ...headers])
@@ -73,7 +74,7 @@ function send(
   response: ServerResponse,
   status: number,
   contentType: string,
-  text: string,
+  content: string | Uint8Array,
   headers: AnswerHeaders,
   requestId: string,
 ): void {
@@ -81,12 +82,12 @@ function send(
     "Content-Type",
     contentType,
     "Content-Length",
-    String(Buffer.byteLength(text)),
+    String(Buffer.byteLength(content)),
     "X-Request-Id",
     requestId,
     ...headers,
   ])
-  response.end(text)
+  response.end(content)
 }
 
 /** Sends any failure as `{code, message}`. */

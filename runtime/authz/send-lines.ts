@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 
 /** Writes pieces as fast as the client reads: while its socket is full nothing is taken from the source, and when it goes away nothing any more. */
-export function sendLines(response: ServerResponse, pieces: Iterable<string>): void {
+export function sendLines(response: ServerResponse, pieces: Iterable<string | Uint8Array>): void {
   const source = pieces[Symbol.iterator]()
   const pump = () => {
     while (!response.destroyed) {

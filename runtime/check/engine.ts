@@ -2,6 +2,7 @@ import { memoryBytesDefault } from "../plan/authz.ts"
 import { CheckWork } from "./check-work.ts"
 import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
 import { explain } from "./explain.ts"
+import { Kept } from "./kept.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { Memory } from "./memory.ts"
 import {
@@ -83,6 +84,7 @@ export class Engine {
   readonly #stores = new Map<string, StoreGraph>()
   readonly #queue: RunQueue
   readonly #memory: Memory
+  readonly #kept: Kept
   readonly #idle: Evaluation[] = []
   #poll: ReturnType<typeof setTimeout> | undefined
   #stopListening: (() => void) | undefined
@@ -106,6 +108,7 @@ export class Engine {
       coldMs: options.coldMs ?? 20,
     }
     this.#memory = new Memory(options.memoryBytes ?? memoryBytesDefault, this.#settings.now)
+    this.#kept = new Kept(this.#memory)
     this.#queue = new RunQueue(this.#settings)
   }
 
@@ -155,6 +158,11 @@ export class Engine {
   /** Bytes all graphs take. */
   get memoryBytes(): number {
     return this.#memory.total
+  }
+
+  /** How often something was answered from what was kept of an earlier question at the same revision. */
+  get keptHits(): number {
+    return this.#kept.hits
   }
 
   /** The store's revision as far as this process knows; undefined while its graph is not in memory. */
@@ -282,6 +290,7 @@ export class Engine {
       paged: this.#settings.paged,
       coldMs: this.#settings.coldMs,
       memory: this.#memory,
+      kept: this.#kept,
       now: this.#settings.now,
       turn: () => new Promise((resolve) => setImmediate(resolve)),
       onQueued: () => this.#queue.flushSoon(made),

@@ -105,7 +105,7 @@ class Expansion implements Inquiry<ExpandAnswer> {
     const index = this.#model.relationIndex(this.#type, relation)
     // A tuple's key is there once, so that no user comes twice.
     const bytes = new NameBytes(question)
-    const users = new PackedNames(true)
+    const users = new PackedNames()
     let count = 0
     for (const [at, [owner, subject]] of slots.entries()) {
       const kind = subjects[subject] ?? ""

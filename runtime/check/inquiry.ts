@@ -6,6 +6,8 @@ import { done, type Progress, suspended, type View, type Work } from "./work.ts"
 export interface Inquiry<Answer> {
   /** Work done so far. */
   readonly steps: number
+  /** Another question is at work on what this one needs: it goes on in a later turn. */
+  readonly waits?: boolean
   /** What was not in memory. */
   readonly misses: ReadonlyMap<string, PageKey>
   /** Yields every few hundred steps at least. Ends true when it is decided, false when that hangs on what was not in memory. @throws CheckError */
@@ -36,6 +38,18 @@ export function workOf<Answer>(
   open: (view: View) => Inquiry<Answer>,
 ): Work<Answer> {
   return new InquiryWork(stepsMax, deadlineMs, open)
+}
+
+/** A question that was answered before. */
+export function answered<Answer>(answer: Answer): Inquiry<Answer> {
+  return { steps: 0, misses: nothing, run: ends, answer: () => answer, close: () => undefined }
+}
+
+const nothing: ReadonlyMap<string, PageKey> = new Map()
+
+// biome-ignore lint/correctness/useYield: there is nothing to do.
+function* ends(): Generator<void, boolean> {
+  return true
 }
 
 class InquiryWork<Answer> implements Work<Answer> {
@@ -71,7 +85,7 @@ class InquiryWork<Answer> implements Work<Answer> {
           "authorization_model_resolution_too_complex",
           `Authorization Model resolution required more than ${this.stepsMax} steps. Ask for less at once, or check your authorization model and tuples for too many alternatives`,
         )
-      if (isLate()) return suspended
+      if (inquiry.waits === true || isLate()) return suspended
     }
   }
 

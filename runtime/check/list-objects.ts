@@ -1,23 +1,27 @@
 import { objectsBackwards } from "./backwards.ts"
 import { ClosureTruths } from "./closure-truths.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
-import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { answered, boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { isPaged, KeptWalk, listKey } from "./kept-walk.ts"
 import { decideByKnown } from "./known.ts"
-import { Listing } from "./listing.ts"
+import { Listing, type NameSink } from "./listing.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { NameBytes, PackedNames } from "./named-ids.ts"
+import { namesOf, PackedJson, plainForm } from "./packed-json.ts"
 import type { Problem } from "./problem.ts"
 import type { Part } from "./program.ts"
 import { isFalse, isTrue } from "./question.ts"
 import type { ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
-import { readSurroundings, subjectParts } from "./request.ts"
+import { type Ids, readSurroundings, subjectParts } from "./request.ts"
 import { requireRelation, requireSubject } from "./require.ts"
 import { type Outcomes, Verification } from "./verification.ts"
 import type { View, Work } from "./work.ts"
 
-/** Objects of one relation as they come, for an answer that is sent while it is read: at no time are all of them strings. */
+/** Objects of one relation, for an answer that is sent while it is read: at no time are all of them strings. */
 export interface ObjectStream extends ListEnd {
-  /** Each object once, as `type:id`, some thousand at a time. May be read once. */
+  /** Each object once, as JSON strings parted by commas, in chunks of about 64 KB. */
+  readonly json: readonly Uint8Array[]
+  /** The same as `type:id`, some thousand at a time. */
   batches(): Iterable<readonly string[]>
 }
 
@@ -31,24 +35,42 @@ export function listObjects(
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
 ): Work<ListObjectsAnswer> {
+  const key = keyOf(model, request, bounds)
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
-    const names = new PackedNames(true)
-    const list = new ObjectList(view, model, request, bounds, names)
+    const names = new PackedNames()
+    const list = new ObjectList({ view, model, request, bounds, names, key })
     return inquiryOf(list, (end) => ({ ...end, objects: names.all() }))
   })
 }
 
-/** The same, for an answer that is sent as it is read. All of it is true at the one revision it names, whatever is written meanwhile. */
+/** The same, for an answer that is sent as it is read. All of it is true at the one revision it names, whatever is written meanwhile. A complete one is kept for who asks the same at the same revision. */
 export function streamObjects(
   model: LoadedModel,
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
 ): Work<ObjectStream> {
+  const key = keyOf(model, request, bounds)
+  const wholeKey = key === undefined || isPaged(request) ? undefined : `objects ${key}`
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
-    const names = new PackedNames(false)
-    const list = new ObjectList(view, model, request, bounds, names)
-    return inquiryOf(list, (end) => ({ ...end, batches: () => names.batches() }))
+    const kept = wholeKey === undefined ? undefined : view.kept?.get(wholeKey)
+    if (kept !== undefined) return answered(kept as ObjectStream)
+    const names = new PackedJson(plainForm)
+    const list = new ObjectList({ view, model, request, bounds, names, key })
+    return inquiryOf(list, (end) => {
+      const json = names.chunks()
+      const stream = { ...end, json, batches: () => namesOf(json) }
+      if (wholeKey !== undefined && end.next === undefined) view.kept?.put(wholeKey, stream, names.bytes)
+      return stream
+    })
   })
+}
+
+function keyOf(
+  model: LoadedModel,
+  request: ListObjectsRequest,
+  bounds: EvaluationOptions,
+): string | undefined {
+  return listKey(model, request, bounds, [request.type, request.relation, request.user])
 }
 
 function inquiryOf<Answer>(list: ObjectList, answerOf: (end: ListEnd) => Answer): Inquiry<Answer> {
@@ -56,55 +78,98 @@ function inquiryOf<Answer>(list: ObjectList, answerOf: (end: ListEnd) => Answer)
     get steps() {
       return list.verification.question.steps
     },
+    get waits() {
+      return list.waits
+    },
     get misses() {
       return list.verification.question.misses
     },
     run: () => list.run(),
     answer: (revision) => answerOf({ revision, ...list.listing.end }),
     cut: (revision) => (list.listing.cut() ? answerOf({ revision, ...list.listing.end }) : undefined),
-    close: () => list.verification.release(),
+    close: () => list.close(),
   }
+}
+
+interface ObjectListParts {
+  readonly view: View
+  readonly model: LoadedModel
+  readonly request: ListObjectsRequest
+  readonly bounds: EvaluationOptions
+  readonly names: NameSink
+  readonly key: string | undefined
 }
 
 class ObjectList {
   readonly verification: Verification
   readonly listing: Listing
+  readonly #after: string
+  readonly #bytes: NameBytes
+  readonly #ids: Ids
   readonly #target: number
   readonly #part: Part | undefined
   readonly #truths: ClosureTruths
+  readonly #walk: KeptWalk | undefined
 
-  constructor(
-    view: View,
-    model: LoadedModel,
-    request: ListObjectsRequest,
-    bounds: EvaluationOptions,
-    names: PackedNames,
-  ) {
+  constructor({ view, model, request, bounds, names, key }: ObjectListParts) {
     this.#target = requireRelation(model, request.type, request.relation)
     const subject = requireSubject(model, request.user)
     const surroundings = readSurroundings(view, model, request)
+    this.#ids = surroundings.names
+    this.#after = request.after ?? ""
+    if (key !== undefined && view.kept !== undefined && isPaged(request)) {
+      this.#walk = new KeptWalk(view.kept, key)
+      this.#ids.expectMore()
+    }
     const parts = subjectParts(view, model, subject, surroundings, request.context)
     this.#part = parts.program.parts[this.#target]
     this.verification = Verification.of(parts, bounds)
     const { question } = this.verification
     this.#truths = new ClosureTruths(question)
+    this.#bytes = new NameBytes(question)
     this.listing = new Listing({
       paging: request,
-      bytes: new NameBytes(question),
+      bytes: this.#bytes,
       names,
       steps: () => question.steps,
       decide: (ids) => this.#decide(ids),
     })
   }
 
+  get waits(): boolean {
+    return this.#walk?.waits === true
+  }
+
   *run(): Generator<void, boolean> {
-    const { question } = this.verification
-    const objects = yield* objectsBackwards(this.#truths, question, this.#target)
+    if (this.#walk !== undefined) return yield* this.#page(this.#walk)
+    const objects = yield* this.#candidates()
     if (objects === undefined) return false
-    // In proportion to the objects, so that a set far larger than they are is not looked through for their sake.
-    if (this.#part !== undefined) yield* this.#truths.prepare(this.#part, 256 + 4 * objects.length)
-    question.known = this.#truths
+    yield* this.#prepare(objects.length)
     return yield* this.listing.run(objects)
+  }
+
+  /** What the walk for an earlier page found serves the later ones; each decides its own. */
+  *#page(walk: KeptWalk): Generator<void, boolean> {
+    const names = yield* walk.candidates(this.#after, this.#bytes, () => this.#candidates())
+    if (names === undefined) return false
+    yield* this.#prepare(names.count)
+    const ordered = yield* names.from(this.#after, (name) => this.#ids.id(name))
+    return yield* this.listing.runOrdered(ordered)
+  }
+
+  #candidates(): Generator<void, number[] | undefined> {
+    return objectsBackwards(this.#truths, this.verification.question, this.#target)
+  }
+
+  /** In proportion to the objects, so that a set far larger than they are is not looked through for their sake. */
+  *#prepare(objects: number): Generator<void> {
+    if (this.#part !== undefined) yield* this.#truths.prepare(this.#part, 256 + 4 * objects)
+    this.verification.question.known = this.#truths
+  }
+
+  close(): void {
+    this.#walk?.close()
+    this.verification.release()
   }
 
   /** By whole sets where they tell, else by the machine. */

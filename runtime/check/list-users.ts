@@ -1,14 +1,16 @@
 import type { EvaluationOptions } from "./evaluation.ts"
-import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { answered, boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import { isPaged, KeptWalk, listKey } from "./kept-walk.ts"
 import { decideByKnown } from "./known.ts"
-import { isAside, Listing } from "./listing.ts"
+import { isAside, Listing, type NameSink } from "./listing.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { NameBytes, PackedNames } from "./named-ids.ts"
+import { PackedJson } from "./packed-json.ts"
 import { CheckError, type PageKey } from "./ports.ts"
 import type { Problem } from "./problem.ts"
 import type { Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
-import type { ListUsersAnswer, ListUsersRequest } from "./questions.ts"
+import type { JsonForm, ListEnd, ListUsersAnswer, ListUsersRequest } from "./questions.ts"
 import { readSurroundings, type Surroundings, subjectParts } from "./request.ts"
 import { requireObject, requireRelation, requireType } from "./require.ts"
 import { SubjectChecks } from "./subject-checks.ts"
@@ -30,13 +32,62 @@ export function listUsers(
   request: ListUsersRequest,
   bounds: EvaluationOptions,
 ): Work<ListUsersAnswer> {
-  return workOf(
-    boundsOfList(bounds, request.deadlineMs),
-    (view) => new UserList(view, model, request, bounds),
-  )
+  const key = keyOf(model, request, bounds)
+  return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
+    const users = new PackedNames()
+    const excluded = new PackedNames()
+    const answerOf = (end: ListEnd) => ({ ...end, users: users.all(), excluded: excluded.all() })
+    return new UserList({ view, model, request, bounds, key, users, excluded, answerOf })
+  })
 }
 
-class UserList implements Inquiry<ListUsersAnswer> {
+/** Users and excluded users as JSON values parted by commas, in chunks of about 64 KB. */
+export interface PackedUsers extends ListEnd {
+  readonly users: readonly Uint8Array[]
+  readonly excluded: readonly Uint8Array[]
+}
+
+/** The same as JSON in a form of the caller's, for an answer that is sent. A complete one is kept for who asks the same at the same revision. */
+export function packedUsers(
+  model: LoadedModel,
+  request: ListUsersRequest,
+  bounds: EvaluationOptions,
+  form: JsonForm,
+): Work<PackedUsers> {
+  const key = keyOf(model, request, bounds)
+  const wholeKey = key === undefined || isPaged(request) ? undefined : `users ${key} ${JSON.stringify(form)}`
+  return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
+    const kept = wholeKey === undefined ? undefined : view.kept?.get(wholeKey)
+    if (kept !== undefined) return answered(kept as PackedUsers)
+    const users = new PackedJson(form)
+    const excluded = new PackedJson(form)
+    const answerOf = (end: ListEnd) => {
+      const answer = { ...end, users: users.chunks(), excluded: excluded.chunks() }
+      if (wholeKey !== undefined && end.next === undefined)
+        view.kept?.put(wholeKey, answer, users.bytes + excluded.bytes)
+      return answer
+    }
+    return new UserList({ view, model, request, bounds, key, users, excluded, answerOf })
+  })
+}
+
+function keyOf(model: LoadedModel, request: ListUsersRequest, bounds: EvaluationOptions): string | undefined {
+  const { object, relation, filter } = request
+  return listKey(model, request, bounds, [object, relation, filter.type, filter.relation])
+}
+
+interface UserListParts<Answer> {
+  readonly view: View
+  readonly model: LoadedModel
+  readonly request: ListUsersRequest
+  readonly bounds: EvaluationOptions
+  readonly key: string | undefined
+  readonly users: NameSink
+  readonly excluded: NameSink
+  readonly answerOf: (end: ListEnd) => Answer
+}
+
+class UserList<Answer> implements Inquiry<Answer> {
   readonly misses = new Map<string, PageKey>()
   readonly #view: View
   readonly #model: LoadedModel
@@ -53,15 +104,17 @@ class UserList implements Inquiry<ListUsersAnswer> {
   readonly #question = new Question()
   readonly #sets: UserSets
   readonly #wildcardCheck: SubjectChecks
-  readonly #names = new PackedNames(true)
-  readonly #excluded = new PackedNames(true)
+  readonly #bytes: NameBytes
   readonly #listing: Listing
+  readonly #answerOf: (end: ListEnd) => Answer
+  /** The users of a pure relation: for others there is more to know than who they are. */
+  readonly #kept: KeptWalk | undefined
   /** Steps of users decided before. */
   #steps = 0
   #walk: UserWalk | undefined
   #wildcardListed = false
 
-  constructor(view: View, model: LoadedModel, request: ListUsersRequest, bounds: EvaluationOptions) {
+  constructor({ view, model, request, bounds, key, users, excluded, answerOf }: UserListParts<Answer>) {
     this.#view = view
     this.#model = model
     this.#request = request
@@ -71,6 +124,8 @@ class UserList implements Inquiry<ListUsersAnswer> {
     else requireRelation(model, type, relation)
     this.#target = requireRelation(model, requireObject(request.object), request.relation)
     this.#surroundings = readSurroundings(view, model, request)
+    this.#answerOf = answerOf
+    if (isPaged(request)) this.#surroundings.names.expectMore()
     this.#object = this.#surroundings.names.id(request.object)
     this.#parts = this.#partsOf(relation === undefined ? type : `${type}#${relation}`)
     this.#part = this.#parts.program.parts[this.#target]
@@ -78,14 +133,25 @@ class UserList implements Inquiry<ListUsersAnswer> {
     this.#question.begin(this.#parts, bounds.partialConditions)
     this.#sets = new UserSets(this.#question, bounds.depthMax)
     this.#wildcardCheck = new SubjectChecks(bounds)
+    this.#bytes = new NameBytes(this.#question, relation === undefined ? "" : `#${relation}`)
+    if (key !== undefined && view.kept !== undefined && isPaged(request) && this.#isPure)
+      this.#kept = new KeptWalk(view.kept, `users ${key}`)
     this.#listing = new Listing({
       paging: request,
-      bytes: new NameBytes(this.#question, relation === undefined ? "" : `#${relation}`),
-      names: this.#names,
-      aside: this.#excluded,
+      bytes: this.#bytes,
+      names: users,
+      aside: excluded,
       steps: () => this.steps,
       decide: (ids) => this.#decide(ids),
     })
+  }
+
+  get waits(): boolean {
+    return this.#kept?.waits === true
+  }
+
+  get #isPure(): boolean {
+    return this.#parts.program.pure[this.#target] === true
   }
 
   get steps(): number {
@@ -99,20 +165,41 @@ class UserList implements Inquiry<ListUsersAnswer> {
   }
 
   *run(): Generator<void, boolean> {
+    if (this.#kept !== undefined) return yield* this.#page(this.#kept)
+    const users = yield* this.#candidates()
+    if (users === undefined) return false
+    const decided = yield* this.#listing.run(users)
+    this.#keepMisses(this.#question)
+    return decided
+  }
+
+  /** What the walk for an earlier page found serves the later ones. */
+  *#page(kept: KeptWalk): Generator<void, boolean> {
+    const { after = "" } = this.#request
+    const names = yield* kept.candidates(after, this.#bytes, () => this.#candidates())
+    if (names === undefined) return false
+    const { suffix } = this.#bytes
+    const idOf = (name: string) =>
+      this.#surroundings.names.id(suffix.length === 0 ? name : name.slice(0, -suffix.length))
+    return yield* this.#listing.runOrdered(yield* names.from(after, idOf))
+  }
+
+  /** Undefined when something was not in memory. */
+  *#candidates(): Generator<void, number[] | undefined> {
     const root = [this.#object, this.#target]
     const walk = yield* this.#walkThrough(root, false)
-    if (walk === undefined) return false
+    if (walk === undefined) return undefined
     this.#walk = walk
-    if (walk.problem >= 0 && !(yield* this.#requireNobody(walk))) return false
-    const pure = this.#parts.program.pure[this.#target] === true
+    if (walk.problem >= 0 && !(yield* this.#requireNobody(walk))) return undefined
+    const pure = this.#isPure
     const listed = walk.wildcard ? yield* this.#hasWildcard(pure) : false
-    if (listed === undefined) return false
+    if (listed === undefined) return undefined
     this.#wildcardListed = listed
     // The walk's own list, which nobody else reads: a copy of a million would hold the event loop.
     const { users } = walk
     if (listed && !pure) {
       const everybody = yield* this.#walkThrough(root, true)
-      if (everybody === undefined) return false
+      if (everybody === undefined) return undefined
       for (let at = 0; at < everybody.users.length; at++) {
         const user = everybody.users[at] as number
         if (!walk.has(user)) users.push(user)
@@ -121,9 +208,7 @@ class UserList implements Inquiry<ListUsersAnswer> {
     }
     if (listed) users.push(this.#parts.wildcard)
     if (!pure) yield* this.#findSets(root, users.length)
-    const decided = yield* this.#listing.run(users)
-    this.#keepMisses(this.#question)
-    return decided
+    return users
   }
 
   /** Undefined when something was not in memory. @throws CheckError beyond the depth limit, where there may be users nobody can tell. */
@@ -180,7 +265,7 @@ class UserList implements Inquiry<ListUsersAnswer> {
   *#decide(ids: readonly number[]): Generator<void, Outcomes> {
     const values = new Uint8Array(ids.length)
     const problems = new Map<number, Problem>()
-    const pure = this.#parts.program.pure[this.#target] === true
+    const pure = this.#isPure
     let look = this.steps + this.#bounds.stepsPerLook
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] as number
@@ -239,15 +324,16 @@ class UserList implements Inquiry<ListUsersAnswer> {
     for (const [key, page] of question.misses) this.misses.set(key, page)
   }
 
-  answer(revision: number): ListUsersAnswer {
-    return { revision, ...this.#listing.end, users: this.#names.all(), excluded: this.#excluded.all() }
+  answer(revision: number): Answer {
+    return this.#answerOf({ revision, ...this.#listing.end })
   }
 
-  cut(revision: number): ListUsersAnswer | undefined {
+  cut(revision: number): Answer | undefined {
     return this.#listing.cut() ? this.answer(revision) : undefined
   }
 
   close(): void {
+    this.#kept?.close()
     this.#wildcardCheck.close()
     this.#verification.release()
   }

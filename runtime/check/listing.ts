@@ -1,4 +1,7 @@
-import { type NameBytes, NameHeap, type PackedNames } from "./named-ids.ts"
+import { isPaged } from "./kept-walk.ts"
+import { type NameBytes, NameHeap } from "./named-ids.ts"
+import type { NamePlace } from "./names.ts"
+import type { Candidates } from "./ordered-names.ts"
 import { CheckError } from "./ports.ts"
 import { type Problem, worseProblem } from "./problem.ts"
 import { isError, isMiss, isTrue } from "./question.ts"
@@ -8,13 +11,18 @@ import type { Outcomes } from "./verification.ts"
 /** Besides the truth values: named in the list's second column. */
 export const isAside = 4
 
+/** Where names go. */
+export interface NameSink {
+  add(name: NamePlace, suffix: Uint8Array): void
+}
+
 /** What a list is made of. */
 export interface ListingParts {
   readonly paging: Paging
   readonly bytes: NameBytes
-  readonly names: PackedNames
+  readonly names: NameSink
   /** Second column, for items that are to be told apart from the others. */
-  readonly aside?: PackedNames | undefined
+  readonly aside?: NameSink | undefined
   /** Work done so far. */
   readonly steps: () => number
   /** The outcomes of some candidates, in their order. */
@@ -45,8 +53,7 @@ export class Listing {
   /** Decided before the list was put in order, and not named yet; those of the second column. */
   readonly #early: NameHeap
   readonly #earlyAside = new Set<number>()
-  readonly #undecided: NameHeap
-  #ordered = false
+  #isOrdered = false
   /** The last that is decided; the last that was named. */
   #last = -1
   #named = -1
@@ -54,22 +61,30 @@ export class Listing {
   #missed = false
 
   constructor(parts: ListingParts) {
-    const { pageSize, resultsMax, after } = parts.paging
+    const { pageSize, resultsMax } = parts.paging
     this.#parts = parts
     this.#early = new NameHeap(parts.bytes, undefined)
-    this.#undecided = new NameHeap(parts.bytes, after)
     this.#left = Math.min(pageSize ?? Number.POSITIVE_INFINITY, resultsMax ?? Number.POSITIVE_INFINITY)
   }
 
-  /** A page size, a limit or a cursor: names are wanted in order. */
   get #isPaged(): boolean {
-    return this.#left !== Number.POSITIVE_INFINITY || this.#parts.paging.after !== undefined
+    return isPaged(this.#parts.paging)
   }
 
   /** False when something was not in memory. @throws CheckError when a candidate can't be decided. */
   *run(candidates: readonly number[]): Generator<void, boolean> {
     const rest = this.#isPaged ? candidates : yield* this.#inAnyOrder(candidates)
-    if (rest.length > 0) yield* this.#inOrder(rest)
+    if (rest.length > 0) yield* this.#inOrder(yield* this.#ordered(rest))
+    return this.#isDecided()
+  }
+
+  /** The same of candidates that are in order. */
+  *runOrdered(candidates: Candidates): Generator<void, boolean> {
+    yield* this.#inOrder(candidates)
+    return this.#isDecided()
+  }
+
+  #isDecided(): boolean {
     if (this.#missed) return false
     if (this.#problem !== undefined) throw new CheckError(this.#problem.code, this.#problem.message)
     return true
@@ -108,18 +123,23 @@ export class Listing {
     return []
   }
 
-  /** Decides and names candidates in order of name until the page is full. */
-  *#inOrder(candidates: readonly number[]): Generator<void> {
+  *#ordered(candidates: readonly number[]): Generator<void, Candidates> {
+    const heap = new NameHeap(this.#parts.bytes, this.#parts.paging.after)
     for (let at = 0; at < candidates.length; at++) {
-      this.#undecided.add(candidates[at] as number)
+      heap.add(candidates[at] as number)
       if (at % yieldEvery === 0) yield
     }
-    this.#ordered = true
+    return heap
+  }
+
+  /** Decides and names candidates in order of name until the page is full. */
+  *#inOrder(undecided: Candidates): Generator<void> {
+    this.#isOrdered = true
     let size = chunkMin
-    while (this.#undecided.size > 0) {
+    while (undecided.size > 0) {
       const steps = this.#parts.steps()
       const ids: number[] = []
-      while (ids.length < size && this.#undecided.size > 0) ids.push(this.#undecided.shift())
+      while (ids.length < size && undecided.size > 0) ids.push(undecided.shift())
       yield* this.#nameBefore(ids[0] as number)
       const outcomes = yield* this.#parts.decide(ids)
       if (yield* this.#takeInOrder(ids, outcomes)) return
@@ -194,7 +214,7 @@ export class Listing {
 
   /** Ends the list where it is decided so far; false when nothing is. What was found early and is not named yet comes after the end. */
   cut(): boolean {
-    if (!this.#ordered || this.#missed || this.#problem !== undefined) return false
+    if (!this.#isOrdered || this.#missed || this.#problem !== undefined) return false
     const { bytes } = this.#parts
     const isBehind = this.#last >= 0 && this.#early.size > 0 && bytes.order(this.#early.first, this.#last) < 0
     const isAhead = this.#last < 0 || (this.#named >= 0 && bytes.order(this.#named, this.#last) > 0)

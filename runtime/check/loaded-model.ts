@@ -9,10 +9,14 @@ import { Program } from "./program.ts"
 /** Programs are made per kind of subject asked about, and hold a part per relation: this many parts of one model are kept. */
 const partsMax = 200_000
 
+let serials = 0
+
 /** A model ready for questions: conditions compiled, relation plans seen by each kind of subject. Made by `loadModel`, immutable to its users. */
 export class LoadedModel {
   /** Digest of the model's canonical JSON. */
   readonly digest: string
+  /** Tells it from every other model of this process. */
+  readonly serial = ++serials
   readonly plan: ModelPlan
   readonly conditions: ReadonlyMap<string, CompiledCondition>
   /** Type, then relation, to the relation's index in the plan. */

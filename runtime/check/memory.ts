@@ -22,6 +22,8 @@ const idleMs = 60_000
 export class Memory {
   /** Bytes all may take together. */
   limit: number
+  /** The first to give way, because nothing needs it. */
+  spare: Tenant | undefined
   readonly #now: () => number
   readonly #taken = new Map<Tenant, number>()
   #total = 0
@@ -36,9 +38,10 @@ export class Memory {
     return this.#total
   }
 
-  /** What one may take beside what the others have. */
+  /** What one may take beside what the others need. */
   roomFor(tenant: Tenant): number {
-    return this.limit - this.#total + (this.#taken.get(tenant) ?? 0)
+    const spare = this.spare === undefined ? 0 : (this.#taken.get(this.spare) ?? 0)
+    return this.limit - this.#total + spare + (this.#taken.get(tenant) ?? 0)
   }
 
   report(tenant: Tenant, bytes: number): void {
@@ -48,10 +51,11 @@ export class Memory {
   }
 
   /**
-   * Makes all fit together again: those nobody asks go, then pages; with `urgent`, also graphs of others that were whole, the largest first.
+   * Makes all fit together again: what is spare goes, then graphs nobody asks, then pages; with `urgent`, also graphs of others that were whole, the largest first.
    * False when that was not enough.
    */
   makeRoom(asking: Tenant, urgent = false): boolean {
+    while (this.#total > this.limit) if (this.spare?.evict() !== true) break
     if (this.#total <= this.limit) return true
     const idleSince = this.#now() - idleMs
     const idle = [...this.#taken.keys()].filter((tenant) => tenant !== asking && tenant.usedMs < idleSince)

@@ -150,20 +150,13 @@ export class NameHeap {
 }
 
 /**
- * Many names as bytes, because the graph they come from goes on changing, and because a million of them as strings would be a hundred megabytes for the collector
- * to walk. Names hold no white space, so that a newline parts them, and one decoding makes thousands of strings.
+ * Many names, for those who want strings. They are gathered as bytes and become strings by thousands: one decoding is cheaper than many. Names hold no white space, so that
+ * a newline parts them.
  */
 export class PackedNames {
-  readonly #chunks: Uint8Array[] = []
   readonly #strings: string[] = []
-  readonly #decoding: boolean
   #chunk = new Uint8Array(1 << 10)
   #used = 0
-
-  /** With `decoding` strings are made as it fills, so that `all` has little left to do. */
-  constructor(decoding: boolean) {
-    this.#decoding = decoding
-  }
 
   add({ bytes, start, end }: NamePlace, suffix: Uint8Array): void {
     const need = end - start + suffix.length + 1
@@ -174,12 +167,6 @@ export class PackedNames {
     for (let from = 0; from < suffix.length; from++) chunk[at++] = suffix[from] as number
     chunk[at++] = newline
     this.#used = at
-  }
-
-  /** Batches of some thousand names; what was given is let go. */
-  *batches(): Generator<readonly string[]> {
-    this.#flush()
-    for (let next = this.#chunks.shift(); next !== undefined; next = this.#chunks.shift()) yield namesIn(next)
   }
 
   all(): readonly string[] {
@@ -203,11 +190,7 @@ export class PackedNames {
     if (this.#used === 0) return
     const full = this.#chunk.subarray(0, this.#used)
     this.#used = 0
-    if (this.#decoding) for (const name of namesIn(full)) this.#strings.push(name)
-    else {
-      this.#chunks.push(full)
-      this.#chunk = new Uint8Array(0)
-    }
+    for (const name of namesIn(full)) this.#strings.push(name)
   }
 }
 

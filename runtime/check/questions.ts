@@ -48,6 +48,19 @@ export interface ListObjectsRequest extends Circumstances, Paging {
   readonly type: string
 }
 
+/** How a name is told in JSON: as a string, or inside a value. */
+export interface JsonForm {
+  /** What stands before the name and behind it, the quotes of its string included. */
+  readonly before: string
+  readonly behind: string
+  /** Bytes of the name that are left out at its beginning. */
+  readonly skip: number
+  /** The suffix that all names have is left out as well. */
+  readonly bare?: boolean
+  /** What a name is told as of which only `*` is left. */
+  readonly wildcard?: string
+}
+
 /** Objects as `type:id`, each once; in order of name where a page size, a limit or a deadline had a say. */
 export interface ListObjectsAnswer extends ListEnd {
   readonly objects: readonly string[]

@@ -114,6 +114,11 @@ export class Ids {
     this.#graph = graph
   }
 
+  /** Names will be asked for while the question is at work: it must know their texts. */
+  expectMore(): void {
+    this.temporary ??= new Map()
+  }
+
   id(name: string): number {
     const known = this.known(name)
     if (known >= 0) return known

@@ -1,4 +1,5 @@
 import type { Graph, Held, Stored } from "./graph.ts"
+import type { KeptAt } from "./kept.ts"
 import { Overlay } from "./overlay.ts"
 import type { TupleRow } from "./ports.ts"
 import type { View } from "./work.ts"
@@ -12,6 +13,7 @@ export class Snapshot implements View {
   readonly revision: number
   /** The graph's epoch when it was made: what is installed later shows a newer state, and is not read. */
   readonly epoch: number
+  readonly kept: KeptAt
   past: Overlay | undefined
   /** Work under way on it. */
   users = 0
@@ -20,8 +22,9 @@ export class Snapshot implements View {
   /** Names it speaks of: questions must find them as long as it lives. */
   readonly #kept: number[] = []
 
-  constructor(graph: Graph, revision: number) {
+  constructor(graph: Graph, revision: number, kept: KeptAt) {
     this.graph = graph
+    this.kept = kept
     this.revision = revision
     this.epoch = graph.epoch
   }

@@ -1,5 +1,7 @@
 import { Graph } from "./graph.ts"
 import { evictPage, isLarge, usePage } from "./graph-pages.ts"
+import { Hints } from "./hints.ts"
+import { type Kept, newEra } from "./kept.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { loadPages } from "./page-loads.ts"
 import type { Pins } from "./pages.ts"
@@ -23,6 +25,7 @@ export interface StoreGraphOptions {
   /** So long a question waits for a whole load before it is answered from pages. */
   readonly coldMs: number
   readonly memory: Memory
+  readonly kept: Kept
   readonly now: () => number
   /** Lets timers and I/O run before going on. */
   readonly turn: () => Promise<void>
@@ -67,9 +70,10 @@ export class StoreGraph implements Tenant {
   /** Changes applied while pages are being read, because those may be older. */
   #recent: TupleChange[] = []
   #reading = 0
+  #era = newEra()
   /** Bytes of pages on their way. */
   #coming = 0
-  #hints = 0
+  readonly #hints = new Hints(() => this.refresh())
   readonly #options: StoreGraphOptions
 
   constructor(options: StoreGraphOptions) {
@@ -77,7 +81,7 @@ export class StoreGraph implements Tenant {
     this.#paged = options.paged
     this.#tooLarge = new TooLarge(options.memory, this)
     this.graph = new Graph({ paged: true })
-    this.view = new Snapshot(this.graph, 0)
+    this.view = this.#viewAt(this.graph, 0)
   }
 
   /** May a question be answered now, as far as own writes are concerned? */
@@ -158,7 +162,7 @@ export class StoreGraph implements Tenant {
   #adopt(graph: Graph, asked: number): void {
     if (graph === this.#unfinished) this.#unfinished = undefined
     this.graph = graph
-    this.view = new Snapshot(graph, graph.revision)
+    this.view = this.#viewAt(graph, graph.revision)
     this.#queue = []
     this.#queued = graph.revision
     this.contactMs = Math.max(this.contactMs, asked)
@@ -207,7 +211,7 @@ export class StoreGraph implements Tenant {
   #changed(): void {
     const { graph } = this
     this.#views.retire(graph)
-    this.view = new Snapshot(graph, graph.revision)
+    this.view = this.#viewAt(graph, graph.revision)
     this.#report()
   }
 
@@ -218,6 +222,10 @@ export class StoreGraph implements Tenant {
     this.flush()
     this.#adopt(new Graph({ paged: true, revision: this.graph.revision }), this.contactMs)
     return true
+  }
+
+  #viewAt(graph: Graph, revision: number): Snapshot {
+    return new Snapshot(graph, revision, this.#options.kept.at(this.#era, revision))
   }
 
   #outgrown(): void {
@@ -239,6 +247,8 @@ export class StoreGraph implements Tenant {
 
   forget(): void {
     this.ready = false
+    // What comes next may be another history.
+    this.#era = newEra()
     this.graph = new Graph({ paged: true })
     this.#report()
   }
@@ -274,19 +284,9 @@ export class StoreGraph implements Tenant {
     return revision
   }
 
-  /** Another process may have written. Hints that come while one is followed become one more. */
+  /** Another process may have written. */
   hint(): void {
-    if (!this.ready) return
-    this.#hints++
-    if (this.#hints > 1) return
-    const follow = async () => {
-      while (this.#hints > 0) {
-        const heard = this.#hints
-        await this.refresh().catch(() => undefined)
-        this.#hints = this.#hints > heard ? 1 : 0
-      }
-    }
-    void follow()
+    if (this.ready) this.#hints.heard()
   }
 
   /** The source went back behind what is held: a backup was restored, or a replica took over that had not everything. What is held never was, then. */
@@ -341,7 +341,7 @@ export class StoreGraph implements Tenant {
     if (revision > this.graph.revision && revision > (await this.refresh()))
       throw new CheckError("validation_error", `the store has no revision ${revision}`)
     await this.caughtUp()
-    const view = revision === this.graph.revision ? this.view : new Snapshot(this.graph, revision)
+    const view = revision === this.graph.revision ? this.view : this.#viewAt(this.graph, revision)
     this.hold(view)
     if (view === this.view) return view
     try {

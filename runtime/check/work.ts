@@ -1,4 +1,5 @@
 import type { Graph } from "./graph.ts"
+import type { KeptAt } from "./kept.ts"
 import type { Overlay } from "./overlay.ts"
 import type { PageKey } from "./ports.ts"
 
@@ -23,6 +24,8 @@ export interface View {
   readonly past?: Overlay | undefined
   /** What was installed in the graph after this epoch is not of this view. */
   readonly epoch?: number | undefined
+  /** What other questions found at the view's revision. */
+  readonly kept?: KeptAt | undefined
 }
 
 /**

@@ -57,11 +57,10 @@ function randomTuple(random: Random): TupleKey {
   )
 }
 
-test("a list is true at the one revision it names, whatever is written while it is made and read", async () => {
-  const random = new Random(5)
+/** An engine whose every look at the clock ends the turn, so that writes come between all steps. */
+async function busy(random: Random) {
   const source = new MemorySource()
   let clock = 0
-  // Every look at the clock ends the turn, so that writes come between all steps.
   const engine = new Engine(source, {
     pollMs: 0,
     stepsPerLook: 4,
@@ -75,6 +74,17 @@ test("a list is true at the one revision it names, whatever is written while it 
     )
   for (let at = 0; at < 60; at++) source.write(randomTuple(random))
   await engine.warm("store")
+  const docsAt = (user: string, revision: number) =>
+    [...readers(source, revision)]
+      .filter((pair) => pair.startsWith(`${user} `))
+      .map((pair) => pair.split(" ")[1])
+      .sort()
+  return { source, engine, write, docsAt }
+}
+
+test("a list is true at the one revision it names, whatever is written while it is made and read", async () => {
+  const random = new Random(5)
+  const { source, engine, write, docsAt } = await busy(random)
   let moved = 0
   for (let round = 0; round < 150; round++) {
     const user = `user:${random.below(8)}`
@@ -94,13 +104,8 @@ test("a list is true at the one revision it names, whatever is written while it 
     }
     const [list, stream, users] = await asked
     for (let at = 0; at < 20; at++) write()
-    const docsAt = (revision: number) =>
-      [...readers(source, revision)]
-        .filter((pair) => pair.startsWith(`${user} `))
-        .map((pair) => pair.split(" ")[1])
-        .sort()
-    expect([...list.objects].sort()).toEqual(docsAt(list.revision))
-    expect([...stream.batches()].flat().sort()).toEqual(docsAt(stream.revision))
+    expect([...list.objects].sort()).toEqual(docsAt(user, list.revision))
+    expect([...stream.batches()].flat().sort()).toEqual(docsAt(user, stream.revision))
     const usersAt = [...readers(source, users.revision)]
       .filter((pair) => pair.endsWith(` ${object}`))
       .map((pair) => pair.split(" ")[0])
@@ -109,4 +114,33 @@ test("a list is true at the one revision it names, whatever is written while it 
   }
   engine.close()
   expect(moved).toBeGreaterThan(100)
+})
+
+test("what is kept of lists is true at the revision it is given for, and pages at that of the first", async () => {
+  const random = new Random(7)
+  const { source, engine, write, docsAt } = await busy(random)
+  for (let round = 0; round < 150; round++) {
+    const question = { user: `user:${random.below(8)}`, relation: "reader", type: "doc" }
+    // At once again, which comes from what was kept; and after writes, which must not.
+    for (const writes of [0, 0, 2]) {
+      const list = await engine.ask("store", streamObjects(model, question, engine.bounds))
+      expect([...list.batches()].flat().sort()).toEqual(docsAt(question.user, list.revision))
+      expect(list.revision).toBe(await source.revision("store"))
+      for (let at = 0; at < writes; at++) write()
+    }
+    const pagesAt = await source.revision("store")
+    const found: string[] = []
+    let after: string | undefined
+    do {
+      const work = streamObjects(model, { ...question, pageSize: 2, after }, engine.bounds)
+      const page = await engine.ask("store", work, after === undefined ? {} : { exactly: pagesAt })
+      expect(page.revision).toBe(pagesAt)
+      for (const names of page.batches()) found.push(...names)
+      after = page.next
+      write()
+    } while (after !== undefined)
+    expect(found).toEqual(docsAt(question.user, pagesAt))
+  }
+  expect(engine.keptHits).toBeGreaterThan(300)
+  engine.close()
 })
