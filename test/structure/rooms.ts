@@ -21,6 +21,7 @@ const compilerRooms = [
   "compiler/gateway",
   "compiler/model",
   "compiler/model-test",
+  "compiler/policy",
   "compiler/diff",
   "compiler/render",
   "compiler/compile.ts",
@@ -306,6 +307,11 @@ export const rooms: readonly Room[] = [
     doors: ["coverage", "declared-tests", "run", "store-file", "suite", "words"],
     may: ["compiler/core", "compiler/model", ...pure],
     packages: ["yaml"],
+  },
+  {
+    path: "compiler/policy",
+    doors: [],
+    may: ["compiler/core", "runtime/plan"],
   },
   {
     path: "compiler/gateway",

@@ -1,0 +1,67 @@
+import type { SourceFile, Span } from "../core/source.ts"
+
+/**
+ * A piece of a document as it stands there, between its quotes or tags. `expression`: it is one C# expression (`@(…)`) or its statements (`@{…}`),
+ * `inner` being what stands between the outermost brackets. `markup`: it holds tags and is kept as written.
+ */
+export interface Raw {
+  readonly kind: "text" | "expression" | "statements" | "markup"
+  readonly span: Span
+  /** Of expressions. */
+  readonly inner?: Span
+  /** Parts of the span that are meant as they stand: CDATA without its frame. Absent: the whole span, with entities. */
+  readonly literal?: readonly { readonly span: Span; readonly entities: boolean }[]
+}
+
+export interface Attribute {
+  readonly name: string
+  readonly nameSpan: Span
+  readonly raw: Raw
+}
+
+export interface Comment {
+  readonly kind: "comment"
+  /** Between `<!--` and `-->`. */
+  readonly text: string
+  readonly span: Span
+}
+
+export interface TextNode {
+  readonly kind: "text"
+  readonly raw: Raw
+}
+
+export interface Element {
+  readonly kind: "element"
+  readonly name: string
+  /** The name in the start tag. */
+  readonly nameSpan: Span
+  readonly attributes: readonly Attribute[]
+  readonly children: readonly Node[]
+  /** From `<` to the end of the end tag. */
+  readonly span: Span
+}
+
+export type Node = Element | TextNode | Comment
+
+/** An XML policy document. */
+export interface PolicyDocument {
+  readonly file: SourceFile
+  /** `policies` or `fragment`; undefined when there is none (reported). */
+  readonly root: Element | undefined
+  /** Comments before and after the root. */
+  readonly around: readonly Comment[]
+  /** Written as text that only looks like XML: an expression holds `"`, `<` or `&` as they are, so entities in its texts are meant as they stand. */
+  readonly plain: boolean
+  /** Something was not understood (reported): what seems to be missing may be there. */
+  readonly damaged: boolean
+}
+
+/** The elements among the children. */
+export function elementsOf(element: Element): Element[] {
+  return element.children.filter((child) => child.kind === "element")
+}
+
+export function attributeOf(element: Element, name: string): Attribute | undefined {
+  return element.attributes.find((each) => each.name === name)
+}

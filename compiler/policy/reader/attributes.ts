@@ -1,0 +1,114 @@
+import { shown } from "../../core/shown.ts"
+import type { Attribute, Raw } from "../ast.ts"
+import type { Cursor } from "./cursor.ts"
+import { beginsExpression } from "./expression-scan.ts"
+import { readExpression } from "./texts.ts"
+
+const attributesMax = 50
+
+/** Reads the attributes of a start tag, up to `>` or `/>` or to where it can't go on. */
+export function readAttributes(cursor: Cursor, element: string): Attribute[] {
+  const attributes: Attribute[] = []
+  const first = new Map<string, Attribute>()
+  for (;;) {
+    cursor.blanks()
+    if (cursor.done || cursor.givenUp || cursor.sees(">") || cursor.sees("/>") || cursor.sees("<"))
+      return attributes
+    const attribute = readAttribute(cursor)
+    if (attribute === undefined) continue
+    const earlier = first.get(attribute.name)
+    if (earlier !== undefined) {
+      const { start, end } = attribute.nameSpan
+      cursor.report("SP7001", start, end, `\`${shown(attribute.name)}\` is there twice`, {
+        help: "Keep one of the two.",
+        related: [{ span: earlier.nameSpan, message: "the first" }],
+      })
+      continue
+    }
+    first.set(attribute.name, attribute)
+    attributes.push(attribute)
+    if (attributes.length > attributesMax) {
+      const { start, end } = attribute.nameSpan
+      cursor.report("SP7003", start, end, `\`<${shown(element)}>\` has more than ${attributesMax} attributes`)
+      cursor.giveUp()
+    }
+  }
+}
+
+function readAttribute(cursor: Cursor): Attribute | undefined {
+  const start = cursor.at
+  const name = cursor.name()
+  if (name === undefined) {
+    skipStray(cursor)
+    cursor.report(
+      "SP7001",
+      start,
+      cursor.at,
+      `\`${shown(cursor.text.slice(start, cursor.at))}\` is no attribute`,
+      {
+        help: 'An attribute is `name="value"`; a `"` in a value that is no expression is written `&quot;`.',
+      },
+    )
+    return undefined
+  }
+  const nameSpan = cursor.file.span(start, cursor.at)
+  cursor.blanks()
+  if (!cursor.takes("=")) {
+    cursor.report("SP7001", start, nameSpan.end, `\`${shown(name)}\` has no value`, {
+      help: `Write \`${shown(name)}="…"\`.`,
+    })
+    return undefined
+  }
+  cursor.blanks()
+  const quote = cursor.text[cursor.at]
+  if (quote !== '"' && quote !== "'") {
+    cursor.report("SP7001", cursor.at, cursor.at + 1, `the value of \`${shown(name)}\` has no quotes`, {
+      help: `Write \`${shown(name)}="…"\`.`,
+    })
+    skipStray(cursor)
+    return undefined
+  }
+  cursor.at += 1
+  const raw = readValue(cursor, quote, name)
+  return raw === undefined ? undefined : { name, nameSpan, raw }
+}
+
+/** At least one character, up to a place where something else may begin. */
+function skipStray(cursor: Cursor): void {
+  cursor.at += 1
+  while (!cursor.done && !/[\s<>]/.test(cursor.text[cursor.at] ?? "") && !cursor.sees("/>")) cursor.at += 1
+}
+
+function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined {
+  const start = cursor.at
+  cursor.blanks()
+  if (beginsExpression(cursor.text, cursor.at)) {
+    const raw = readExpression(cursor, { start, until: quote, what: `\`${shown(name)}\`` })
+    return raw ?? recover(cursor)
+  }
+  const end = cursor.find(quote, cursor.at)
+  if (end === undefined) {
+    cursor.report("SP7001", start - 1, start, `the value of \`${shown(name)}\` has no end`, {
+      help: `Write \`${quote}\` where it ends.`,
+    })
+    cursor.at = cursor.text.length
+    return undefined
+  }
+  cursor.at = end + 1
+  const value = cursor.text.slice(start, end)
+  const less = start + value.indexOf("<")
+  // On one line it is most likely meant; over several, the closing quote is missing.
+  if (less >= start && value.includes("\n") && !cursor.damaged)
+    cursor.report("SP7001", less, less + 1, `the value of \`${shown(name)}\` holds \`<\``, {
+      help: `Write \`&lt;\`; or \`${quote}\` is missing where the value should have ended.`,
+    })
+  return { kind: "text", span: cursor.file.span(start, end) }
+}
+
+/** Behind an expression that has no end: what looks most like the end of its attribute is taken for that. */
+function recover(cursor: Cursor): undefined {
+  const ends = /["'](?=\s*\/?>|\s+[A-Za-z_][\w.:-]*\s*=\s*["'])/g
+  ends.lastIndex = cursor.at
+  const found = ends.exec(cursor.text)
+  cursor.at = found === null ? cursor.text.length : found.index + 1
+}

@@ -1,0 +1,124 @@
+import { characterAt } from "./characters.ts"
+
+/** Where an expression ends, or where it stopped making sense: `at` is the bracket or the end of the text that fits nothing. */
+export type ExpressionEnd = { readonly end: number } | { readonly at: number; readonly expected: string }
+
+/** One thing that is open: brackets of code, or a text. `quote` is the quote as it is written, raw or as an entity. */
+type Frame =
+  | { readonly kind: "code"; readonly close: string }
+  | {
+      readonly kind: "text"
+      readonly quote: string
+      readonly verbatim: boolean
+      readonly holes: boolean
+    }
+
+const closers: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" }
+const depthMax = 500
+
+/** Whether an expression begins at `at`: `@(` or `@{`. */
+export function beginsExpression(text: string, at: number): boolean {
+  return text[at] === "@" && (text[at + 1] === "(" || text[at + 1] === "{")
+}
+
+/**
+ * Finds the end of the expression that begins at `start` with `@(` or `@{`: its balanced close, where brackets in C# texts (`"…"`, `@"…"`, `$"…{…}…"`),
+ * characters and comments do not count. Documents are written as XML and as text that is only nearly XML, so a quote may be raw or an entity;
+ * a text ends with the quote it began with.
+ */
+export function expressionEnd(text: string, start: number): ExpressionEnd {
+  return new ExpressionScan(text, start + 1).run()
+}
+
+class ExpressionScan {
+  readonly #text: string
+  readonly #frames: Frame[] = []
+  #at: number
+  /** `$` and `@` right before: they tell what the text after them is. */
+  #prefix = ""
+
+  constructor(text: string, at: number) {
+    this.#text = text
+    this.#at = at
+  }
+
+  run(): ExpressionEnd {
+    for (;;) {
+      if (this.#at >= this.#text.length) return this.#stopped(this.#text.length)
+      const top = this.#frames.at(-1)
+      const failed = top?.kind === "text" ? this.#inText(top) : this.#inCode()
+      if (failed !== undefined) return failed
+      if (this.#frames.length === 0) return { end: this.#at }
+      if (this.#frames.length > depthMax) return this.#stopped(this.#at)
+    }
+  }
+
+  #stopped(at: number): ExpressionEnd {
+    const top = this.#frames.at(-1)
+    return { at, expected: top === undefined ? ")" : top.kind === "code" ? top.close : '"' }
+  }
+
+  #inCode(): ExpressionEnd | undefined {
+    const { character, length } = characterAt(this.#text, this.#at)
+    const prefix = this.#prefix
+    this.#prefix = character === "$" || character === "@" ? prefix + character : ""
+    const close = closers[character]
+    if (close !== undefined) this.#frames.push({ kind: "code", close })
+    else if (character === ")" || character === "]" || character === "}") {
+      const top = this.#frames.at(-1)
+      if (top?.kind === "code" && top.close !== character) return this.#stopped(this.#at)
+      this.#frames.pop()
+    } else if (character === '"') {
+      const quote = this.#text.slice(this.#at, this.#at + length)
+      this.#frames.push({
+        kind: "text",
+        quote,
+        verbatim: prefix.includes("@"),
+        holes: prefix.includes("$"),
+      })
+    } else if (character === "'") return this.#character(length)
+    else if (character === "/") return this.#slash(length)
+    this.#at += length
+    return undefined
+  }
+
+  /** A character literal, if it is one: an apostrophe may also stand alone in code that is wrong anyway. */
+  #character(length: number): undefined {
+    const found =
+      /^(?:\\(?:[xu][0-9A-Fa-f]{1,8}|&(?:amp;)?\w+;|.)|&(?:amp;)?#?\w+;|[^\\'\n])(?:'|&apos;|&#39;)/.exec(
+        this.#text.slice(this.#at + length, this.#at + length + 24),
+      )
+    this.#at += length + (found?.[0].length ?? 0)
+    return undefined
+  }
+
+  #slash(length: number): undefined {
+    const next = this.#text[this.#at + 1]
+    if (next === "/") {
+      const end = this.#text.indexOf("\n", this.#at)
+      this.#at = end < 0 ? this.#text.length : end
+    } else if (next === "*") {
+      const end = this.#text.indexOf("*/", this.#at + 2)
+      this.#at = end < 0 ? this.#text.length : end + 2
+    } else this.#at += length
+    return undefined
+  }
+
+  #inText({ quote, verbatim, holes }: Extract<Frame, { kind: "text" }>): undefined {
+    const text = this.#text
+    if (text.startsWith(quote, this.#at)) {
+      this.#at += quote.length
+      if (verbatim && text.startsWith(quote, this.#at)) this.#at += quote.length
+      else this.#frames.pop()
+      return
+    }
+    const character = text[this.#at]
+    if (character === "\\" && !verbatim) {
+      this.#at += 1 + characterAt(text, this.#at + 1).length
+    } else if (holes && character === "{" && text[this.#at + 1] === "{") this.#at += 2
+    else if (holes && character === "{") {
+      this.#frames.push({ kind: "code", close: "}" })
+      this.#at += 1
+    } else this.#at += 1
+  }
+}

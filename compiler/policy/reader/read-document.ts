@@ -1,0 +1,257 @@
+import type { Report } from "../../core/diagnostic.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
+import type { SourceFile } from "../../core/source.ts"
+import type { Comment, Element, Node, PolicyDocument } from "../ast.ts"
+import { readAttributes } from "./attributes.ts"
+import { Cursor } from "./cursor.ts"
+import { readOpaque, readText } from "./texts.ts"
+
+/** Elements whose content is a body: markup in it belongs to the body. */
+const opaque: ReadonlySet<string> = new Set(["set-body", "xsl-transform"])
+
+const documentMax = 1024 * 1024
+const depthMax = 64
+const elementsMax = 20_000
+const findingsMax = 50
+
+/** What is being read: an element whose end tag was not seen yet. */
+interface Open {
+  readonly name: string
+  readonly start: number
+  readonly nameEnd: number
+  readonly attributes: Element["attributes"]
+  readonly children: Node[]
+}
+
+/**
+ * Reads a policy document. Most of them are no XML: an attribute that begins with `@(` holds `"` and `<` as C# has them. So an expression runs to its
+ * balanced close, whatever is in it; the rest is XML without document types and without entities of its own.
+ * Whatever is wrong is reported (SP7001, SP7002, SP7003) with its place, several in one run; nothing is thrown, and every document comes to an end.
+ */
+export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocument {
+  if (file.text.length > documentMax) {
+    report.add(
+      "SP7003",
+      file.span(0, 0),
+      `the document has ${file.text.length} characters, ${documentMax} are possible`,
+    )
+    return { file, root: undefined, around: [], plain: false, damaged: true }
+  }
+  return new DocumentReader(file, report).read()
+}
+
+class DocumentReader {
+  readonly #cursor: Cursor
+  readonly #around: Comment[] = []
+  readonly #open: Open[] = []
+  #root: Element | undefined
+  #elements = 0
+
+  constructor(file: SourceFile, report: Report) {
+    this.#cursor = new Cursor(file, report, findingsMax)
+  }
+
+  read(): PolicyDocument {
+    const cursor = this.#cursor
+    while (!cursor.done && !cursor.givenUp) this.#next()
+    this.#closeRest()
+    if (this.#root === undefined && !cursor.damaged)
+      cursor.report("SP7002", 0, 0, "there is neither `<policies>` nor `<fragment>`")
+    const { file, plain, damaged } = cursor
+    return { file, root: this.#root, around: this.#around, plain, damaged }
+  }
+
+  #next(): void {
+    const cursor = this.#cursor
+    if (!cursor.sees("<")) {
+      this.#text()
+      return
+    }
+    if (cursor.sees("<!--")) this.#comment()
+    else if (cursor.sees("<![CDATA[")) this.#text()
+    else if (cursor.sees("<?")) this.#instruction()
+    else if (cursor.sees("<!")) this.#declaration()
+    else if (cursor.sees("</")) this.#endTag()
+    else this.#startTag()
+  }
+
+  #add(node: Node): void {
+    const parent = this.#open.at(-1)
+    if (parent !== undefined) parent.children.push(node)
+    else if (node.kind === "comment") this.#around.push(node)
+    else if (node.kind === "element") this.#addRoot(node)
+  }
+
+  #addRoot(element: Element): void {
+    if (this.#root === undefined) {
+      this.#root = element
+      if (element.name === "policies" || element.name === "fragment") return
+      const { start, end } = element.nameSpan
+      const near = didYouMean(element.name, ["policies", "fragment"])
+      this.#cursor.report(
+        "SP7002",
+        start,
+        end,
+        `a document does not begin with \`<${shown(element.name)}>\`${near}`,
+      )
+      return
+    }
+    const { start, end } = element.nameSpan
+    this.#cursor.report(
+      "SP7002",
+      start,
+      end,
+      `\`<${shown(element.name)}>\` stands behind the document's end`,
+      {
+        help: "A file holds one document: remove what follows it, or move it into a file of its own.",
+      },
+    )
+  }
+
+  #text(): void {
+    const cursor = this.#cursor
+    const { at } = cursor
+    const raw = readText(cursor)
+    if (raw === undefined) return
+    if (this.#open.length > 0) this.#add({ kind: "text", raw })
+    else
+      cursor.report("SP7001", at, raw.span.end, "text stands outside of the document", { help: "Remove it." })
+  }
+
+  #comment(): void {
+    const cursor = this.#cursor
+    const start = cursor.at
+    const end = cursor.find("-->", start + 4)
+    if (end === undefined) {
+      cursor.report("SP7001", start, start + 4, "the comment has no `-->`", {
+        help: "Write `-->` where it ends.",
+      })
+      cursor.at = cursor.text.length
+      return
+    }
+    cursor.at = end + 3
+    const text = cursor.text.slice(start + 4, end)
+    this.#add({ kind: "comment", text, span: cursor.file.span(start, end + 3) })
+  }
+
+  /** `<?xml …?>` says nothing that would count here. */
+  #instruction(): void {
+    const cursor = this.#cursor
+    const end = cursor.find("?>", cursor.at)
+    if (end === undefined) {
+      cursor.report("SP7001", cursor.at, cursor.at + 2, "the instruction has no `?>`", { help: "Remove it." })
+      cursor.at = cursor.text.length
+    } else cursor.at = end + 2
+  }
+
+  #declaration(): void {
+    const cursor = this.#cursor
+    const end = cursor.find(">", cursor.at) ?? cursor.at + 1
+    cursor.report("SP7001", cursor.at, end + 1, "a document declares no types and no entities", {
+      help: "Remove it; `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and `&#…;` are always there.",
+    })
+    cursor.at = end + 1
+  }
+
+  #startTag(): void {
+    const cursor = this.#cursor
+    const start = cursor.at
+    cursor.at += 1
+    const name = cursor.name()
+    if (name === undefined) {
+      cursor.report("SP7001", start, start + 1, "no element begins here", {
+        help: "Write `&lt;` for the character, or put it in an expression: `@(…)`.",
+      })
+      this.#skipText()
+      return
+    }
+    const nameEnd = cursor.at
+    const attributes = readAttributes(cursor, name)
+    this.#elements += 1
+    if (this.#elements > elementsMax || this.#open.length >= depthMax) {
+      const what = this.#open.length >= depthMax ? `${depthMax} levels` : `${elementsMax} elements`
+      cursor.report("SP7003", start, nameEnd, `more than ${what} are not possible`)
+      cursor.giveUp()
+      return
+    }
+    const open: Open = { name, start, nameEnd, attributes, children: [] }
+    if (cursor.takes("/>")) this.#finish(open)
+    else {
+      if (!cursor.takes(">"))
+        cursor.report("SP7001", start, nameEnd, `the tag \`<${shown(name)}\` has no \`>\``, {
+          help: "Write `>`, or `/>` where the element is empty.",
+        })
+      this.#open.push(open)
+      if (opaque.has(name)) {
+        const raw = readOpaque(cursor, name)
+        if (raw !== undefined) open.children.push({ kind: "text", raw })
+      }
+    }
+  }
+
+  #skipText(): void {
+    const next = this.#cursor.find("<", this.#cursor.at)
+    this.#cursor.at = next ?? this.#cursor.text.length
+  }
+
+  #endTag(): void {
+    const cursor = this.#cursor
+    const start = cursor.at
+    cursor.at += 2
+    const name = cursor.name()
+    cursor.blanks()
+    const closed = cursor.takes(">")
+    if (name === undefined || !closed) {
+      cursor.report("SP7001", start, cursor.at, "an end tag is `</NAME>`", { help: "Correct the tag." })
+      if (name === undefined) {
+        if (cursor.at === start + 2) this.#skipText()
+        return
+      }
+    }
+    const depth = this.#open.findLastIndex((each) => each.name === name)
+    if (depth < 0) {
+      const inner = this.#open.at(-1)
+      const near = inner === undefined ? "" : `; \`<${shown(inner.name)}>\` is open here`
+      cursor.report("SP7001", start, cursor.at, `nothing is ended by \`</${shown(name)}>\`${near}`, {
+        help: "Remove the tag, or correct its name.",
+      })
+      return
+    }
+    for (const open of this.#open.splice(depth + 1).reverse()) {
+      this.#reportUnclosed(open, `\`</${shown(name)}>\` comes first`)
+      this.#adopt(open, start)
+    }
+    this.#finish(this.#open.pop() as Open)
+  }
+
+  #closeRest(): void {
+    while (this.#open.length > 0) {
+      const open = this.#open.pop() as Open
+      if (!this.#cursor.givenUp) this.#reportUnclosed(open, "the document ends first")
+      this.#adopt(open, this.#cursor.at)
+    }
+  }
+
+  #reportUnclosed({ name, start, nameEnd }: Open, why: string): void {
+    this.#cursor.report("SP7001", start, nameEnd, `\`<${shown(name)}>\` has no end tag: ${why}`, {
+      help: `Write \`</${shown(name)}>\` where it ends, or \`<${shown(name)} … />\` where it is empty.`,
+    })
+  }
+
+  #finish(open: Open): void {
+    this.#adopt(open, this.#cursor.at)
+  }
+
+  #adopt({ name, start, nameEnd, attributes, children }: Open, end: number): void {
+    const { file } = this.#cursor
+    this.#add({
+      kind: "element",
+      name,
+      nameSpan: file.span(start + 1, nameEnd),
+      attributes,
+      children,
+      span: file.span(start, end),
+    })
+  }
+}

@@ -1,0 +1,150 @@
+import type { Span } from "../../core/source.ts"
+import type { Raw } from "../ast.ts"
+import { readEntity } from "./characters.ts"
+import type { Cursor } from "./cursor.ts"
+import { beginsExpression, expressionEnd } from "./expression-scan.ts"
+
+/** Where an expression stands: `start` is where its text or value begins, `until` what ends that. */
+interface Surrounding {
+  readonly start: number
+  readonly until: string
+  readonly what: string
+}
+
+/**
+ * The expression at the cursor and the end of what holds it. Undefined, and reported, when it has no end or is not alone; the cursor then is where
+ * the text around it can be read as plain text.
+ */
+export function readExpression(cursor: Cursor, { start, until, what }: Surrounding): Raw | undefined {
+  const { text, file, at } = cursor
+  const found = expressionEnd(text, at)
+  if (!("end" in found)) {
+    const place = file.position(Math.min(found.at, text.length))
+    cursor.report("SP7004", at, at + 2, `the expression in ${what} has no end`, {
+      help: `Up to line ${place.line}, column ${place.column} \`${found.expected}\` is missing.`,
+    })
+    return undefined
+  }
+  if (isPlain(text, at + 2, found.end - 1, until)) cursor.plain = true
+  cursor.at = found.end
+  cursor.blanks()
+  if (!cursor.sees(until)) {
+    cursor.report("SP7004", cursor.at, cursor.at + 1, `the expression in ${what} is not alone`, {
+      help: 'An expression is the whole value: write the rest into it, e.g. `@($"before{…}after")`.',
+    })
+    return undefined
+  }
+  const end = cursor.at
+  if (until !== "<") cursor.at += 1
+  return {
+    kind: text[at + 1] === "(" ? "expression" : "statements",
+    span: file.span(start, end),
+    inner: file.span(at + 2, found.end - 1),
+  }
+}
+
+/** Whether the code can't be XML: its `"` would end the attribute, `<` or `&` would begin something. */
+function isPlain(text: string, start: number, end: number, until: string): boolean {
+  for (let at = start; at < end; at++) {
+    const character = text[at]
+    if (character === "<" || (character === '"' && until === '"')) return true
+    if (character === "&") {
+      const entity = readEntity(text, at, false)
+      if (entity === undefined) return true
+      at += entity.length - 1
+    }
+  }
+  return false
+}
+
+/** Text up to the next tag or comment; CDATA is part of it. Undefined where it is only blank. */
+export function readText(cursor: Cursor): Raw | undefined {
+  const start = cursor.at
+  cursor.blanks()
+  if (beginsExpression(cursor.text, cursor.at)) {
+    const raw = readExpression(cursor, { start, until: "<", what: "the text" })
+    if (raw !== undefined) return raw
+  }
+  const literal: { span: Span; entities: boolean }[] = []
+  let at = start
+  let framed = false
+  for (;;) {
+    const next = cursor.find("<", at) ?? cursor.text.length
+    if (next > at) literal.push({ span: cursor.file.span(at, next), entities: true })
+    cursor.at = next
+    if (!cursor.sees("<![CDATA[")) break
+    framed = true
+    const end = cursor.find("]]>", next + 9)
+    if (end === undefined) {
+      cursor.report("SP7001", next, next + 9, "the CDATA section has no `]]>`", {
+        help: "Write `]]>` where it ends.",
+      })
+      cursor.at = cursor.text.length
+      break
+    }
+    literal.push({ span: cursor.file.span(next + 9, end), entities: false })
+    at = end + 3
+  }
+  const span = cursor.file.span(start, cursor.at)
+  if (!framed && cursor.text.slice(span.start, span.end).trim() === "") return undefined
+  return framed ? textOfParts(span, literal, cursor) : { kind: "text", span }
+}
+
+/** An expression may stand in CDATA as well. */
+function textOfParts(span: Span, literal: NonNullable<Raw["literal"]>, cursor: Cursor): Raw {
+  const parts = literal.filter(
+    (part) => !part.entities || cursor.text.slice(part.span.start, part.span.end).trim() !== "",
+  )
+  const [only] = parts
+  if (only !== undefined && parts.length === 1 && !only.entities) {
+    const inner = cursor.text.slice(only.span.start, only.span.end)
+    const at = only.span.start + (inner.length - inner.trimStart().length)
+    if (beginsExpression(cursor.text, at)) {
+      const found = expressionEnd(cursor.text, at)
+      if ("end" in found && cursor.text.slice(found.end, only.span.end).trim() === "") {
+        cursor.plain = true
+        const kind = cursor.text[at + 1] === "(" ? "expression" : "statements"
+        return { kind, span, inner: cursor.file.span(at + 2, found.end - 1) }
+      }
+    }
+  }
+  return { kind: "text", span, literal: parts }
+}
+
+/** Some tools write the expression of a body into a `<value>`. */
+const wrapped = /^\s*<value>\s*@[({]/
+
+/** The content of an element that may hold anything, up to its end tag, which stays. */
+export function readOpaque(cursor: Cursor, name: string): Raw | undefined {
+  const start = cursor.at
+  if (wrapped.test(cursor.text.slice(start, start + 64))) return undefined
+  cursor.blanks()
+  if (beginsExpression(cursor.text, cursor.at)) {
+    const raw = readExpression(cursor, { start, until: "<", what: `\`<${name}>\`` })
+    if (raw !== undefined && cursor.sees("</")) return raw
+  } else if (!cursor.sees("<") || cursor.sees("</") || cursor.sees("<![CDATA[")) {
+    cursor.at = start
+    const raw = readText(cursor)
+    if (cursor.sees("</")) return raw
+  }
+  cursor.at = start
+  const end = endTag(cursor, name, start)
+  if (end === undefined) {
+    cursor.at = cursor.text.length
+    return undefined
+  }
+  cursor.at = end
+  return { kind: "markup", span: cursor.file.span(start, end) }
+}
+
+/** Where `</name` stands; such an element inside of the markup counts. */
+function endTag(cursor: Cursor, name: string, start: number): number | undefined {
+  const tags = new RegExp(`<(/?)${name}(?=[\\s/>])`, "g")
+  tags.lastIndex = start
+  let depth = 1
+  for (let found = tags.exec(cursor.text); found !== null; found = tags.exec(cursor.text)) {
+    depth += found[1] === "/" ? -1 : 1
+    if (depth === 0) return found.index
+  }
+  return undefined
+}

@@ -1,0 +1,139 @@
+import type { SourceFile, Span } from "../core/source.ts"
+import type { Raw } from "./ast.ts"
+import { readEntity } from "./reader/characters.ts"
+
+/** A run of text and where it begins in the file. `fixed`: the whole run stands for the one place it came from (an entity, a named value). */
+interface Run {
+  readonly at: number
+  readonly source: number
+  readonly sourceEnd: number
+  readonly fixed: boolean
+}
+
+/** Text made of a document's text: entities replaced, named values put in. Knows for each place where it came from. */
+export class SourceText {
+  readonly file: SourceFile
+  readonly text: string
+  readonly #runs: readonly Run[]
+
+  private constructor(file: SourceFile, text: string, runs: readonly Run[]) {
+    this.file = file
+    this.text = text
+    this.#runs = runs
+  }
+
+  /** Pieces of a file in their order: as they stand, or replaced by a text. */
+  static of(
+    file: SourceFile,
+    pieces: readonly { readonly start: number; readonly end: number; readonly text?: string }[],
+  ): SourceText {
+    let text = ""
+    const runs: Run[] = []
+    for (const piece of pieces) {
+      const fixed = piece.text !== undefined
+      runs.push({ at: text.length, source: piece.start, sourceEnd: piece.end, fixed })
+      text += piece.text ?? file.text.slice(piece.start, piece.end)
+    }
+    return new SourceText(file, text, runs)
+  }
+
+  /** Where a part of the text came from. */
+  span(start: number, end: number): Span {
+    const first = this.#runAt(start)
+    const last = this.#runAt(Math.max(start, end - 1))
+    const from = first === undefined ? 0 : first.fixed ? first.source : first.source + (start - first.at)
+    const to = last === undefined ? from : last.fixed ? last.sourceEnd : last.source + (end - last.at)
+    return this.file.span(from, Math.max(from, to))
+  }
+
+  /** The text with some parts replaced; places in what is put in lead to what it replaced. */
+  replace(
+    parts: readonly { readonly start: number; readonly end: number; readonly text: string }[],
+  ): SourceText {
+    let text = ""
+    const runs: Run[] = []
+    const keep = (start: number, end: number): void => {
+      for (const run of this.#runsIn(start, end)) {
+        const from = Math.max(start, run.at)
+        const source = run.fixed ? run.source : run.source + (from - run.at)
+        runs.push({ ...run, at: text.length + (from - start), source })
+      }
+      text += this.text.slice(start, end)
+    }
+    let at = 0
+    for (const part of parts) {
+      keep(at, part.start)
+      const { start, end } = this.span(part.start, part.end)
+      runs.push({ at: text.length, source: start, sourceEnd: end, fixed: true })
+      text += part.text
+      at = part.end
+    }
+    keep(at, this.text.length)
+    return new SourceText(this.file, text, runs)
+  }
+
+  #runAt(at: number): Run | undefined {
+    return this.#runs.findLast((run) => run.at <= at) ?? this.#runs[0]
+  }
+
+  #runsIn(start: number, end: number): Run[] {
+    if (start >= end) return []
+    return this.#runs.filter((run, index) => {
+      const next = this.#runs[index + 1]?.at ?? this.text.length
+      return run.at < end && next > start
+    })
+  }
+}
+
+/**
+ * The text of a piece of a document. Entities become their characters. In code they do so everywhere but in C# texts that began with a raw `"` where
+ * the document is `plain`: there `&amp;` is what the author wrote and meant.
+ */
+export function sourceTextOf(raw: Raw, file: SourceFile, plain: boolean): SourceText {
+  if (raw.inner !== undefined) return SourceText.of(file, codePieces(raw.inner, plain))
+  if (raw.kind === "markup") return SourceText.of(file, [raw.span])
+  const parts = raw.literal ?? [{ span: raw.span, entities: true }]
+  return SourceText.of(
+    file,
+    parts.flatMap(({ span, entities }) => (entities ? textPieces(span) : [span])),
+  )
+}
+
+type Piece = { start: number; end: number; text?: string }
+
+function textPieces({ file, start, end }: Span): Piece[] {
+  const pieces: Piece[] = []
+  let from = start
+  for (let at = file.text.indexOf("&", start); at >= 0 && at < end; at = file.text.indexOf("&", at + 1)) {
+    const entity = readEntity(file.text, at, false)
+    if (entity === undefined) continue
+    if (at > from) pieces.push({ start: from, end: at })
+    pieces.push({ start: at, end: at + entity.length, text: entity.character })
+    from = at + entity.length
+  }
+  if (from < end) pieces.push({ start: from, end })
+  return pieces
+}
+
+/** Like `textPieces`, with an eye on texts of the code. */
+function codePieces({ file, start, end }: Span, plain: boolean): Piece[] {
+  const { text } = file
+  const pieces: Piece[] = []
+  let from = start
+  let inRaw = false
+  for (let at = start; at < end; at++) {
+    const character = text[at]
+    if (plain && character === '"') inRaw = !inRaw
+    else if (inRaw && character === "\\") at += 1
+    else if (character === "&" && !inRaw) {
+      const entity = readEntity(text, at, true)
+      if (entity === undefined) continue
+      if (at > from) pieces.push({ start: from, end: at })
+      pieces.push({ start: at, end: at + entity.length, text: entity.character })
+      at += entity.length - 1
+      from = at + 1
+    }
+  }
+  if (from < end) pieces.push({ start: from, end })
+  return pieces
+}
