@@ -3,8 +3,6 @@ export const editsMax = 3
 
 /** Best ones kept per node. */
 const keptMax = 8
-/** Of those that are one tuple only so many more are told at the end. */
-const aloneMax = 64
 
 /** One more tuple counts more than any distance; a tuple of the user itself is preferred to another for its group, that to a new place of the object. */
 export const costs = {
@@ -34,91 +32,45 @@ export interface Repair {
   readonly cost: number
 }
 
-/**
- * How something may come about: the best repairs, and every edit that is enough alone, as a set of bits by id. Where two things have to come about, the tuple that gives both may be far for either: among a few of
- * each it would be missed.
- */
-export interface Ways {
-  readonly best: readonly Repair[]
-  readonly alone: bigint
-}
+/** What has come about needs nothing. */
+export const already: readonly Repair[] = [{ edits: [], cost: 0 }]
 
-/** What has come about needs nothing: any edit will do. */
-export const already: Ways = { best: [{ edits: [], cost: 0 }], alone: -1n }
-export const impossible: Ways = { best: [], alone: 0n }
-
-/** Puts ways together. */
-export class WaySets {
+/** Puts repairs together and keeps the best. */
+export class Ways {
   /** Something was left out because there was too much. */
   cut = false
-  /** By edit: as a repair of its own, where it costs least. */
-  readonly #single: Repair[] = []
 
-  /** A repair of one edit; `cost` beside that of any edit. */
-  one(edit: Edit, cost: number): Ways {
-    const known = this.#single[edit.id]
-    const made: Repair = { edits: [edit], cost: costs.edit + cost }
-    if (known === undefined || known.cost > made.cost) this.#single[edit.id] = made
-    return { best: [made], alone: 1n << BigInt(edit.id) }
-  }
-
-  either(ways: readonly Ways[]): Ways {
-    if (ways.length === 1) return ways[0] as Ways
-    let alone = 0n
-    const found: Repair[] = []
-    for (const way of ways) {
-      alone |= way.alone
-      found.push(...way.best)
-    }
-    return { best: this.#best(found), alone }
-  }
-
-  both(one: Ways, two: Ways): Ways {
+  /** The best of those that bring two things about. */
+  both(one: readonly Repair[], two: readonly Repair[]): readonly Repair[] {
     if (one === already) return two
     if (two === already) return one
-    const alone = one.alone & two.alone
-    const found = this.#singles(alone, keptMax)
-    for (const first of one.best)
-      for (const second of two.best) {
+    const found: Repair[] = []
+    for (const first of one)
+      for (const second of two) {
         const joined = join(first, second)
         if (joined !== undefined) found.push(joined)
         else this.cut = true
       }
-    return { best: this.#best(found), alone }
+    return this.best(found)
   }
 
-  /** The best, and what is enough alone but was not among them; the best first. */
-  told({ best, alone }: Ways): readonly Repair[] {
-    const known = new Set(best.map(({ edits }) => keyOf(edits)))
-    const others = this.#singles(alone, aloneMax + keptMax).filter(({ edits }) => !known.has(keyOf(edits)))
-    return [...best, ...others].sort((a, b) => a.cost - b.cost)
-  }
-
-  #singles(alone: bigint, max: number): Repair[] {
-    if (alone <= 0n) return []
-    const digits = alone.toString(2)
-    const found: Repair[] = []
-    for (let at = digits.indexOf("1"); at >= 0; at = digits.indexOf("1", at + 1)) {
-      const single = this.#single[digits.length - 1 - at]
-      if (single !== undefined) found.push(single)
-    }
-    if (found.length <= max) return found
-    this.cut = true
-    return found.sort((a, b) => a.cost - b.cost).slice(0, max)
-  }
-
-  #best(found: readonly Repair[]): readonly Repair[] {
-    const byKey = new Map<string, Repair>()
-    for (const repair of found) {
-      const key = keyOf(repair.edits)
-      const known = byKey.get(key)
-      if (known === undefined || known.cost > repair.cost) byKey.set(key, repair)
-    }
-    const sorted = [...byKey.values()].sort((a, b) => a.cost - b.cost)
+  best(found: readonly Repair[]): readonly Repair[] {
+    const sorted = distinct(found)
     if (sorted.length <= keptMax) return sorted
     this.cut = true
     return sorted.slice(0, keptMax)
   }
+}
+
+/** Each set of edits once, the best first. */
+export function distinct(found: readonly Repair[]): readonly Repair[] {
+  const byKey = new Map<string, Repair>()
+  for (const repair of found) {
+    const key = keyOf(repair.edits)
+    const known = byKey.get(key)
+    if (known === undefined || known.cost > repair.cost) byKey.set(key, repair)
+  }
+  return [...byKey.values()].sort((a, b) => a.cost - b.cost)
 }
 
 /** The same edits have the same key. */
@@ -135,13 +87,11 @@ export function join(one: Repair, two: Repair): Repair | undefined {
   return { edits, cost: one.cost + two.cost - twice * costs.edit }
 }
 
-export function sameWays(one: Ways, two: Ways): boolean {
+export function sameRepairs(one: readonly Repair[], two: readonly Repair[]): boolean {
   return (
-    one.alone === two.alone &&
-    one.best.length === two.best.length &&
-    one.best.every(
-      (repair, at) =>
-        repair.cost === two.best[at]?.cost && keyOf(repair.edits) === keyOf(two.best[at]?.edits ?? []),
+    one.length === two.length &&
+    one.every(
+      (repair, at) => repair.cost === two[at]?.cost && keyOf(repair.edits) === keyOf(two[at]?.edits ?? []),
     )
   )
 }

@@ -170,6 +170,38 @@ type doc
   expect(misses?.[0]).toEqual({ add: [], remove: [tupleOf("group:both member user:ann")] })
 })
 
+test("one tuple whose deletion lifts an exclusion is a way out, however many ways lead to it", async () => {
+  const model = modelOf(`
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define owner: [user]
+    define banned: [group#member]
+    define viewer: owner but not banned
+`)
+  // 2^20 ways, and a cycle, from the document to the one group that has the user.
+  const levels = Array.from({ length: 20 }, (_, at) => at)
+  const sides = ["left", "right"]
+  const ladder = levels.flatMap((at) =>
+    sides.flatMap((from) => sides.map((to) => `group:${from}${at} member group:${to}${at + 1}#member`)),
+  )
+  const stored = [
+    "doc:1 owner user:ann",
+    ...sides.flatMap((side) => [
+      `doc:1 banned group:${side}0#member`,
+      `group:${side}20 member group:end#member`,
+      `group:end member group:${side}0#member`,
+    ]),
+    ...ladder,
+    "group:end member user:ann",
+  ]
+  const { misses } = await explained(model, stored, "doc:1 viewer user:ann")
+  expect(misses?.[0]).toEqual({ add: [], remove: [tupleOf("group:end member user:ann")] })
+})
+
 const conditioned = modelOf(`
 type user
 type doc
