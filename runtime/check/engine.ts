@@ -5,6 +5,7 @@ import { explain } from "./explain.ts"
 import { Kept } from "./kept.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { Memory } from "./memory.ts"
+import { Poll } from "./poll.ts"
 import {
   type CheckAnswer,
   CheckError,
@@ -14,7 +15,7 @@ import {
 } from "./ports.ts"
 import type { Freshness } from "./questions.ts"
 import { readRequest } from "./request.ts"
-import { type Place, RunQueue, type RunSettings, unreadable } from "./run-queue.ts"
+import { type Place, pastDeadline, RunQueue, type RunSettings, unreadable } from "./run-queue.ts"
 import { StoreGraph } from "./store-graph.ts"
 import type { Work } from "./work.ts"
 
@@ -70,7 +71,6 @@ interface Settings extends RunSettings, EvaluationOptions {
 }
 
 const idleEvaluationsMax = 16
-const failuresMax = 3
 
 /**
  * Answers checks over graphs held in memory, one per store, loaded at the first question and kept up to date. One engine serves all
@@ -86,7 +86,7 @@ export class Engine {
   readonly #memory: Memory
   readonly #kept: Kept
   readonly #idle: Evaluation[] = []
-  #poll: ReturnType<typeof setTimeout> | undefined
+  readonly #poll: Poll
   #stopListening: (() => void) | undefined
   #closed = false
 
@@ -110,6 +110,7 @@ export class Engine {
     this.#memory = new Memory(options.memoryBytes ?? memoryBytesDefault, this.#settings.now)
     this.#kept = new Kept(this.#memory)
     this.#queue = new RunQueue(this.#settings)
+    this.#poll = new Poll(this.#stores, this.#settings)
   }
 
   /**
@@ -122,7 +123,7 @@ export class Engine {
       return this.ask(storeId, explain(model, request, this.#settings), request)
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, request))
-      return this.#reached(storeId, request, (place) => this.#evaluate(place, model, request))
+      return this.#reached(storeId, request, {}, (place) => this.#evaluate(place, model, request))
     store.used = true
     this.#requireContact(store)
     return this.#evaluate(store, model, request)
@@ -135,7 +136,7 @@ export class Engine {
   ask<Answer>(storeId: string, work: Work<Answer>, freshness: Freshness = {}): Answer | Promise<Answer> {
     const store = this.#stores.get(storeId)
     if (store === undefined || !isFresh(store, freshness))
-      return this.#reached(storeId, freshness, (place) => this.#run(place, work))
+      return this.#reached(storeId, freshness, work, (place) => this.#run(place, work))
     store.used = true
     this.#requireContact(store)
     return this.#run(store, work)
@@ -190,7 +191,7 @@ export class Engine {
   /** Stops asking the source. Checks under way still end. */
   close(): void {
     this.#closed = true
-    clearTimeout(this.#poll)
+    this.#poll.close()
     this.#stopListening?.()
   }
 
@@ -244,8 +245,31 @@ export class Engine {
     if (this.#idle.length < idleEvaluationsMax) this.#idle.push(evaluation)
   }
 
-  /** Asks where the store is loaded and as fresh as was wanted. */
-  async #reached<Answer>(
+  /** Asks where the store is loaded and as fresh as was wanted. That goes on for the next when it takes longer than the question may. */
+  #reached<Answer>(
+    storeId: string,
+    freshness: Freshness,
+    work: Pick<Work<Answer>, "deadlineMs">,
+    ask: (place: Place) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const deadline = this.#queue.deadlineOf(work)
+      let late = false
+      const timer = this.#queue.expireAt(deadline, () => {
+        late = true
+        reject(pastDeadline())
+      })
+      this.#whenReached(storeId, freshness, (place) => {
+        clearTimeout(timer)
+        if (late) throw pastDeadline()
+        return ask({ ...place, deadline })
+      })
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer))
+    })
+  }
+
+  async #whenReached<Answer>(
     storeId: string,
     freshness: Freshness,
     ask: (place: Place) => Answer | Promise<Answer>,
@@ -263,7 +287,7 @@ export class Engine {
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
     store.used = true
     this.#requireContact(store)
-    return ask(store)
+    return ask({ store, view: store.view, exactly })
   }
 
   async #askPast<Answer>(
@@ -298,7 +322,7 @@ export class Engine {
     })
     if (this.#stores.size >= this.#settings.storesMax) this.#makeRoom()
     this.#stores.set(storeId, made)
-    this.#schedulePoll()
+    this.#poll.soon()
     this.#listen()
     return made
   }
@@ -338,38 +362,6 @@ export class Engine {
   #listen(): void {
     if (this.#closed) return
     this.#stopListening ??= this.#source.listen?.((storeId) => this.#stores.get(storeId)?.hint())
-  }
-
-  #schedulePoll(): void {
-    if (this.#poll !== undefined || this.#closed || this.#settings.pollMs === 0) return
-    this.#poll = setTimeout(() => {
-      void this.#pollAll()
-    }, this.#settings.pollMs)
-    this.#poll.unref()
-  }
-
-  /**
-   * Store after store, so that a thousand stores do not put a thousand questions at once. A store that can't be asked grows stale; after some
-   * in a row it is the source that is away, and the round ends: each of its answers may take a second not to come.
-   */
-  async #pollAll(): Promise<void> {
-    let failures = 0
-    for (const [storeId, store] of [...this.#stores]) {
-      if (this.#closed) return
-      if (!store.ready) continue
-      if (store.used) store.usedMs = this.#settings.now()
-      store.used = false
-      try {
-        await store.refresh()
-        failures = 0
-      } catch {
-        if (++failures >= failuresMax) break
-        // To the end of the line, so that the next round begins with others.
-        if (this.#stores.delete(storeId)) this.#stores.set(storeId, store)
-      }
-    }
-    this.#poll = undefined
-    if (this.#stores.size > 0) this.#schedulePoll()
   }
 }
 

@@ -9,6 +9,8 @@ import type { Progress, Work } from "./work.ts"
 const firstSliceMs = 8
 /** The same of what follows: it may be long, and others wait for it in every turn. */
 const sliceMs = 2
+/** Node knows no longer timers. */
+const timerMsMax = 0x7fff_ffff
 /** Changes gather for so long at most. */
 const changesWaitMs = 100
 
@@ -26,9 +28,13 @@ export interface Place {
   readonly view: Snapshot
   /** The revision asked for; undefined for the present. */
   readonly exactly: number | undefined
+  /** When the question must be answered, by the engine's clock; undefined where it has not waited for anything yet. */
+  readonly deadline?: number | undefined
 }
 
 interface Running {
+  /** In the order in which they began. */
+  readonly number: number
   readonly work: Work<unknown>
   readonly store: StoreGraph
   readonly exactly: number | undefined
@@ -39,6 +45,10 @@ interface Running {
   pins: Pins | undefined
   /** What it began on never was: it must start over. */
   outdated: boolean
+  /** Its deadline has passed while it waited for the source: it is refused already, and must not be gone on with. */
+  expired: boolean
+  /** Set while it waits for the source. */
+  timer: ReturnType<typeof setTimeout> | undefined
   /** It has ended, in an answer or not. */
   ended: boolean
 }
@@ -52,6 +62,8 @@ export class RunQueue {
   readonly #starved: Running[] = []
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
+  #forOldest = false
+  #numbers = 0
   #sliceEnd = 0
   #sliceMs = sliceMs
 
@@ -79,13 +91,14 @@ export class RunQueue {
   /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are those of its first. */
   finish<Answer>(
     work: Work<Answer>,
-    { store, view, exactly }: Place,
+    { store, view, exactly, deadline: given }: Place,
     pins: Pins | undefined,
     progress: Progress,
   ): Promise<Answer> {
     return new Promise<unknown>((resolve, reject) => {
-      const deadline = this.#settings.now() + (work.deadlineMs ?? this.#settings.deadlineMs)
+      const deadline = given ?? this.deadlineOf(work)
       const running: Running = {
+        number: ++this.#numbers,
         work,
         store,
         exactly,
@@ -95,12 +108,25 @@ export class RunQueue {
         view,
         pins,
         outdated: false,
+        expired: false,
+        timer: undefined,
         ended: false,
       }
       store.hold(view)
       this.#running.add(running)
       this.#goOn(running, progress)
     }) as Promise<Answer>
+  }
+
+  /** When a question asked now must be answered. */
+  deadlineOf({ deadlineMs = this.#settings.deadlineMs }: Pick<Work<unknown>, "deadlineMs">): number {
+    return this.#settings.now() + deadlineMs
+  }
+
+  /** Calls when a deadline has passed. */
+  expireAt(deadline: number, expire: () => void): ReturnType<typeof setTimeout> {
+    const left = deadline - this.#settings.now()
+    return setTimeout(expire, Math.min(Math.max(left, 0), timerMsMax))
   }
 
   /** Applies what the store has queued in a short while. */
@@ -134,6 +160,7 @@ export class RunQueue {
       running.reject(error)
     }
     running.ended = true
+    clearTimeout(running.timer)
     this.#running.delete(running)
     running.store.leave(running.view)
     if (running.pins !== undefined) running.view.graph.pages?.unpin(running.pins)
@@ -143,6 +170,8 @@ export class RunQueue {
   }
 
   #wait(running: Running): void {
+    clearTimeout(running.timer)
+    running.timer = undefined
     this.#waiting.push(running)
     this.#keepInBounds()
     this.#tickSoon()
@@ -175,12 +204,22 @@ export class RunQueue {
     this.#end(running, () => running.reject(error))
   }
 
-  /** One slice of the evaluation that has waited longest. */
+  /** One slice of the work whose turn it is. Every other one goes to the oldest: if all had the same, many that are long would all miss their deadlines. */
   #tick(): void {
     this.#ticking = false
-    const running = this.#waiting.shift()
+    this.#forOldest = !this.#forOldest
+    const at = this.#forOldest ? this.#oldest() : 0
+    const [running] = this.#waiting.splice(at, 1)
     if (running !== undefined) this.#step(running)
     this.#tickSoon()
+  }
+
+  #oldest(): number {
+    const waiting = this.#waiting
+    let oldest = 0
+    for (let at = 1; at < waiting.length; at++)
+      if ((waiting[at]?.number ?? 0) < (waiting[oldest]?.number ?? 0)) oldest = at
+    return oldest
   }
 
   #step(running: Running): void {
@@ -204,15 +243,15 @@ export class RunQueue {
   #cut(running: Running): void {
     const { work, view, outdated, resolve } = running
     const answer = outdated ? undefined : work.cut?.(view.revision)
-    if (answer === undefined) throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+    if (answer === undefined) throw pastDeadline()
     this.#end(running, () => resolve(answer))
   }
 
   async #load(running: Running, keys: readonly PageKey[]): Promise<void> {
     const { store, view, pins, deadline } = running
     try {
-      if (this.#settings.now() > deadline)
-        throw new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+      if (this.#settings.now() > deadline) throw pastDeadline()
+      this.#watch(running)
       // Another graph by now, perhaps a whole one: it is asked first.
       if (pins !== undefined && store.graph === view.graph) await store.loadPages(keys, pins)
       await this.#again(running)
@@ -220,6 +259,14 @@ export class RunQueue {
       if (error instanceof NoRoom && this.#makesWay(running)) return
       this.#fail(running, error instanceof CheckError ? error : unreadable(error))
     }
+  }
+
+  /** It waits for the source: when its deadline passes meanwhile it is refused, and what it holds goes when the source has answered. */
+  #watch(running: Running): void {
+    running.timer ??= this.expireAt(running.deadline, () => {
+      running.expired = true
+      running.reject(pastDeadline())
+    })
   }
 
   /** Lets go of its pages so that others can end, if there are others. */
@@ -238,6 +285,7 @@ export class RunQueue {
   async #again(running: Running): Promise<void> {
     const { store, exactly, work } = running
     try {
+      this.#watch(running)
       await store.load()
       const view = exactly === undefined ? store.view : await store.at(exactly)
       if (exactly === undefined) store.hold(view)
@@ -248,12 +296,18 @@ export class RunQueue {
       }
       running.view = view
       running.outdated = false
+      if (running.expired) throw pastDeadline()
       work.begin(view)
       this.#wait(running)
     } catch (error) {
       this.#fail(running, error instanceof CheckError ? error : unreadable(error))
     }
   }
+}
+
+/** No answer in time. */
+export function pastDeadline(): CheckError {
+  return new CheckError("deadline_exceeded", "Request Deadline Exceeded")
 }
 
 /** A source that does not answer, as clients are told of it. */
