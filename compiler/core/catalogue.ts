@@ -2,12 +2,22 @@ import { files } from "./catalogue/files.ts"
 import { gateway } from "./catalogue/gateway.ts"
 import { links } from "./catalogue/links.ts"
 import { models } from "./catalogue/models.ts"
+import { openapi } from "./catalogue/openapi.ts"
 import { policies } from "./catalogue/policies.ts"
 import { syntax } from "./catalogue/syntax.ts"
 import { tests } from "./catalogue/tests.ts"
 
 /** All findings there are. A code is stable for ever: it is never given a second meaning, and a code that goes is not used again. */
-export const catalogue = { ...files, ...syntax, ...gateway, ...links, ...models, ...tests, ...policies }
+export const catalogue = {
+  ...files,
+  ...syntax,
+  ...gateway,
+  ...links,
+  ...models,
+  ...tests,
+  ...policies,
+  ...openapi,
+}
 
-/** The code of a finding, e.g. `SP1001`. The first digit tells the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and expressions, 6 tests of models, 7 XML policy documents. */
+/** The code of a finding, e.g. `SP1001`. The first digit tells the area: 0 files, 1 syntax, 2 and 3 gateway.conf, 4 models, 5 links and expressions, 6 tests of models, 7 XML policy documents, 8 OpenAPI documents. */
 export type Code = keyof typeof catalogue

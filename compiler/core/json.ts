@@ -35,7 +35,16 @@ export function readJson(
   return { value: JSON.parse(text), placeOf: (path) => places.get(JSON.stringify(path)) }
 }
 
-type Note = (path: readonly (string | number)[], place: JsonPlace) => void
+/**
+ * Reads JSON as `readJson` does and tells each value's place when its end is reached: what is inside of it was told before. For who makes
+ * something else of it than objects.
+ */
+export function walkJson(text: string, note: Note): JsonProblem | undefined {
+  return new JsonChecker(text, note).check()
+}
+
+/** Told for each value: the steps that lead there (only while it is called), and its place. */
+export type Note = (path: readonly (string | number)[], place: JsonPlace) => void
 
 class JsonChecker {
   readonly #text: string

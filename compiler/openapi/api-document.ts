@@ -1,0 +1,122 @@
+import type { Span } from "../core/source.ts"
+import type { Schemas } from "./schema.ts"
+
+/** An OpenAPI document, 2.0, 3.0 or 3.1 alike. Schemas are keys of `schemas`. */
+export interface ApiDocument {
+  readonly version: "2.0" | "3.0" | "3.1"
+  readonly title: string
+  readonly description: string | undefined
+  readonly release: string
+  readonly span: Span
+  readonly servers: readonly Server[]
+  readonly operations: readonly Operation[]
+  readonly securitySchemes: ReadonlyMap<string, SecurityScheme>
+  readonly schemas: Schemas
+}
+
+/** Where the API is served according to its document. */
+export interface Server {
+  readonly url: string
+  readonly description: string | undefined
+  readonly span: Span
+}
+
+/** Method and path with all that is said about them. */
+export interface Operation {
+  readonly id: string | undefined
+  readonly summary: string | undefined
+  readonly description: string | undefined
+  readonly deprecated: boolean
+  readonly tags: readonly string[]
+  readonly method: string
+  /** As written; parameters may have names that no route allows. */
+  readonly template: string
+  /** As routes have it; undefined where no route can be this path (reported). */
+  readonly path: string | undefined
+  /** Names of path parameters in the document, to those of the route. */
+  readonly names: ReadonlyMap<string, string>
+  /** The method in the document. */
+  readonly span: Span
+  readonly pathSpan: Span
+  readonly parameters: readonly Parameter[]
+  readonly body: Body | undefined
+  readonly responses: readonly Response[]
+  /** Ways to be let in, any of them; undefined: the document says nothing. */
+  readonly security: readonly Requirement[] | undefined
+}
+
+/** How a parameter with several values is written (OpenAPI 3.1 §4.8.12.2). */
+export type Style =
+  | "simple"
+  | "form"
+  | "spaceDelimited"
+  | "pipeDelimited"
+  | "deepObject"
+  | "label"
+  | "matrix"
+  | "json"
+
+/** A parameter. `style` is `json` where its value is JSON (`content`). */
+export interface Parameter {
+  readonly in: "path" | "query" | "header" | "cookie"
+  readonly name: string
+  readonly description: string | undefined
+  readonly required: boolean
+  readonly deprecated: boolean
+  readonly style: Style
+  readonly explode: boolean
+  readonly schema: string | undefined
+  readonly span: Span
+}
+
+/** The body of a request, in each of its media types. */
+export interface Body {
+  readonly description: string | undefined
+  readonly required: boolean
+  readonly contents: readonly Content[]
+  readonly span: Span
+}
+
+/** A body of one media type. `example` is the first of its examples, as a value. */
+export interface Content {
+  readonly media: string
+  readonly schema: string | undefined
+  readonly example: { readonly value: unknown } | undefined
+  readonly span: Span
+}
+
+/** What an operation answers. `status`: `200`, `2xx` or `default`. */
+export interface Response {
+  readonly status: string
+  readonly description: string
+  readonly headers: readonly ResponseHeader[]
+  readonly contents: readonly Content[]
+  readonly span: Span
+}
+
+/** A header of an answer. */
+export interface ResponseHeader {
+  readonly name: string
+  readonly description: string | undefined
+  readonly required: boolean
+  readonly schema: string | undefined
+  readonly span: Span
+}
+
+/** One way to be let in: all of its schemes together; none: everybody. */
+export interface Requirement {
+  readonly schemes: readonly {
+    readonly name: string
+    readonly scopes: readonly string[]
+    readonly span: Span
+  }[]
+  readonly span: Span
+}
+
+/** How callers say who they are. `definition` is the Security Scheme Object of 3.1. */
+export interface SecurityScheme {
+  readonly name: string
+  readonly kind: "apiKey" | "basic" | "bearer" | "oauth2" | "openIdConnect" | "mutualTLS" | "http"
+  readonly definition: Readonly<Record<string, unknown>>
+  readonly span: Span
+}

@@ -1,0 +1,120 @@
+import { shown } from "../core/shown.ts"
+import type { Content, Response, ResponseHeader } from "./api-document.ts"
+import type { Fields } from "./fields.ts"
+import { type MapNode, type Node, plainOf } from "./node.ts"
+import type { Schemas } from "./schema.ts"
+
+/** What readers of a document share. */
+export interface Reading {
+  readonly fields: Fields
+  readonly schemas: Schemas
+  readonly version: "2.0" | "3.0" | "3.1"
+}
+
+/** Reads `content` of a body or an answer (3.x). */
+export function readContents(map: MapNode, reading: Reading): Content[] {
+  const { fields } = reading
+  return fields.entries(map, "content").flatMap(([media, { key, value }]) => {
+    const content = fields.map(value, "a media type")
+    if (content === undefined || !checkMedia(media, key, fields)) return []
+    fields.known(content, "a media type", ["schema", "example", "examples", "encoding"])
+    const schema = content.entries.get("schema")?.value
+    return [
+      {
+        media: media.toLowerCase(),
+        schema: schema === undefined ? undefined : reading.schemas.use(schema),
+        example: exampleOf(content, fields),
+        span: key,
+      },
+    ]
+  })
+}
+
+/** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
+export function checkMedia(media: string, at: Content["span"], fields: Fields): boolean {
+  if (/^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(?:\s*;.*)?$/.test(media) && media.length <= 256) return true
+  fields.wrong({ span: at }, `\`${shown(media)}\` is no media type`)
+  return false
+}
+
+function exampleOf(content: MapNode, fields: Fields): Content["example"] {
+  const one = content.entries.get("example")?.value
+  if (one !== undefined) return { value: plainOf(one) }
+  for (const [, { value }] of fields.entries(content, "examples")) {
+    const example = fields.map(value, "an example")
+    const inside = example?.entries.get("value")?.value
+    if (inside !== undefined) return { value: plainOf(inside) }
+  }
+  return undefined
+}
+
+/** Reads `responses` of an operation. `produces` are the media types of 2.0. */
+export function readResponses(
+  operation: MapNode,
+  at: Node["span"],
+  produces: readonly string[],
+  reading: Reading,
+): Response[] {
+  const { fields } = reading
+  if (!operation.entries.has("responses") && reading.version !== "3.1") {
+    fields.missing("responses", "the operation", at)
+    return []
+  }
+  return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
+    const map = fields.map(value, "an answer")
+    if (map === undefined) return []
+    const status = code.toLowerCase()
+    if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
+      fields.wrong({ span: key }, `\`${shown(code)}\` is no status`)
+      return []
+    }
+    const contents =
+      reading.version === "2.0" ? oldContents(map, produces, reading) : readContents(map, reading)
+    const description = fields.text(map, "description") ?? ""
+    return [{ status, description, headers: readHeaders(map, reading), contents, span: key }]
+  })
+}
+
+/** An answer of 2.0: one schema for all media types, and examples by media type. */
+function oldContents(map: MapNode, produces: readonly string[], { fields, schemas }: Reading): Content[] {
+  const schema = map.entries.get("schema")?.value
+  if (schema === undefined) return []
+  const key = schemas.use(schema)
+  const examples = new Map(fields.entries(map, "examples"))
+  const medias = produces.length > 0 ? produces : ["application/json"]
+  return medias.map((media) => {
+    const example = examples.get(media)
+    return {
+      media: media.toLowerCase(),
+      schema: key,
+      example: example === undefined ? undefined : { value: plainOf(example.value) },
+      span: schema.span,
+    }
+  })
+}
+
+function readHeaders(map: MapNode, { fields, schemas, version }: Reading): ResponseHeader[] {
+  return fields.entries(map, "headers").flatMap(([name, { key, value }]) => {
+    const header = fields.map(value, "a header")
+    if (header === undefined) return []
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) {
+      fields.wrong({ span: key }, `\`${shown(name)}\` is no name of a header`)
+      return []
+    }
+    const schema = version === "2.0" ? header : header.entries.get("schema")?.value
+    return [
+      {
+        name,
+        description: fields.text(header, "description"),
+        required: version !== "2.0" && fields.flag(header, "required"),
+        schema:
+          schema === undefined
+            ? undefined
+            : version === "2.0"
+              ? schemas.make(header, ["description", "collectionFormat"])
+              : schemas.use(schema),
+        span: key,
+      },
+    ]
+  })
+}

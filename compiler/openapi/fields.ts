@@ -1,0 +1,98 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import { type Entry, kindOf, type MapNode, type Node, type ScalarNode } from "./node.ts"
+import type { References } from "./references.ts"
+
+/** Reads the parts of a document as they are expected to be. What is otherwise is a finding at its place, and undefined or empty here. */
+export class Fields {
+  readonly report: Report
+  readonly references: References
+
+  constructor(report: Report, references: References) {
+    this.report = report
+    this.references = references
+  }
+
+  /** The map a value is, or what its `$ref` leads to. */
+  map(node: Node | undefined, what: string): MapNode | undefined {
+    const found = node === undefined ? undefined : this.references.follow(node)?.node
+    if (found === undefined || found.kind === "map") return found
+    return this.wrong(found, `${what} is a map, this is ${kindOf(found)}`)
+  }
+
+  /** The entries of a map field; extensions (`x-…`) are left out. */
+  entries(map: MapNode, key: string, what = `\`${key}\``): readonly (readonly [string, Entry])[] {
+    const field = map.entries.get(key)?.value
+    if (field === undefined || isNull(field)) return []
+    const found = this.map(field, what)
+    return found === undefined ? [] : [...found.entries].filter(([name]) => !name.startsWith("x-"))
+  }
+
+  /** The items of a list field. */
+  list(map: MapNode, key: string): readonly Node[] {
+    const field = map.entries.get(key)?.value
+    if (field === undefined || isNull(field)) return []
+    if (field.kind === "list") return field.items
+    this.wrong(field, `\`${key}\` is a list, this is ${kindOf(field)}`)
+    return []
+  }
+
+  text(map: MapNode, key: string): string | undefined {
+    const field = map.entries.get(key)?.value
+    if (field === undefined || isNull(field)) return undefined
+    if (field.kind === "scalar" && typeof field.value === "string") return field.value
+    // Versions and names that look like numbers, written without quotes in YAML.
+    if (field.kind === "scalar" && typeof field.value === "number") return String(field.value)
+    return this.wrong(field, `\`${key}\` is a text, this is ${kindOf(field)}`)
+  }
+
+  flag(map: MapNode, key: string): boolean {
+    return (
+      this.choice(
+        map,
+        key,
+        (value) => (typeof value === "boolean" ? value : undefined),
+        "`true` or `false`",
+      ) ?? false
+    )
+  }
+
+  /** A scalar that `read` understands. */
+  choice<Value>(
+    map: MapNode,
+    key: string,
+    read: (value: ScalarNode["value"]) => Value | undefined,
+    expected: string,
+  ): Value | undefined {
+    const field = map.entries.get(key)?.value
+    if (field === undefined) return undefined
+    const value = field.kind === "scalar" ? read(field.value) : undefined
+    if (value !== undefined) return value
+    const shownValue = field.kind === "scalar" ? `\`${shown(String(field.value))}\`` : kindOf(field)
+    return this.wrong(field, `\`${key}\` is ${expected}, this is ${shownValue}`)
+  }
+
+  /** Warns of keys that mean nothing here. */
+  known(map: MapNode, what: string, keys: readonly string[]): void {
+    for (const [name, { key }] of map.entries) {
+      if (keys.includes(name) || name.startsWith("x-") || name === "$ref") continue
+      this.report.add("SP8014", key, `\`${shown(name)}\` means nothing in ${what}${didYouMean(name, keys)}`)
+    }
+  }
+
+  missing(key: string, what: string, at: Span): undefined {
+    this.report.add("SP8003", at, `${what} has no \`${key}\``)
+    return undefined
+  }
+
+  wrong(node: { readonly span: Span }, detail: string): undefined {
+    this.report.add("SP8003", node.span, detail)
+    return undefined
+  }
+}
+
+export function isNull(node: Node): boolean {
+  return node.kind === "scalar" && node.value === null
+}

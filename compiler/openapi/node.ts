@@ -1,0 +1,52 @@
+import type { Span } from "../core/source.ts"
+
+/** A value of a document, JSON or YAML alike, and the place it stands at (its first line). References of YAML make one node stand in several places. */
+export type Node = MapNode | ListNode | ScalarNode
+
+export interface MapNode {
+  readonly kind: "map"
+  readonly span: Span
+  readonly entries: ReadonlyMap<string, Entry>
+}
+
+/** A key and its value. */
+export interface Entry {
+  readonly key: Span
+  readonly value: Node
+}
+
+export interface ListNode {
+  readonly kind: "list"
+  readonly span: Span
+  readonly items: readonly Node[]
+}
+
+export interface ScalarNode {
+  readonly kind: "scalar"
+  readonly span: Span
+  readonly value: string | number | boolean | null
+}
+
+/** The value as JSON has it. */
+export function plainOf(node: Node): unknown {
+  if (node.kind === "scalar") return node.value
+  if (node.kind === "list") return node.items.map(plainOf)
+  return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, plainOf(value)]))
+}
+
+/** How a value is called in a sentence. */
+export function kindOf(node: Node): string {
+  if (node.kind === "map") return "a map"
+  if (node.kind === "list") return "a list"
+  if (typeof node.value === "string") return "a text"
+  return typeof node.value === "number" ? "a number" : `\`${node.value}\``
+}
+
+const shownMax = 160
+
+/** Where something that may go over many lines stands: its first line. */
+export function firstLine(file: Span["file"], start: number, end: number): Span {
+  const cut = file.text.slice(start, Math.min(end, start + shownMax))
+  const line = cut.indexOf("\n")
+  return file.span(start, start + (line === -1 ? cut : cut.slice(0, line)).trimEnd().length)
+}

@@ -1,0 +1,182 @@
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import type { Operation, Parameter, SecurityScheme } from "./api-document.ts"
+import { type Reading, readResponses } from "./contents.ts"
+import type { MapNode } from "./node.ts"
+import { mediasOf, readInputs } from "./parameters.ts"
+import { routePath, shapeOf } from "./path-template.ts"
+import { readSecurity } from "./security.ts"
+
+const methods = ["get", "put", "post", "delete", "options", "head", "patch"]
+const pathKeys = [...methods, "trace", "summary", "description", "servers", "parameters"]
+const operationKeys = [
+  "tags",
+  "summary",
+  "description",
+  "externalDocs",
+  "operationId",
+  "parameters",
+  "requestBody",
+  "responses",
+  "callbacks",
+  "deprecated",
+  "security",
+  "servers",
+  "consumes",
+  "produces",
+  "schemes",
+]
+const operationsMax = 10_000
+
+type Schemes = ReadonlyMap<string, SecurityScheme>
+
+/** Reads all operations of a document, in its order. */
+export function readOperations(root: MapNode, schemes: Schemes, reading: Reading): Operation[] {
+  const reader = new Reader(root, schemes, reading)
+  if (!root.entries.has("paths") && reading.version !== "3.1")
+    reading.fields.missing("paths", "the document", root.span)
+  for (const [template, { key, value }] of reading.fields.entries(root, "paths")) {
+    const item = reading.fields.map(value, "a path")
+    if (item !== undefined) reader.path(template, key, item)
+  }
+  return reader.operations
+}
+
+class Reader {
+  readonly operations: Operation[] = []
+  readonly #root: MapNode
+  readonly #schemes: Schemes
+  readonly #reading: Reading
+  readonly #ids = new Map<string, Span>()
+  readonly #shapes = new Map<string, Span>()
+  readonly #security: Operation["security"]
+
+  constructor(root: MapNode, schemes: Schemes, reading: Reading) {
+    this.#root = root
+    this.#schemes = schemes
+    this.#reading = reading
+    this.#security = readSecurity(root, schemes, reading.fields)
+  }
+
+  path(template: string, at: Span, item: MapNode): void {
+    const { fields } = this.#reading
+    fields.known(item, "a path", pathKeys)
+    const route = routePath(template)
+    if ("problem" in route) fields.report.add("SP8007", at, route.problem)
+    const trace = item.entries.get("trace")
+    if (trace !== undefined) fields.report.add("SP8007", trace.key, "TRACE is served by no route")
+    for (const method of methods) {
+      const entry = item.entries.get(method)
+      const map = entry === undefined ? undefined : fields.map(entry.value, "an operation")
+      if (entry === undefined || map === undefined) continue
+      const place = { template, pathSpan: at, span: entry.key, method: method.toUpperCase(), route }
+      // What is described twice is read as well, for its own mistakes.
+      const operation = this.#operation(place, item, map)
+      if (this.#isNew(place)) this.operations.push(operation)
+      if (this.operations.length !== operationsMax + 1) continue
+      fields.report.add("SP8006", entry.key, `the document has more than ${operationsMax} operations`)
+    }
+  }
+
+  #isNew({ method, route, span, template }: Place): boolean {
+    if ("problem" in route) return true
+    const shape = `${method} ${shapeOf(route.path)}`
+    const first = this.#shapes.get(shape)
+    if (first === undefined) {
+      this.#shapes.set(shape, span)
+      return true
+    }
+    this.#reading.fields.report.add(
+      "SP8008",
+      span,
+      `another path of the same shape as \`${shown(template)}\` has ${method} too`,
+      { related: [{ span: first, message: "the first" }] },
+    )
+    return false
+  }
+
+  #operation(place: Place, item: MapNode, map: MapNode): Operation {
+    const { fields } = this.#reading
+    const { span, method, template, pathSpan, route } = place
+    fields.known(map, "an operation", operationKeys)
+    const callbacks = map.entries.get("callbacks")
+    if (callbacks !== undefined)
+      fields.report.add(
+        "SP8015",
+        callbacks.key,
+        "callbacks are requests of the API to its callers: none is made a route",
+      )
+    const lists = [fields.list(item, "parameters"), fields.list(map, "parameters")]
+    const medias = [map, this.#root]
+    const inputs = readInputs(lists, map, mediasOf("consumes", medias, this.#reading), this.#reading)
+    const names = "names" in route ? route.names : new Map<string, string>()
+    const used = "names" in route ? this.#placed(inputs.parameters, names, place) : inputs.parameters
+    return {
+      id: this.#id(map),
+      summary: fields.text(map, "summary"),
+      description: fields.text(map, "description"),
+      deprecated: fields.flag(map, "deprecated"),
+      tags: fields.list(map, "tags").flatMap((node) => (node.kind === "scalar" ? [String(node.value)] : [])),
+      method,
+      template,
+      path: "path" in route ? route.path : undefined,
+      names,
+      span,
+      pathSpan,
+      parameters: used,
+      body: inputs.body,
+      responses: readResponses(map, span, mediasOf("produces", medias, this.#reading), this.#reading),
+      security: readSecurity(map, this.#schemes, fields) ?? this.#security,
+    }
+  }
+
+  /** The parameters that have a place: those of the path must be in its template, and the other way. */
+  #placed(parameters: readonly Parameter[], names: Operation["names"], place: Place): Parameter[] {
+    const { report } = this.#reading.fields
+    const declared = new Set<string>()
+    const kept = parameters.filter((parameter) => {
+      if (parameter.in !== "path") return true
+      declared.add(parameter.name)
+      if (names.has(parameter.name)) return true
+      const detail = `\`${shown(place.template)}\` has no parameter \`${shown(parameter.name)}\``
+      report.add("SP8009", parameter.span, detail, {
+        related: [{ span: place.pathSpan, message: "the path" }],
+      })
+      return false
+    })
+    for (const name of names.keys())
+      if (!declared.has(name))
+        report.add(
+          "SP8009",
+          place.pathSpan,
+          `${place.method} does not describe the parameter \`${shown(name)}\``,
+          {
+            related: [{ span: place.span, message: "the operation" }],
+          },
+        )
+    return kept
+  }
+
+  #id(map: MapNode): string | undefined {
+    const { fields } = this.#reading
+    const id = fields.text(map, "operationId")
+    const at = map.entries.get("operationId")?.value.span
+    if (id === undefined || at === undefined) return id
+    const first = this.#ids.get(id)
+    if (first === undefined) this.#ids.set(id, at)
+    else
+      fields.report.add("SP8008", at, `another operation is called \`${shown(id)}\``, {
+        related: [{ span: first, message: "the first" }],
+      })
+    return id
+  }
+}
+
+/** Where an operation stands. */
+interface Place {
+  readonly template: string
+  readonly pathSpan: Span
+  readonly span: Span
+  readonly method: string
+  readonly route: ReturnType<typeof routePath>
+}

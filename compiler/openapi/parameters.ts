@@ -1,0 +1,206 @@
+import { shown } from "../core/shown.ts"
+import type { Body, Content, Parameter, Style } from "./api-document.ts"
+import { checkMedia, type Reading, readContents } from "./contents.ts"
+import { type MapNode, type Node, plainOf } from "./node.ts"
+
+/** Parameters of an operation, and its body where 2.0 writes it as one. */
+export interface Inputs {
+  readonly parameters: readonly Parameter[]
+  readonly body: Body | undefined
+}
+
+const places = ["path", "query", "header", "cookie"] as const
+/** Headers that other parts of an operation speak of: a parameter of this name means nothing. */
+const elsewhere = ["accept", "content-type", "authorization"]
+const styles: Readonly<Record<Parameter["in"], readonly Style[]>> = {
+  path: ["simple", "label", "matrix"],
+  query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  header: ["simple"],
+  cookie: ["form"],
+}
+
+/** Reads the parameters of a path and of an operation, which replaces those of the path with the same name and place. */
+export function readInputs(
+  lists: readonly (readonly Node[])[],
+  operation: MapNode,
+  consumes: readonly string[],
+  reading: Reading,
+): Inputs {
+  const { fields } = reading
+  const byName = new Map<string, Parameter>()
+  const forms: MapNode[] = []
+  let body: Body | undefined
+  for (const list of lists) {
+    const seen = new Map<string, Node["span"]>()
+    for (const item of list) {
+      const map = fields.map(item, "a parameter")
+      const where = map === undefined ? undefined : fields.text(map, "in")
+      const name = map === undefined ? undefined : fields.text(map, "name")
+      if (map === undefined) continue
+      if (where === undefined || name === undefined) {
+        fields.missing(where === undefined ? "in" : "name", "the parameter", map.span)
+        continue
+      }
+      const first = seen.get(`${where} ${name}`)
+      if (first !== undefined) reportTwice(name, item.span, first, reading)
+      seen.set(`${where} ${name}`, item.span)
+      if (reading.version === "2.0" && where === "body") body = oldBody(map, consumes, reading)
+      else if (reading.version === "2.0" && where === "formData") forms.push(map)
+      else {
+        const parameter = readParameter(map, where, name, reading)
+        if (parameter !== undefined) byName.set(`${where} ${name}`, parameter)
+      }
+    }
+  }
+  if (forms.length > 0) body ??= formBody(forms, consumes, reading)
+  const own = operation.entries.get("requestBody")?.value
+  if (own !== undefined && reading.version !== "2.0") body = readBody(own, reading)
+  return { parameters: [...byName.values()], body }
+}
+
+function reportTwice(name: string, at: Node["span"], first: Node["span"], { fields }: Reading): void {
+  fields.report.add("SP8008", at, `the parameter \`${shown(name)}\` is there twice`, {
+    related: [{ span: first, message: "the first" }],
+  })
+}
+
+function readParameter(map: MapNode, where: string, name: string, reading: Reading): Parameter | undefined {
+  const { fields } = reading
+  const place = places.find((each) => each === where)
+  if (place === undefined)
+    return fields.wrong(map.entries.get("in")?.value ?? map, `\`${shown(where)}\` is no place of a parameter`)
+  if (place === "header" && elsewhere.includes(name.toLowerCase())) return undefined
+  if (name === "" || name.length > 256)
+    return fields.wrong(map, "the name of a parameter has 1 to 256 characters")
+  if (place === "header" && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name))
+    return fields.wrong(map.entries.get("name")?.value ?? map, `\`${shown(name)}\` is no name of a header`)
+  const required = fields.flag(map, "required")
+  if (place === "path" && !required)
+    fields.wrong(
+      map.entries.get("required")?.value ?? map,
+      `the path parameter \`${shown(name)}\` is \`required: true\``,
+    )
+  const form = reading.version === "2.0" ? oldStyle(map, place, reading) : newStyle(map, place, reading)
+  if (form === undefined) return undefined
+  return {
+    in: place,
+    name,
+    description: fields.text(map, "description"),
+    required: required || place === "path",
+    deprecated: fields.flag(map, "deprecated"),
+    span: map.span,
+    ...form,
+  }
+}
+
+type Form = Pick<Parameter, "style" | "explode" | "schema">
+
+function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form | undefined {
+  const { fields, schemas } = reading
+  const [content] = readContents(map, reading)
+  if (content !== undefined) return { style: "json", explode: false, schema: content.schema }
+  const written = fields.text(map, "style")
+  const style = styles[place].find((each) => each === (written ?? styles[place][0]))
+  if (style === undefined)
+    return fields.wrong(
+      map.entries.get("style")?.value ?? map,
+      `\`${shown(written ?? "")}\` is no style of a ${place} parameter; there is ${styles[place].join(", ")}`,
+    )
+  const explode = map.entries.has("explode") ? fields.flag(map, "explode") : style === "form"
+  const schema = map.entries.get("schema")?.value
+  if (schema === undefined) return fields.missing("schema", "the parameter", map.span)
+  return { style, explode: explode || style === "deepObject", schema: schemas.use(schema) }
+}
+
+const oldFormats: Readonly<Record<string, { readonly style: Style; readonly explode: boolean }>> = {
+  csv: { style: "form", explode: false },
+  ssv: { style: "spaceDelimited", explode: false },
+  pipes: { style: "pipeDelimited", explode: false },
+  multi: { style: "form", explode: true },
+}
+
+const besideSchema = ["name", "in", "description", "required", "collectionFormat", "allowEmptyValue"]
+
+function oldStyle(map: MapNode, place: Parameter["in"], { fields, schemas }: Reading): Form | undefined {
+  const written = fields.text(map, "collectionFormat") ?? "csv"
+  const format = oldFormats[written]
+  if (format === undefined || (place !== "query" && written !== "csv"))
+    return fields.wrong(
+      map.entries.get("collectionFormat")?.value ?? map,
+      `\`${shown(written)}\` can't be read in a ${place} parameter`,
+    )
+  const schema = schemas.make(map, besideSchema)
+  return place === "query" ? { ...format, schema } : { style: "simple", explode: false, schema }
+}
+
+/** The body of 2.0: a parameter with a schema, in each media type the operation consumes. */
+function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }: Reading): Body {
+  const schema = map.entries.get("schema")?.value
+  if (schema === undefined) fields.missing("schema", "the body", map.span)
+  const key = schema === undefined ? undefined : schemas.use(schema)
+  const medias = consumes.length > 0 ? consumes : ["application/json"]
+  const contents = medias.map(
+    (media): Content => ({ media: media.toLowerCase(), schema: key, example: undefined, span: map.span }),
+  )
+  return {
+    description: fields.text(map, "description"),
+    required: fields.flag(map, "required"),
+    contents,
+    span: map.span,
+  }
+}
+
+/** The form of 2.0: a parameter for each field. */
+function formBody(
+  forms: readonly MapNode[],
+  consumes: readonly string[],
+  { fields, schemas }: Reading,
+): Body {
+  const read = forms.map((map) => ({
+    name: fields.text(map, "name") ?? "",
+    required: fields.flag(map, "required"),
+    schema: schemas.make(map, besideSchema),
+    file: plainOf(map.entries.get("type")?.value ?? map) === "file",
+  }))
+  const span = (forms[0] as MapNode).span
+  const schema = schemas.form(read, span)
+  const known = consumes.filter((media) =>
+    /^(?:multipart\/form-data|application\/x-www-form-urlencoded)/i.test(media),
+  )
+  const byDefault = read.some(({ file }) => file)
+    ? "multipart/form-data"
+    : "application/x-www-form-urlencoded"
+  const contents = (known.length > 0 ? known : [byDefault]).map(
+    (media): Content => ({ media: media.toLowerCase(), schema, example: undefined, span }),
+  )
+  return { description: undefined, required: read.some(({ required }) => required), contents, span }
+}
+
+function readBody(node: Node, reading: Reading): Body | undefined {
+  const { fields } = reading
+  const map = fields.map(node, "a request body")
+  if (map === undefined) return undefined
+  fields.known(map, "a request body", ["description", "content", "required"])
+  const contents = readContents(map, reading)
+  if (!map.entries.has("content")) fields.missing("content", "the request body", node.span)
+  return {
+    description: fields.text(map, "description"),
+    required: fields.flag(map, "required"),
+    contents,
+    span: node.span,
+  }
+}
+
+/** Media types of `consumes` and `produces`, of the operation or of the document. */
+export function mediasOf(
+  key: "consumes" | "produces",
+  maps: readonly MapNode[],
+  { fields }: Reading,
+): string[] {
+  const map = maps.find((each) => each.entries.has(key))
+  if (map === undefined) return []
+  return fields.list(map, key).flatMap((node) => {
+    const media = plainOf(node)
+    return typeof media === "string" && checkMedia(media, node.span, fields) ? [media] : []
+  })
+}

@@ -1,0 +1,133 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { SourceFile } from "../core/source.ts"
+import type { ApiDocument, Server } from "./api-document.ts"
+import { Fields } from "./fields.ts"
+import type { MapNode } from "./node.ts"
+import { readOperations } from "./operations.ts"
+import { type LoadFile, References } from "./references.ts"
+import { Schemas } from "./schema.ts"
+import { readSecuritySchemes } from "./security.ts"
+
+const oldKeys = [
+  "swagger",
+  "info",
+  "host",
+  "basePath",
+  "schemes",
+  "consumes",
+  "produces",
+  "paths",
+  "definitions",
+  "parameters",
+  "responses",
+  "securityDefinitions",
+  "security",
+  "tags",
+  "externalDocs",
+]
+const newKeys = [
+  "openapi",
+  "info",
+  "jsonSchemaDialect",
+  "servers",
+  "paths",
+  "webhooks",
+  "components",
+  "security",
+  "tags",
+  "externalDocs",
+]
+
+/**
+ * Reads an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
+ * undefined when the file is no such document at all. With errors the rest of it is there, but must not be served.
+ */
+export function readApiDocument(file: SourceFile, report: Report, load: LoadFile): ApiDocument | undefined {
+  const references = new References(load, report)
+  const tree = references.tree(file)
+  if (tree === undefined) return undefined
+  const fields = new Fields(report, references)
+  const root = fields.map(tree, "an OpenAPI document")
+  const version = root === undefined ? undefined : versionOf(root, fields)
+  if (root === undefined || version === undefined) return undefined
+  fields.known(root, "an OpenAPI document", version === "2.0" ? oldKeys : newKeys)
+  reportUnserved(root, fields)
+  const schemas = new Schemas(fields, version)
+  const securitySchemes = readSecuritySchemes(root, version, fields)
+  const info = fields.map(root.entries.get("info")?.value, "`info`")
+  if (info === undefined && !root.entries.has("info")) fields.missing("info", "the document", root.span)
+  return {
+    version,
+    title: (info === undefined ? undefined : fields.text(info, "title")) ?? file.path,
+    description: info === undefined ? undefined : fields.text(info, "description"),
+    release: (info === undefined ? undefined : fields.text(info, "version")) ?? "",
+    span: root.span,
+    servers: version === "2.0" ? oldServers(root, fields) : readServers(root, fields),
+    operations: readOperations(root, securitySchemes, { fields, schemas, version }),
+    securitySchemes,
+    schemas,
+  }
+}
+
+function versionOf(root: MapNode, fields: Fields): ApiDocument["version"] | undefined {
+  const entry = root.entries.get("openapi") ?? root.entries.get("swagger")
+  if (entry === undefined) {
+    const near = didYouMean("openapi", root.entries.keys())
+    fields.report.add("SP8001", root.span, `there is neither \`openapi\` nor \`swagger\` in it${near}`)
+    return undefined
+  }
+  const { value } = entry
+  const text = value.kind === "scalar" ? String(value.value) : ""
+  if (root.entries.has("openapi")) {
+    if (/^3\.0(?:\.|$)/.test(text)) return "3.0"
+    if (/^3\.1(?:\.|$)/.test(text)) return "3.1"
+  } else if (/^2(?:\.0)?$/.test(text)) return "2.0"
+  fields.report.add("SP8001", value.span, `version \`${shown(text)}\` is not read`)
+  return undefined
+}
+
+/** Tells what a document may have and no gateway can do for its callers. */
+function reportUnserved(root: MapNode, { report }: Fields): void {
+  const webhooks = root.entries.get("webhooks")
+  if (webhooks !== undefined)
+    report.add(
+      "SP8015",
+      webhooks.key,
+      "webhooks are requests of the API to its callers: none is made a route",
+    )
+}
+
+function readServers(root: MapNode, fields: Fields): Server[] {
+  return fields.list(root, "servers").flatMap((node) => {
+    const map = fields.map(node, "a server")
+    const url = map === undefined ? undefined : fields.text(map, "url")
+    if (map === undefined || url === undefined) return []
+    const variables = new Map(fields.entries(map, "variables"))
+    const filled = url.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+      const variable = fields.map(variables.get(name)?.value, "a variable")
+      return (variable === undefined ? undefined : fields.text(variable, "default")) ?? whole
+    })
+    return [{ url: filled, description: fields.text(map, "description"), span: map.span }]
+  })
+}
+
+function oldServers(root: MapNode, fields: Fields): Server[] {
+  const host = fields.text(root, "host")
+  const base = fields.text(root, "basePath")
+  const entry = root.entries.get("host") ?? root.entries.get("basePath")
+  if (entry === undefined) return []
+  const path = base === undefined || base === "/" ? "" : base
+  const schemes = fields
+    .list(root, "schemes")
+    .flatMap((node) => (node.kind === "scalar" ? [String(node.value)] : []))
+  const scheme = schemes.includes("https") || schemes.length === 0 ? "https" : schemes[0]
+  return [
+    {
+      url: host === undefined ? path : `${scheme}://${host}${path}`,
+      description: undefined,
+      span: entry.key,
+    },
+  ]
+}

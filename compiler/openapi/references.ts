@@ -1,0 +1,149 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { Node } from "./node.ts"
+import { readTree } from "./tree.ts"
+
+/** Reads the file of the project that the text at `at` names, relative to its own; what keeps it from being read is reported. */
+export type LoadFile = (path: string, at: Span) => SourceFile | undefined
+
+/** What a `$ref` means: the value, and the one name that all references to it have (`models/a.yaml#/components/schemas/Order`). */
+export interface Target {
+  readonly node: Node
+  readonly key: string
+}
+
+const chainMax = 100
+const referencesMax = 100_000
+
+/** `$ref` of all files of a document. A reference may stay in its file or lead to another one of the project; what it says about URLs is refused. */
+export class References {
+  readonly #load: LoadFile
+  readonly #report: Report
+  readonly #trees = new Map<SourceFile, Node | undefined>()
+  readonly #found = new Map<string, Target | undefined>()
+  #count = 0
+
+  constructor(load: LoadFile, report: Report) {
+    this.#load = load
+    this.#report = report
+  }
+
+  /** The values of a file, read once. */
+  tree(file: SourceFile): Node | undefined {
+    if (!this.#trees.has(file)) this.#trees.set(file, readTree(file, this.#report))
+    return this.#trees.get(file)
+  }
+
+  /** What a value means: itself (without a key), or what its `$ref` leads to. Undefined when it leads nowhere, which is reported once. */
+  follow(node: Node): { readonly node: Node; readonly key: string | undefined } | undefined {
+    let at = node
+    let key: string | undefined
+    for (let steps = 0; steps <= chainMax; steps += 1) {
+      const reference = referenceOf(at)
+      if (reference === undefined) return { node: at, key }
+      const target = this.#target(reference.text, reference.span)
+      if (target === undefined) return undefined
+      at = target.node
+      key = target.key
+    }
+    this.#report.add("SP8004", at.span, "the reference leads in a circle")
+    return undefined
+  }
+
+  /** What the `$ref` of a value leads to, which may have one again. */
+  step(node: Node): Target | undefined {
+    const reference = referenceOf(node)
+    return reference === undefined ? undefined : this.#target(reference.text, reference.span)
+  }
+
+  #target(text: string, at: Span): Target | undefined {
+    if (++this.#count > referencesMax) {
+      if (this.#count === referencesMax + 1)
+        this.#report.add("SP8006", at, `the document has more than ${referencesMax} references`)
+      return undefined
+    }
+    const id = `${at.file.path}\n${text}`
+    if (!this.#found.has(id)) this.#found.set(id, this.#find(text, at))
+    return this.#found.get(id)
+  }
+
+  #find(text: string, at: Span): Target | undefined {
+    const [path, pointer] = split(text)
+    if (/^(?:[A-Za-z][A-Za-z0-9+.-]+:|\/\/)/.test(path)) {
+      this.#report.add("SP8005", at, `\`${shown(text)}\` leads out of the project`)
+      return undefined
+    }
+    const steps = stepsOf(pointer)
+    if (steps === undefined) {
+      this.#report.add("SP8004", at, `\`${shown(text)}\` is no pointer`, {
+        help: "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; anchors and `$id` are not followed.",
+      })
+      return undefined
+    }
+    const file = path === "" ? at.file : this.#load(path, at)
+    const tree = file === undefined ? undefined : this.tree(file)
+    if (file === undefined || tree === undefined) return undefined
+    const node = this.#walk(tree, steps, text, at)
+    const key = `${file.path}#${steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`
+    return node === undefined ? undefined : { node, key }
+  }
+
+  #walk(tree: Node, steps: readonly string[], text: string, at: Span): Node | undefined {
+    let node: Node | undefined = tree
+    for (const step of steps) {
+      const before: Node = node
+      node =
+        before.kind === "map"
+          ? before.entries.get(step)?.value
+          : before.kind === "list" && /^(?:0|[1-9]\d{0,8})$/.test(step)
+            ? before.items[Number(step)]
+            : undefined
+      if (node !== undefined) continue
+      const near = before.kind === "map" ? didYouMean(step, [...before.entries.keys()].slice(0, 2000)) : ""
+      this.#report.add(
+        "SP8004",
+        at,
+        `\`${shown(text)}\` leads to nothing: there is no \`${shown(step)}\`${near}`,
+      )
+      return undefined
+    }
+    return node
+  }
+}
+
+/** The `$ref` of a value that has one. */
+export function referenceOf(node: Node): { readonly text: string; readonly span: Span } | undefined {
+  const entry = node.kind === "map" ? node.entries.get("$ref")?.value : undefined
+  return entry?.kind === "scalar" && typeof entry.value === "string"
+    ? { text: entry.value, span: entry.span }
+    : undefined
+}
+
+function split(text: string): [path: string, pointer: string] {
+  const hash = text.indexOf("#")
+  const path = hash === -1 ? text : text.slice(0, hash)
+  const pointer = hash === -1 ? "" : text.slice(hash + 1)
+  return [decoded(path) ?? path, pointer]
+}
+
+/** The steps of a pointer (RFC 6901) in a fragment; undefined when it is none. */
+function stepsOf(pointer: string): string[] | undefined {
+  const text = decoded(pointer)
+  if (text === undefined) return undefined
+  if (text === "" || text === "/") return []
+  if (!text.startsWith("/")) return undefined
+  return text
+    .slice(1)
+    .split("/")
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,319 @@
+import { linearPattern } from "../../runtime/validation/pattern.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import type { Fields } from "./fields.ts"
+import { type Entry, kindOf, type MapNode, type Node, plainOf } from "./node.ts"
+import { referenceOf } from "./references.ts"
+import { keywords, typeNames } from "./schema-keywords.ts"
+
+/** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
+export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
+
+/** A schema of a document that something refers to: a component, or one written where it is used. */
+export interface SchemaEntry {
+  readonly key: string
+  readonly span: Span
+  readonly json: JsonSchema
+  /** Keys of the schemas it refers to. */
+  readonly references: ReadonlySet<string>
+  /** Those of them that judge the same value: in a circle of these no value would ever be reached. */
+  readonly inPlace: ReadonlySet<string>
+  /** What keeps it from being used to judge anything: told when something is to be judged by it. */
+  readonly obstacles: readonly { readonly span: Span; readonly detail: string }[]
+}
+
+/** The dialect: until 3.0 OpenAPI had a schema language of its own. */
+export type Dialect = "2.0" | "3.0" | "3.1"
+
+/** All schemas of a document that its operations use, brought to JSON Schema 2020-12. Cycles are fine. */
+export class Schemas {
+  readonly entries = new Map<string, SchemaEntry>()
+  readonly #fields: Fields
+  readonly #dialect: Dialect
+  /** Found, but not converted yet: references are followed one after the other, so that a long chain needs no deep stack. */
+  readonly #waiting: { readonly key: string; readonly node: Node }[] = []
+  readonly #known = new Set<string>()
+
+  constructor(fields: Fields, dialect: Dialect) {
+    this.#fields = fields
+    this.#dialect = dialect
+  }
+
+  /** The key of the schema at a node; undefined when its reference leads nowhere (reported). */
+  use(node: Node): string | undefined {
+    const key = this.#keyOf(node)
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#convert(next)
+    return key
+  }
+
+  /** A schema that is written nowhere in the document, e.g. of a parameter of 2.0, whose keywords stand in the parameter. */
+  make(node: MapNode, leaveOut: readonly string[]): string {
+    const entries = new Map([...node.entries].filter(([name]) => !leaveOut.includes(name)))
+    return this.use({ ...node, entries }) as string
+  }
+
+  /** A form of 2.0: each field a parameter. */
+  form(
+    fields: readonly { readonly name: string; readonly required: boolean; readonly schema: string }[],
+    at: Span,
+  ): string {
+    const key = `${at.file.path}@${at.start}:form`
+    const json = {
+      type: "object",
+      properties: Object.fromEntries(fields.map(({ name, schema }) => [name, { $ref: schema }])),
+      required: fields.filter(({ required }) => required).map(({ name }) => name),
+    }
+    const references = new Set(fields.map(({ schema }) => schema))
+    this.entries.set(key, { key, span: at, json, references, inPlace: new Set(), obstacles: [] })
+    return key
+  }
+
+  #keyOf(node: Node): string | undefined {
+    if (referenceOf(node) === undefined || this.#hasSiblings(node))
+      return this.#queue(`${node.span.file.path}@${node.span.start}`, node)
+    const target = this.#fields.references.step(node)
+    return target === undefined ? undefined : this.#queue(target.key, target.node)
+  }
+
+  /** Since 3.1 what stands beside `$ref` counts as well. */
+  #hasSiblings(node: Node): boolean {
+    if (this.#dialect !== "3.1" || node.kind !== "map") return false
+    return [...node.entries.keys()].some((name) => name !== "$ref" && keywords[name] !== undefined)
+  }
+
+  #queue(key: string, node: Node): string {
+    if (!this.#known.has(key)) {
+      this.#known.add(key)
+      this.#waiting.push({ key, node })
+    }
+    return key
+  }
+
+  #convert({ key, node }: { key: string; node: Node }): void {
+    const conversion = new Conversion(this.#fields, this.#dialect, (each) => this.#keyOf(each))
+    const json = conversion.schema(node, true, true)
+    const { references, inPlace, obstacles } = conversion
+    this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles })
+  }
+}
+
+/** Keywords whose schemas judge the same value. */
+const applicators: ReadonlySet<string> = new Set([
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+])
+
+/** Of one schema and what is written inside of it. */
+class Conversion {
+  readonly references = new Set<string>()
+  readonly inPlace = new Set<string>()
+  readonly obstacles: { span: Span; detail: string }[] = []
+  readonly #fields: Fields
+  readonly #dialect: Dialect
+  readonly #keyOf: (node: Node) => string | undefined
+
+  constructor(fields: Fields, dialect: Dialect, keyOf: (node: Node) => string | undefined) {
+    this.#fields = fields
+    this.#dialect = dialect
+    this.#keyOf = keyOf
+  }
+
+  /** `outermost`: the schema as a whole; `inPlace`: what judges the same value as it. */
+  schema(node: Node, inPlace: boolean, outermost = false): JsonSchema {
+    if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
+    if (node.kind !== "map") {
+      this.#fields.wrong(node, `a schema is a map, this is ${kindOf(node)}`)
+      return true
+    }
+    const reference = referenceOf(node)
+    if (reference !== undefined && (this.#dialect !== "3.1" || !outermost)) {
+      const key = this.#keyOf(node)
+      if (key === undefined) return true
+      this.#note(key, inPlace)
+      return { $ref: key }
+    }
+    const json: Record<string, unknown> = {}
+    if (reference !== undefined) this.#refer(node, json)
+    for (const [name, entry] of node.entries) if (name !== "$ref") this.#keyword(name, entry, inPlace, json)
+    return this.#modern(json, node)
+  }
+
+  /** A reference with other keywords beside it. */
+  #refer(node: MapNode, json: Record<string, unknown>): void {
+    const alone = { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
+    const key = this.#keyOf(alone)
+    if (key === undefined) return
+    this.#note(key, true)
+    json["$ref"] = key
+  }
+
+  #note(key: string, inPlace: boolean): void {
+    this.references.add(key)
+    if (inPlace) this.inPlace.add(key)
+  }
+
+  #keyword(name: string, { key, value }: Entry, inPlace: boolean, json: Record<string, unknown>): void {
+    const kind = keywords[name]
+    if (kind === undefined) {
+      if (!name.startsWith("x-") || name === "x-nullable") this.#unknown(name, key, value, json)
+      return
+    }
+    if (name === "items" && value.kind === "list") {
+      json["prefixItems"] = value.items.map((item) => this.schema(item, false))
+      return
+    }
+    if (name === "required" && value.kind === "scalar" && typeof value.value === "boolean") {
+      this.#fields.report.add(
+        "SP8014",
+        key,
+        "`required` of a property means nothing: it belongs to the object, as a list",
+      )
+      return
+    }
+    const made = this.#value(name, kind, value, inPlace && applicators.has(name))
+    if (made !== undefined) json[name] = made
+  }
+
+  #unknown(name: string, key: Span, value: Node, json: Record<string, unknown>): void {
+    if (name === "x-nullable" && this.#dialect === "2.0") json["nullable"] = plainOf(value)
+    else if (name === "$dynamicRef" || name === "$recursiveRef")
+      this.obstacles.push({ span: key, detail: `\`${name}\` is not followed` })
+    else if (!name.startsWith("x-"))
+      this.#fields.report.add(
+        "SP8014",
+        key,
+        `\`${shown(name)}\` means nothing in a schema${didYouMean(name, Object.keys(keywords))}`,
+      )
+  }
+
+  #value(name: string, kind: string, value: Node, inPlace: boolean): unknown {
+    switch (kind) {
+      case "schema":
+        return this.schema(value, inPlace)
+      case "schemas":
+        if (value.kind === "list") return value.items.map((item) => this.schema(item, inPlace))
+        return this.#fields.wrong(value, `\`${name}\` is a list of schemas, this is ${kindOf(value)}`)
+      case "schema map":
+        return this.#schemaMap(name, value, inPlace)
+      case "type":
+        return this.#type(value)
+      case "pattern":
+        return this.#pattern(value)
+      case "any":
+        return plainOf(value)
+      default:
+        return this.#plain(name, kind, value)
+    }
+  }
+
+  #schemaMap(name: string, value: Node, inPlace: boolean): unknown {
+    if (value.kind !== "map")
+      return this.#fields.wrong(value, `\`${name}\` is a map of schemas, this is ${kindOf(value)}`)
+    const entries = [...value.entries].map(([key, entry]) => {
+      if (name === "patternProperties") this.#checkPattern(key, entry.key)
+      return [key, this.schema(entry.value, inPlace)] as const
+    })
+    return Object.fromEntries(entries)
+  }
+
+  #plain(name: string, kind: string, value: Node): unknown {
+    const plain = plainOf(value)
+    const right: Record<string, boolean> = {
+      number: typeof plain === "number" && (name !== "multipleOf" || plain > 0),
+      limit: typeof plain === "number" || typeof plain === "boolean",
+      count: typeof plain === "number" && Number.isInteger(plain) && plain >= 0,
+      text: typeof plain === "string",
+      flag: typeof plain === "boolean",
+      list: Array.isArray(plain),
+      texts: Array.isArray(plain) && plain.every((each) => typeof each === "string"),
+      "texts map":
+        typeof plain === "object" &&
+        plain !== null &&
+        Object.values(plain).every(
+          (each) => Array.isArray(each) && each.every((one) => typeof one === "string"),
+        ),
+    }
+    if (right[kind] === true) return kind === "texts" ? [...new Set(plain as string[])] : plain
+    const expected = {
+      limit: "a number",
+      count: "a whole number",
+      texts: "a list of texts",
+      flag: "`true` or `false`",
+    }[kind]
+    return this.#fields.wrong(value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
+  }
+
+  #type(value: Node): unknown {
+    const plain = plainOf(value)
+    const names = Array.isArray(plain) ? plain : [plain]
+    if (plain === "file" && this.#dialect === "2.0") return undefined
+    const bad = names.find((each) => !typeNames.includes(each as string))
+    if (bad === undefined && names.length > 0) return plain
+    const hint = typeof bad === "string" ? didYouMean(bad, typeNames) : ""
+    return this.#fields.wrong(value, `\`${shown(String(bad))}\` is no type${hint}`)
+  }
+
+  #pattern(value: Node): unknown {
+    if (value.kind !== "scalar" || typeof value.value !== "string")
+      return this.#fields.wrong(value, `\`pattern\` is a text, this is ${kindOf(value)}`)
+    this.#checkPattern(value.value, value.span)
+    return value.value
+  }
+
+  #checkPattern(source: string, span: Span): void {
+    try {
+      linearPattern(source)
+    } catch (error) {
+      const [why] = (error as Error).message.split("\n", 1)
+      this.obstacles.push({ span, detail: `the pattern can't be matched in linear time (${why})` })
+    }
+  }
+
+  /** Takes what 2.0 and 3.0 say in their own way to 2020-12. */
+  #modern(json: Record<string, unknown>, node: MapNode): JsonSchema {
+    for (const [limit, exclusive] of [
+      ["minimum", "exclusiveMinimum"],
+      ["maximum", "exclusiveMaximum"],
+    ] as const) {
+      if (typeof json[exclusive] !== "boolean") continue
+      if (json[exclusive] === true && json[limit] !== undefined) {
+        json[exclusive] = json[limit]
+        delete json[limit]
+      } else delete json[exclusive]
+    }
+    if ("example" in json) {
+      json["examples"] ??= [json["example"]]
+      delete json["example"]
+    }
+    const nullable = json["nullable"]
+    delete json["nullable"]
+    if (nullable !== true) return json
+    if (this.#dialect === "3.1") {
+      const key = node.entries.get("nullable")?.key
+      if (key !== undefined)
+        this.#fields.report.add("SP8014", key, "`nullable` means nothing since 3.1", {
+          help: 'Write `type: [TYPE, "null"]`.',
+        })
+      return json
+    }
+    return orNull(json)
+  }
+}
+
+/** `nullable: true`. Beside `allOf` and `$ref` the specification gives it no meaning; everybody who writes it there means this. */
+function orNull(json: Record<string, unknown>): JsonSchema {
+  const { type } = json
+  if (typeof type === "string") return { ...json, type: type === "null" ? type : [type, "null"] }
+  if (Array.isArray(type)) return { ...json, type: [...new Set([...type, "null"])] }
+  const judging = Object.keys(json).filter(
+    (name) => keywords[name]?.startsWith("schema") || name === "enum" || name === "const",
+  )
+  return judging.length === 0 ? json : { anyOf: [json, { type: "null" }] }
+}

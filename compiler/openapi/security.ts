@@ -1,0 +1,107 @@
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { Requirement, SecurityScheme } from "./api-document.ts"
+import type { Fields } from "./fields.ts"
+import { type MapNode, plainOf } from "./node.ts"
+
+const places = ["header", "query", "cookie"]
+
+/** Reads the security schemes: `securityDefinitions` of 2.0, `components.securitySchemes` since. */
+export function readSecuritySchemes(
+  root: MapNode,
+  version: string,
+  fields: Fields,
+): ReadonlyMap<string, SecurityScheme> {
+  const components =
+    version === "2.0" ? root : fields.map(root.entries.get("components")?.value, "`components`")
+  const schemes = new Map<string, SecurityScheme>()
+  if (components === undefined) return schemes
+  const key = version === "2.0" ? "securityDefinitions" : "securitySchemes"
+  for (const [name, { key: at, value }] of fields.entries(components, key)) {
+    const map = fields.map(value, "a security scheme")
+    const read = map === undefined ? undefined : readScheme(map, version, fields)
+    if (read !== undefined) schemes.set(name, { name, span: at, ...read })
+  }
+  return schemes
+}
+
+type Read = Pick<SecurityScheme, "kind" | "definition">
+
+function readScheme(map: MapNode, version: string, fields: Fields): Read | undefined {
+  const type = fields.text(map, "type")
+  if (type === undefined) return fields.missing("type", "the security scheme", map.span)
+  if (type === "basic" && version === "2.0")
+    return { kind: "basic", definition: { type: "http", scheme: "basic" } }
+  const plain = plainOf(map) as Record<string, unknown>
+  if (type === "http") {
+    const scheme = fields.text(map, "scheme")?.toLowerCase()
+    if (scheme === undefined) return fields.missing("scheme", "the security scheme", map.span)
+    const kind = scheme === "bearer" || scheme === "basic" ? scheme : "http"
+    return { kind, definition: { ...plain, scheme } }
+  }
+  if (type === "apiKey") {
+    const where = fields.text(map, "in")
+    if (where === undefined || fields.text(map, "name") === undefined || !places.includes(where))
+      return fields.missing(
+        where === undefined || !places.includes(where) ? "in" : "name",
+        "the security scheme",
+        map.span,
+      )
+    return { kind: "apiKey", definition: plain }
+  }
+  if (type === "oauth2") return { kind: "oauth2", definition: version === "2.0" ? modernFlows(plain) : plain }
+  if (type === "openIdConnect" || type === "mutualTLS") return { kind: type, definition: plain }
+  const types = ["apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"]
+  const entry = map.entries.get("type")
+  return fields.wrong(
+    entry?.value ?? map,
+    `\`${shown(type)}\` is no type of a security scheme${didYouMean(type, types)}`,
+  )
+}
+
+const flowNames: Readonly<Record<string, string>> = {
+  implicit: "implicit",
+  password: "password",
+  application: "clientCredentials",
+  accessCode: "authorizationCode",
+}
+
+/** The one flow of 2.0 as 3.x writes it. */
+function modernFlows(plain: Record<string, unknown>): Record<string, unknown> {
+  const { type, description, flow, authorizationUrl, tokenUrl, scopes } = plain
+  const name = flowNames[String(flow)]
+  const one = { authorizationUrl, tokenUrl, scopes: scopes ?? {} }
+  const used = Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined))
+  return {
+    type,
+    ...(description === undefined ? {} : { description }),
+    flows: name === undefined ? {} : { [name]: used },
+  }
+}
+
+/** Reads `security`: any of the ways, each of them all of its schemes. Undefined where nothing is said. */
+export function readSecurity(
+  map: MapNode,
+  schemes: ReadonlyMap<string, SecurityScheme>,
+  fields: Fields,
+): readonly Requirement[] | undefined {
+  if (!map.entries.has("security")) return undefined
+  const requirements: Requirement[] = []
+  for (const item of fields.list(map, "security")) {
+    const way = fields.map(item, "a security requirement")
+    if (way === undefined) continue
+    const named = [...way.entries].map(([name, { key, value }]) => {
+      if (!schemes.has(name))
+        fields.report.add(
+          "SP8009",
+          key,
+          `the document declares no security scheme \`${shown(name)}\`${didYouMean(name, schemes.keys())}`,
+        )
+      const plain = plainOf(value)
+      const scopes = Array.isArray(plain) ? plain.filter((each) => typeof each === "string") : []
+      return { name, scopes, span: key }
+    })
+    requirements.push({ schemes: named, span: way.span })
+  }
+  return requirements
+}

@@ -1,0 +1,82 @@
+import type { Report } from "../core/diagnostic.ts"
+import { walkJson } from "../core/json.ts"
+import type { SourceFile } from "../core/source.ts"
+import { type Entry, firstLine, type Node } from "./node.ts"
+import { readYamlTree } from "./yaml-tree.ts"
+
+/** Values of one file; what references of YAML repeat counts each time. */
+export const nodesMax = 1_000_000
+
+/** The values of a JSON or YAML file with their places; undefined when it is neither, which is reported. */
+export function readTree(file: SourceFile, report: Report): Node | undefined {
+  return /^\s*[{[]/.test(file.text.slice(0, 4096)) ? readJsonTree(file, report) : readYamlTree(file, report)
+}
+
+/** A flow map of YAML begins like JSON: what is no JSON is tried as YAML, unless the name of the file says that it is JSON. */
+function readJsonTree(file: SourceFile, report: Report): Node | undefined {
+  const builder = new JsonTree(file)
+  const problem = walkJson(file.text, builder.note)
+  if (problem === undefined) return builder.finish(report)
+  if (/\.ya?ml$/i.test(file.path)) return readYamlTree(file, report)
+  report.add("SP8002", file.span(problem.at, Math.min(problem.at + 1, file.text.length)), problem.message)
+  return undefined
+}
+
+/** Key, place and value while the map around it is not finished. */
+interface Pending {
+  readonly key: { readonly start: number; readonly end: number } | undefined
+  readonly node: Node
+}
+
+class JsonTree {
+  readonly #file: SourceFile
+  /** By depth: values whose map or list goes on. */
+  readonly #pending: Pending[][] = [[]]
+  #count = 0
+  #reserved: Entry["key"] | undefined
+
+  constructor(file: SourceFile) {
+    this.#file = file
+  }
+
+  readonly note: Parameters<typeof walkJson>[1] = (path, { start, end, key }) => {
+    const depth = path.length
+    const inside = this.#pending[depth + 1] ?? []
+    if (inside.length > 0) this.#pending[depth + 1] = []
+    let level = this.#pending[depth]
+    if (level === undefined) {
+      level = []
+      this.#pending[depth] = level
+    }
+    this.#count += 1
+    level.push({ key, node: this.#make(start, end, inside) })
+  }
+
+  finish(report: Report): Node | undefined {
+    const root = this.#pending[0]?.[0]?.node
+    if (this.#reserved !== undefined) {
+      report.add("SP8003", this.#reserved, "`__proto__` can't be a key")
+      return undefined
+    }
+    if (this.#count <= nodesMax) return root
+    report.add("SP8006", root?.span, `the file has ${this.#count} values, ${nodesMax} are possible`)
+    return undefined
+  }
+
+  #make(start: number, end: number, inside: readonly Pending[]): Node {
+    const { text } = this.#file
+    const first = text[start]
+    const span = firstLine(this.#file, start, end)
+    if (first === "[") return { kind: "list", span, items: inside.map((each) => each.node) }
+    if (first !== "{") return { kind: "scalar", span, value: JSON.parse(text.slice(start, end)) }
+    const entries = new Map<string, Entry>()
+    for (const { key, node } of inside) {
+      if (key === undefined) continue
+      const name = JSON.parse(text.slice(key.start, key.end)) as string
+      const at = this.#file.span(key.start, key.end)
+      if (name === "__proto__") this.#reserved = at
+      entries.set(name, { key: at, value: node })
+    }
+    return { kind: "map", span, entries }
+  }
+}
