@@ -247,6 +247,7 @@ function trustChanges(before: readonly string[], after: readonly string[]): Told
 
 const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {
   bodyBytesMax: ({ bodyBytesMax }) => `limits { body ${sizeWords(bodyBytesMax)} }`,
+  bufferBytesMax: ({ bufferBytesMax }) => `limits { buffer ${sizeWords(bufferBytesMax)} }`,
   headerBytesMax: ({ headerBytesMax }) => `limits { header ${sizeWords(headerBytesMax)} }`,
   headersMax: ({ headersMax }) => `limits { headers ${headersMax} }`,
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
@@ -254,6 +255,7 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
 
 const limitNames: { readonly [Key in keyof Limits]: string } = {
   bodyBytesMax: "body",
+  bufferBytesMax: "buffer",
   headerBytesMax: "header",
   headersMax: "headers",
   timeoutMs: "timeout",
@@ -262,6 +264,10 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
 const limitRules: FieldRules<Limits> = {
   bodyBytesMax: (before, after) =>
     after > before ? opens("larger bodies reach the backends") : closes("larger bodies are answered 413"),
+  bufferBytesMax: (before, after) =>
+    after > before
+      ? neutral("larger bodies are read whole where a statement needs them")
+      : closes("larger bodies are refused where a statement needs them whole"),
   headerBytesMax: (before, after) =>
     after > before ? opens("larger heads reach the backends") : closes("larger heads are answered 431"),
   headersMax: (before, after) =>

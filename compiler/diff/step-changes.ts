@@ -153,12 +153,16 @@ const rulesOf = {
     ],
   } satisfies FieldRules<Fields<"rewrite">>,
   forward: {
-    backend: (before: string, after: string) =>
+    backend: (before: string | null, after: string | null) =>
       neutral(
-        before.startsWith("inline-") || after.startsWith("inline-")
+        before === null || after === null || before.startsWith("inline-") || after.startsWith("inline-")
           ? "requests go to another backend"
           : `requests go to \`${after}\`, not to \`${before}\``,
       ),
+    timeoutMs: () => neutral("the backend has another time for its answer"),
+    bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
+    bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
+    failOnStatus: () => neutral("what failures of the backend do has changed"),
   } satisfies FieldRules<Fields<"forward">>,
 }
 

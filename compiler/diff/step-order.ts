@@ -1,5 +1,6 @@
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
 import { isAuth } from "./auth-changes.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 
@@ -69,9 +70,7 @@ function answers(step: Step, steps: Steps): boolean {
 }
 
 function inside(step: Step, steps: Steps): Step[] {
-  const ids: readonly StepId[] =
-    step.kind === "when" ? [...step.matched, ...step.otherwise] : step.kind === "any-of" ? step.steps : []
-  return ids.flatMap((id) => steps[id] ?? [])
+  return nestedSteps(step).flatMap((list) => list.steps.flatMap((id) => steps[id] ?? []))
 }
 
 interface Touch {

@@ -81,6 +81,7 @@ const wordsOf: WordsOf = {
       ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
     ].join("; "),
   forward: ({ backend }, { body }) => {
+    if (backend === null) return "forward"
     const target = ownOf(body.backends, backend)?.targets[0]
     return backend.startsWith("inline-") && target !== undefined
       ? `backend ${textWords(target.url)}`

@@ -1,3 +1,4 @@
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
@@ -60,8 +61,7 @@ export class Uses {
       const step = this.#body.steps[id]
       if (step === undefined || found.has(step)) continue
       found.add(step)
-      if (step.kind === "any-of") this.#collect(step.steps, found)
-      if (step.kind === "when") this.#collect([...step.matched, ...step.otherwise], found)
+      for (const { steps } of nestedSteps(step)) this.#collect(steps, found)
     }
   }
 }

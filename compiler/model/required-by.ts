@@ -1,3 +1,4 @@
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 
@@ -22,11 +23,9 @@ export function routesRequiring(
     ids.forEach((id, at) => {
       const step = plan.steps[id]
       const place = `${path}.${at}`
-      if (step?.kind === "when") {
-        walk(route, `${place}.matched`, step.matched)
-        walk(route, `${place}.otherwise`, step.otherwise)
-      }
-      if (step?.kind !== "require" || step.store !== store) return
+      if (step === undefined) return
+      for (const inside of nestedSteps(step)) walk(route, `${place}.${inside.place}`, inside.steps)
+      if (step.kind !== "require" || step.store !== store) return
       const [head] = typeof step.object === "string" ? [step.object] : step.object.text
       const relation = `${typeof head === "string" ? head.slice(0, head.indexOf(":")) : ""}#${step.relation}`
       if (relations.has(relation)) found.push({ route, relation, place: origins[place] })

@@ -5,6 +5,7 @@ import { TreeCompiler, type VariableReader } from "./compile-tree.ts"
 import { textOf } from "./conversions.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
+import type { Reference } from "./finding.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import { jsonOf } from "./to-json.ts"
 import { kindOf } from "./values.ts"
@@ -26,6 +27,8 @@ export type CompiledExpression = (bindings: Bindings) => unknown
 /** `costMax` bounds the work of one evaluation; default 100,000 steps (an operator or a loop's step is one, long texts count more). */
 export interface CompileOptions {
   readonly costMax?: number
+  /** Told once what the expression reads. */
+  readonly onReferences?: (references: readonly Reference[]) => void
 }
 
 /** Brings a value into its declared form, or says why there is none. */
@@ -85,6 +88,7 @@ export function compileExpression(
     const [first] = checked.findings
     throw new TypeError(`the expression is wrong at ${first?.start}: ${first?.message}`)
   }
+  options.onReferences?.(checked.references)
   const compiler = new TreeCompiler({ environment, readVariable, isPartial: false })
   const closure = compiler.compile(checked.tree)
   const costMax = options.costMax ?? costMaxDefault

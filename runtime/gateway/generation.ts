@@ -4,6 +4,7 @@ import type { Step } from "../policies/policy.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
 import type { IntakeRules } from "./intake.ts"
+import type { ErrorFormat } from "./problem.ts"
 import type { Matchable, Routes } from "./routes.ts"
 
 /** A route with its steps ready to run. */
@@ -27,6 +28,8 @@ export interface GenerationParts {
   readonly routes: Routes<LiveRoute>
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
+  readonly bufferBytesMax: number
+  readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   /** Connections, verifiers and the like, held as long as a request may use them. */
   readonly resources: readonly Held<unknown>[]
@@ -39,6 +42,9 @@ export class Generation {
   readonly routes: Routes<LiveRoute>
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
+  /** Largest body that is read whole because a policy needs it. */
+  readonly bufferBytesMax: number
+  readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly #resources: readonly Held<unknown>[]
   #running = 0
@@ -51,6 +57,8 @@ export class Generation {
     this.routes = parts.routes
     this.rules = parts.rules
     this.bodyBytesMax = parts.bodyBytesMax
+    this.bufferBytesMax = parts.bufferBytesMax
+    this.errors = parts.errors
     this.gatewayView = parts.gatewayView
     this.#resources = parts.resources
   }

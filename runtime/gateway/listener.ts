@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
-import { problemBody, problemMedia, problemStatus } from "./problem.ts"
+import { renderProblem } from "./problem.ts"
 
 /** What happens to a request: `target` is the request target as sent. */
 export type Handle = (request: IncomingMessage, reply: ServerResponse, target: string) => void
@@ -179,14 +179,10 @@ function refusalOf({ code, message }: NodeJS.ErrnoException): Problem {
 }
 
 function sendRaw(socket: Socket, found: Problem, id: string): void {
-  const body = problemBody(found, id)
-  const lines = [
-    `HTTP/1.1 ${problemStatus(found)} Refused`,
-    `content-type: ${problemMedia}`,
-    `content-length: ${body.length}`,
-  ]
-  for (let at = 0; at < (found.headers?.length ?? 0); at += 2)
-    lines.push(`${found.headers?.[at]}: ${found.headers?.[at + 1]}`)
+  // What is no request belongs to no plan either: the answer has the standard's form.
+  const { status, headers, body } = renderProblem(found, id, "problem")
+  const lines = [`HTTP/1.1 ${status} Refused`, `content-length: ${body.length}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   lines.push(`x-request-id: ${id}`, "connection: close", "", "")
   socket.on("error", () => undefined)
   socket.end(Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), body]), () => socket.destroy())

@@ -2,15 +2,32 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import type { ProblemName } from "../policies/answer.ts"
-import type { Decision, Exchange, PendingResponse } from "../policies/exchange.ts"
+import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
+import {
+  type BackendHandle,
+  type Decision,
+  type Exchange,
+  type ExchangeError,
+  type Needs,
+  requestBody,
+  responseBody,
+  type Section,
+  type SendOptions,
+} from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
+import type { Step } from "../policies/policy.ts"
 import { QueryString } from "../policies/query-string.ts"
-import type { Backend } from "./backends.ts"
+import type { AnswerBody, Waiting } from "./answer-body.ts"
+import { Backend } from "./backends.ts"
 import { type BindingSource, makeBindings, nothing, responseView } from "./bindings.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import type { Intake } from "./intake.ts"
+import { LiveBody } from "./live-body.ts"
+import { LiveResponse } from "./live-response.ts"
+import { readBody } from "./read-body.ts"
+import { RequestBody } from "./request-body.ts"
 import type { PathParameters } from "./routes.ts"
+import { UpstreamCall } from "./upstream-call.ts"
 
 const nothingTakenIn: Intake = {
   path: "",
@@ -42,11 +59,15 @@ export class LiveExchange implements Exchange, BindingSource {
   route: LiveRoute | undefined
   parameters: PathParameters = noParameters
   headers = new HeaderList()
+  section: Section = "inbound"
+  error: ExchangeError | undefined
+  sentMethod: string | undefined
   rewritten: string | undefined
   host: string | undefined
-  body: Buffer | undefined
-  backend: Backend | undefined
+  backend: BackendHandle | undefined
   decision: Decision | undefined
+  /** The step whose answer ended a section. */
+  answeredBy: Step | undefined
 
   /** Lines for whatever answer comes. */
   answerLines: string[] = []
@@ -55,7 +76,6 @@ export class LiveExchange implements Exchange, BindingSource {
   status = 0
   target: string | undefined
   upstreamMs: number | undefined
-  bytesReceived = 0
   bytesSent = 0
   retried = false
   cut = false
@@ -65,18 +85,32 @@ export class LiveExchange implements Exchange, BindingSource {
   refused = false
   /** The answer is complete or the client has gone: nothing may be sent any more. */
   over = false
+  /** Something failed: no request is sent to a backend any more. */
+  failed = false
+  readonly #waiting: Waiting
   #query: QueryString | undefined
   #bindings: Record<string, unknown> | undefined
   #claims: Claims | undefined
   #subscriber: Subscriber | undefined
-  #response: PendingResponse | undefined
+  #response: LiveResponse | undefined
+  #requestBody: LiveBody | undefined
+  #stream: RequestBody | undefined
+  #variables: Map<string, unknown> | undefined
+  #upstream: UpstreamCall | undefined
+  #releases: (() => void)[] | undefined
 
-  constructor(request: IncomingMessage, reply: ServerResponse, generation: Generation, id: string) {
-    this.request = request
-    this.reply = reply
+  constructor(
+    message: { readonly request: IncomingMessage; readonly reply: ServerResponse },
+    generation: Generation,
+    waiting: Waiting,
+    id: string,
+  ) {
+    this.request = message.request
+    this.reply = message.reply
     this.generation = generation
+    this.#waiting = waiting
     this.id = id
-    this.method = request.method ?? "GET"
+    this.method = message.request.method ?? "GET"
   }
 
   /** Sets what was read from the head. */
@@ -99,6 +133,10 @@ export class LiveExchange implements Exchange, BindingSource {
     return this.intake.authority
   }
 
+  get scheme(): string {
+    return this.intake.scheme
+  }
+
   get query(): QueryString {
     this.#query ??= new QueryString(this.intake.query)
     return this.#query
@@ -109,16 +147,115 @@ export class LiveExchange implements Exchange, BindingSource {
     return this.#query === undefined ? this.intake.query : this.#query.text
   }
 
+  get variables(): Map<string, unknown> {
+    this.#variables ??= new Map()
+    return this.#variables
+  }
+
+  get requestBody(): LiveBody {
+    this.#requestBody ??= new LiveBody({
+      sender: "request",
+      headers: this.headers,
+      present: this.intake.body !== "none",
+      bytesMax: this.generation.bufferBytesMax,
+      read: () =>
+        readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax))),
+    })
+    return this.#requestBody
+  }
+
+  /** What to send instead of the client's stream. */
+  get outgoingBody(): Buffer | undefined {
+    return this.#requestBody?.outgoing
+  }
+
+  /** Bytes of the client's body that were read. */
+  get bytesReceived(): number {
+    return this.#stream?.received ?? 0
+  }
+
+  /** The client's body as a stream; there is one of it. */
+  openBody(bytesMax: number): RequestBody {
+    this.#stream = new RequestBody(this.request, bytesMax, this.#waiting, () => {
+      if (!this.continued) this.reply.writeContinue()
+      this.continued = true
+    })
+    return this.#stream
+  }
+
+  /** Whether somebody reads the client's body. */
+  get reading(): boolean {
+    return this.#stream !== undefined
+  }
+
+  /** Nobody reads the rest of the client's body. */
+  dropBody(): void {
+    this.#stream?.destroy()
+  }
+
+  load(needs: Needs): Promise<void> | undefined {
+    const first = (needs & requestBody) === 0 ? undefined : this.requestBody.load()
+    const second = (needs & responseBody) === 0 ? undefined : this.#response?.body.load()
+    if (first === undefined) return second
+    return second === undefined ? first : Promise.all([first, second]).then(nothingMore)
+  }
+
+  send(backend: BackendHandle, { timeoutMs }: SendOptions): Promise<Problem | undefined> {
+    if (!(backend instanceof Backend)) throw new Error("the backend is none of this gateway's")
+    const refusal = this.#refusalToSend()
+    if (refusal !== undefined) return Promise.resolve(refusal)
+    this.dropUpstream()
+    this.#upstream = new UpstreamCall(this, backend, this.#waiting)
+    return this.#upstream.send(timeoutMs)
+  }
+
+  #refusalToSend(): Problem | undefined {
+    if (this.over || this.failed) return problem("gateway-timeout", { cause: "the exchange is over" })
+    if (this.#stream === undefined || this.outgoingBody !== undefined) return undefined
+    return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
+  }
+
+  /** Breaks off what is asked of a backend, and forgets its answer. */
+  dropUpstream(): void {
+    this.#response?.drop()
+    this.#upstream?.cancel()
+    this.#upstream = undefined
+  }
+
+  /** The head of the backend's answer is there. `length` by its Content-Length, -1 where it says none. */
+  answered(body: AnswerBody, status: number, headers: HeaderList, length: number): void {
+    const method = this.sentMethod ?? this.method
+    const present =
+      method !== "HEAD" && this.method !== "HEAD" && status !== 204 && status !== 304 && length !== 0
+    const { bufferBytesMax } = this.generation
+    this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax: bufferBytesMax })
+  }
+
+  respondWith(given: Parameters<Exchange["respondWith"]>[0]): void {
+    this.dropUpstream()
+    this.response = LiveResponse.whole(given)
+  }
+
   answerWith(name: string, value: string): void {
     this.answerLines.push(name, value)
   }
 
-  decided(decision: Decision): void {
-    this.decision = decision
+  whenOver(release: () => void): void {
+    if (this.over) release()
+    else if (this.#releases === undefined) this.#releases = [release]
+    else this.#releases.push(release)
   }
 
-  get scheme(): string {
-    return this.intake.scheme
+  /** To be called once, at the end. */
+  end(): void {
+    this.over = true
+    this.#upstream?.cancel()
+    this.dropBody()
+    for (const release of this.#releases ?? []) release()
+  }
+
+  decided(decision: Decision): void {
+    this.decision = decision
   }
 
   get claims(): Claims | undefined {
@@ -139,11 +276,11 @@ export class LiveExchange implements Exchange, BindingSource {
     if (this.#bindings !== undefined) this.#bindCaller(this.#bindings)
   }
 
-  get response(): PendingResponse | undefined {
+  get response(): LiveResponse | undefined {
     return this.#response
   }
 
-  set response(response: PendingResponse | undefined) {
+  set response(response: LiveResponse | undefined) {
     this.#response = response
     if (this.#bindings !== undefined && response !== undefined)
       this.#bindings["response"] = responseView(response)
@@ -167,3 +304,5 @@ export class LiveExchange implements Exchange, BindingSource {
     bindings["product"] = subscriber === undefined ? nothing : { name: subscriber.product ?? "" }
   }
 }
+
+function nothingMore(): void {}

@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type Answer, type Problem, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/answer.ts"
+import type { ExchangeError } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
-import { Backend } from "./backends.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
-import { Forwarding } from "./forwarding.ts"
-import type { Generation } from "./generation.ts"
+import type { Generation, LiveRoute } from "./generation.ts"
 import { takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
-import { problemBody, problemStatus } from "./problem.ts"
-import { asAnswer, problemLines, sendAnswer } from "./reply.ts"
+import { apimMessage, problemStatus, renderProblem } from "./problem.ts"
+import { asAnswer, sendAnswer } from "./reply.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -30,7 +29,7 @@ export function serve(
   reply: ServerResponse,
   target: string,
 ): void {
-  const exchange = new LiveExchange(request, reply, generation, context.newId())
+  const exchange = new LiveExchange({ request, reply }, generation, context, context.newId())
   const passage = new Passage(context, exchange)
   try {
     passage.begin(target)
@@ -44,7 +43,6 @@ class Passage implements Timed {
   readonly #context: PipelineContext
   readonly #exchange: LiveExchange
   #deadline: Deadline | undefined
-  #forwarding: Forwarding | undefined
 
   constructor(context: PipelineContext, exchange: LiveExchange) {
     this.#context = context
@@ -69,27 +67,29 @@ class Passage implements Timed {
     }
     exchange.take(intake)
     const match = generation.routes.find(exchange.method, intake.path)
-    if (match.kind === "none") this.#fail(problem("not-found"))
+    if (match.kind === "none") this.#fail(problem("not-found", { reason: "OperationNotFound" }))
     else if (match.kind === "method")
       this.#fail(problem("method-not-allowed", { headers: ["allow", match.allow] }))
     else {
       exchange.route = match.route
       exchange.parameters = match.parameters
-      this.#admit()
+      this.#admit(match.route)
     }
   }
 
   /** The time for the whole exchange is up. */
   expired(): void {
-    const { request, reply, intake } = this.#exchange
-    this.#exchange.cut = reply.headersSent
-    this.#forwarding?.cancel()
+    const exchange = this.#exchange
+    const { request, reply, intake } = exchange
+    exchange.cut = reply.headersSent
+    exchange.failed = true
+    exchange.dropUpstream()
     if (reply.headersSent) {
-      this.#exchange.cause ??= "the time of the route is up"
+      exchange.cause ??= "the time of the route is up"
       request.socket.destroy()
-    } else if (this.#forwarding !== undefined && intake.body !== "none" && !request.complete)
+    } else if (exchange.reading && intake.body !== "none" && !request.complete)
       this.#fail(problem("request-timeout", { cause: "the body did not arrive in the time of the route" }))
-    else this.#fail(problem("gateway-timeout", { cause: "the time of the route is up" }))
+    else this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the time of the route is up" }))
   }
 
   /** A mistake of ours: this request fails, with its reason in the log, and no other. */
@@ -97,14 +97,15 @@ class Passage implements Timed {
     const exchange = this.#exchange
     exchange.problem = "internal-error"
     exchange.cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    exchange.failed = true
+    exchange.dropUpstream()
     const { reply, request } = exchange
     if (reply.headersSent) request.socket.destroy()
-    else sendAnswer(exchange, asAnswer(problem("internal-error"), exchange.id))
+    else sendAnswer(exchange, asAnswer(problem("internal-error"), exchange))
   }
 
-  #admit(): void {
-    const { intake, generation, route } = this.#exchange
-    if (route === undefined) return
+  #admit(route: LiveRoute): void {
+    const { intake, generation } = this.#exchange
     if (intake.wantsWebSocket) {
       this.#fail(problem("not-implemented", { cause: "an upgrade to websocket" }))
       return
@@ -115,21 +116,43 @@ class Passage implements Timed {
     }
     const { timeoutMs } = route.plan
     if (timeoutMs !== null) this.#deadline = this.#context.deadlines.set(this, timeoutMs)
-    this.#after(runSteps(route.inbound, this.#exchange), this.#toBackend)
+    this.#after(runSteps(route.inbound, this.#exchange), () => this.#toBackend(route))
   }
 
-  readonly #toBackend = (): void => {
-    this.#after(runSteps(this.#exchange.route?.backend ?? [], this.#exchange), this.#forward)
+  #toBackend(route: LiveRoute): void {
+    this.#exchange.section = "backend"
+    this.#after(runSteps(route.backend, this.#exchange), () => this.#toClient(route))
   }
 
-  readonly #forward = (): void => {
-    const { backend } = this.#exchange
-    if (!(backend instanceof Backend)) {
-      this.#fail(problem("internal-error", { cause: "the route neither answers nor forwards" }))
+  #toClient(route: LiveRoute): void {
+    const exchange = this.#exchange
+    exchange.section = "outbound"
+    // A backend section that forwards nothing leaves an empty answer for the outbound steps to fill, as in Azure API Management.
+    if (exchange.response === undefined)
+      exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })
+    this.#after(runSteps(route.outbound, exchange), this.#respond)
+  }
+
+  /** Sends the response as the steps left it. */
+  readonly #respond = (): void => {
+    const exchange = this.#exchange
+    const { response } = exchange
+    if (response?.stream === undefined) {
+      this.#sendWhole()
       return
     }
-    this.#forwarding = new Forwarding(this.#exchange, backend, this.#context, (_, found) => this.#fail(found))
-    this.#forwarding.start()
+    const found = response.stream.relay()
+    if (found !== undefined) this.#fail(found)
+  }
+
+  #sendWhole(): void {
+    const exchange = this.#exchange
+    const { response } = exchange
+    if (response === undefined) return
+    const { status, reason, headers, body } = response
+    response.drop()
+    headers.remove("content-length")
+    sendAnswer(exchange, { kind: "answer", status, reason, headers: headers.flat, body: body.outgoing })
   }
 
   /** Goes on when nothing answered; waits only where it has to. */
@@ -140,28 +163,33 @@ class Passage implements Timed {
   }
 
   #settle(outcome: Outcome, next: () => void): void {
-    if (this.#exchange.over || this.#exchange.reply.headersSent) return
+    const exchange = this.#exchange
+    if (exchange.over || exchange.failed || exchange.reply.headersSent) return
     if (outcome === undefined) next()
     else if (outcome.kind === "problem") this.#fail(outcome)
-    else sendAnswer(this.#exchange, outcome)
+    else {
+      exchange.dropUpstream()
+      sendAnswer(exchange, outcome)
+    }
   }
 
   /** Runs the on-error section over the problem and sends what it leaves. */
   #fail(found: Problem): void {
     const exchange = this.#exchange
     if (exchange.over || exchange.reply.headersSent) return
+    exchange.failed = true
     exchange.problem = found.name
     exchange.cause = found.cause
+    exchange.dropUpstream()
     const onError = exchange.route?.onError ?? []
     if (onError.length === 0) {
-      sendAnswer(exchange, asAnswer(found, exchange.id))
+      sendAnswer(exchange, asAnswer(found, exchange))
       return
     }
-    exchange.response = {
-      status: problemStatus(found),
-      headers: new HeaderList(problemLines(found)),
-      body: problemBody(found, exchange.id),
-    }
+    exchange.error = errorOf(found, exchange)
+    exchange.section = "on-error"
+    const { status, headers, body } = renderProblem(found, exchange.id, exchange.generation.errors)
+    exchange.respondWith({ status, headers: new HeaderList(headers), body })
     const outcome = runSteps(onError, exchange)
     if (outcome instanceof Promise)
       outcome.then((late) => this.#sendFailure(late, found)).catch((error: unknown) => this.broke(error))
@@ -170,29 +198,37 @@ class Passage implements Timed {
 
   #sendFailure(outcome: Outcome, found: Problem): void {
     const exchange = this.#exchange
-    const { response } = exchange
-    if (outcome?.kind === "problem") {
-      exchange.cause = `${found.cause ?? found.name}; then in on-error: ${outcome.cause ?? outcome.name}`
-      sendAnswer(exchange, asAnswer(found, exchange.id))
+    if (exchange.over || exchange.reply.headersSent) return
+    if (outcome === undefined) {
+      this.#sendWhole()
       return
     }
-    const answer: Answer | undefined =
-      outcome ??
-      (response === undefined
-        ? found
-        : { kind: "answer", status: response.status, headers: response.headers.flat, body: response.body })
-    sendAnswer(exchange, asAnswer(answer, exchange.id))
+    if (outcome.kind === "problem") {
+      exchange.cause = `${found.cause ?? found.name}; then in on-error: ${outcome.cause ?? outcome.name}`
+      sendAnswer(exchange, asAnswer(found, exchange))
+    } else sendAnswer(exchange, outcome)
   }
 
   #closed(): void {
     const exchange = this.#exchange
     if (exchange.over) return
-    exchange.over = true
     this.#context.deadlines.cancel(this.#deadline)
     const complete = exchange.reply.writableFinished && !exchange.cut
-    this.#forwarding?.cancel()
+    exchange.end()
     this.#context.observer.finished(finishedOf(exchange, !complete))
     exchange.generation.leave()
+  }
+}
+
+/** What on-error steps are told; the words for clients, not those of the log. */
+function errorOf(found: Problem, { answeredBy, section }: LiveExchange): ExchangeError {
+  return {
+    source: answeredBy?.kind ?? "configuration",
+    reason: found.reason ?? found.name,
+    message: apimMessage(found),
+    section,
+    policyId: undefined,
+    status: problemStatus(found),
   }
 }
 

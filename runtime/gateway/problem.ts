@@ -45,6 +45,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "Expectation failed",
     "The only expectation that can be met is 100-continue.",
   ),
+  "unsupported-coding": row(
+    415,
+    "Unsupported media type",
+    "The content coding of the body is not one the gateway can read.",
+  ),
   "header-too-large": row(
     431,
     "Request header fields too large",
@@ -58,6 +63,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   ),
   "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
   "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
+  "backend-refused": row(502, "Bad gateway", "The backend did not do what was asked for."),
   "issuer-unavailable": row(
     503,
     "Service unavailable",
@@ -90,18 +96,70 @@ export function problemStatus(found: Problem): number {
   return found.status ?? problemTable[found.name].status
 }
 
-/** A problem as its body (RFC 9457). `request_id` finds the log line, which knows the reason; the body never has internal text. */
-export function problemBody(found: Problem, requestId: string): Buffer {
-  const { title, detail } = problemTable[found.name]
-  return Buffer.from(
-    JSON.stringify({
-      type: problemType(found.name),
-      title,
-      status: problemStatus(found),
-      detail,
-      request_id: requestId,
-    }),
-  )
+/** How the failures of a gateway look: RFC 9457, or Azure API Management's `{"statusCode", "message"}`. */
+export type ErrorFormat = "problem" | "apim"
+
+/** A problem as it is sent, without Content-Length. */
+export interface RenderedProblem {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly headers: string[]
+  readonly body: Buffer
 }
 
-export const problemMedia = "application/problem+json"
+/**
+ * A problem in the gateway's format. In `problem`, `request_id` finds the log line, which knows the reason; the body never has internal text.
+ */
+export function renderProblem(found: Problem, requestId: string, format: ErrorFormat): RenderedProblem {
+  const status = problemStatus(found)
+  const [media, body] =
+    format === "apim"
+      ? ["application/json", { statusCode: status, message: apimMessage(found) }]
+      : ["application/problem+json", problemMembers(found, status, requestId)]
+  return {
+    status,
+    headers: ["content-type", media, "cache-control", "no-store", ...(found.headers ?? [])],
+    body: Buffer.from(JSON.stringify(body)),
+  }
+}
+
+function problemMembers(found: Problem, status: number, requestId: string): object {
+  const { title, detail } = problemTable[found.name]
+  const { message, errors } = found
+  return {
+    type: problemType(found.name),
+    title,
+    status,
+    detail: message ?? detail,
+    request_id: requestId,
+    ...(errors === undefined ? {} : { errors }),
+  }
+}
+
+/** What a client of Azure API Management is told, by `reason`, else by name. */
+export function apimMessage(found: Problem): string {
+  if (found.message !== undefined) return found.message
+  const byReason = found.reason === undefined ? undefined : apimReasons[found.reason]
+  const words = byReason ?? apimNames[found.name] ?? problemTable[found.name].detail
+  return words.replace("{retry}", retryAfterOf(found))
+}
+
+const apimReasons: Readonly<Record<string, string>> = {
+  SubscriptionKeyNotFound:
+    "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.",
+  SubscriptionKeyInvalid:
+    "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.",
+  TokenNotPresent: "JWT not present.",
+}
+
+const apimNames: Readonly<Partial<Record<ProblemName, string>>> = {
+  "not-found": "Resource not found",
+  "rate-limited": "Rate limit is exceeded. Try again in {retry} seconds.",
+  "internal-error": "Internal server error",
+  "bad-gateway": "The request could not be processed due to an internal error. Contact the API owner.",
+}
+
+function retryAfterOf({ headers = [] }: Problem): string {
+  const at = headers.indexOf("retry-after")
+  return at === -1 ? "1" : (headers[at + 1] ?? "1")
+}

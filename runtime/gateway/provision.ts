@@ -1,4 +1,5 @@
 import { canonicalJson } from "../plan/canonical.ts"
+import { nestedSteps } from "../plan/nested-steps.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId } from "../plan/steps.ts"
@@ -61,6 +62,8 @@ export async function provision(
         via: gateway?.name ?? "gateway",
       },
       bodyBytesMax: gateway?.limits.bodyBytesMax ?? 0,
+      bufferBytesMax: gateway?.limits.bufferBytesMax ?? 0,
+      errors: gateway?.errors ?? "problem",
       gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
       resources: resources.held,
     })
@@ -127,7 +130,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
         method: route.method,
         path: route.path.slice(route.stripPrefix.length) || "/",
       },
-      backend: { name: forward?.kind === "forward" ? forward.backend : "" },
+      backend: { name: forward?.kind === "forward" ? (forward.backend ?? "") : "" },
     },
     inbound: ready(route.sections.inbound),
     backend: ready(route.sections.backend),
@@ -145,9 +148,10 @@ function protectionOf(plan: Plan, ids: readonly StepId[]): string {
     const step = plan.plan.steps[id]
     if (step === undefined) continue
     if (guards.has(step.kind)) found.push(id)
-    else if (step.kind === "when") {
-      const inside = [protectionOf(plan, step.matched), protectionOf(plan, step.otherwise)]
-      if (inside.some((text) => text !== "")) found.push(canonicalJson([step.test.text, ...inside]))
+    else {
+      const inside = nestedSteps(step).map(({ steps }) => protectionOf(plan, steps))
+      const head = step.kind === "when" ? canonicalJson(step.test) : step.kind
+      if (inside.some((text) => text !== "")) found.push(canonicalJson([head, ...inside]))
     }
   }
   return found.join(" ")

@@ -1,25 +1,16 @@
-import type { Answer, DirectAnswer, Problem } from "../policies/answer.ts"
+import { type Answer, type DirectAnswer, problem } from "../policies/answer.ts"
 import type { LiveExchange } from "./live-exchange.ts"
-import { problemBody, problemMedia, problemStatus } from "./problem.ts"
+import { renderProblem } from "./problem.ts"
 
 /** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
 const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
-/** The lines of a problem, without Content-Length. */
-export function problemLines(found: Problem): string[] {
-  return ["content-type", problemMedia, "cache-control", "no-store", ...(found.headers ?? [])]
-}
-
 /** Problem or answer in one form. */
-export function asAnswer(answer: Answer, requestId: string): DirectAnswer {
-  if (answer.kind === "answer") return answer
-  return {
-    kind: "answer",
-    status: problemStatus(answer),
-    headers: problemLines(answer),
-    body: problemBody(answer, requestId),
-  }
+export function asAnswer(answer: Answer, { id, generation }: LiveExchange): DirectAnswer {
+  return answer.kind === "answer"
+    ? answer
+    : { kind: "answer", ...renderProblem(answer, id, generation.errors) }
 }
 
 /** Sends a whole answer. Nothing of it may have been sent before. */
@@ -31,7 +22,7 @@ export function sendAnswer(exchange: LiveExchange, answer: DirectAnswer): void {
   const body = bodyless ? undefined : answer.body
   const lines = [...answer.headers]
   if (!bodyless) lines.push("content-length", String(body?.length ?? 0))
-  if (!writeHead(exchange, answer.status, lines, unread === "large")) return
+  if (!writeHead(exchange, answer, lines, unread === "large")) return
   const sent = exchange.method === "HEAD" ? undefined : body
   exchange.bytesSent = sent?.length ?? 0
   if (unread === "none") {
@@ -41,29 +32,32 @@ export function sendAnswer(exchange: LiveExchange, answer: DirectAnswer): void {
   endUnread(exchange, sent, unread)
 }
 
+/** The status line of an answer. */
+export interface Head {
+  readonly status: number
+  /** Undefined: the usual phrase. */
+  readonly reason?: string | undefined
+}
+
 /** Writes status and fields with those every answer gets. False when they can't be written; an internal error was sent instead. */
-export function writeHead(exchange: LiveExchange, status: number, lines: string[], close: boolean): boolean {
+export function writeHead(exchange: LiveExchange, head: Head, lines: string[], close: boolean): boolean {
   const { reply, answerLines } = exchange
+  const { status, reason } = head
   for (const line of answerLines) lines.push(line)
   lines.push("x-request-id", exchange.id)
   if (close || exchange.generation.draining) lines.push("connection", "close")
   exchange.status = status
   try {
-    reply.writeHead(status, lines)
+    if (reason === undefined) reply.writeHead(status, lines)
+    else reply.writeHead(status, reason, lines)
     return true
   } catch (error) {
     exchange.cause = `the answer's header cannot be written: ${error instanceof Error ? error.message : String(error)}`
     exchange.problem = "bad-gateway"
     exchange.status = 502
-    const body = problemBody({ kind: "problem", name: "bad-gateway" }, exchange.id)
-    reply.writeHead(502, [
-      "content-type",
-      problemMedia,
-      "content-length",
-      String(body.length),
-      "connection",
-      "close",
-    ])
+    const failure = renderProblem(problem("bad-gateway"), exchange.id, exchange.generation.errors)
+    const { body, headers } = failure
+    reply.writeHead(502, [...headers, "content-length", String(body.length), "connection", "close"])
     reply.end(exchange.method === "HEAD" ? undefined : body)
     return false
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
+import { type Problem, problem } from "../policies/answer.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { Patience } from "./patience.ts"
 
@@ -11,6 +12,13 @@ export class BodyFailure extends Error {
   constructor(reason: "too-large" | "too-slow" | "client-gone") {
     super(`request body: ${reason}`)
     this.reason = reason
+  }
+
+  /** What the client hears. */
+  get problem(): Problem {
+    return problem(this.reason === "too-large" ? "body-too-large" : "request-timeout", {
+      cause: this.message,
+    })
   }
 }
 

@@ -4,8 +4,8 @@ import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
-import type { BackendHandle } from "../policies/exchange.ts"
-import type { Authorizer, Policy, Provision, Step } from "../policies/policy.ts"
+import type { BackendHandle, Needs } from "../policies/exchange.ts"
+import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
 import { policies } from "../policies/table.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 
@@ -74,14 +74,25 @@ export class StepTable {
   #make(id: StepId): Made {
     const plan = this.planOf(id)
     const recorder = new Recorder(this)
-    const step = (policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
-    return { step, uses: recorder.uses }
+    const run = (policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
+    return { step: Object.assign(withBodies(run, recorder.needs), { kind: plan.kind }), uses: recorder.uses }
+  }
+}
+
+/** A step that finds the bodies it needs. What nobody needs is not read. */
+function withBodies(run: Run, needs: Needs): Run {
+  // A function of its own all the same: several steps may be made of one, and each has its kind.
+  if (needs === 0) return (exchange) => run(exchange)
+  return (exchange) => {
+    const loading = exchange.load(needs)
+    return loading === undefined ? run(exchange) : loading.then(() => run(exchange))
   }
 }
 
 /** The provision of one step. */
 class Recorder implements Provision {
   readonly uses: Use[] = []
+  needs: Needs = 0
   readonly now: () => number
   readonly #table: StepTable
 
@@ -124,6 +135,10 @@ class Recorder implements Provision {
 
   authorizer(): Authorizer {
     return this.#use((table) => table.dependencies.authorizer)
+  }
+
+  need(needs: Needs): void {
+    this.needs |= needs
   }
 
   step(id: StepId): Step {

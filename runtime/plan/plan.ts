@@ -2,7 +2,8 @@ import { z } from "zod"
 import { authz } from "./authz.ts"
 import { modelPlan } from "./model.ts"
 import { backend, gateway, issuer, product, route, subscription, value } from "./resources.ts"
-import { step, stepId } from "./steps.ts"
+import { stepId } from "./step-id.ts"
+import { step } from "./steps.ts"
 import { name, reference } from "./text.ts"
 
 /** Raised when a reader of the old format could misread the new one. */

@@ -1,5 +1,6 @@
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
+import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
 import type { Step } from "./steps.ts"
@@ -172,15 +173,10 @@ class Integrity {
     if (above.length >= stepDepthMax) return 1
     const path = `steps.${id}`
     const inside = [...above, id]
-    const depth =
-      step.kind === "when"
-        ? Math.max(
-            this.#steps(step.matched, `${path}.matched`, inside),
-            this.#steps(step.otherwise, `${path}.otherwise`, inside),
-          )
-        : step.kind === "any-of"
-          ? this.#steps(step.steps, `${path}.steps`, inside)
-          : 0
+    const depth = Math.max(
+      0,
+      ...nestedSteps(step).map(({ place, steps }) => this.#steps(steps, `${path}.${place}`, inside)),
+    )
     this.#depths.set(id, depth + 1)
     this.#refers(step, path)
     return depth + 1
@@ -193,7 +189,7 @@ class Integrity {
 
   #refers(step: Step, path: string): void {
     if (step.kind === "validate-jwt") this.#has(this.#plan.issuers, step.issuer, `${path}.issuer`, "issuer")
-    else if (step.kind === "forward")
+    else if (step.kind === "forward" && step.backend !== null)
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require")
       this.#has(this.#plan.authz?.stores ?? {}, step.store, `${path}.store`, "store")

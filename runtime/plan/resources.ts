@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { stepId } from "./steps.ts"
+import { stepId } from "./step-id.ts"
 import { loadText, name, reference } from "./text.ts"
 
 const milliseconds = z.number().int().min(1).max(86_400_000)
@@ -14,6 +14,8 @@ export type Address = z.infer<typeof address>
 /** Limits of the public listener; every one has a default, so the plan always says all of them. `timeoutMs` null: none. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
+  /** Largest body, of a request or an answer, that is read whole because a policy needs it; with its codings and without. */
+  bufferBytesMax: z.number().int().min(0).max(1_073_741_824),
   headerBytesMax: z.number().int().min(1024).max(1_048_576),
   headersMax: z.number().int().min(1).max(10_000),
   timeoutMs: milliseconds.nullable(),
@@ -24,6 +26,8 @@ export const gateway = z.strictObject({
   name,
   listen: z.array(address).min(1).max(16),
   trust: z.array(z.string()).max(1000),
+  /** How failures look: RFC 9457 problem bodies, or those of Azure API Management. */
+  errors: z.enum(["problem", "apim"]),
   limits,
 })
 

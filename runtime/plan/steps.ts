@@ -1,12 +1,8 @@
 import { z } from "zod"
-import { expression, name, text } from "./text.ts"
-
-/** Key of the plan's `steps`: first 16 hex digits of the SHA-256 of the step's canonical JSON. Equal steps are one entry, whoever uses them. */
-export const stepId = z.string().regex(/^[0-9a-f]{16}$/)
-export type StepId = z.infer<typeof stepId>
-
-/** HTTP field name (RFC 9110 §5.1), lower case. */
-export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/)
+import { headerName } from "./header-name.ts"
+import type { stepId } from "./step-id.ts"
+import { anyOf, forward, when } from "./steps-flow.ts"
+import { name, text } from "./text.ts"
 
 const status = z.number().int().min(200).max(599)
 const failureStatus = z.number().int().min(400).max(599)
@@ -38,9 +34,6 @@ export const validateKey = z.strictObject({
   status: failureStatus,
   forward: z.boolean(),
 })
-
-/** Runs `steps` in order until one goes on; all refuse: the first refusal of a credential that was present, else of the first step. */
-export const anyOf = z.strictObject({ kind: z.literal("any-of"), steps: z.array(stepId).min(2).max(10) })
 
 /** What a limit counts by; the first that the request has is taken. `ip` is always there. */
 export const limitKey = z.union([
@@ -110,14 +103,6 @@ export const respond = z.strictObject({
   headers: z.array(z.strictObject({ name: headerName, value: text })).max(50),
 })
 
-/** A test that fails to evaluate is an error of the request (500), never false. */
-export const when = z.strictObject({
-  kind: z.literal("when"),
-  test: expression,
-  matched: z.array(stepId).max(1000),
-  otherwise: z.array(stepId).max(1000),
-})
-
 /** Deprecation (RFC 9745) and Sunset (RFC 8594) headers on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
 export const deprecation = z.strictObject({
   kind: z.literal("deprecation"),
@@ -125,9 +110,6 @@ export const deprecation = z.strictObject({
   sunset: z.iso.date().optional(),
   closed: z.boolean(),
 })
-
-/** Sends the request to a backend; the only step of the `backend` section now. */
-export const forward = z.strictObject({ kind: z.literal("forward"), backend: name })
 
 /** One step of a section. A new policy is a row here, a file in runtime/policies and a row in the binder. */
 export const step = z.discriminatedUnion("kind", [
@@ -147,6 +129,7 @@ export const step = z.discriminatedUnion("kind", [
   forward,
 ])
 export type Step = z.infer<typeof step>
+export type StepId = z.infer<typeof stepId>
 /** What tells the steps apart. */
 export type StepKind = Step["kind"]
 /** The step of one kind, e.g. `StepOf<"rate-limit">`. */

@@ -15,12 +15,14 @@ export type ProblemName =
   | "sunset"
   | "body-too-large"
   | "target-too-long"
+  | "unsupported-coding"
   | "expectation-failed"
   | "header-too-large"
   | "rate-limited"
   | "internal-error"
   | "not-implemented"
   | "bad-gateway"
+  | "backend-refused"
   | "issuer-unavailable"
   | "authorization-unavailable"
   | "overloaded"
@@ -36,6 +38,12 @@ export interface Problem {
   /** Names and values in turn. */
   readonly headers?: readonly string[] | undefined
   readonly cause?: string | undefined
+  /** Stable word for `error.reason` of on-error sections; Azure API Management's where it has one (`TokenExpired`). */
+  readonly reason?: string | undefined
+  /** What the author of the configuration has the client told, in place of the name's own sentence. */
+  readonly message?: string | undefined
+  /** What exactly was wrong with the message, for the client to mend: an extension member of the problem body. */
+  readonly errors?: readonly ProblemDetail[] | undefined
   /** For `any-of`: whether the request brought the credential that was refused. */
   readonly presented?: boolean | undefined
 }
@@ -44,6 +52,8 @@ export interface Problem {
 export interface DirectAnswer {
   readonly kind: "answer"
   readonly status: number
+  /** Reason phrase; undefined: the usual one. */
+  readonly reason?: string | undefined
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
 }
@@ -56,7 +66,17 @@ export interface ProblemOptions {
   readonly status?: number | undefined
   readonly headers?: readonly string[] | undefined
   readonly cause?: string | undefined
+  readonly reason?: string | undefined
+  readonly message?: string | undefined
+  readonly errors?: readonly ProblemDetail[] | undefined
   readonly presented?: boolean | undefined
+}
+
+/** One thing that is wrong with a message. `pointer` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
+export interface ProblemDetail {
+  readonly in: "body" | "path" | "query" | "header" | "cookie"
+  readonly pointer: string
+  readonly message: string
 }
 
 /** Makes a problem. */

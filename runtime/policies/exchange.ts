@@ -1,8 +1,32 @@
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
+import type { Problem } from "./answer.ts"
 import type { HeaderList } from "./header-list.ts"
+import type { Step } from "./policy.ts"
 import type { QueryString } from "./query-string.ts"
+
+/** A set of bodies: `requestBody`, `responseBody`, both, or 0 for none. */
+export type Needs = number
+export const requestBody: Needs = 1
+export const responseBody: Needs = 2
+
+/**
+ * The body of a message. It is read when somebody needs it (`Exchange.load`) and not before; a body nobody needs is streamed.
+ * What was only looked at goes on byte for byte as it came, with its coding.
+ */
+export interface MessageBody {
+  /** Whether there is a body at all, empty ones not counted. */
+  readonly present: boolean
+  /** The content without codings (gzip, deflate, br); empty where there is no body. @throws Error when it was not loaded. */
+  readonly content: Buffer
+  /** The content as text, by the charset of Content-Type (UTF-8 unless it says another). */
+  text(): string
+  /** The content as JSON, parsed once; null where there is no body. @throws Refused when it is none: 400 for a request, 502 for a response. */
+  json(): unknown
+  /** Other content in its place. `media` is the new Content-Type, null keeps what is there. Fields that described the old body go. */
+  replace(content: Buffer, media: string | null): void
+}
 
 /** A backend made ready by the gateway: policies name it, only the gateway looks inside. */
 export interface BackendHandle {
@@ -12,10 +36,36 @@ export interface BackendHandle {
 /** The answer of the backend, or the problem of an on-error section, before it is sent. */
 export interface PendingResponse {
   status: number
+  /** Reason phrase; undefined: the usual one. */
+  reason: string | undefined
   readonly headers: HeaderList
-  /** Instead of what the backend sends. */
-  body: Buffer | undefined
+  readonly body: MessageBody
 }
+
+/** A response that is held whole, e.g. of a request of our own. */
+export interface StoredResponse {
+  readonly status: number
+  readonly reason: string
+  readonly headers: HeaderList
+  /** Without codings. */
+  readonly body: Buffer
+}
+
+/** What broke, as on-error steps see it. Words and places are those of Azure API Management's `LastError`. */
+export interface ExchangeError {
+  /** The kind of the step that failed, `configuration` where none did. */
+  readonly source: string
+  /** Stable word, e.g. `TokenExpired`. */
+  readonly reason: string
+  readonly message: string
+  readonly section: Section
+  /** `id` of the policy, where its author gave one. */
+  readonly policyId: string | undefined
+  readonly status: number
+}
+
+/** Part of the way of an exchange. */
+export type Section = "inbound" | "backend" | "outbound" | "on-error"
 
 /** A decision of the authorization engine, for the log. `revision` is absent when there was no answer. */
 export interface Decision {
@@ -27,34 +77,67 @@ export interface Decision {
   readonly revision?: number
 }
 
+/** How a request is sent to its backend. */
+export interface SendOptions {
+  /** For the whole exchange with the backend, in milliseconds; null: without end; undefined: as the backend says. */
+  readonly timeoutMs: number | null | undefined
+}
+
 /** One request and its answer, as policies see them. */
 export interface Exchange {
   readonly id: string
+  /** As the client sent it. */
   readonly method: string
   /** Canonical, as it was matched. */
   readonly path: string
   /** The client's address after `gateway { trust }`, in one spelling per host. */
   readonly ip: string
+  readonly scheme: string
+  /** Milliseconds since the epoch when the request came. */
+  readonly startedAtMs: number
+  /** Parameters of the route's path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>
   /** Header of the request to the backend: the client's without hop-by-hop and forwarding fields, and what policies made of it. */
   readonly headers: HeaderList
   /** Query of the request to the backend. */
   readonly query: QueryString
   /** Host as the client sent it, with its port. */
   readonly authority: string
+  readonly requestBody: MessageBody
+  /** Method for the backend in place of the client's. */
+  sentMethod: string | undefined
   /** Path for the backend in place of the client's. */
   rewritten: string | undefined
   /** Host for the backend in place of the target's. */
   host: string | undefined
-  /** Body for the backend in place of the client's. */
-  body: Buffer | undefined
-  /** Where to send the request; set by `forward`. */
+  /** Where `forward` sends to, in place of the route's own backend. */
   backend: BackendHandle | undefined
   claims: Claims | undefined
   subscriber: Subscriber | undefined
-  /** Set while outbound or on-error steps run. */
+  /** What steps leave for each other: `var.NAME`, `context.Variables["NAME"]`. */
+  readonly variables: Map<string, unknown>
+  readonly section: Section
+  /** There once the backend has answered, or an on-error section runs. */
   readonly response: PendingResponse | undefined
+  /** The innermost step whose answer ended a section: for the log, and for `error.source`. */
+  answeredBy: Step | undefined
+  /** What broke; there while on-error runs. */
+  readonly error: ExchangeError | undefined
+  /** Makes bodies available; undefined when they are already. Rejects with Refused: too large, too slow, not decodable. */
+  load(needs: Needs): Promise<void> | undefined
+  /** Sends the request; resolves when the head of the answer is `response`, or with what went wrong. An answer that was there before is dropped. */
+  send(backend: BackendHandle, options: SendOptions): Promise<Problem | undefined>
+  /** Puts an answer in the place of what the backend sent. */
+  respondWith(response: {
+    status: number
+    reason?: string | undefined
+    headers: HeaderList
+    body: Buffer | undefined
+  }): void
   /** Adds a line to whatever answer the client gets, problems included. */
   answerWith(name: string, value: string): void
+  /** Calls back once when the exchange has ended, however it did. */
+  whenOver(release: () => void): void
   /** The last decision is logged under the request id. */
   decided(decision: Decision): void
   /** What expressions may read, in the shapes of runtime/expression/request-context.ts. */

@@ -1,10 +1,34 @@
-import type { Policy } from "./policy.ts"
+import { problem } from "./answer.ts"
+import { type Exchange, requestBody, responseBody } from "./exchange.ts"
+import type { Outcome, Policy } from "./policy.ts"
+import { compileCount } from "./value.ts"
 
-/** Names the backend; the gateway sends the request when the section has ended. */
+/** Sends the request to the backend and waits for the head of its answer; the body follows when the section has ended. */
 export const forward: Policy<"forward"> = (plan, provision) => {
-  const backend = provision.backend(plan.backend)
-  return (exchange) => {
-    exchange.backend = backend
+  const own = plan.backend === null ? undefined : provision.backend(plan.backend)
+  const timeout =
+    plan.timeoutMs === undefined || plan.timeoutMs === null
+      ? plan.timeoutMs
+      : compileCount(plan.timeoutMs, provision)
+  const { bufferResponse, failOnStatus } = plan
+  if (plan.bufferRequest) provision.need(requestBody)
+  const answered = async (exchange: Exchange): Promise<Outcome> => {
+    const { response } = exchange
+    if (failOnStatus && response !== undefined && response.status >= 400)
+      return problem("backend-refused", {
+        status: response.status,
+        cause: `the backend answered ${response.status}`,
+      })
+    if (bufferResponse) await exchange.load(responseBody)
     return undefined
+  }
+  const asks = bufferResponse || failOnStatus
+  return (exchange) => {
+    const backend = exchange.backend ?? own
+    if (backend === undefined) return problem("internal-error", { cause: "no backend was chosen" })
+    exchange.backend = backend
+    const timeoutMs = typeof timeout === "function" ? timeout(exchange) : timeout
+    const sent = exchange.send(backend, { timeoutMs })
+    return asks ? sent.then((found) => found ?? answered(exchange)) : sent
   }
 }

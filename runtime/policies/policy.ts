@@ -5,16 +5,22 @@ import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { Answer } from "./answer.ts"
-import type { BackendHandle, Exchange } from "./exchange.ts"
+import type { BackendHandle, Exchange, Needs } from "./exchange.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined
 
-/** A provisioned step. It answers at once where it can: whoever runs it awaits promises only. */
-export type Step = (exchange: Exchange) => Outcome | Promise<Outcome>
+/** What a step does. It answers at once where it can: whoever runs it awaits promises only. */
+export type Run = (exchange: Exchange) => Outcome | Promise<Outcome>
+
+/** A provisioned step. */
+export interface Step extends Run {
+  /** The kind of its plan, for logs, metrics and on-error sections. */
+  readonly kind: StepKind
+}
 
 /** One kind of step. Everything is read here, once; nothing is parsed per request. */
-export type Policy<Kind extends StepKind> = (plan: StepOf<Kind>, provision: Provision) => Step
+export type Policy<Kind extends StepKind> = (plan: StepOf<Kind>, provision: Provision) => Run
 
 /** The authorization engine as a gateway asks it. Rejects or throws CheckError when there is no answer. */
 export interface Authorizer {
@@ -36,6 +42,8 @@ export interface Provision {
   environment(): Environment
   limiter(): Limiter
   authorizer(): Authorizer
+  /** The step needs these bodies: whoever runs it has loaded them. */
+  need(needs: Needs): void
   /** The wall clock in milliseconds. */
   readonly now: () => number
   /** A step of the plan, provisioned, for steps that hold others. */

@@ -13,10 +13,13 @@ export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): 
     try {
       outcome = (steps[at] as Step)(exchange)
     } catch (error) {
+      exchange.answeredBy ??= steps[at]
       return failureOf(error, exchange)
     }
     if (outcome === undefined) continue
-    return outcome instanceof Promise ? goOn(outcome, steps, exchange, at + 1) : outcome
+    if (outcome instanceof Promise) return goOn(outcome, steps, exchange, at)
+    exchange.answeredBy ??= steps[at]
+    return outcome
   }
   return undefined
 }
@@ -25,11 +28,15 @@ async function goOn(
   waiting: Promise<Outcome>,
   steps: readonly Step[],
   exchange: Exchange,
-  next: number,
+  at: number,
 ): Promise<Outcome> {
   try {
-    return (await waiting) ?? (await runSteps(steps, exchange, next))
+    const outcome = await waiting
+    if (outcome === undefined) return runSteps(steps, exchange, at + 1)
+    exchange.answeredBy ??= steps[at]
+    return outcome
   } catch (error) {
+    exchange.answeredBy ??= steps[at]
     return failureOf(error, exchange)
   }
 }

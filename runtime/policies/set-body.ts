@@ -1,3 +1,4 @@
+import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import { contentTypes } from "./media.ts"
 import type { Policy } from "./policy.ts"
@@ -8,32 +9,16 @@ export const setBody: Policy<"set-body"> = (plan, provision) => {
   const text = compileText(plan.body, provision, anyText)
   const constant = text.constant === undefined ? undefined : Buffer.from(text.constant)
   const type = contentTypes[plan.media]
+  const content = (exchange: Exchange) => constant ?? Buffer.from(text.of(exchange))
   if (plan.message === "request") {
     return (exchange) => {
-      exchange.body = constant ?? Buffer.from(text.of(exchange))
-      exchange.headers.set("content-type", type)
-      exchange.headers.remove("content-encoding")
+      exchange.requestBody.replace(content(exchange), type)
       return undefined
     }
   }
   return (exchange) => {
-    const { response } = exchange
-    if (response === undefined) throw new Error("the body of the answer is set before there is one")
-    response.body = constant ?? Buffer.from(text.of(exchange))
-    response.headers.set("content-type", type)
-    for (const name of ofTheOldBody) response.headers.remove(name)
+    if (exchange.response === undefined) throw new Error("the body of the answer is set before there is one")
+    exchange.response.body.replace(content(exchange), type)
     return undefined
   }
 }
-
-/** Fields that describe the body that is gone. */
-const ofTheOldBody = [
-  "content-encoding",
-  "content-range",
-  "accept-ranges",
-  "etag",
-  "content-md5",
-  "digest",
-  "content-digest",
-  "repr-digest",
-]

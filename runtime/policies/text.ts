@@ -1,7 +1,8 @@
-import { type CompiledExpression, compileExpression, toJson, toText } from "../expression/compile.ts"
+import { toJson, toText } from "../expression/compile.ts"
 import type { Text, TextPart } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Provision } from "./policy.ts"
+import { compileValue, type Value } from "./value.ts"
 
 /**
  * The grammar of the place a text goes to. `dynamic` checks or encodes each part that is evaluated per request, `whole` the joined result;
@@ -47,16 +48,14 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
   if (typeof part === "string") return part
   if ("value" in part) return provision.value(part.value)
   if ("secret" in part) return provision.secret(part.secret)
-  const { text: source } = part.expression
-  const evaluate = compileExpression(source, provision.environment())
-  if (part.as === "json-value") return (exchange) => JSON.stringify(toJson(evaluate(exchange.bindings())))
-  if (part.as === "json-string")
-    return (exchange) => JSON.stringify(toText(evaluate(exchange.bindings()))).slice(1, -1)
-  return plain(evaluate, source, grammar)
+  const value = compileValue(part.expression, provision)
+  if (part.as === "json-value") return (exchange) => JSON.stringify(toJson(value(exchange)))
+  if (part.as === "json-string") return (exchange) => JSON.stringify(toText(value(exchange))).slice(1, -1)
+  return plain(value, part.expression.text, grammar)
 }
 
-function plain(evaluate: CompiledExpression, source: string, grammar: TextGrammar): Part {
-  return (exchange) => grammar.dynamic(toText(evaluate(exchange.bindings())), source, exchange)
+function plain(value: Value, source: string, grammar: TextGrammar): Part {
+  return (exchange) => grammar.dynamic(toText(value(exchange)), source, exchange)
 }
 
 function joined(parts: readonly Part[]): Part[] {

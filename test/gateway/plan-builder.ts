@@ -33,6 +33,7 @@ export type PlanDraft = Partial<
   port: number
   host?: string
   trust?: string[]
+  errors?: "problem" | "apim"
   limits?: Partial<NonNullable<PlanBody["gateway"]>["limits"]>
   /** URL by name, or the whole backend. */
   backends?: Record<string, string | PlanBody["backends"][string]>
@@ -48,11 +49,13 @@ export function planOf(draft: PlanDraft): Plan {
       name: "test",
       listen: [{ host: draft.host ?? "127.0.0.1", port: draft.port }],
       trust: draft.trust ?? [],
+      errors: draft.errors ?? "problem",
       limits: {
         bodyBytesMax: 10_000_000,
         headerBytesMax: 16_384,
         headersMax: 100,
         timeoutMs: 30_000,
+        bufferBytesMax: 10_000_000,
         ...draft.limits,
       },
     },

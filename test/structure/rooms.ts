@@ -57,6 +57,7 @@ export const rooms: readonly Room[] = [
       "canonical",
       "json-schema",
       "model",
+      "nested-steps",
       "plan",
       "problems",
       "read",

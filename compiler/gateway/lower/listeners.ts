@@ -32,8 +32,10 @@ export function lowerGateway(program: Program, report: Report): PlanBody["gatewa
     name,
     listen: addresses(listenersOf(block, report)),
     trust: lowerTrust(block, report),
+    errors: statementOf(block, "errors")?.args.value<"problem" | "apim">("format") ?? "problem",
     limits: {
       bodyBytesMax: statementOf(limits, "body")?.args.value<number>("size") ?? 10 * 2 ** 20,
+      bufferBytesMax: statementOf(limits, "buffer")?.args.value<number>("size") ?? 10 * 2 ** 20,
       headerBytesMax: statementOf(limits, "header")?.args.value<number>("size") ?? 16 * 2 ** 10,
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),

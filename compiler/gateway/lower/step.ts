@@ -15,7 +15,8 @@ import type { Values } from "./values.ts"
 export interface Lowered {
   readonly id: StepId
   readonly origin: string
-  readonly inside: Readonly<Partial<Record<"matched" | "otherwise" | "steps", readonly Lowered[]>>>
+  /** By the place in the step: `matched`, `branches.1`. */
+  readonly inside: Readonly<Record<string, readonly Lowered[]>>
 }
 
 /** What lowering of a statement works with. */

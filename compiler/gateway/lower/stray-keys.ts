@@ -64,6 +64,6 @@ function keySteps(list: readonly Lowered[], steps: StepTable): [StepOf<"validate
   return list.flatMap((use) => {
     const step = steps.get(use.id)
     if (step?.kind === "validate-key") return [[step, use] as [StepOf<"validate-key">, Lowered]]
-    return step?.kind === "any-of" ? keySteps(use.inside.steps ?? [], steps) : []
+    return step?.kind === "any-of" ? keySteps(use.inside["steps"] ?? [], steps) : []
   })
 }

@@ -79,7 +79,6 @@ export const laterWords: readonly LaterWord[] = [
   { word: "openapi", blocks: ["api", "version"], docs: "operations from an OpenAPI document" },
   { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
   { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
-  { word: "errors", blocks: ["gateway"], docs: "the form of error bodies" },
   { word: "health", blocks: ["backend"], docs: "health checks" },
   { word: "breaker", blocks: ["backend"], docs: "circuit breakers" },
   { word: "retry", blocks: ["backend"], docs: "retries" },

@@ -140,6 +140,13 @@ export const gatewayRows: readonly Row[] = [
     example: "trust 10.0.0.0/8",
   },
   {
+    keyword: "errors",
+    forms: [{ args: [slot("format", "choice", { choices: ["problem", "apim"] })] }],
+    byDefault: "problem",
+    docs: "How failures look: problem bodies of RFC 9457, or the statuses, bodies and headers of Azure API Management.",
+    example: "errors problem",
+  },
+  {
     keyword: "limits",
     forms: [{ args: [], block: "limits", blockRequired: true }],
     docs: "Limits on every request.",
@@ -154,6 +161,13 @@ export const limitsRows: readonly Row[] = [
     byDefault: "10MB",
     docs: "Largest request body; a larger one is answered 413.",
     example: "body 10MB",
+  },
+  {
+    keyword: "buffer",
+    forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 30 })] }],
+    byDefault: "10MB",
+    docs: "Largest body, of a request or an answer, that is read whole because a statement needs it. A larger request is answered 413, a larger answer becomes 502; what no statement needs is streamed.",
+    example: "buffer 10MB",
   },
   {
     keyword: "header",

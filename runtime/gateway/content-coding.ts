@@ -1,0 +1,69 @@
+import { promisify } from "node:util"
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib"
+
+/** A content that is coded in a way nobody here can read, damaged, or larger than allowed when decoded. */
+export class CodingError extends Error {
+  override readonly name = "CodingError"
+  readonly reason: "unknown" | "damaged" | "too-large"
+
+  constructor(reason: "unknown" | "damaged" | "too-large", message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** More codings on top of each other than anybody uses are an attempt to make work. */
+const codingsMax = 3
+
+type Decode = (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+const rawInflate: Decode = promisify(inflateRaw)
+
+/** RFC 9110 §8.4.1. Some senders leave the zlib wrapper of `deflate` out: the first byte tells. */
+const deflate: Decode = (data, options) =>
+  ((data[0] ?? 0) & 0x0f) === 8 ? (promisify(inflate) as Decode)(data, options) : rawInflate(data, options)
+
+const decoders: Readonly<Record<string, Decode>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate,
+  br: promisify(brotliDecompress),
+}
+
+/** The codings of a Content-Encoding field in the order they were applied; `identity` is none. */
+export function codingsOf(field: string | undefined): readonly string[] {
+  if (field === undefined || field === "") return []
+  return field
+    .split(",")
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== "" && each !== "identity")
+}
+
+/** Takes codings off a content, which may have `bytesMax` afterwards. Rejects with CodingError. */
+export async function decodeContent(
+  data: Buffer,
+  codings: readonly string[],
+  bytesMax: number,
+): Promise<Buffer> {
+  if (codings.length > codingsMax)
+    throw new CodingError("unknown", `the content has ${codings.length} codings, ${codingsMax} are read`)
+  let content = data
+  for (const coding of codings.toReversed()) {
+    const decode = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
+    if (decode === undefined)
+      throw new CodingError("unknown", `the content coding \`${coding.slice(0, 40)}\` is not known`)
+    content = await decodeOnce(decode, content, coding, bytesMax)
+  }
+  return content
+}
+
+async function decodeOnce(decode: Decode, data: Buffer, coding: string, bytesMax: number): Promise<Buffer> {
+  try {
+    return await decode(data, { maxOutputLength: Math.max(1, bytesMax) })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === "ERR_BUFFER_TOO_LARGE")
+      throw new CodingError("too-large", `the content has more than ${bytesMax} bytes without \`${coding}\``)
+    throw new CodingError("damaged", `the content is no whole \`${coding}\``)
+  }
+}

@@ -1,0 +1,20 @@
+import { z } from "zod"
+
+/** HTTP field name (RFC 9110 §5.1), lower case. */
+export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/)
+
+/** Fields of the connection and of the framing (RFC 9110 §7.6.1, RFC 9112 §6), and such as make a second request of the first: the gateway writes them, nobody else. */
+export const connectionFields: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+])

@@ -1,0 +1,203 @@
+import { z } from "zod"
+import { headerName } from "./header-name.ts"
+import { expression, name, text } from "./text.ts"
+
+/** Name of a variable that steps and expressions of one exchange share. */
+export const variableName = z.string().min(1).max(256)
+
+/** A whole number that is known when the plan is made, or found per request. */
+export const count = z.union([z.number().int().min(0).max(1_000_000_000_000), z.strictObject({ expression })])
+export type Count = z.infer<typeof count>
+
+/** Yes or no, known when the plan is made or found per request. */
+export const flag = z.union([z.boolean(), z.strictObject({ expression })])
+export type Flag = z.infer<typeof flag>
+
+/** Status of a refusal. */
+export const failureStatus = z.number().int().min(400).max(599)
+
+/**
+ * One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects.
+ * `separator` splits a string instead of blanks; empty: a string is one value.
+ */
+export const claimRule = z.strictObject({
+  claim: z.string().min(1).max(256),
+  test: z.enum(["present", "has-any", "has-all", "equals-any"]),
+  values: z.array(text).max(100),
+  separator: z.string().max(16).optional(),
+})
+export type ClaimRule = z.infer<typeof claimRule>
+
+/**
+ * Where a credential is taken from. `scheme` null: the value stands alone, or behind `Bearer` all the same; else the scheme is demanded.
+ * What came in the query or a cookie is taken out of the request unless `forward`; a header stays.
+ */
+export const credentialSource = z.union([
+  z.strictObject({ header: headerName, scheme: z.string().min(1).max(64).nullable() }),
+  z.strictObject({ query: z.string().min(1).max(128), forward: z.boolean() }),
+  z.strictObject({ cookie: z.string().min(1).max(128), forward: z.boolean() }),
+  z.strictObject({ text }),
+])
+export type CredentialSource = z.infer<typeof credentialSource>
+
+/**
+ * Verifies a JWT (RFC 7519, 8725) of any of `issuers` (the first whose keys verify it counts) and sets the caller's claims, and the variable `output`
+ * to `{claims, header}`. `audiences` and `issuerValues` replace what the issuers say; absent: the issuers' own. Failure: `status`, when it is 401 with
+ * `WWW-Authenticate` (RFC 6750 §3), and perhaps `message`; claims not met: `claimStatus`.
+ */
+export const validateJwt = z.strictObject({
+  kind: z.literal("validate-jwt"),
+  issuers: z.array(name).min(1).max(20),
+  from: credentialSource,
+  claims: z.array(claimRule).max(50),
+  audiences: z.array(text).max(100).optional(),
+  issuerValues: z.array(text).max(100).optional(),
+  clockSkewSeconds: count.optional(),
+  requireExpiration: flag,
+  status: count,
+  claimStatus: count,
+  message: text.optional(),
+  output: variableName.optional(),
+})
+
+/** Asks the authorization server about an opaque token (RFC 7662); active: sets the caller's claims, and the variable `output` to `{claims, header}`. */
+export const introspect = z.strictObject({
+  kind: z.literal("introspect"),
+  introspection: name,
+  from: credentialSource,
+  claims: z.array(claimRule).max(50),
+  status: count,
+  claimStatus: count,
+  message: text.optional(),
+  output: variableName.optional(),
+})
+
+/** HTTP Basic of clients (RFC 7617) against declared users; sets the caller's claims to `{sub: user}`. The password is never forwarded unless `forward`. */
+export const basicAuth = z.strictObject({
+  kind: z.literal("basic-auth"),
+  users: name,
+  realm: z.string().max(256),
+  status: failureStatus,
+  forward: z.boolean(),
+})
+
+/** The header is there, and is one of `values` (none: presence only). More than one line fails. */
+export const checkHeader = z.strictObject({
+  kind: z.literal("check-header"),
+  name: headerName,
+  values: z.array(text).max(100),
+  ignoreCase: flag,
+  status: count,
+  message: text.optional(),
+})
+
+/** Lets only (`allow`) or all but (`deny`) addresses of these networks pass. CIDR notation. */
+export const ipFilter = z.strictObject({
+  kind: z.literal("ip-filter"),
+  action: z.enum(["allow", "deny"]),
+  networks: z.array(z.string()).max(10_000),
+  ranges: z.array(z.strictObject({ from: z.string(), to: z.string() })).max(10_000),
+})
+
+/** What a limit counts by; the first that the request has is taken. `ip` is always there. */
+export const limitKey = z.union([
+  z.strictObject({ by: z.literal("subscription") }),
+  z.strictObject({ by: z.literal("ip") }),
+  z.strictObject({ by: z.literal("claim"), claim: z.string().min(1).max(256) }),
+  z.strictObject({ by: z.literal("text"), text }),
+])
+export type LimitKey = z.infer<typeof limitKey>
+
+/** Names of headers and variables a limit tells its state by, besides the standard ones. */
+const limitSigns = {
+  retryAfterHeader: headerName.optional(),
+  retryAfterVariable: variableName.optional(),
+  remainingHeader: headerName.optional(),
+  remainingVariable: variableName.optional(),
+  totalHeader: headerName.optional(),
+  totalVariable: variableName.optional(),
+}
+
+/**
+ * Never more than `callsMax` in any `periodSeconds` per key. `counter` names the table of counts: it survives a new plan that keeps the name.
+ * With `countIf` (perhaps about the response) a call is counted when that holds, after the response if it reads one; `increment` is how much one counts.
+ */
+export const rateLimit = z.strictObject({
+  kind: z.literal("rate-limit"),
+  counter: z.string().min(1).max(512),
+  callsMax: count,
+  periodSeconds: count,
+  keys: z.array(limitKey).min(1).max(8),
+  countIf: expression.optional(),
+  increment: count.optional(),
+  ...limitSigns,
+})
+
+/**
+ * A volume that is used up: calls or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
+ * `startsAt` (ISO date-time), absent: with the subscription, or at the epoch. Used up: 403 with Retry-After.
+ */
+export const quota = z.strictObject({
+  kind: z.literal("quota"),
+  counter: z.string().min(1).max(512),
+  callsMax: z.number().int().min(1).optional(),
+  bytesMax: z.number().int().min(1).optional(),
+  periodSeconds: z.number().int().min(0).max(315_360_000),
+  startsAt: z.iso.datetime().optional(),
+  keys: z.array(limitKey).min(1).max(8),
+  countIf: expression.optional(),
+  increment: count.optional(),
+})
+
+/** Cross-origin resource sharing (Fetch standard). `origins` `["*"]`: any. On a preflight (OPTIONS with Access-Control-Request-Method) nothing else runs. */
+export const cors = z.strictObject({
+  kind: z.literal("cors"),
+  origins: z.array(text).min(1).max(1000),
+  methods: z.array(z.string()).max(50),
+  headers: z.array(z.string()).max(200),
+  expose: z.array(z.string()).max(200),
+  credentials: z.boolean(),
+  maxAgeSeconds: z.number().int().min(0).max(86_400),
+  /** A preflight that matches nothing ends here with an empty 200, instead of going on to the backend. */
+  terminateUnmatched: z.boolean(),
+})
+
+/** One question to the engine; dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
+export const question = z.strictObject({
+  relation: z.string(),
+  object: text,
+  user: text,
+  /** Values for conditions of the model. */
+  context: z.array(z.strictObject({ key: z.string().min(1).max(256), value: expression })).max(100),
+  /** Tuples that count for this question only. */
+  tuples: z.array(z.strictObject({ user: text, relation: z.string(), object: text })).max(20),
+})
+export type Question = z.infer<typeof question>
+
+/** Asks the engine (or the AuthZEN PDP `pdp`): may the caller, by `all` or `any` of the questions? No: 403. No answer: 503. */
+export const require_ = z.strictObject({
+  kind: z.literal("require"),
+  store: name.nullable(),
+  pdp: name.nullable(),
+  match: z.enum(["all", "any"]),
+  questions: z.array(question).min(1).max(50),
+})
+
+/** Takes out of the JSON response the items (of the array at `items`, dots walk into objects; empty: the whole) that the caller may not see: one batch. */
+export const filter = z.strictObject({
+  kind: z.literal("filter"),
+  store: name.nullable(),
+  pdp: name.nullable(),
+  items: z.string().max(1024),
+  question,
+})
+
+/** Writes or deletes a tuple after the backend said yes (2xx), before its answer goes out; retried, a failure is told as 502 with a log line. */
+export const grant = z.strictObject({
+  kind: z.literal("grant"),
+  action: z.enum(["write", "delete"]),
+  store: name,
+  user: text,
+  relation: z.string(),
+  object: text,
+})

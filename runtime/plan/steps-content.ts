@@ -1,0 +1,299 @@
+import { z } from "zod"
+import { headerName } from "./header-name.ts"
+import { stepId } from "./step-id.ts"
+import { count, flag, variableName } from "./steps-access.ts"
+import { expression, name, text } from "./text.ts"
+
+/** Which message of the exchange a step works on. */
+export const message = z.enum(["request", "response"])
+
+/** A name known when the plan is made, or found per request and checked then. */
+const dynamicName = z.strictObject({ text })
+
+/** `append` adds a line, `default` sets only where absent, `remove` deletes all lines. Several values: one line each, or one list where the field is one. */
+export const setHeader = z.strictObject({
+  kind: z.literal("set-header"),
+  message,
+  action: z.enum(["set", "append", "default", "remove"]),
+  name: z.union([headerName, dynamicName]),
+  values: z.array(text).max(100),
+})
+
+/** Query parameter of the request to the backend. */
+export const setQuery = z.strictObject({
+  kind: z.literal("set-query"),
+  action: z.enum(["set", "append", "default", "remove"]),
+  name: z.union([z.string().min(1).max(128), dynamicName]),
+  values: z.array(text).max(100),
+})
+
+/** Path (and perhaps query) of the request to the backend, without the target's own base path; dynamic parts are percent-encoded as one segment each unless `raw`, where the whole is checked for a canonical form only. */
+export const rewrite = z.strictObject({
+  kind: z.literal("rewrite"),
+  path: text,
+  raw: z.boolean(),
+  /** False: the client's query is dropped. */
+  keepQuery: z.boolean(),
+})
+
+/** Method of the request to the backend. */
+export const setMethod = z.strictObject({ kind: z.literal("set-method"), method: text })
+
+/** Status of the answer. */
+export const setStatus = z.strictObject({
+  kind: z.literal("set-status"),
+  status: count,
+  reason: text.optional(),
+})
+
+/** Host header for the backend: the client's own (`preserve`) or a text. Without this step it is the target's. */
+export const setHost = z.strictObject({
+  kind: z.literal("set-host"),
+  host: z.union([z.strictObject({ preserve: z.literal(true) }), text]),
+})
+
+/**
+ * What a body is made of. `value`: an expression whose value is written as JSON (maps, lists) or as text or bytes (strings, bytes).
+ * `liquid`: a template with `body`, `context` (APIM's names) and what the language has (`request`, `var`, …).
+ */
+export const bodyContent = z.union([
+  z.strictObject({ text }),
+  z.strictObject({ value: expression }),
+  z.strictObject({ liquid: z.string().max(262_144), xsiNil: z.enum(["blank", "null"]).optional() }),
+])
+
+/** Replaces the whole body; sets Content-Type where `media` says one (else the message's own stays), and Content-Length; fields that described the old body go. */
+export const setBody = z.strictObject({
+  kind: z.literal("set-body"),
+  message,
+  media: z.string().max(256).nullable(),
+  content: bodyContent,
+})
+
+/** Replaces every occurrence of a text in the body. */
+export const findReplace = z.strictObject({ kind: z.literal("find-replace"), message, from: text, to: text })
+
+/** Body from XML to JSON. `direct`: `@attribute`, `#text`; `javascript-friendly`: attributes as plain members. */
+export const xmlToJson = z.strictObject({
+  kind: z.literal("xml-to-json"),
+  message,
+  style: z.enum(["direct", "javascript-friendly"]),
+  /** `content-type`: only where the message says that it is XML. */
+  apply: z.enum(["always", "content-type"]),
+  considerAccept: z.boolean(),
+  alwaysArray: z.boolean(),
+})
+
+/** Body from JSON to XML. */
+export const jsonToXml = z.strictObject({
+  kind: z.literal("json-to-xml"),
+  message,
+  apply: z.enum(["always", "content-type"]),
+  considerAccept: z.boolean(),
+  parseDates: z.boolean(),
+  namespaceSeparator: z.string().length(1),
+  namespacePrefix: z.string().max(64).optional(),
+  attributeBlock: z.string().max(64).optional(),
+})
+
+/** What an answer is made of: `respond`, and requests of our own. */
+export const headerLines = z
+  .array(
+    z.strictObject({
+      name: headerName,
+      action: z.enum(["set", "append", "default", "remove"]),
+      values: z.array(text).max(100),
+    }),
+  )
+  .max(100)
+
+/** Ends the section and answers. `from`: the variable with a response to begin with. */
+export const respond = z.strictObject({
+  kind: z.literal("respond"),
+  from: variableName.optional(),
+  status: count.optional(),
+  reason: text.optional(),
+  headers: headerLines,
+  media: z.string().max(256).nullable(),
+  body: bodyContent.optional(),
+})
+
+/** Sets a variable of the exchange to the value of an expression, or a text. */
+export const setVariable = z.strictObject({
+  kind: z.literal("set-variable"),
+  name: variableName,
+  value: z.union([text, z.strictObject({ expression })]),
+})
+
+/** What happens on a violation: nothing, a note in variable and log, or 400 (request) and 502 (response). */
+export const violation = z.enum(["ignore", "detect", "prevent"])
+
+/**
+ * Judges a body by media type, size and schema. `schemas` names a JSON Schema of the plan (`schemas`), compiled once. `*` in `types` is what no other names.
+ * All errors, with JSON pointers, go to the variable `errors`.
+ */
+export const validateContent = z.strictObject({
+  kind: z.literal("validate-content"),
+  message,
+  bytesMax: z.number().int().min(1),
+  onSize: violation,
+  onUnspecified: violation,
+  /** A response's schemas may differ by status: `2xx`, `404`, `default`; absent: any. */
+  types: z
+    .array(
+      z.strictObject({
+        media: z.string().max(256),
+        status: z
+          .string()
+          .regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
+          .optional(),
+        as: z.enum(["json", "xml", "form", "multipart", "any"]),
+        schema: z.string().max(128).optional(),
+        action: violation,
+        allowAdditional: z.boolean().optional(),
+        ignoreCase: z.boolean().optional(),
+      }),
+    )
+    .max(100),
+  errors: variableName.optional(),
+})
+
+/** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan. */
+export const parameterRule = z.strictObject({
+  in: z.enum(["path", "query", "header", "cookie"]),
+  name: z.string().min(1).max(256),
+  required: z.boolean(),
+  style: z.enum([
+    "simple",
+    "form",
+    "spaceDelimited",
+    "pipeDelimited",
+    "deepObject",
+    "label",
+    "matrix",
+    "json",
+  ]),
+  explode: z.boolean(),
+  schema: z.string().max(128).optional(),
+  action: violation,
+})
+
+/** Judges path, query, header and cookie parameters. */
+export const validateParameters = z.strictObject({
+  kind: z.literal("validate-parameters"),
+  parameters: z.array(parameterRule).max(500),
+  unspecified: z.strictObject({ query: violation, header: violation }),
+  errors: variableName.optional(),
+})
+
+/** Judges the response's header fields. */
+export const validateHeaders = z.strictObject({
+  kind: z.literal("validate-headers"),
+  headers: z
+    .array(
+      z.strictObject({
+        name: headerName,
+        required: z.boolean(),
+        schema: z.string().max(128).optional(),
+        action: violation,
+      }),
+    )
+    .max(200),
+  unspecified: violation,
+  errors: variableName.optional(),
+})
+
+/** Judges the response's status. */
+export const validateStatus = z.strictObject({
+  kind: z.literal("validate-status"),
+  codes: z
+    .array(z.strictObject({ code: z.string().regex(/^([1-5]xx|[1-5][0-9]{2})$/), action: violation }))
+    .max(200),
+  unspecified: violation,
+  errors: variableName.optional(),
+})
+
+/** A line in the log (and later the trace) of the exchange. */
+export const trace = z.strictObject({
+  kind: z.literal("trace"),
+  source: z.string().max(256),
+  severity: z.enum(["verbose", "information", "error"]),
+  message: text,
+  metadata: z.array(z.strictObject({ name: z.string().max(256), value: text })).max(50),
+})
+
+/** Adds to a counter that /metrics shows. Labels are bounded: after 1,000 series of a metric the rest counts as `other`. */
+export const metric = z.strictObject({
+  kind: z.literal("metric"),
+  name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,127}$/),
+  value: z.union([z.number(), z.strictObject({ expression })]),
+  labels: z
+    .array(
+      z.strictObject({ name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/), value: text.optional() }),
+    )
+    .max(20),
+})
+
+/** Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) fields on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
+export const deprecation = z.strictObject({
+  kind: z.literal("deprecation"),
+  deprecated: z.union([z.boolean(), z.iso.date()]),
+  sunset: z.iso.date().optional(),
+  closed: z.boolean(),
+  successor: z.string().max(2048).optional(),
+  documentation: z.string().max(2048).optional(),
+})
+
+/** Reads a cached response for the request: found, it is the answer. Key: route, these headers and query parameters (null: all), the text. */
+export const cacheLookup = z.strictObject({
+  kind: z.literal("cache-lookup"),
+  varyHeaders: z.array(headerName).max(50),
+  varyQuery: z.array(z.string()).max(50).nullable(),
+  key: text.optional(),
+  /** Responses to requests with credentials of their own are cached too. */
+  authorized: z.boolean(),
+  /** What the answer's Cache-Control tells clients. */
+  downstream: z.enum(["none", "private", "public"]),
+  mustRevalidate: z.boolean(),
+})
+
+/** Keeps the response under the key the lookup found. Only 200 unless `storeIf`. */
+export const cacheStore = z.strictObject({
+  kind: z.literal("cache-store"),
+  seconds: count,
+  storeIf: flag.optional(),
+})
+
+/** Reads a value of the cache into a variable. */
+export const cacheGet = z.strictObject({
+  kind: z.literal("cache-get"),
+  key: text,
+  variable: variableName,
+  default: z.union([text, z.strictObject({ expression })]).optional(),
+})
+
+/** Puts a value in the cache. */
+export const cacheSet = z.strictObject({
+  kind: z.literal("cache-set"),
+  key: text,
+  value: z.union([text, z.strictObject({ expression })]),
+  seconds: count,
+})
+
+/** Takes a value out of the cache. */
+export const cacheRemove = z.strictObject({ kind: z.literal("cache-remove"), key: text })
+
+/** Reads a value of the cache into a variable; absent, `steps` make it (and set the variable), once for all who wait. */
+export const cacheValue = z.strictObject({
+  kind: z.literal("cache-value"),
+  key: text,
+  variable: variableName,
+  seconds: count,
+  /** From this age on the old value is used while one exchange makes the new. */
+  refreshAfterSeconds: count.optional(),
+  default: z.union([text, z.strictObject({ expression })]).optional(),
+  steps: z.array(stepId).max(1000),
+})
+
+/** Name of a declared certificate; see `clientCertificates` of the plan. */
+export const certificateName = name

@@ -1,0 +1,59 @@
+import { compileExpression } from "../expression/compile.ts"
+import { ExpressionError } from "../expression/expression-error.ts"
+import type { Reference } from "../expression/finding.ts"
+import type { Count, Flag } from "../plan/steps-access.ts"
+import type { Expression } from "../plan/text.ts"
+import { type Exchange, type Needs, requestBody, responseBody } from "./exchange.ts"
+import type { Provision } from "./policy.ts"
+
+/** An expression ready for use. @throws ExpressionError when it has no value. */
+export type Value = (exchange: Exchange) => unknown
+
+/** Compiles an expression of either language. The bodies it reads become needs of the step. */
+export function compileValue(expression: Expression, provision: Provision): Value {
+  const evaluate = compileExpression(expression.text, provision.environment(), {
+    onReferences: (references) => provision.need(needsOf(references)),
+  })
+  return (exchange) => evaluate(exchange.bindings())
+}
+
+/** Compiles a number. What an expression brings must be a whole number from 0 to 10^12. */
+export function compileCount(count: Count, provision: Provision): (exchange: Exchange) => number {
+  if (typeof count === "number") return () => count
+  const value = compileValue(count.expression, provision)
+  return (exchange) => {
+    const found = Number(value(exchange))
+    if (!Number.isInteger(found) || found < 0 || found > 1_000_000_000_000)
+      throw new ExpressionError("type", "the value is no whole number from 0 to 10^12")
+    return found
+  }
+}
+
+/** Compiles a yes or no. */
+export function compileFlag(flag: Flag, provision: Provision): (exchange: Exchange) => boolean {
+  if (typeof flag === "boolean") return () => flag
+  return compileTest(flag.expression, provision)
+}
+
+/** Compiles a condition: a value that is neither true nor false is an error, never false. */
+export function compileTest(expression: Expression, provision: Provision): (exchange: Exchange) => boolean {
+  const value = compileValue(expression, provision)
+  return (exchange) => {
+    const found = value(exchange)
+    if (typeof found !== "boolean")
+      throw new ExpressionError("type", "the condition is neither true nor false")
+    return found
+  }
+}
+
+const bodies: Readonly<Record<string, Needs>> = { request: requestBody, response: responseBody }
+const bodyFields: ReadonlySet<string> = new Set(["body", "text"])
+
+function needsOf(references: readonly Reference[]): Needs {
+  let needs = 0
+  for (const { path } of references) {
+    const [object = "", field] = path
+    if (field !== undefined && bodyFields.has(field)) needs |= bodies[object] ?? 0
+  }
+  return needs
+}
