@@ -20,8 +20,13 @@ export interface Ground {
   readonly past?: Overlay | undefined
 }
 
+/** What a name that is spoken of takes, and a tuple's other end beside that; measured. */
+const bytesPerName = 600
+const bytesPerTuple = 250
+
 /** One direction of an overlay. */
 export class OverlaySide {
+  bytes = 0
   readonly #touched = new Map<number, Touched>()
   readonly #graph: Graph
   readonly #stored: Adjacency
@@ -35,11 +40,16 @@ export class OverlaySide {
 
   /** The tuple stands in this slot, or with undefined in none; false when something is said about it already. */
   put(id: number, base: Base, other: number, slot: Slot | undefined): boolean {
-    const touched = this.#touched.get(id) ?? { hidden: new Map(), added: new Map(), merged: new Map() }
-    this.#touched.set(id, touched)
+    let touched = this.#touched.get(id)
+    if (touched === undefined) {
+      touched = { hidden: new Map(), added: new Map(), merged: new Map() }
+      this.#touched.set(id, touched)
+      this.bytes += bytesPerName
+    }
     const hidden = touched.hidden.get(base.id) ?? new Set()
     if (hidden.has(other)) return false
     touched.hidden.set(base.id, hidden.add(other))
+    this.bytes += bytesPerTuple
     if (slot === undefined) return true
     const added = touched.added.get(slot.id) ?? new Set()
     touched.added.set(slot.id, added.add(other))
@@ -72,6 +82,7 @@ export class OverlaySide {
     const below = this.#listBelow(id, slot)
     const list = merged(below, touched.hidden.get(slot.base.id), touched.added.get(slot.id))
     touched.merged.set(slot.id, list)
+    this.bytes += list.byteLength
     return list
   }
 
@@ -141,6 +152,11 @@ export class Overlay {
     this.#ground = ground
     this.forward = new OverlaySide(graph, graph.forward, () => ground.past?.forward)
     this.reverse = new OverlaySide(graph, graph.reverse, () => ground.past?.reverse)
+  }
+
+  /** What it takes, but for contexts. */
+  get bytes(): number {
+    return this.forward.bytes + this.reverse.bytes
   }
 
   /** A tuple that counts beside the stored ones. */

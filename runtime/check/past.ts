@@ -10,13 +10,15 @@ export interface PastSource {
   readonly source: TupleSource
   readonly storeId: string
   readonly turn: () => Promise<void>
+  /** Makes room for what the snapshot takes by now; false when there is none. */
+  readonly fits: () => boolean
 }
 
 /**
  * Fills a snapshot of a past revision from the change feed: how every tuple stood then that has changed until the graph's revision.
- * @throws CheckError when the feed does not reach back that far.
+ * @throws CheckError when the feed does not reach back that far, or memory is short.
  */
-export async function layPast(view: Snapshot, { source, storeId, turn }: PastSource): Promise<void> {
+export async function layPast(view: Snapshot, { source, storeId, turn, fits }: PastSource): Promise<void> {
   const upTo = view.graph.revision
   view.gather()
   const first = new Map<string, TupleChange>()
@@ -44,6 +46,11 @@ export async function layPast(view: Snapshot, { source, storeId, turn }: PastSou
     // What a write brought was not there; what a delete took was.
     for (const { operation, row } of part)
       view.lay(row, operation === "delete" ? (stood[next++] as TupleRow) : undefined)
+    if (!fits())
+      throw new CheckError(
+        "resource_exhausted",
+        `what has changed since the store's revision ${view.revision} does not fit into the memory for all stores; more is given by 'memory' in 'authz'`,
+      )
     await turn()
   }
   view.gathered()

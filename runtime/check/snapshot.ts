@@ -29,6 +29,11 @@ export class Snapshot implements View {
     this.epoch = graph.epoch
   }
 
+  /** What it remembers takes. */
+  get bytes(): number {
+    return this.past?.bytes ?? 0
+  }
+
   /** A tuple will be, or is, another than it was: `stored` is how it stood before. */
   remember(row: TupleRow, stored: Stored | undefined, held: Held): void {
     const remembered = () => this.#put(row, stored, held)

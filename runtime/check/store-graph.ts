@@ -235,7 +235,8 @@ export class StoreGraph implements Tenant {
 
   #report(): void {
     const own = this.ready ? this.graph.bytes : 0
-    this.#options.memory.report(this, own + this.#coming + (this.#unfinished?.bytes ?? 0))
+    const beside = this.#coming + this.#views.bytes
+    this.#options.memory.report(this, own + beside + (this.#unfinished?.bytes ?? 0))
   }
 
   evict(): boolean {
@@ -259,7 +260,9 @@ export class StoreGraph implements Tenant {
   }
 
   leave(view: Snapshot): void {
+    const { bytes } = view
     this.#views.leave(view)
+    if (bytes > 0) this.#report()
   }
 
   /** Work has ended: what it held may go. */
@@ -337,7 +340,7 @@ export class StoreGraph implements Tenant {
    * The store at one revision, held: `leave` it. @throws CheckError when the revision is not to be had.
    */
   async at(revision: number): Promise<Snapshot> {
-    const { source, storeId, turn } = this.#options
+    const { source, storeId, turn, memory } = this.#options
     if (revision > this.graph.revision && revision > (await this.refresh()))
       throw new CheckError("validation_error", `the store has no revision ${revision}`)
     await this.caughtUp()
@@ -345,7 +348,11 @@ export class StoreGraph implements Tenant {
     this.hold(view)
     if (view === this.view) return view
     try {
-      await layPast(view, { source, storeId, turn })
+      const fits = () => {
+        this.#report()
+        return memory.makeRoom(this, true)
+      }
+      await layPast(view, { source, storeId, turn, fits })
     } catch (error) {
       this.leave(view)
       throw error

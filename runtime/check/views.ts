@@ -2,6 +2,9 @@ import type { Graph, Retired } from "./graph.ts"
 import type { TupleChange } from "./ports.ts"
 import type { Snapshot } from "./snapshot.ts"
 
+/** A few hundred changes are no reason to give pages away. */
+const bytesUncounted = 1024 * 1024
+
 /** The snapshots of a store that somebody works on, and what the graph keeps for their sake. */
 export class Views {
   readonly #views = new Set<Snapshot>()
@@ -9,6 +12,13 @@ export class Views {
 
   get size(): number {
     return this.#views.size
+  }
+
+  /** What the snapshots remember takes, as far as it is more than what any question takes for itself. */
+  get bytes(): number {
+    let bytes = -bytesUncounted
+    for (const view of this.#views) bytes += view.bytes
+    return Math.max(0, bytes)
   }
 
   /** Until it is left, what the snapshot shows does not change. */

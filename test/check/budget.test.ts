@@ -247,6 +247,37 @@ describe("a store larger than the memory", () => {
     expect(engine.memoryBytes).toBeLessThanOrEqual(60_000)
   })
 
+  test("counts what is remembered for questions of a past revision, and refuses what does not fit", async () => {
+    const source = new MemorySource()
+    const tuples = Array.from({ length: 3_000 }, (_, at) => tupleOf(`doc:d${at} viewer user:u${at}`))
+    source.write(...tuples)
+    const counted: number[] = []
+    const stood = source.stood.bind(source)
+    source.stood = (...asked) => {
+      counted.push(engine.memoryBytes)
+      return stood(...asked)
+    }
+    const engine = engineOver(source, {})
+    await engine.warm("store")
+    engine.applied("store", source.delete(...tuples))
+    const before = engine.memoryBytes
+    const request = { user: "user:u7", relation: "viewer", object: "doc:d7", exactly: 1 }
+    expect(await outcome(engine.check("store", model, request))).toBe("true at 1")
+    // Three batches: as the third is asked for, two thousand tuples are remembered.
+    expect((counted.at(-1) ?? 0) - before).toBeGreaterThan(1_500_000)
+    expect(engine.memoryBytes).toBeLessThan(before + 300_000)
+    engine.bound({ depthMax: 25, deadlineMs: 3_000, memoryBytes: 2_000_000 })
+    await expect(engine.check("store", model, request)).rejects.toMatchObject({
+      code: "resource_exhausted",
+      message: expect.stringMatching(
+        /^what has changed since the store's revision 1 does not fit .*'memory' in 'authz'/,
+      ),
+    })
+    const now = { user: "user:u7", relation: "viewer", object: "doc:d7" }
+    expect(await outcome(engine.check("store", model, now))).toBe("false at 2")
+    expect(engine.memoryBytes).toBeLessThan(2_000_000)
+  })
+
   test("gives long lists back in turns", async () => {
     const source = new MemorySource()
     const groups = [..."abcd"]
