@@ -72,7 +72,7 @@ export class KeptWalk {
 }
 
 function* inOrder(ids: readonly number[], bytes: NameBytes, after: string): Generator<void, OrderedNames> {
-  const names = new OrderedNames(after)
+  const names = new OrderedNames(after, ids.length)
   const begin = utf8.encode(after)
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] as number

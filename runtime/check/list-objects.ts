@@ -104,6 +104,8 @@ class ObjectList {
   readonly verification: Verification
   readonly listing: Listing
   readonly #after: string
+  /** So many at most. */
+  readonly #wanted: number
   readonly #bytes: NameBytes
   readonly #ids: Ids
   readonly #target: number
@@ -116,7 +118,9 @@ class ObjectList {
     const subject = requireSubject(model, request.user)
     const surroundings = readSurroundings(view, model, request)
     this.#ids = surroundings.names
-    this.#after = request.after ?? ""
+    const { after = "", pageSize, resultsMax } = request
+    this.#after = after
+    this.#wanted = Math.min(pageSize ?? Number.POSITIVE_INFINITY, resultsMax ?? Number.POSITIVE_INFINITY)
     if (key !== undefined && view.kept !== undefined && isPaged(request)) {
       this.#walk = new KeptWalk(view.kept, key)
       this.#ids.expectMore()
@@ -152,7 +156,7 @@ class ObjectList {
   *#page(walk: KeptWalk): Generator<void, boolean> {
     const names = yield* walk.candidates(this.#after, this.#bytes, () => this.#candidates())
     if (names === undefined) return false
-    yield* this.#prepare(names.count)
+    yield* this.#prepare(Math.min(names.count, this.#wanted))
     const ordered = yield* names.from(this.#after, (name) => this.#ids.id(name))
     return yield* this.listing.runOrdered(ordered)
   }
@@ -163,7 +167,9 @@ class ObjectList {
 
   /** In proportion to the objects, so that a set far larger than they are is not looked through for their sake. */
   *#prepare(objects: number): Generator<void> {
-    if (this.#part !== undefined) yield* this.#truths.prepare(this.#part, 256 + 4 * objects)
+    const { program } = this.verification.question
+    if (this.#part !== undefined && program.pure[this.#target] !== true)
+      yield* this.#truths.prepare(this.#part, 256 + 4 * objects)
     this.verification.question.known = this.#truths
   }
 

@@ -2,9 +2,13 @@ import type { NamePlace } from "./names.ts"
 
 const utf8 = new TextEncoder()
 const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+const chunkBits = 20
+const chunkBytes = 1 << chunkBits
+const firstChunkBytes = 1 << 10
+const headBytes = 2
 const yieldEvery = 1_024
-const firstBytes = 1 << 10
-const firstNames = 64
+/** Taking one out is a way through the whole heap. */
+const takenBetween = 128
 
 /** Candidates in order of name, taken out one by one. */
 export interface Candidates {
@@ -19,17 +23,18 @@ export interface Candidates {
 export class OrderedNames {
   /** Only names after it are in here; without bytes: all are. */
   readonly #after: Uint8Array
-  #bytes = new Uint8Array(firstBytes)
+  /** Names, each behind its length in two bytes. */
+  readonly #chunks: Uint8Array[] = [new Uint8Array(firstChunkBytes)]
   #used = 0
-  /** By the order in which they came: where each begins; the next begins where it ends. */
-  #starts = new Int32Array(firstNames)
+  /** Where names lie. The heap first, then what is in order, backwards. */
+  readonly #order: Int32Array
   #count = 0
-  /** The heap first, then what is in order, backwards. */
-  #order = new Int32Array(0)
   #heap = 0
 
-  constructor(after: string) {
+  /** For so many names at most. */
+  constructor(after: string, most: number) {
     this.#after = utf8.encode(after)
+    this.#order = new Int32Array(most)
   }
 
   get count(): number {
@@ -38,7 +43,7 @@ export class OrderedNames {
 
   /** Bytes it takes. */
   get bytes(): number {
-    return this.#bytes.length + 4 * (this.#starts.length + this.#order.length)
+    return this.#chunks.reduce((sum, { length }) => sum + length, 4 * this.#order.length)
   }
 
   /** Are all names after this one in here? */
@@ -48,27 +53,19 @@ export class OrderedNames {
 
   /** Before `seal`. */
   add({ bytes, start, end }: NamePlace, suffix: Uint8Array): void {
-    const need = end - start + suffix.length
-    if (this.#used + need > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#used + need)
-    if (this.#count + 2 > this.#starts.length) {
-      const starts = new Int32Array(2 * this.#starts.length)
-      starts.set(this.#starts)
-      this.#starts = starts
-    }
+    const length = end - start + suffix.length
+    const chunk = this.#chunkFor(length + headBytes)
+    this.#order[this.#count++] = (this.#chunks.length - 1) * chunkBytes + this.#used
     let at = this.#used
-    const own = this.#bytes
-    for (let from = start; from < end; from++) own[at++] = bytes[from] as number
-    for (let from = 0; from < suffix.length; from++) own[at++] = suffix[from] as number
+    chunk[at++] = length & 0xff
+    chunk[at++] = length >>> 8
+    for (let from = start; from < end; from++) chunk[at++] = bytes[from] as number
+    for (let from = 0; from < suffix.length; from++) chunk[at++] = suffix[from] as number
     this.#used = at
-    this.#starts[++this.#count] = at
   }
 
   /** All have come. */
   *seal(): Generator<void> {
-    this.#bytes = this.#bytes.slice(0, this.#used)
-    this.#starts = this.#starts.slice(0, this.#count + 1)
-    this.#order = new Int32Array(this.#count)
-    for (let at = 0; at < this.#count; at++) this.#order[at] = at
     this.#heap = this.#count
     for (let at = (this.#heap >> 1) - 1; at >= 0; at--) {
       this.#sink(at, this.#order[at] as number)
@@ -88,11 +85,31 @@ export class OrderedNames {
     }
   }
 
+  #chunkFor(need: number): Uint8Array {
+    const last = this.#chunks.length - 1
+    const chunk = this.#chunks[last] as Uint8Array
+    if (this.#used + need <= chunk.length) return chunk
+    if (this.#used + need > chunkBytes) {
+      const next = new Uint8Array(chunkBytes)
+      this.#chunks.push(next)
+      this.#used = 0
+      return next
+    }
+    let { length } = chunk
+    while (length < this.#used + need) length *= 2
+    const grown = new Uint8Array(length)
+    grown.set(chunk)
+    this.#chunks[last] = grown
+    return grown
+  }
+
   /** The name at a place of the order, which must be below `count`. */
   #text(place: number): string {
     while (this.#count - this.#heap <= place) this.#take()
     const name = this.#order[this.#count - 1 - place] as number
-    return fromUtf8.decode(this.#bytes.subarray(this.#starts[name], this.#starts[name + 1]))
+    const chunk = this.#chunks[name >>> chunkBits] as Uint8Array
+    const start = name & (chunkBytes - 1)
+    return fromUtf8.decode(chunk.subarray(start + headBytes, start + headBytes + lengthAt(chunk, start)))
   }
 
   /** The place of the first name after this one. */
@@ -101,7 +118,7 @@ export class OrderedNames {
     const bytes = utf8.encode(name)
     for (let taken = 1; this.#heap > 0 && !this.#isAfter(this.#lastInOrder, bytes); taken++) {
       this.#take()
-      if (taken % yieldEvery === 0) yield
+      if (taken % takenBetween === 0) yield
     }
     let low = 0
     let high = this.#count - this.#heap
@@ -149,15 +166,16 @@ export class OrderedNames {
   }
 
   #compare(one: number, other: number): number {
-    const starts = this.#starts
-    return this.#compareWith(one, this.#bytes, starts[other] as number, starts[other + 1] as number)
+    const chunk = this.#chunks[other >>> chunkBits] as Uint8Array
+    const start = other & (chunkBytes - 1)
+    return this.#compareWith(one, chunk, start + headBytes, lengthAt(chunk, start))
   }
 
-  #compareWith(name: number, others: Uint8Array, otherStart: number, otherEnd: number): number {
-    const bytes = this.#bytes
-    const start = this.#starts[name] as number
-    const length = (this.#starts[name + 1] as number) - start
-    const otherLength = otherEnd - otherStart
+  #compareWith(name: number, others: Uint8Array, otherStart: number, otherLength: number): number {
+    const bytes = this.#chunks[name >>> chunkBits] as Uint8Array
+    const head = name & (chunkBytes - 1)
+    const length = lengthAt(bytes, head)
+    const start = head + headBytes
     const common = Math.min(length, otherLength)
     for (let at = 0; at < common; at++) {
       const difference = (bytes[start + at] as number) - (others[otherStart + at] as number)
@@ -167,10 +185,6 @@ export class OrderedNames {
   }
 }
 
-function grown(bytes: Uint8Array, need: number): Uint8Array<ArrayBuffer> {
-  let { length } = bytes
-  while (length < need) length *= 2
-  const made = new Uint8Array(length)
-  made.set(bytes)
-  return made
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
 }
