@@ -5,6 +5,7 @@ import type { Author } from "./control/api.ts"
 import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { ApplyOutcome } from "./control/ports.ts"
 import type { Control } from "./control/server.ts"
+import { SubscriptionDesk } from "./control/subscription-desk.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { createVerifier, type IssuerSettings } from "./identity/issuer.ts"
 import { createKeyTable } from "./identity/keys.ts"
@@ -17,6 +18,7 @@ import { DenialLog } from "./process/denial-log.ts"
 import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat } from "./process/heartbeat.ts"
+import { IssuedSubscriptions } from "./process/issued-subscriptions.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
 import { RefusalLog } from "./process/refusal-log.ts"
@@ -115,8 +117,9 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
+  const issued = new IssuedSubscriptions({ database, onChange: issuedTold(log) })
   const gateway = roles.includes("gateway")
-    ? makeGateway(settings, stores, new RequestObserver(metrics, requestLog, denials))
+    ? makeGateway(settings, stores, issued, new RequestObserver(metrics, requestLog, denials))
     : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
@@ -124,6 +127,11 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: () => keeper })
   keeper.onChange = () => heartbeat.beat()
+  const subscriptions = new SubscriptionDesk({
+    database,
+    plan: () => keeper.served,
+    changed: () => issued.refresh(),
+  })
   const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
   let control: Control | undefined
   const graceMs = settings.graceMs ?? graceMsDefault
@@ -132,12 +140,15 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close()])
     await heartbeat.stop()
+    await issued.close()
     engine.close()
     accessLog?.close()
     await database.close()
   }
   try {
-    control = await openControl(settings, { keeper, heartbeat, metrics, gateway, listeners, notReady })
+    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, subscriptions }
+    control = await openControl(settings, parts)
+    if (gateway !== undefined) await issued.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
   } catch (error) {
@@ -202,11 +213,23 @@ function makeListeners(
   )
 }
 
-function makeGateway(settings: RuntimeSettings, stores: PlanStores, observer: RequestObserver): Gateway {
+function issuedTold(log: Log): (error: string | undefined) => void {
+  return (error) =>
+    error === undefined
+      ? log.info("issued subscriptions are followed again")
+      : log.warn({ error }, "issued subscriptions cannot be followed; what is known of them counts on")
+}
+
+function makeGateway(
+  settings: RuntimeSettings,
+  stores: PlanStores,
+  issued: IssuedSubscriptions,
+  observer: RequestObserver,
+): Gateway {
   const { log } = settings
   return createGateway({
     createVerifier: verifierMaker(log),
-    createKeyTable,
+    createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
     authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,

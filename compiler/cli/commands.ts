@@ -13,6 +13,18 @@ import { schemaLine } from "./args/schema.ts"
 import { serveLine } from "./args/serve.ts"
 import { shellLine } from "./args/shell.ts"
 import { statusLine } from "./args/status.ts"
+import {
+  subscriptionActivateLine,
+  subscriptionApproveLine,
+  subscriptionCancelLine,
+  subscriptionCreateLine,
+  subscriptionDeleteLine,
+  subscriptionListLine,
+  subscriptionRejectLine,
+  subscriptionRotateLine,
+  subscriptionShowLine,
+  subscriptionSuspendLine,
+} from "./args/subscription.ts"
 import { testLine } from "./args/test.ts"
 import { tokenLine } from "./args/token.ts"
 import { tupleDeleteLine, tupleReadLine, tupleWriteLine } from "./args/tuple.ts"
@@ -33,6 +45,25 @@ export const commands: readonly Command[] = [
   command(historyLine, async () => (await import("./commands/history.ts")).history),
   command(rollbackLine, async () => (await import("./commands/rollback.ts")).rollback),
   command(statusLine, async () => (await import("./commands/status.ts")).status),
+  command(
+    subscriptionCreateLine,
+    async () => (await import("./commands/subscription.ts")).subscriptionCreate,
+  ),
+  command(subscriptionListLine, async () => (await import("./commands/subscription.ts")).subscriptionList),
+  command(subscriptionShowLine, async () => (await import("./commands/subscription.ts")).subscriptionShow),
+  command(subscriptionApproveLine, async () => (await import("./commands/subscription.ts")).subscriptionAct),
+  command(subscriptionRejectLine, async () => (await import("./commands/subscription.ts")).subscriptionAct),
+  command(subscriptionSuspendLine, async () => (await import("./commands/subscription.ts")).subscriptionAct),
+  command(subscriptionActivateLine, async () => (await import("./commands/subscription.ts")).subscriptionAct),
+  command(subscriptionCancelLine, async () => (await import("./commands/subscription.ts")).subscriptionAct),
+  command(
+    subscriptionRotateLine,
+    async () => (await import("./commands/subscription.ts")).subscriptionRotate,
+  ),
+  command(
+    subscriptionDeleteLine,
+    async () => (await import("./commands/subscription.ts")).subscriptionDelete,
+  ),
   command(migrateLine, async () => (await import("./commands/migrate.ts")).migrate),
   command(serveLine, async () => (await import("./commands/serve.ts")).serve),
   command(checkLine, async () => (await import("./commands/check.ts")).check),

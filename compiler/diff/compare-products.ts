@@ -1,4 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Product } from "../../runtime/plan/resources.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { listChanges, ownOf, pairsOf } from "./same.ts"
 import { type Told, tell } from "./told.ts"
@@ -18,30 +19,89 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
       scope: { kind: "product", name },
       path: `products.${name}`,
     } as const
-    const words = (apis: readonly string[]) => `product ${name} { apis ${apis.join(" ")} }`
+    const words = (product: Product | undefined) => productWords(name, product)
     if (next === undefined)
       return [
         tell(
-          { ...about, action: "removed", before: words(old?.apis ?? []) },
+          { ...about, action: "removed", before: words(old) },
           neutral("what its subscriptions open is told there"),
         ),
       ]
     if (old === undefined)
       return [
         tell(
-          { ...about, action: "added", after: words(next.apis) },
-          neutral("it opens nothing before somebody has a subscription to it"),
+          { ...about, action: "added", after: words(next) },
+          isOpen(next)
+            ? opens(`anybody may call ${apiWords(next.apis)} where a key is asked for`)
+            : neutral("it opens nothing before somebody has a subscription to it"),
         ),
       ]
-    if (words(old.apis) === words(next.apis)) return []
+    if (words(old) === words(next)) return []
     const { removed, added } = listChanges(old.apis, next.apis)
     const who = subscribersOf(name, after)
     const findings: Finding[] = []
     if (added.length > 0) findings.push(opens(`${who} may call ${apiWords(added)}`))
     if (removed.length > 0) findings.push(closes(`${who} may not call ${apiWords(removed)} any more`))
+    findings.push(...termChanges(old, next))
     if (findings.length === 0) findings.push(neutral("the same APIs, listed in another way"))
-    return [tell({ ...about, action: "changed", before: words(old.apis), after: words(next.apis) }, findings)]
+    return [tell({ ...about, action: "changed", before: words(old), after: words(next) }, findings)]
   })
+}
+
+function isOpen({ open, unpublished }: Product): boolean {
+  return open === true && unpublished !== true
+}
+
+/** What changes besides the APIs. */
+function termChanges(old: Product, next: Product): Finding[] {
+  const findings: Finding[] = []
+  if (isOpen(old) !== isOpen(next))
+    findings.push(
+      isOpen(next)
+        ? opens(`anybody may call ${apiWords(next.apis)} where a key is asked for`)
+        : closes(`${apiWords(old.apis)} cannot be called without a key any more`),
+    )
+  if (old.unpublished !== next.unpublished)
+    findings.push(
+      next.unpublished
+        ? closes("nobody new can subscribe to it; keys that were issued count on")
+        : opens("callers can subscribe to it"),
+    )
+  if (old.approval !== next.approval)
+    findings.push(
+      next.approval
+        ? closes("new subscriptions wait for an approval")
+        : opens("new subscriptions need no approval any more"),
+    )
+  const most = ({ subscriptionsPerOwner }: Product) => subscriptionsPerOwner ?? Number.POSITIVE_INFINITY
+  if (most(old) !== most(next))
+    findings.push(
+      (most(next) > most(old) ? opens : closes)(
+        `an owner can have ${next.subscriptionsPerOwner ?? "any number of"} subscriptions to it`,
+      ),
+    )
+  if (priceWords(old) !== priceWords(next))
+    findings.push(
+      neutral(`a call costs ${priceWords(next) ?? "nothing"}, not ${priceWords(old) ?? "nothing"}`),
+    )
+  return findings
+}
+
+function priceWords({ price }: Product): string | undefined {
+  return price === undefined ? undefined : `${price.amount} ${price.currency}`
+}
+
+function productWords(name: string, product: Product | undefined): string {
+  const { apis = [], open, unpublished, approval, subscriptionsPerOwner, price } = product ?? {}
+  const statements = [
+    `apis ${apis.join(" ")}`,
+    ...(open ? ["open"] : []),
+    ...(unpublished ? ["unpublished"] : []),
+    ...(approval ? ["approval required"] : []),
+    ...(subscriptionsPerOwner === undefined ? [] : [`subscriptions ${subscriptionsPerOwner} per owner`]),
+    ...(price === undefined ? [] : [`price ${price.amount} ${price.currency} per call`]),
+  ]
+  return `product ${name} { ${statements.join("; ")} }`
 }
 
 function subscribersOf(product: string, { subscriptions }: PlanBody): string {
@@ -59,8 +119,8 @@ function subscriptionChanges(before: PlanBody, after: PlanBody): Told[] {
       scope: { kind: "subscription", name },
       path: `subscriptions.${name}`,
     } as const
-    const words = ({ scope, key }: Subscription) =>
-      `subscription ${name} { ${"product" in scope ? `product ${scope.product}` : `api ${scope.api}`}; key ${key} }`
+    const words = ({ scope, key, secondary }: Subscription) =>
+      `subscription ${name} { ${scopeWords(scope)}; key ${key}${secondary === undefined ? "" : `; secondary ${secondary}`} }`
     if (old === undefined && next !== undefined)
       return [
         tell(
@@ -90,13 +150,27 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
   const findings: Finding[] = []
   if (added.length > 0) findings.push(opens(`who has the key may call ${apiWords(added)}`))
   if (removed.length > 0) findings.push(closes(`who has the key may not call ${apiWords(removed)} any more`))
-  if (old.key !== next.key)
-    findings.push(breaking(`the key is the secret \`${next.key}\`; the old one is refused`))
+  const keys = listChanges(keysOf(old), keysOf(next))
+  if (keys.removed.length > 0) {
+    const now = keysOf(next).map((key) => `\`${key}\``)
+    const is = now.length === 1 ? "the key is the secret" : "the keys are the secrets"
+    findings.push(breaking(`${is} ${listWords(now)}; the old one is refused`))
+  } else for (const key of keys.added) findings.push(opens(`the secret \`${key}\` is its key too`))
   return findings.length > 0 ? findings : [neutral("it opens the same APIs")]
 }
 
-function apisOf({ scope }: Subscription, { products }: PlanBody): readonly string[] {
-  return "product" in scope ? (ownOf(products, scope.product)?.apis ?? []) : [scope.api]
+function keysOf({ key, secondary }: Subscription): readonly string[] {
+  return secondary === undefined ? [key] : [key, secondary]
+}
+
+function scopeWords(scope: Subscription["scope"]): string {
+  if ("product" in scope) return `product ${scope.product}`
+  return "api" in scope ? `api ${scope.api}` : "all-apis"
+}
+
+function apisOf({ scope }: Subscription, { products, routes }: PlanBody): readonly string[] {
+  if ("product" in scope) return ownOf(products, scope.product)?.apis ?? []
+  return "api" in scope ? [scope.api] : [...new Set(Object.values(routes).map(({ api }) => api))].sort()
 }
 
 function apiWords(apis: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { SourceUnavailable } from "../check/ports.ts"
-import type { Plan } from "../plan/plan.ts"
+import type { Plan, PlanBody } from "../plan/plan.ts"
 import { type PlanProblem, readPlan } from "../plan/read.ts"
 import { type Database, isSqlError, undefinedSchema, undefinedTable } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
@@ -59,6 +59,7 @@ const pollMsDefault = 1_000
 export class PlanKeeper {
   readonly #settings: PlanKeeperSettings
   #serial: number | null = null
+  #served: PlanBody | null = null
   #error: string | null = null
   #refused: { readonly serial: number; readonly message: string } | null = null
   #turn: Promise<unknown> = Promise.resolve()
@@ -74,6 +75,11 @@ export class PlanKeeper {
   /** Serial of the plan served, null when none (or one from a file) is. */
   get serial(): number | null {
     return this.#serial
+  }
+
+  /** The content of the plan served, null when none is. */
+  get served(): PlanBody | null {
+    return this.#served
   }
 
   /** Why the newest plan is not served here; null when it is. */
@@ -92,6 +98,7 @@ export class PlanKeeper {
     const prepared = await this.#settings.servable.prepare(plan)
     try {
       prepared.activate(await declareStores(this.#settings.database, plan.plan))
+      this.#served = plan.plan
     } catch (error) {
       await prepared.discard()
       throw error
@@ -144,6 +151,7 @@ export class PlanKeeper {
       return { kind: "stale", current: inserted.current === undefined ? null : recordOf(inserted.current) }
     }
     prepared.activate(inserted.stores)
+    this.#served = plan.plan
     this.#changed(inserted.serial, null)
     return { kind: "done", answer: { applied: true, record: recordFor(inserted.serial, plan, author) } }
   }
@@ -193,6 +201,7 @@ export class PlanKeeper {
         throw error
       })
       prepared.activate(stores)
+      this.#served = read.plan.plan
       this.#refused = null
       this.#changed(newer.serial, null)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify"
-import type { z } from "zod"
 import type { Plan } from "../plan/plan.ts"
-import { problemsOf } from "../plan/problems.ts"
 import { readPlan } from "../plan/read.ts"
 import { type Author, applyRequest, rollbackRequest } from "./api.ts"
+import { bodyOf } from "./body.ts"
 import type { ControlPorts } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
 
@@ -74,22 +73,6 @@ async function apply(
     ...(origin === undefined ? {} : { origin }),
   }))
   return sendProblem(reply, "plan-refused", outcome.problems[0]?.message ?? "", { problems })
-}
-
-function bodyOf<Shape extends z.ZodType>(
-  shape: Shape,
-  body: unknown,
-  reply: FastifyReply,
-): z.infer<Shape> | undefined {
-  const read = shape.safeParse(body)
-  if (read.success) return read.data
-  const [problem] = problemsOf(read.error)
-  sendProblem(
-    reply,
-    "bad-request",
-    `${problem?.path || "the body"}: ${problem?.message ?? "is not understood"}`,
-  )
-  return undefined
 }
 
 function serialOf(text: string): number | undefined {

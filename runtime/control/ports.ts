@@ -1,5 +1,6 @@
 import type { Plan } from "../plan/plan.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
+import type { SubscriptionDesk } from "./subscription-desk.ts"
 
 /** One thing that keeps a plan from being applied. `origin` is `file:line` of the text it came from. */
 export interface ApplyProblem {
@@ -28,6 +29,8 @@ export interface ControlPorts {
   status(): Promise<StatusAnswer>
   /** Why this process should get no traffic yet; empty when it is ready. */
   notReady(): Promise<readonly string[]>
+  /** Where subscriptions are issued and changed. */
+  readonly subscriptions: SubscriptionDesk
   /** The metrics page. */
   metrics(): string
   /** The engine listener that `/authz/*` is carried to; undefined when there is none. */

@@ -8,6 +8,8 @@ const titles = {
   "method-not-allowed": [405, "Method not allowed"],
   "bad-request": [400, "Bad request"],
   "too-large": [413, "Body too large"],
+  conflict: [409, "Not possible as it stands"],
+  refused: [422, "Not possible"],
   "plan-invalid": [422, "Plan is not valid"],
   "plan-refused": [422, "Plan cannot be provisioned here"],
   "plan-stale": [412, "Plan is stale"],

@@ -1,11 +1,13 @@
 import httpProxy from "@fastify/http-proxy"
 import Fastify, { type FastifyInstance } from "fastify"
+import { SourceUnavailable } from "../check/ports.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import { addHealthRoutes } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, Unavailable } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
+import { addSubscriptionRoutes } from "./subscriptions.ts"
 import { bearerGuard } from "./token.ts"
 
 /** Where to listen, and the token everything but health and metrics asks for. */
@@ -42,6 +44,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   answerFailures(app, settings.log)
   addHealthRoutes(app, ports)
   addPlanRoutes(app, ports)
+  addSubscriptionRoutes(app, ports.subscriptions)
   await addEngineProxy(app, ports)
   await app.listen({ host: settings.listen.host, port: settings.listen.port })
   const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }
@@ -71,7 +74,7 @@ function answerFailures(app: FastifyInstance, log: Log): void {
     sendProblem(reply, "not-found", `there is no ${request.method} ${request.url.split("?")[0]}`),
   )
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
-    if (error instanceof Unavailable) {
+    if (error instanceof Unavailable || error instanceof SourceUnavailable) {
       log.warn({ error: error.message, path: request.url }, "database unavailable")
       return sendProblem(
         reply.header("retry-after", "1"),

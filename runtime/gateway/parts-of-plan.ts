@@ -12,7 +12,10 @@ export interface GatewayParts {
  */
 export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: PlanBody): GatewayParts {
   const used = { secrets: new Set<string>(), issuers: new Set<string>() }
-  for (const { key } of Object.values(subscriptions)) used.secrets.add(key)
+  for (const { key, secondary } of Object.values(subscriptions)) {
+    used.secrets.add(key)
+    if (secondary !== undefined) used.secrets.add(secondary)
+  }
   for (const step of Object.values(steps)) {
     if (step.kind === "validate-jwt") used.issuers.add(step.issuer)
     collectSecrets(step, used.secrets)

@@ -112,6 +112,8 @@ class Integrity {
     }
     for (const [key, subscription] of Object.entries(subscriptions)) {
       this.#has(this.#plan.secrets, subscription.key, `subscriptions.${key}.key`, "secret")
+      if (subscription.secondary !== undefined)
+        this.#has(this.#plan.secrets, subscription.secondary, `subscriptions.${key}.secondary`, "secret")
       if ("product" in subscription.scope)
         this.#has(products, subscription.scope.product, `subscriptions.${key}.scope`, "product")
     }

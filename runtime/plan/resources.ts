@@ -77,13 +77,35 @@ export const backend = z.strictObject({
 })
 export type Backend = z.infer<typeof backend>
 
-/** A bundle of APIs that a subscription opens. */
-export const product = z.strictObject({ apis: z.array(name).max(10_000) })
+/** What a call costs: a decimal number as text, so that it is exact, and an ISO 4217 code. */
+export const price = z.strictObject({
+  amount: z.string().regex(/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/),
+  currency: z.string().regex(/^[A-Z]{3}$/),
+})
 
-/** A subscription declared in text. `key` names a secret. It covers one product or one API. */
+/**
+ * A bundle of APIs that a subscription opens. `open`: without any key too, as a call of the product. `unpublished`: nobody new can subscribe, and it is
+ * not open; keys that were issued count on. `approval`: what is issued waits for an operator. What is absent does not hold, or has no bound.
+ */
+export const product = z.strictObject({
+  apis: z.array(name).max(10_000),
+  unpublished: z.literal(true).optional(),
+  open: z.literal(true).optional(),
+  approval: z.literal(true).optional(),
+  subscriptionsPerOwner: z.number().int().min(1).max(1_000_000).optional(),
+  price: price.optional(),
+})
+export type Product = z.infer<typeof product>
+
+/** A subscription declared in text. `key` and `secondary` name secrets; either lets in. It covers one product, one API, or all. */
 export const subscription = z.strictObject({
-  scope: z.union([z.strictObject({ product: name }), z.strictObject({ api: name })]),
+  scope: z.union([
+    z.strictObject({ product: name }),
+    z.strictObject({ api: name }),
+    z.strictObject({ all: z.literal(true) }),
+  ]),
   key: name,
+  secondary: name.optional(),
 })
 
 /** The ordered steps of one route. `backend` is empty where the inbound section always answers. */

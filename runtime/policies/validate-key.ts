@@ -10,15 +10,20 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const missing = refusal(plan, false, "no subscription key")
   const unknown = refusal(plan, true, "the subscription key is not known")
   const uncovered = refusal(plan, true, `the subscription does not cover \`${plan.api}\``)
+  const unavailable = problem("authorization-unavailable", {
+    headers: ["retry-after", "1"],
+    cause: "issued subscriptions were not read from the database yet",
+  })
   const doubled = problem("invalid-header", { presented: true, cause: "the subscription key is given twice" })
   return (exchange) => {
     const found = readKey(plan, exchange)
     if (found === undefined) return missing
     if (found === twice) return doubled
     const subscriber = keys.find(found)
-    if (subscriber === undefined) return unknown
-    const { product, api } = subscriber
-    if (api !== plan.api && (product === undefined || !products.has(product))) return uncovered
+    if (subscriber === undefined) return keys.complete ? unknown : unavailable
+    if (typeof subscriber === "string") return refusal(plan, true, subscriber)
+    const { product, api, all } = subscriber
+    if (!all && api !== plan.api && (product === undefined || !products.has(product))) return uncovered
     exchange.subscriber = subscriber
     if (!plan.forward) dropKey(plan, exchange)
     return undefined

@@ -2,6 +2,7 @@ import { SourceUnavailable } from "../check/ports.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import { Unavailable } from "../control/ports.ts"
 import { type Control, startControl } from "../control/server.ts"
+import type { SubscriptionDesk } from "../control/subscription-desk.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -18,6 +19,7 @@ export interface ControlParts {
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
   readonly notReady: () => Promise<readonly string[]>
+  readonly subscriptions: SubscriptionDesk
 }
 
 /** Whether and where this process listens to operators. */
@@ -43,6 +45,7 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
         history: (limit) => keeper.history(limit),
         apply: (plan, base, author) => keeper.apply(plan, base, author),
         notReady: parts.notReady,
+        subscriptions: parts.subscriptions,
         metrics: () => parts.metrics.render(),
         engine: () => parts.listeners?.door(),
         async status() {

@@ -155,6 +155,43 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { sub: "zoe", url: "http://127.0.0.1:1/" }, { sub: "zoe", url: "http://127.0.0.1:1" }],
     [[], { url: "ftp://x" }, /not an http/],
   ],
+  "subscription create": [
+    [
+      ["ann"],
+      { product: "p", owner: "ann@example.com", expires: "2030-01-31" },
+      {
+        name: "ann",
+        scope: { product: "p" },
+        owner: "ann@example.com",
+        expiresAt: "2030-01-31T00:00:00.000Z",
+      },
+    ],
+    [["ann"], { all: true, state: "submitted" }, { scope: { all: true }, state: "submitted" }],
+    [["ann"], {}, /opens one of three things/],
+    [["ann"], { all: true, expires: "2030-13-01" }, /is no date/],
+    [["a b"], { all: true }, /is no name/],
+  ],
+  "subscription list": [
+    [[], { state: "active", limit: "3" }, { query: { state: "active", limit: "3" }, format: "text" }],
+    [[], { limit: "0" }, /--limit/],
+  ],
+  "subscription show": [
+    [["ann"], {}, { name: "ann", format: "text" }],
+    [[], {}, /is no name/],
+  ],
+  "subscription approve": [[["ann"], {}, { name: "ann", action: "approve", expiresAt: undefined }]],
+  "subscription reject": [[["ann"], {}, { action: "reject" }]],
+  "subscription suspend": [[["ann"], {}, { action: "suspend" }]],
+  "subscription activate": [
+    [["ann"], { expires: "never" }, { action: "activate", expiresAt: null }],
+    [["ann"], { expires: "later" }, /is no date/],
+  ],
+  "subscription cancel": [[["ann"], {}, { action: "cancel" }]],
+  "subscription rotate": [
+    [["primary", "ann"], {}, { key: "primary", name: "ann" }],
+    [["both", "ann"], {}, /no key of a subscription/],
+  ],
+  "subscription delete": [[["ann"], {}, { name: "ann" }]],
   migrate: [[[], {}, {}]],
   schema: [
     [[], {}, { of: "plan" }],

@@ -152,4 +152,10 @@ export const routes = area({
     help: "Add `read STORE`, `write STORE` or `manage stores`; or remove it.",
     why: "A key or subject may do what its block says. An empty one is let in and then refused everything, which is hardly meant.",
   },
+  SP3026: {
+    severity: "error",
+    title: "API in two open products",
+    help: "Take the API out of one of the two, or `open` from one of them.",
+    why: "A call without a key is a call of the open product its API is in: its limits, quotas and price hold. With two nobody could say which.",
+  },
 })

@@ -105,6 +105,24 @@ export function readDate(word: Word, _slot: Slot, report: Report): string | unde
   return undefined
 }
 
+/** A decimal number as it is written, `0.002`: what it is multiplied with must not be rounded. */
+export function readDecimal(word: Word, _slot: Slot, report: Report): string | undefined {
+  if (/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/.test(word.text)) return word.text
+  report.add("SP2022", word.span, `\`${shown(word.text)}\` is not an amount`, {
+    help: "Write a number such as `0.002`: 12 digits before the point and 12 after it at most.",
+  })
+  return undefined
+}
+
+/** An ISO 4217 code. */
+export function readCurrency(word: Word, _slot: Slot, report: Report): string | undefined {
+  if (/^[A-Z]{3}$/.test(word.text)) return word.text
+  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not a currency`, {
+    help: "Write its three capital letters (ISO 4217), e.g. `EUR`.",
+  })
+  return undefined
+}
+
 function inRange(value: number, { min, max }: Slot): boolean {
   return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
 }

@@ -14,7 +14,16 @@ import {
 } from "./names.ts"
 import { readFile, readOutside } from "./outside.ts"
 import { readPath } from "./path.ts"
-import { readCount, readDate, readDuration, readDurationOrNone, readSize, readStatus } from "./quantities.ts"
+import {
+  readCount,
+  readCurrency,
+  readDate,
+  readDecimal,
+  readDuration,
+  readDurationOrNone,
+  readSize,
+  readStatus,
+} from "./quantities.ts"
 
 type Read = (argument: never, slot: Slot, report: Report) => unknown
 
@@ -31,6 +40,8 @@ const readers: { readonly [Kind in SlotKind]: Read } = {
   size: readSize,
   count: readCount,
   date: readDate,
+  decimal: readDecimal,
+  currency: readCurrency,
   address: readAddress,
   network: readNetwork,
   status: readStatus,

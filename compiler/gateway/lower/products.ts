@@ -1,14 +1,17 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Product } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import type { Word } from "../ast.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { KeyUses } from "./key-uses.ts"
 import type { Values } from "./values.ts"
 
 /** Products with those of their APIs that have routes. */
 export function lowerProducts(program: Program, report: Report): PlanBody["products"] {
-  const products: PlanBody["products"] = {}
+  const products: Record<string, Product> = {}
+  const opened = new Map<string, { product: string; span: Span }>()
   for (const { name, bound } of program.all("product")) {
     const apis = new Map<string, Span>()
     for (const word of statementsOf(bound.block, "apis").flatMap(({ args }) => args.words("api"))) {
@@ -19,9 +22,42 @@ export function lowerProducts(program: Program, report: Report): PlanBody["produ
         })
       } else if (program.find("api", word.text) !== undefined) apis.set(word.text, word.span)
     }
-    products[name] = { apis: [...apis.keys()].sort() }
+    products[name] = { apis: [...apis.keys()].sort(), ...termsOf(bound) }
+    if (products[name].open && !products[name].unpublished) checkOpen(name, apis, opened, report)
   }
   return products
+}
+
+/** What is said of a product besides its APIs. */
+function termsOf({ block }: Bound): Omit<Product, "apis"> {
+  const says = (keyword: string) => statementOf(block, keyword) !== undefined
+  const perOwner = statementOf(block, "subscriptions")?.args.value<number>("count")
+  const price = statementOf(block, "price")?.args
+  const [amount, currency] = [price?.value<string>("amount"), price?.value<string>("currency")]
+  return {
+    ...(says("unpublished") && { unpublished: true }),
+    ...(says("open") && { open: true }),
+    ...(says("approval") && { approval: true }),
+    ...(perOwner !== undefined && { subscriptionsPerOwner: perOwner }),
+    ...(amount !== undefined && currency !== undefined && { price: { amount, currency } }),
+  }
+}
+
+/** A call without a key must be a call of one product. */
+function checkOpen(
+  name: string,
+  apis: ReadonlyMap<string, Span>,
+  opened: Map<string, { product: string; span: Span }>,
+  report: Report,
+): void {
+  for (const [api, span] of apis) {
+    const other = opened.get(api)
+    if (other === undefined) opened.set(api, { product: name, span })
+    else
+      report.add("SP3026", span, `\`${api}\` is in the open products \`${other.product}\` and \`${name}\``, {
+        related: [{ span: other.span, message: "the other one" }],
+      })
+  }
 }
 
 /** Subscriptions; `keyed` are the APIs with a route that asks for a key. */
@@ -36,13 +72,20 @@ export function lowerSubscriptions(
   for (const declared of program.all("subscription")) {
     const key = statementOf(declared.bound.block, "key")?.args.word("key")
     const scope = scopeOf(declared, program, report)
-    if (key !== undefined) keyUses.add(key, "subscription")
-    if (scope === undefined || key === undefined || program.find("secret", key.text)?.kind !== "secret")
-      continue
-    values.needSecret(key.text)
-    subscriptions[declared.name] = { scope: scope.plan, key: key.text }
+    const secondary = statementOf(declared.bound.block, "secondary")?.args.word("key")
+    const isSecret = (word: Word) => program.find("secret", word.text)?.kind === "secret"
+    for (const word of [key, secondary]) if (word !== undefined) keyUses.add(word, "subscription")
+    if (scope === undefined || key === undefined || !isSecret(key)) continue
+    if (secondary !== undefined && !isSecret(secondary)) continue
+    for (const word of [key, secondary]) if (word !== undefined) values.needSecret(word.text)
+    subscriptions[declared.name] = {
+      scope: scope.plan,
+      key: key.text,
+      ...(secondary !== undefined && { secondary: secondary.text }),
+    }
     const excused = program.damaged || program.isMisnamed("api")
-    if (!excused && !scope.apis.some((api) => keyed.has(api))) {
+    const covered = scope.apis === "all" ? [...keyed] : scope.apis
+    if (!excused && !covered.some((api) => keyed.has(api))) {
       report.add(
         "SP3018",
         declared.span,
@@ -57,23 +100,26 @@ function scopeOf(
   { bound, name }: Declaration,
   program: Program,
   report: Report,
-): { plan: PlanBody["subscriptions"][string]["scope"]; apis: string[] } | undefined {
+): { plan: PlanBody["subscriptions"][string]["scope"]; apis: string[] | "all" } | undefined {
   const { block } = bound
-  const product = statementOf(block, "product")
-  const api = statementOf(block, "api")
-  if (product !== undefined && api !== undefined) {
-    report.add("SP2017", api.statement.keyword.span, "a subscription opens a product or one API", {
-      related: [{ span: product.statement.keyword.span, message: "`product`" }],
+  const said = ["product", "api", "all-apis"].flatMap((keyword) => statementOf(block, keyword) ?? [])
+  const [first, second] = said
+  if (first !== undefined && second !== undefined) {
+    report.add("SP2017", second.statement.keyword.span, "a subscription opens a product or one API", {
+      related: [{ span: first.statement.keyword.span, message: `\`${first.row.keyword}\`` }],
     })
     return undefined
   }
-  if (!mentions(block, "product") && !mentions(block, "api")) {
+  if (!["product", "api", "all-apis"].some((keyword) => mentions(block, keyword))) {
     if (block?.damaged === false)
       report.add("SP2009", headSpan(bound.statement), `\`${name}\` has neither \`product\` nor \`api\``, {
         help: "Add `product NAME`, or `api NAME`.",
       })
     return undefined
   }
+  if (first?.row.keyword === "all-apis") return { plan: { all: true }, apis: "all" }
+  const product = statementOf(block, "product")
+  const api = statementOf(block, "api")
   const found = program.find(
     product === undefined ? "api" : "product",
     (product?.args.word("product") ?? api?.args.word("api"))?.text ?? "",

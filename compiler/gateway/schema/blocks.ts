@@ -83,7 +83,6 @@ export const laterWords: readonly LaterWord[] = [
   { word: "breaker", blocks: ["backend"], docs: "circuit breakers" },
   { word: "retry", blocks: ["backend"], docs: "retries" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
-  { word: "approval", blocks: ["product"], docs: "approval of subscriptions" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },
   { word: "test", blocks: ["file"], docs: "behaviour tests" },

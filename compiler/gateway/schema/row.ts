@@ -25,6 +25,8 @@ export type SlotKind =
   | "size"
   | "count"
   | "date"
+  | "decimal"
+  | "currency"
   | "address"
   | "network"
   | "status"

@@ -30,6 +30,8 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   size: { label: "SIZE", expected: "a size such as `10MB`", accepts: isWord },
   count: { label: "N", expected: "a whole number", accepts: isWord },
   date: { label: "DATE", expected: "a date such as `2026-06-30`", accepts: isWord },
+  decimal: { label: "AMOUNT", expected: "an amount such as `0.002`", accepts: isWord },
+  currency: { label: "CURRENCY", expected: "a currency such as `EUR`", accepts: isWord },
   address: { label: "ADDRESS:PORT", expected: "an address such as `127.0.0.1:8000`", accepts: isWord },
   network: { label: "NETWORK", expected: "a network such as `10.0.0.0/8`", accepts: isWord },
   status: { label: "STATUS", expected: "a status such as `404`", accepts: isWord },

@@ -218,6 +218,39 @@ export const productRows: readonly Row[] = [
     docs: "The APIs of the product.",
     example: "apis catalog orders",
   },
+  {
+    keyword: "open",
+    forms: [{ args: [] }],
+    docs: "Its APIs may be called without a key too; such a call is one of the product. An API is in one open product at most.",
+    example: "open",
+  },
+  {
+    keyword: "unpublished",
+    forms: [{ args: [] }],
+    byDefault: "published: whoever is let to can subscribe",
+    docs: "Nobody new can subscribe to it. Keys that were issued count on.",
+    example: "unpublished",
+  },
+  {
+    keyword: "approval",
+    forms: [{ args: [word("required")] }],
+    byDefault: "subscriptions are active at once",
+    docs: "What is issued opens nothing before an operator approves it: `sallyport subscription approve NAME`.",
+    example: "approval required",
+  },
+  {
+    keyword: "subscriptions",
+    forms: [{ args: [slot("count", "count", { min: 1, max: 1_000_000 }), word("per"), word("owner")] }],
+    byDefault: "no bound",
+    docs: "Most subscriptions to it that one owner can have at a time, of those issued.",
+    example: "subscriptions 3 per owner",
+  },
+  {
+    keyword: "price",
+    forms: [{ args: [slot("amount", "decimal"), slot("currency", "currency"), word("per"), word("call")] }],
+    docs: "What a call costs that the backend was asked for and answered (2xx, 3xx or 4xx): `sallyport usage` shows the amounts.",
+    example: "price 0.002 EUR per call",
+  },
 ]
 
 export const subscriptionRows: readonly Row[] = [
@@ -234,10 +267,22 @@ export const subscriptionRows: readonly Row[] = [
     example: "api catalog",
   },
   {
+    keyword: "all-apis",
+    forms: [{ args: [] }],
+    docs: "It opens every API, instead of a product or one.",
+    example: "all-apis",
+  },
+  {
     keyword: "key",
     required: true,
     forms: [{ args: [slot("key", "reference", { to: ["secret"] })] }],
     docs: "The secret that is its key.",
     example: "key ci_key",
+  },
+  {
+    keyword: "secondary",
+    forms: [{ args: [slot("key", "reference", { to: ["secret"] })] }],
+    docs: "A second key that counts as well: callers change to it, then the first is changed, and nobody is locked out meanwhile.",
+    example: "secondary ci_key_next",
   },
 ]

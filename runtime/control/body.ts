@@ -1,0 +1,21 @@
+import type { FastifyReply } from "fastify"
+import type { z } from "zod"
+import { problemsOf } from "../plan/problems.ts"
+import { sendProblem } from "./problem.ts"
+
+/** What was sent, read by its shape; undefined: a problem that says the first mistake was sent. */
+export function bodyOf<Shape extends z.ZodType>(
+  shape: Shape,
+  body: unknown,
+  reply: FastifyReply,
+): z.infer<Shape> | undefined {
+  const read = shape.safeParse(body)
+  if (read.success) return read.data
+  const [problem] = problemsOf(read.error)
+  sendProblem(
+    reply,
+    "bad-request",
+    `${problem?.path || "the body"}: ${problem?.message ?? "is not understood"}`,
+  )
+  return undefined
+}

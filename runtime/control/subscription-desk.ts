@@ -1,0 +1,264 @@
+import { describeKey, newSubscriptionKey, type SubscriptionKey } from "../identity/subscription-key.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import type { Database } from "../store/database.ts"
+import {
+  changeSubscription,
+  deleteSubscription,
+  findSubscription,
+  insertSubscription,
+  type KeySlot,
+  listSubscriptions,
+  replaceKey,
+  type StoredKey,
+  type SubscriptionRecord,
+  stateOf,
+} from "../store/subscriptions.ts"
+import type {
+  CreateSubscription,
+  IssuedAnswer,
+  Subscription,
+  SubscriptionQuery,
+  SubscriptionsAnswer,
+} from "./subscription-api.ts"
+import { nextState, rotationRefused, type SubscriptionAction } from "./subscription-states.ts"
+
+/** What a desk works with. */
+export interface SubscriptionDeskSettings {
+  readonly database: Database
+  /** The plan served: its products and APIs are what subscriptions open. Null: none yet. */
+  readonly plan: () => PlanBody | null
+  /** Lets this process know of a change at once; others hear of it by themselves. */
+  readonly changed: () => Promise<void>
+  readonly now?: () => number
+}
+
+/** Why something was not done; the message is for operators. */
+export interface Refusal {
+  readonly refused: "absent" | "conflict" | "invalid"
+  readonly message: string
+}
+
+/** Where subscriptions are issued, looked at and changed. Those of the text are shown and cannot be changed here. */
+export class SubscriptionDesk {
+  readonly #settings: SubscriptionDeskSettings
+  readonly #now: () => number
+
+  constructor(settings: SubscriptionDeskSettings) {
+    this.#settings = settings
+    this.#now = settings.now ?? Date.now
+  }
+
+  async create(request: CreateSubscription): Promise<IssuedAnswer | Refusal> {
+    const plan = this.#settings.plan()
+    const refused = this.#refuse(request, plan)
+    if (refused !== undefined) return refused
+    const product = "product" in request.scope ? ownOf(plan?.products, request.scope.product) : undefined
+    const keys = {
+      primary: keyFor(request.keys?.primary),
+      secondary: keyFor(request.keys?.secondary),
+    }
+    const stored = await insertSubscription(this.#settings.database, {
+      name: request.name,
+      scope: storedScope(request.scope),
+      state: request.state ?? (product?.approval ? "submitted" : "active"),
+      owner: request.owner,
+      note: request.note,
+      expiresAt: request.expiresAt === null ? null : new Date(request.expiresAt),
+      keys,
+      perOwnerMax: product?.subscriptionsPerOwner ?? null,
+    })
+    if (typeof stored === "string") return notStored(stored, request, product?.subscriptionsPerOwner ?? 0)
+    await this.#settings.changed()
+    return {
+      subscription: this.#shown(stored),
+      keys: request.keys === undefined ? { primary: keys.primary.key, secondary: keys.secondary.key } : {},
+    }
+  }
+
+  async list(query: SubscriptionQuery): Promise<SubscriptionsAnswer> {
+    const records = await listSubscriptions(this.#settings.database, { ...query, limit: query.limit + 1 })
+    const all = [...records.map((record) => this.#shown(record)), ...this.#ofText(query)]
+    all.sort((a, b) => (a.name < b.name ? -1 : 1))
+    const subscriptions = all.slice(0, query.limit)
+    return {
+      gateway: this.#settings.plan()?.gateway?.name ?? null,
+      subscriptions,
+      next: all.length > query.limit ? (subscriptions.at(-1)?.name ?? null) : null,
+    }
+  }
+
+  async show(name: string): Promise<Subscription | Refusal> {
+    const ofText = this.#textSubscription(name)
+    if (ofText !== undefined) return ofText
+    const record = await findSubscription(this.#settings.database, name)
+    return record === undefined ? absent(name) : this.#shown(record)
+  }
+
+  /** `expiresAt` counts for `activate` alone; undefined leaves the end as it is. */
+  async act(
+    name: string,
+    action: SubscriptionAction,
+    expiresAt?: string | null,
+  ): Promise<Subscription | Refusal> {
+    if (this.#textSubscription(name) !== undefined) return fixed(name)
+    const end = expiresAt === undefined || expiresAt === null ? expiresAt : new Date(expiresAt)
+    const done = await changeSubscription(this.#settings.database, name, (record) => {
+      const next = nextState(name, stateOf(record, this.#now()), action)
+      if (typeof next === "string") return next
+      const ends = end === undefined ? record.expiresAt : end
+      if (next.state === "active" && ends !== null && ends.getTime() <= this.#now())
+        return `\`${name}\` ended at ${ends.toISOString()}: give it a new end, or none`
+      return { state: next.state, expiresAt: ends }
+    })
+    return this.#told(name, done)
+  }
+
+  async rotate(name: string, slot: KeySlot): Promise<IssuedAnswer | Refusal> {
+    if (this.#textSubscription(name) !== undefined) return fixed(name)
+    const made = newSubscriptionKey()
+    const done = await replaceKey(this.#settings.database, name, slot, made, (record) =>
+      rotationRefused(name, stateOf(record, this.#now())),
+    )
+    const told = await this.#told(name, done)
+    return "refused" in told ? told : { subscription: told, keys: { [slot]: made.key } }
+  }
+
+  async remove(name: string): Promise<Refusal | undefined> {
+    if (this.#textSubscription(name) !== undefined) return fixed(name)
+    const gone = await deleteSubscription(this.#settings.database, name)
+    if (!gone) return absent(name)
+    await this.#settings.changed()
+    return undefined
+  }
+
+  async #told(name: string, done: SubscriptionRecord | string | undefined): Promise<Subscription | Refusal> {
+    if (done === undefined) return absent(name)
+    if (typeof done === "string") return { refused: "conflict", message: done }
+    await this.#settings.changed()
+    return this.#shown(done)
+  }
+
+  #refuse(request: CreateSubscription, plan: PlanBody | null): Refusal | undefined {
+    const { name, scope, expiresAt } = request
+    const invalid = (message: string): Refusal => ({ refused: "invalid", message })
+    if (ownOf(plan?.subscriptions, name) !== undefined)
+      return { refused: "conflict", message: `gateway.conf declares a subscription \`${name}\`` }
+    if (expiresAt !== null && Date.parse(expiresAt) <= this.#now())
+      return invalid(`\`expiresAt\` ${expiresAt} is past`)
+    if (request.keys !== undefined && request.keys.primary === request.keys.secondary)
+      return invalid("primary and secondary key are the same")
+    if ("product" in scope) {
+      const product = ownOf(plan?.products, scope.product)
+      if (product === undefined) return invalid(`the running plan has no product \`${scope.product}\``)
+      if (product.unpublished)
+        return invalid(`the product \`${scope.product}\` is not published: nobody can subscribe to it`)
+    }
+    if ("api" in scope && !Object.values(plan?.routes ?? {}).some(({ api }) => api === scope.api))
+      return invalid(`the running plan has no API \`${scope.api}\``)
+    return undefined
+  }
+
+  #textSubscription(name: string): Subscription | undefined {
+    const declared = ownOf(this.#settings.plan()?.subscriptions, name)
+    return declared === undefined ? undefined : textSubscription(name, declared.scope)
+  }
+
+  #ofText(query: SubscriptionQuery): Subscription[] {
+    const { after, state, product, api, owner, prefix, text } = query
+    if ((state !== undefined && state !== "active") || owner !== undefined || prefix !== undefined) return []
+    return Object.entries(this.#settings.plan()?.subscriptions ?? {})
+      .map(([name, { scope }]) => textSubscription(name, scope))
+      .filter(
+        ({ name, scope }) =>
+          name > after &&
+          (product === undefined || ("product" in scope && scope.product === product)) &&
+          (api === undefined || ("api" in scope && scope.api === api)) &&
+          (text === undefined || name.toLowerCase().includes(text.toLowerCase())),
+      )
+  }
+
+  #shown(record: SubscriptionRecord): Subscription {
+    const { name, scope, owner, note, keys } = record
+    return {
+      name,
+      source: "issued",
+      scope: scope.kind === "all" ? { all: true } : shownScope(scope),
+      state: stateOf(record, this.#now()),
+      owner,
+      note,
+      primary: shownKey(keys.primary),
+      secondary: shownKey(keys.secondary),
+      expiresAt: record.expiresAt?.toISOString() ?? null,
+      createdAt: record.createdAt.toISOString(),
+      changedAt: record.changedAt.toISOString(),
+    }
+  }
+}
+
+function keyFor(given: string | undefined): SubscriptionKey {
+  return given === undefined ? newSubscriptionKey() : describeKey(given)
+}
+
+function storedScope(scope: CreateSubscription["scope"]): SubscriptionRecord["scope"] {
+  if ("all" in scope) return { kind: "all" }
+  return "product" in scope ? { kind: "product", name: scope.product } : { kind: "api", name: scope.api }
+}
+
+function shownScope({
+  kind,
+  name,
+}: {
+  readonly kind: "product" | "api"
+  readonly name: string
+}): Subscription["scope"] {
+  return kind === "product" ? { product: name } : { api: name }
+}
+
+function shownKey(key: StoredKey | undefined): Subscription["primary"] {
+  if (key === undefined) return null
+  const { prefix, createdAt, lastUsedAt } = key
+  return { prefix, createdAt: createdAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null }
+}
+
+function textSubscription(name: string, scope: Subscription["scope"]): Subscription {
+  const unknown = { owner: "", note: "", primary: null, secondary: null }
+  return {
+    name,
+    source: "text",
+    scope,
+    state: "active",
+    ...unknown,
+    expiresAt: null,
+    createdAt: null,
+    changedAt: null,
+  }
+}
+
+function absent(name: string): Refusal {
+  return { refused: "absent", message: `there is no subscription \`${name}\`` }
+}
+
+function fixed(name: string): Refusal {
+  return {
+    refused: "conflict",
+    message: `\`${name}\` is declared in gateway.conf: change it there and apply the text`,
+  }
+}
+
+function notStored(
+  why: "exists" | "same-key" | "full",
+  { name, owner, scope }: CreateSubscription,
+  perOwnerMax: number,
+): Refusal {
+  const message = {
+    exists: `there is a subscription \`${name}\` already`,
+    "same-key": "one of the keys belongs to another subscription",
+    full: `${owner === "" ? "callers without an owner have" : `\`${owner}\` has`} ${perOwnerMax} of ${perOwnerMax} subscriptions to \`${"product" in scope ? scope.product : ""}\` already`,
+  }[why]
+  return { refused: "conflict", message }
+}
+
+/** An own field: names are words of users. */
+function ownOf<T>(table: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined
+}

@@ -1,0 +1,50 @@
+import type { StoredState, SubscriptionState } from "../store/subscriptions.ts"
+
+/** What can be done with a subscription besides deleting it and rotating its keys. */
+export type SubscriptionAction = "approve" | "reject" | "suspend" | "activate" | "cancel"
+
+/** From which states each action leads, and where to. */
+const actions: {
+  readonly [Action in SubscriptionAction]: {
+    readonly from: readonly SubscriptionState[]
+    readonly to: StoredState
+  }
+} = {
+  approve: { from: ["submitted"], to: "active" },
+  reject: { from: ["submitted"], to: "rejected" },
+  suspend: { from: ["active"], to: "suspended" },
+  activate: { from: ["suspended", "expired"], to: "active" },
+  cancel: { from: ["submitted", "active", "suspended", "expired"], to: "cancelled" },
+}
+
+export const subscriptionActions = Object.keys(actions) as readonly SubscriptionAction[]
+
+/** The state an action leads to, or a sentence saying which are possible instead. */
+export function nextState(
+  name: string,
+  state: SubscriptionState,
+  action: SubscriptionAction,
+): { readonly state: StoredState } | string {
+  if (actions[action].from.includes(state)) return { state: actions[action].to }
+  return `\`${name}\` is ${state} and cannot be ${pastOf[action]}; possible is ${possible(state)}`
+}
+
+/** Why the keys of a subscription in this state cannot be rotated; undefined when they can. */
+export function rotationRefused(name: string, state: SubscriptionState): string | undefined {
+  if (state !== "rejected" && state !== "cancelled") return undefined
+  return `\`${name}\` is ${state}: new keys would open nothing; possible is ${possible(state)}`
+}
+
+const pastOf: { readonly [Action in SubscriptionAction]: string } = {
+  approve: "approved",
+  reject: "rejected",
+  suspend: "suspended",
+  activate: "activated",
+  cancel: "cancelled",
+}
+
+function possible(state: SubscriptionState): string {
+  const names = subscriptionActions.filter((action) => actions[action].from.includes(state))
+  if (names.length === 0) return "only `delete`, and a new one"
+  return [...names, "delete"].map((name) => `\`${name}\``).join(", ")
+}

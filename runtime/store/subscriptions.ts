@@ -1,0 +1,353 @@
+import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
+
+/** What a subscription opens: a product, one API, or all of them. */
+export type SubscriptionScope =
+  | { readonly kind: "product" | "api"; readonly name: string }
+  | { readonly kind: "all" }
+
+/** As it is stored. `expired` is never stored: `stateOf` tells it by the date. */
+export type StoredState = "submitted" | "active" | "suspended" | "rejected" | "cancelled"
+/** A state as it is told, see `stateOf`. */
+export type SubscriptionState = StoredState | "expired"
+/** Which of the two keys. */
+export type KeySlot = "primary" | "secondary"
+
+/** A key without the key. `digest` is its SHA-256 in hex, `prefix` its beginning. */
+export interface StoredKey {
+  readonly digest: string
+  readonly prefix: string
+  readonly createdAt: Date
+  /** Within a minute; null: never used. */
+  readonly lastUsedAt: Date | null
+}
+
+/** An issued subscription. */
+export interface SubscriptionRecord {
+  readonly name: string
+  readonly scope: SubscriptionScope
+  readonly state: StoredState
+  readonly owner: string
+  readonly note: string
+  readonly expiresAt: Date | null
+  readonly createdAt: Date
+  readonly changedAt: Date
+  readonly revision: number
+  readonly keys: Readonly<Partial<Record<KeySlot, StoredKey>>>
+  /** Deleted: only the feed shows such. */
+  readonly deleted: boolean
+}
+
+/** A key that is to be stored. */
+export interface NewKey {
+  readonly digest: string
+  readonly prefix: string
+}
+
+/** A subscription that is to be stored. */
+export interface NewSubscription {
+  readonly name: string
+  readonly scope: SubscriptionScope
+  readonly state: StoredState
+  readonly owner: string
+  readonly note: string
+  readonly expiresAt: Date | null
+  readonly keys: Readonly<Record<KeySlot, NewKey>>
+  /** Most subscriptions of this owner to this scope that have not ended; null: no bound. */
+  readonly perOwnerMax: number | null
+}
+
+/** What is asked of a list; all that is said must hold. `after` is the name before the first. */
+export interface SubscriptionFilter {
+  readonly state?: SubscriptionState | undefined
+  readonly product?: string | undefined
+  readonly api?: string | undefined
+  readonly owner?: string | undefined
+  /** The beginning of either key, as `prefix` has it or less. */
+  readonly prefix?: string | undefined
+  /** In name, owner or note, in any case. */
+  readonly text?: string | undefined
+  readonly after: string
+  readonly limit: number
+}
+
+type Row = [
+  name: string,
+  scopeKind: "product" | "api" | "all",
+  scopeName: string,
+  state: StoredState,
+  owner: string,
+  note: string,
+  expiresAt: Date | null,
+  createdAt: Date,
+  changedAt: Date,
+  revision: number,
+  deletedAt: Date | null,
+  primaryDigest: string | null,
+  primaryPrefix: string | null,
+  primaryCreatedAt: Date | null,
+  primaryUsedAt: Date | null,
+  secondaryDigest: string | null,
+  secondaryPrefix: string | null,
+  secondaryCreatedAt: Date | null,
+  secondaryUsedAt: Date | null,
+]
+
+const columns = `s.name, s.scope_kind, s.scope_name, s.state, s.owner, s.note, s.expires_at, s.created_at, s.changed_at, s.revision, s.deleted_at,
+  p.digest, p.prefix, p.created_at, p.last_used_at, q.digest, q.prefix, q.created_at, q.last_used_at`
+const tables = `sallyport.subscriptions s
+  left join sallyport.subscription_keys p on p.subscription = s.name and p.slot = 'primary'
+  left join sallyport.subscription_keys q on q.subscription = s.name and q.slot = 'secondary'`
+const shownState = `case when s.state in ('active', 'suspended') and s.expires_at <= now() then 'expired' else s.state end`
+
+const raise: Statement = {
+  name: "subscription-raise",
+  text: "update sallyport.subscription_feed set revision = revision + 1 where id = 1 returning revision",
+}
+const byName: Statement = {
+  name: "subscription-find",
+  text: `select ${columns} from ${tables} where s.name = $1 and s.deleted_at is null`,
+}
+const filtered: Statement = {
+  name: "subscription-list",
+  text: `select ${columns} from ${tables} where s.deleted_at is null and s.name > $1
+    and ($2::text is null or ${shownState} = $2)
+    and ($3::text is null or (s.scope_kind = 'product' and s.scope_name = $3))
+    and ($4::text is null or (s.scope_kind = 'api' and s.scope_name = $4))
+    and ($5::text is null or s.owner = $5)
+    and ($6::text is null or left(p.prefix, length($6)) = $6 or left(q.prefix, length($6)) = $6)
+    and ($7::text is null or position(lower($7) in lower(s.name || ' ' || s.owner || ' ' || s.note)) > 0)
+    order by s.name limit $8`,
+}
+const since: Statement = {
+  name: "subscription-since",
+  text: `select ${columns} from ${tables} where s.revision > $1 order by s.revision limit $2`,
+}
+const ownersCount: Statement = {
+  name: "subscription-count",
+  text: `select count(*) from sallyport.subscriptions s where s.deleted_at is null and s.scope_kind = $1 and s.scope_name = $2 and s.owner = $3
+    and ${shownState} in ('submitted', 'active', 'suspended')`,
+}
+const insert: Statement = {
+  name: "subscription-insert",
+  text: `insert into sallyport.subscriptions as s (name, scope_kind, scope_name, state, owner, note, expires_at, revision)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    on conflict (name) do update set scope_kind = excluded.scope_kind, scope_name = excluded.scope_name, state = excluded.state,
+      owner = excluded.owner, note = excluded.note, expires_at = excluded.expires_at, revision = excluded.revision,
+      created_at = now(), changed_at = now(), deleted_at = null
+    where s.deleted_at is not null returning name`,
+}
+const putKey: Statement = {
+  name: "subscription-key",
+  text: `insert into sallyport.subscription_keys (digest, subscription, slot, prefix) values ($1, $2, $3, $4)
+    on conflict (subscription, slot) do update set digest = excluded.digest, prefix = excluded.prefix, created_at = now(), last_used_at = null`,
+}
+const setState: Statement = {
+  name: "subscription-state",
+  text: `update sallyport.subscriptions set state = $2, expires_at = $3, revision = $4, changed_at = now() where name = $1`,
+}
+const touch: Statement = {
+  name: "subscription-touch",
+  text: "update sallyport.subscriptions set revision = $2, changed_at = now() where name = $1",
+}
+const dropKeys: Statement = {
+  name: "subscription-drop-keys",
+  text: "delete from sallyport.subscription_keys where subscription = $1",
+}
+const markDeleted: Statement = {
+  name: "subscription-delete",
+  text: `update sallyport.subscriptions set deleted_at = now(), changed_at = now(), revision = $2 where name = $1 and deleted_at is null
+    returning name`,
+}
+const used: Statement = {
+  name: "subscription-used",
+  text: `update sallyport.subscription_keys k set last_used_at = u.at
+    from (select unnest($1::text[]) as digest, unnest($2::timestamptz[]) as at) u
+    where k.digest = u.digest and (k.last_used_at is null or k.last_used_at < u.at)`,
+}
+const channel = "sallyport_subscriptions"
+const notify: Statement = { name: "subscription-notify", text: `select pg_notify('${channel}', '')` }
+
+/** Stores a new one. `exists`: its name is taken. `same-key`: a key belongs to another. `full`: the owner has `perOwnerMax` already. Nothing is changed then. */
+export async function insertSubscription(
+  database: Database,
+  entry: NewSubscription,
+): Promise<SubscriptionRecord | "exists" | "same-key" | "full"> {
+  const kind = entry.scope.kind
+  const scopeName = entry.scope.kind === "all" ? "" : entry.scope.name
+  try {
+    const made = await changing(database, async (transaction, revision) => {
+      if (entry.perOwnerMax !== null) {
+        const [row] = await transaction.query<[number]>(ownersCount, [kind, scopeName, entry.owner])
+        if ((row?.[0] ?? 0) >= entry.perOwnerMax) return "full" as const
+      }
+      const { name, state, owner, note, expiresAt } = entry
+      const inserted = await transaction.query(insert, [
+        name,
+        kind,
+        scopeName,
+        state,
+        owner,
+        note,
+        expiresAt,
+        revision,
+      ])
+      if (inserted.length === 0) return "exists" as const
+      for (const slot of ["primary", "secondary"] as const)
+        await transaction.query(putKey, [entry.keys[slot].digest, name, slot, entry.keys[slot].prefix])
+      return found(await transaction.query<Row>(byName, [name]))
+    })
+    return made ?? "exists"
+  } catch (error) {
+    if (isSqlError(error, uniqueViolation)) return "same-key"
+    throw error
+  }
+}
+
+/** By its name; undefined when there is none. */
+export async function findSubscription(
+  database: Queryable,
+  name: string,
+): Promise<SubscriptionRecord | undefined> {
+  return found(await database.query<Row>(byName, [name]))
+}
+
+/** In order of their names. */
+export async function listSubscriptions(
+  database: Queryable,
+  filter: SubscriptionFilter,
+): Promise<readonly SubscriptionRecord[]> {
+  const { after, state, product, api, owner, prefix, text, limit } = filter
+  const rows = await database.query<Row>(filtered, [
+    after,
+    state ?? null,
+    product ?? null,
+    api ?? null,
+    owner ?? null,
+    prefix ?? null,
+    text ?? null,
+    limit,
+  ])
+  return rows.map(recordOf)
+}
+
+/** Sets state and end as `decide` says of what is stored at that moment; a text says why not, and changes nothing. */
+export async function changeSubscription(
+  database: Database,
+  name: string,
+  decide: (
+    record: SubscriptionRecord,
+  ) => { readonly state: StoredState; readonly expiresAt: Date | null } | string,
+): Promise<SubscriptionRecord | string | undefined> {
+  return changing(database, async (transaction, revision) => {
+    const record = found(await transaction.query<Row>(byName, [name]))
+    if (record === undefined) return undefined
+    const decided = decide(record)
+    if (typeof decided === "string") return decided
+    await transaction.query(setState, [name, decided.state, decided.expiresAt, revision])
+    return found(await transaction.query<Row>(byName, [name]))
+  })
+}
+
+/** Puts a new key in the place of one; the old one counts no more. `decide` as above, a text: why not. */
+export async function replaceKey(
+  database: Database,
+  name: string,
+  slot: KeySlot,
+  key: NewKey,
+  decide: (record: SubscriptionRecord) => string | undefined,
+): Promise<SubscriptionRecord | string | undefined> {
+  return changing(database, async (transaction, revision) => {
+    const record = found(await transaction.query<Row>(byName, [name]))
+    if (record === undefined) return undefined
+    const refused = decide(record)
+    if (refused !== undefined) return refused
+    await transaction.query(putKey, [key.digest, name, slot, key.prefix])
+    await transaction.query(touch, [name, revision])
+    return found(await transaction.query<Row>(byName, [name]))
+  })
+}
+
+/** Its name may be given again; what it used stays. False when there is none. */
+export async function deleteSubscription(database: Database, name: string): Promise<boolean> {
+  return changing(database, async (transaction, revision) => {
+    await transaction.query(dropKeys, [name])
+    return (await transaction.query(markDeleted, [name, revision])).length > 0
+  })
+}
+
+/** What has changed after `revision`, deleted ones included, in order, at most `limit`. */
+export async function subscriptionsSince(
+  database: Queryable,
+  revision: number,
+  limit: number,
+): Promise<readonly SubscriptionRecord[]> {
+  return (await database.query<Row>(since, [revision, limit])).map(recordOf)
+}
+
+/** Notes when keys were last used, by their digests; later times win. */
+export async function keysUsed(database: Queryable, times: ReadonlyMap<string, Date>): Promise<void> {
+  if (times.size > 0) await database.query(used, [[...times.keys()], [...times.values()]])
+}
+
+/** Calls back when another process has changed subscriptions; returns what ends it. A hint and nothing more: what is lost costs the time of a poll. */
+export function listenToSubscriptions(database: Database, onChanged: () => void): () => void {
+  return database.listen?.(channel, onChanged) ?? (() => undefined)
+}
+
+/** `expired` counts over active and suspended from its date on. */
+export function stateOf(
+  { state, expiresAt }: Pick<SubscriptionRecord, "state" | "expiresAt">,
+  nowMs: number,
+): SubscriptionState {
+  const ended = expiresAt !== null && expiresAt.getTime() <= nowMs
+  return ended && (state === "active" || state === "suspended") ? "expired" : state
+}
+
+/** The feed's row is locked first: changes are made one after the other, in order of their revisions. */
+async function changing<T>(
+  database: Database,
+  work: (transaction: Queryable, revision: number) => Promise<T>,
+): Promise<T> {
+  const result = await database.transaction(async (transaction) => {
+    const [row] = await transaction.query<[number]>(raise)
+    return work(transaction, row?.[0] ?? 0)
+  })
+  // Outside of the transaction, for some servers have no notices.
+  if (database.listen !== undefined) await database.query(notify).catch(() => undefined)
+  return result
+}
+
+function found(rows: readonly Row[]): SubscriptionRecord | undefined {
+  const [row] = rows
+  return row === undefined ? undefined : recordOf(row)
+}
+
+function recordOf(row: Row): SubscriptionRecord {
+  const [name, kind, scopeName, state, owner, note, expiresAt, createdAt, changedAt, revision, deletedAt] =
+    row
+  const primary = keyOf(row[11], row[12], row[13], row[14])
+  const secondary = keyOf(row[15], row[16], row[17], row[18])
+  return {
+    name,
+    scope: kind === "all" ? { kind } : { kind, name: scopeName },
+    state,
+    owner,
+    note,
+    expiresAt,
+    createdAt,
+    changedAt,
+    revision,
+    keys: { ...(primary && { primary }), ...(secondary && { secondary }) },
+    deleted: deletedAt !== null,
+  }
+}
+
+function keyOf(
+  digest: string | null,
+  prefix: string | null,
+  createdAt: Date | null,
+  lastUsedAt: Date | null,
+): StoredKey | undefined {
+  if (digest === null || prefix === null || createdAt === null) return undefined
+  return { digest, prefix, createdAt, lastUsedAt }
+}
