@@ -1,6 +1,6 @@
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
-import { type CheckAnswer, CheckError } from "./ports.ts"
+import { type CheckAnswer, CheckError, UndecidedCheck } from "./ports.ts"
 import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
 import type { MachineLimits } from "./searches.ts"
 import { done, type Progress, suspended as unfinished } from "./work.ts"
@@ -117,7 +117,9 @@ export class Evaluation {
     if (value === isMiss) return { kind: "miss", keys: [...this.question.misses.values()] }
     if (value === isError) {
       const problem = this.question.problems[this.question.problem]
-      throw new CheckError(problem?.code ?? "validation_error", problem?.message ?? "the check has no answer")
+      const message = problem?.message ?? "the check has no answer"
+      const code = problem?.code ?? "validation_error"
+      throw code === "validation_error" ? new UndecidedCheck(code, message) : new CheckError(code, message)
     }
     this.#allowed = value === isTrue
     return done

@@ -240,3 +240,6 @@ export class CheckError extends Error {
     this.code = code
   }
 }
+
+/** The outcome hangs on a condition that has none: a value is missing, or it failed on those it has. The question itself was right. */
+export class UndecidedCheck extends CheckError {}

@@ -1,4 +1,4 @@
-import { type CheckAnswer, CheckError } from "../check/ports.ts"
+import { type CheckAnswer, CheckError, UndecidedCheck } from "../check/ports.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
 import { problem } from "./answer.ts"
 import { idText } from "./grammars.ts"
@@ -7,7 +7,7 @@ import { compileText } from "./text.ts"
 
 /**
  * Asks the engine whether the caller may. Only a plain yes goes on: a no is 403, a question the engine finds malformed is the request's
- * fault (400), everything else is no answer (503).
+ * fault (400), one that hangs on a condition without an outcome is no yes (403), everything else is no answer (503).
  */
 export const require_: Policy<"require"> = (plan, provision) => {
   const { store, relation } = plan
@@ -52,6 +52,11 @@ const requestCodes: ReadonlySet<string> = new Set([
 ])
 
 function failure(error: unknown): Outcome {
+  // The caller has no part in it, and is told nothing of tuples and conditions; the log has both.
+  if (error instanceof UndecidedCheck)
+    return problem("forbidden", {
+      cause: `authorization engine: ${error.message}; \`require\` gives conditions no values but those stored with their tuples`,
+    })
   if (error instanceof CheckError) {
     const cause = `authorization engine: ${error.code}: ${error.message}`
     return requestCodes.has(error.code)

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { Engine } from "../../runtime/check/engine.ts"
 import { CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
+import { MemorySource } from "../check/memory-source.ts"
+import { modelOf, tupleOf } from "../check/model.ts"
 import { until } from "./harness.ts"
 import { cel, closeAll, issuers, jwt, key, keyDraft, parts, start, tokenOf, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
@@ -192,6 +195,37 @@ describe("require", () => {
         revision: 42,
       })
     expect(running.log[0]?.id).toBe(answer.headers.get("x-request-id"))
+  })
+
+  test("what hangs on a value that nobody gives is no yes: the caller is told nothing of it, the log which value it is", async () => {
+    const source = new MemorySource()
+    source.write(tupleOf("order:1 viewer user:ann if office"))
+    const model = modelOf(`
+type user
+type order
+  relations
+    define viewer: [user with office]
+condition office(hour: int, door: bool) { hour < 18 && door }
+`)
+    const engine = new Engine(source, { pollMs: 0 })
+    const { get, running, upstream } = await start(
+      { inbound: [jwt, require_] },
+      { issuers, stores: ["acme"] },
+      {
+        ...verifier,
+        authorizerOf: () => ({ check: (store, request) => engine.check(store, model, request) }),
+      },
+    )
+    const answer = await get("/a/1", tokenOf({ sub: "ann", scope: "read" }))
+    engine.close()
+    expect([answer.status, upstream.requests.length]).toEqual([403, 0])
+    expect(answer.body).not.toMatch(/office|hour|order:1/)
+    await until(() => running.log.length === 1)
+    expect(running.log[0]).toMatchObject({
+      cause:
+        "authorization engine: tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples",
+      decision: { user: "user:ann", relation: "viewer", object: "order:1", allowed: false },
+    })
   })
 
   test.each<[string, unknown]>([
