@@ -23,12 +23,6 @@ import type { Work } from "./work.ts"
 export interface EngineOptions {
   /** Usersets and `from` in a row before a check is "too complex": 25 as in OpenFGA, `Infinity` for no limit. */
   readonly depthMax?: number | undefined
-  /**
-   * Decides a condition without a parameter that is missing where its outcome does not depend on it (`x < 1 || y < 1` with x = 0 alone). Off by
-   * default: OpenFGA wants all parameters of a condition, and its conformance suite checks that. What a whole check does not
-   * depend on is no error either way.
-   */
-  readonly partialConditions?: boolean | undefined
   /** Work of one check in steps (a node visited, a list element read, a 64th of a condition): 5,000,000, a second or
    * two; more is `authorization_model_resolution_too_complex`, and so is memory bounded. */
   readonly stepsMax?: number | undefined
@@ -95,7 +89,8 @@ export class Engine {
     this.maxStalenessMs = options.maxStalenessMs
     this.#settings = {
       depthMax: options.depthMax ?? 25,
-      partialConditions: options.partialConditions ?? false,
+      // Only what says which values are missing decides without some.
+      partialConditions: false,
       stepsMax: options.stepsMax ?? 5_000_000,
       stepsTogetherMax: options.stepsTogetherMax ?? 20_000_000,
       walkSteps: options.walkSteps ?? 256,

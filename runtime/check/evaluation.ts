@@ -10,7 +10,7 @@ export interface EvaluationOptions extends MachineLimits {
   readonly stepsMax: number
   /** Steps between two looks at the clock. */
   readonly stepsPerLook: number
-  /** A condition may be decided without a parameter it does not depend on. */
+  /** A condition grants without a parameter it does not depend on (`x < 1 || y < 1` with x = 0 alone). OpenFGA wants all that it reads, and its conformance suite checks that. */
   readonly partialConditions: boolean
 }
 

@@ -1,5 +1,3 @@
-import type { EngineOptions } from "../../runtime/check/engine.ts"
-
 export interface Row {
   readonly name: string
   readonly model: string
@@ -8,7 +6,6 @@ export interface Row {
   readonly context?: Readonly<Record<string, unknown>>
   /** Question to `true`, `false` or the error: its code, and after a colon its message. */
   readonly ask: Readonly<Record<string, boolean | string>>
-  readonly options?: EngineOptions
 }
 
 export const conditioned = `
@@ -69,14 +66,6 @@ export const conditionRows: readonly Row[] = [
       "doc:1 viewer user:ann":
         "validation_error: tuple 'doc:1#viewer@user:ann' is missing context parameters '[z]'",
     },
-  },
-  {
-    name: "unless the engine is told to decide partially",
-    model: conditioned,
-    tuples: ["doc:1 viewer user:ann if one"],
-    context: { x: 5 },
-    options: { partialConditions: true },
-    ask: { "doc:1 viewer user:ann": true },
   },
   {
     name: "a parameter that is declared and not read may be missing",

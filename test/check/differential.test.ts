@@ -48,13 +48,7 @@ async function runWorld(seed: number): Promise<number> {
     const contextual = randomContextual(random, world, model)
     const context = randomContext(random)
     const tuples = counting(stored, contextual)
-    const naive = new NaiveEvaluator(
-      world.model,
-      tuples,
-      world.objects,
-      user,
-      judgeWith(context, way.options.partialConditions === true),
-    )
+    const naive = new NaiveEvaluator(world.model, tuples, world.objects, user, judgeWith(context, false))
     const values = naive.solve()
     const nodes = [...values.keys()]
     const notDenied = nodes.filter((node) => values.get(node) !== no)

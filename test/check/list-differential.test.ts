@@ -243,7 +243,7 @@ async function runWorld(seed: number): Promise<{ compared: number; kept: number 
     }
     const given: Partial<typeof brought> = random.chance(50) ? brought : {}
     const tuples = counting(stored, given.contextualTuples ?? [])
-    const judge = judgeWith(given.context ?? {}, way.options.partialConditions === true)
+    const judge = judgeWith(given.context ?? {}, false)
     const solved = new Map<string, ReadonlyMap<string, Truth>>()
     const valuesOf = (user: string) => {
       const known = solved.get(user)

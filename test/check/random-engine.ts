@@ -20,7 +20,7 @@ export interface Way {
 
 /** How the engine is asked; each world is asked in one of these ways. */
 export const ways: readonly Way[] = [
-  { name: "whole graph", options: { depthMax: Number.POSITIVE_INFINITY, partialConditions: true } },
+  { name: "whole graph", options: { depthMax: Number.POSITIVE_INFINITY } },
   { name: "whole graph, always searching", options: { depthMax: Number.POSITIVE_INFINITY, walkSteps: 0 } },
   { name: "whole graph, shallow", options: { depthMax: 2 } },
   { name: "whole graph, shallow, always searching", options: { depthMax: 2, walkSteps: 0 } },
@@ -32,7 +32,6 @@ export const ways: readonly Way[] = [
       walkSteps: 0,
       paged: true,
       memoryBytes: 40_000,
-      partialConditions: true,
     },
   },
   { name: "pages of one row", options: { depthMax: Number.POSITIVE_INFINITY, paged: true }, pageRowsMax: 1 },
