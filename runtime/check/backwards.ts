@@ -1,4 +1,5 @@
 import { type ClosureTruths, growAll } from "./closure-truths.ts"
+import { IntList } from "./int-list.ts"
 import type { AnyPart, Part } from "./program.ts"
 import type { Question } from "./question.ts"
 
@@ -10,11 +11,20 @@ export function* objectsBackwards(
   truths: ClosureTruths,
   { program, subject }: Question,
   target: number,
-): Generator<void, number[] | undefined> {
+): Generator<void, IntList | undefined> {
   const part = program.parts[target]
-  const objects = part === undefined ? [] : yield* race(sourcesOf(part), truths)
-  if (target === program.own && objects?.includes(subject) === false) objects.push(subject)
+  const objects = part === undefined ? new IntList() : yield* race(sourcesOf(part), truths)
+  if (objects !== undefined && target === program.own && !(yield* has(objects, subject)))
+    objects.push(subject)
   return objects
+}
+
+function* has(list: IntList, id: number): Generator<void, boolean> {
+  for (let at = 0; at < list.length; at++) {
+    if (list.get(at) === id) return true
+    if ((at & 0xfff) === 0xfff) yield
+  }
+  return false
 }
 
 /** Unions of which each alone holds all objects of a part. */
@@ -23,10 +33,10 @@ function sourcesOf(part: Part): AnyPart[] {
   return part.op === "but" ? sourcesOf(part.base) : part.children.flatMap(sourcesOf)
 }
 
-function* race(sources: readonly AnyPart[], truths: ClosureTruths): Generator<void, number[] | undefined> {
+function* race(sources: readonly AnyPart[], truths: ClosureTruths): Generator<void, IntList | undefined> {
   const runners = sources.map(({ number }) => {
     const closure = truths.closure(number)
-    const found: number[] = []
+    const found = new IntList()
     return { number, closure, found, growing: growAll(closure, number, found), running: true }
   })
   for (;;) {

@@ -1,4 +1,5 @@
 import { Closure } from "./closure.ts"
+import { IntList } from "./int-list.ts"
 import { innerParts, type Part } from "./program.ts"
 import { isFalse, isTrue, type Known, type Question } from "./question.ts"
 
@@ -55,7 +56,7 @@ export class ClosureTruths implements Known {
 }
 
 /** Grows a closure to its end; yields every thousand nodes. */
-export function* growAll(closure: Closure, number = -1, found: number[] = []): Generator<void> {
+export function* growAll(closure: Closure, number = -1, found = new IntList()): Generator<void> {
   while (!closure.exhausted)
     yield* closure.grow((object, relation) => {
       if (relation === number) found.push(object)

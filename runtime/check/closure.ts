@@ -1,3 +1,4 @@
+import { IntList } from "./int-list.ts"
 import { NodeTable } from "./node-table.ts"
 import type { BackHops } from "./program.ts"
 import type { Question } from "./question.ts"
@@ -12,7 +13,7 @@ export class Closure {
   readonly #found = new NodeTable()
   readonly #question: Question
   readonly #ways: BackHops
-  #frontier: number[] = []
+  #frontier = new IntList()
   #level = -1
   #missed = false
   /** About how many nodes the next level will look at. */
@@ -57,14 +58,15 @@ export class Closure {
   /** Grows one level, calling back for every new node; yields now and then. */
   *grow(onNode: (object: number, relation: number, level: number) => void): Generator<void> {
     const frontier = this.#frontier
-    this.#frontier = []
+    this.#frontier = new IntList()
     this.#level++
     if (this.#level === 0) yield* this.#seed(onNode)
     else {
       for (let at = 0; at < frontier.length; at += 2) {
-        const object = frontier[at] as number
-        for (const { slot, relation } of this.#ways.steps[frontier[at + 1] as number] ?? [])
+        const object = frontier.get(at)
+        for (const { slot, relation } of this.#ways.steps[frontier.get(at + 1)] ?? [])
           yield* this.#take(object, slot, relation, onNode)
+        if ((at & 2047) === 2046) yield
       }
     }
     this.pending = this.#frontier.length / 2
@@ -111,7 +113,10 @@ export class Closure {
     this.#question.steps++
     if (this.#found.find(object, relation) >= 0) return
     this.#found.add(object, relation, this.#level, 0)
-    this.#frontier.push(object, relation)
+    if ((this.#ways.steps[relation]?.length ?? 0) > 0) {
+      this.#frontier.push(object)
+      this.#frontier.push(relation)
+    }
     onNode(object, relation, this.#level)
     const same = this.#ways.same[relation]
     if (same !== undefined) for (const other of same) this.#add(object, other, onNode)

@@ -1,3 +1,4 @@
+import type { IntList } from "./int-list.ts"
 import type { KeptAt } from "./kept.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import type { NameBytes } from "./named-ids.ts"
@@ -46,7 +47,7 @@ export class KeptWalk {
   *candidates(
     after: string,
     bytes: NameBytes,
-    find: () => Generator<void, readonly number[] | undefined>,
+    find: () => Generator<void, IntList | undefined>,
   ): Generator<void, OrderedNames | undefined> {
     for (;;) {
       const known = this.#kept.get(this.#key) as OrderedNames | undefined
@@ -71,11 +72,11 @@ export class KeptWalk {
   }
 }
 
-function* inOrder(ids: readonly number[], bytes: NameBytes, after: string): Generator<void, OrderedNames> {
+function* inOrder(ids: IntList, bytes: NameBytes, after: string): Generator<void, OrderedNames> {
   const names = new OrderedNames(after, ids.length)
   const begin = utf8.encode(after)
   for (let at = 0; at < ids.length; at++) {
-    const id = ids[at] as number
+    const id = ids.get(at)
     if (after === "" || bytes.orderOf(id, begin) > 0) names.add(bytes.of(id), bytes.suffix)
     if (at % yieldEvery === 0) yield
   }

@@ -2,6 +2,7 @@ import { objectsBackwards } from "./backwards.ts"
 import { ClosureTruths } from "./closure-truths.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { IntList } from "./int-list.ts"
 import { isPaged, KeptWalk, listKey } from "./kept-walk.ts"
 import { decideByKnown } from "./known.ts"
 import { Listing, type NameSink } from "./listing.ts"
@@ -161,7 +162,7 @@ class ObjectList {
     return yield* this.listing.runOrdered(ordered)
   }
 
-  #candidates(): Generator<void, number[] | undefined> {
+  #candidates(): Generator<void, IntList | undefined> {
     return objectsBackwards(this.#truths, this.verification.question, this.#target)
   }
 

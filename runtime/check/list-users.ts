@@ -1,5 +1,6 @@
 import type { EvaluationOptions } from "./evaluation.ts"
 import { answered, boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { IntList } from "./int-list.ts"
 import { isPaged, KeptWalk, listKey } from "./kept-walk.ts"
 import { decideByKnown } from "./known.ts"
 import { isAside, Listing, type NameSink } from "./listing.ts"
@@ -185,7 +186,7 @@ class UserList<Answer> implements Inquiry<Answer> {
   }
 
   /** Undefined when something was not in memory. */
-  *#candidates(): Generator<void, number[] | undefined> {
+  *#candidates(): Generator<void, IntList | undefined> {
     const root = [this.#object, this.#target]
     const walk = yield* this.#walkThrough(root, false)
     if (walk === undefined) return undefined
@@ -201,7 +202,7 @@ class UserList<Answer> implements Inquiry<Answer> {
       const everybody = yield* this.#walkThrough(root, true)
       if (everybody === undefined) return undefined
       for (let at = 0; at < everybody.users.length; at++) {
-        const user = everybody.users[at] as number
+        const user = everybody.users.get(at)
         if (!walk.has(user)) users.push(user)
         if ((at & 511) === 511) yield
       }

@@ -1,3 +1,4 @@
+import { IntList } from "./int-list.ts"
 import { isPaged } from "./kept-walk.ts"
 import { type NameBytes, NameHeap } from "./named-ids.ts"
 import type { NamePlace } from "./names.ts"
@@ -34,6 +35,8 @@ const chunkMin = 64
 const chunkMax = 1_024
 const chunkSteps = 5_000
 const yieldEvery = 512
+/** Finding the next name is a way through a heap. */
+const shiftsBetween = 128
 /** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
 const unorderedSteps = 20_000
 
@@ -72,9 +75,9 @@ export class Listing {
   }
 
   /** False when something was not in memory. @throws CheckError when a candidate can't be decided. */
-  *run(candidates: readonly number[]): Generator<void, boolean> {
-    const rest = this.#isPaged ? candidates : yield* this.#inAnyOrder(candidates)
-    if (rest.length > 0) yield* this.#inOrder(yield* this.#ordered(rest))
+  *run(candidates: IntList): Generator<void, boolean> {
+    const done = this.#isPaged ? 0 : yield* this.#inAnyOrder(candidates)
+    if (done < candidates.length) yield* this.#inOrder(yield* this.#ordered(candidates, done))
     return this.#isDecided()
   }
 
@@ -90,19 +93,19 @@ export class Listing {
     return true
   }
 
-  /** Decides candidates as they come and names them all in the end; what is left when that takes long is returned. */
-  *#inAnyOrder(candidates: readonly number[]): Generator<void, readonly number[]> {
+  /** Decides candidates as they come and names them all in the end; when that takes long it returns how many are decided. */
+  *#inAnyOrder(candidates: IntList): Generator<void, number> {
     const late = this.#parts.steps() + unorderedSteps
-    const found: number[] = []
+    const found = new IntList()
     let size = chunkMin
     for (let from = 0; from < candidates.length; ) {
       const steps = this.#parts.steps()
       if (steps > late) {
         for (let at = 0; at < found.length; at++) {
-          this.#early.add(found[at] as number)
+          this.#early.add(found.get(at))
           if (at % yieldEvery === 0) yield
         }
-        return candidates.slice(from)
+        return from
       }
       const ids = candidates.slice(from, from + size)
       const { values, problems } = yield* this.#parts.decide(ids)
@@ -117,16 +120,16 @@ export class Listing {
       yield
     }
     for (let at = 0; at < found.length; at++) {
-      this.#add(found[at] as number, this.#earlyAside.has(found[at] as number))
+      this.#add(found.get(at), this.#earlyAside.has(found.get(at)))
       if (at % yieldEvery === 0) yield
     }
-    return []
+    return candidates.length
   }
 
-  *#ordered(candidates: readonly number[]): Generator<void, Candidates> {
+  *#ordered(candidates: IntList, from: number): Generator<void, Candidates> {
     const heap = new NameHeap(this.#parts.bytes, this.#parts.paging.after)
-    for (let at = 0; at < candidates.length; at++) {
-      heap.add(candidates[at] as number)
+    for (let at = from; at < candidates.length; at++) {
+      heap.add(candidates.get(at))
       if (at % yieldEvery === 0) yield
     }
     return heap
@@ -139,7 +142,10 @@ export class Listing {
     while (undecided.size > 0) {
       const steps = this.#parts.steps()
       const ids: number[] = []
-      while (ids.length < size && undecided.size > 0) ids.push(undecided.shift())
+      while (ids.length < size && undecided.size > 0) {
+        ids.push(undecided.shift())
+        if (ids.length % shiftsBetween === 0) yield
+      }
       yield* this.#nameBefore(ids[0] as number)
       const outcomes = yield* this.#parts.decide(ids)
       if (yield* this.#takeInOrder(ids, outcomes)) return

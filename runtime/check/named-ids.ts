@@ -1,3 +1,4 @@
+import { IntList } from "./int-list.ts"
 import type { NamePlace } from "./names.ts"
 import { firstTemporaryId } from "./overlay.ts"
 import type { Question } from "./question.ts"
@@ -85,7 +86,7 @@ function orderOf(one: NamePlace, suffix: Uint8Array, other: NamePlace, otherSuff
  */
 export class NameHeap {
   readonly #names: NameBytes
-  readonly #ids: number[] = []
+  readonly #ids = new IntList()
   readonly #after: Uint8Array | undefined
 
   /** Only ids of names after `after` are taken. */
@@ -100,7 +101,7 @@ export class NameHeap {
 
   /** The first of those that are left; -1 when none is. */
   get first(): number {
-    return this.#ids[0] ?? -1
+    return this.#ids.length === 0 ? -1 : this.#ids.get(0)
   }
 
   /** Is an id's name after the heap's `after`? */
@@ -115,20 +116,21 @@ export class NameHeap {
     ids.push(id)
     while (at > 0) {
       const above = (at - 1) >> 1
-      const parent = ids[above] as number
+      const parent = ids.get(above)
       if (this.#names.order(id, parent) >= 0) break
-      ids[at] = parent
+      ids.set(at, parent)
       at = above
     }
-    ids[at] = id
+    ids.set(at, id)
   }
 
   /** Takes out the first. */
   shift(): number {
     const ids = this.#ids
     const first = this.first
+    if (ids.length === 0) return first
     const last = ids.pop()
-    if (last !== undefined && ids.length > 0) this.#sink(last)
+    if (ids.length > 0) this.#sink(last)
     return first
   }
 
@@ -139,13 +141,12 @@ export class NameHeap {
       let child = 2 * at + 1
       if (child >= ids.length) break
       const right = child + 1
-      if (right < ids.length && this.#names.order(ids[right] as number, ids[child] as number) < 0)
-        child = right
-      if (this.#names.order(id, ids[child] as number) <= 0) break
-      ids[at] = ids[child] as number
+      if (right < ids.length && this.#names.order(ids.get(right), ids.get(child)) < 0) child = right
+      if (this.#names.order(id, ids.get(child)) <= 0) break
+      ids.set(at, ids.get(child))
       at = child
     }
-    ids[at] = id
+    ids.set(at, id)
   }
 }
 

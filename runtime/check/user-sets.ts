@@ -1,3 +1,4 @@
+import { IntList } from "./int-list.ts"
 import { NodeTable } from "./node-table.ts"
 import type { AnyPart, Hop, Part, Test } from "./program.ts"
 import { isError, isFalse, isTrue, type Known, type Question } from "./question.ts"
@@ -5,14 +6,14 @@ import { UserWalk } from "./user-walk.ts"
 
 /** Exactly those who hold a part of an object. */
 interface UserSet {
-  readonly users: readonly number[]
+  readonly users: Pick<IntList, "length" | "get">
   /** Everybody of the type does, by the wildcard. */
   readonly wildcard: boolean
   has(user: number): boolean
 }
 
 class FoundSet implements UserSet {
-  readonly users: number[] = []
+  readonly users = new IntList()
   readonly wildcard = false
   readonly #has = new Set<number>()
 
@@ -75,7 +76,8 @@ export class UserSets implements Known {
     if (found === undefined || relation !== program.own) return
     // A userset has its own relation on itself.
     const whole = new FoundSet()
-    for (const user of [object, ...found.users]) whole.add(user)
+    whole.add(object)
+    for (let at = 0; at < found.users.length; at++) whole.add(found.users.get(at))
     this.#keep(object, relation, whole)
   }
 
@@ -239,7 +241,7 @@ export class UserSets implements Known {
   ): Generator<void, FoundSet | undefined> {
     const { users } = from
     for (let at = 0; at < users.length; at++) {
-      const user = users[at] as number
+      const user = users.get(at)
       this.#question.steps++
       if (belongs(user)) found.add(user)
       if ((at & 511) !== 511) continue

@@ -1,3 +1,4 @@
+import { IntList } from "./int-list.ts"
 import { NodeTable } from "./node-table.ts"
 import type { AnyPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, type Question } from "./question.ts"
@@ -21,7 +22,7 @@ const foundMark = 1
  */
 export class UserWalk {
   /** Objects of users (of usersets: the object before the `#`), each once. */
-  readonly users: number[] = []
+  readonly users = new IntList()
   /** Pairs of object and relation that were walked through. */
   readonly nodes: number[] = []
   /** Pairs of object and relation behind tuples whose condition can't be told, and the problem. */
@@ -39,7 +40,7 @@ export class UserWalk {
   readonly #seen = new NodeTable()
   /** Users are kept in a table of their own: a user may be an object that is walked through. */
   readonly #found = new NodeTable()
-  #frontier: number[] = []
+  #frontier = new IntList()
   #depth = 0
 
   constructor(question: Question, start: WalkStart) {
@@ -53,13 +54,13 @@ export class UserWalk {
     for (let at = 0; at < nodes.length; at += 2) this.#visit(nodes[at] as number, nodes[at + 1] as number)
     for (; this.#frontier.length > 0; this.#depth++) {
       const level = this.#frontier
-      this.#frontier = []
+      this.#frontier = new IntList()
       if (this.#depth > depthMax) {
         this.tooDeep = true
         return
       }
       for (let at = 0; at < level.length; at += 2) {
-        yield* this.#open(level[at] as number, level[at + 1] as number)
+        yield* this.#open(level.get(at), level.get(at + 1))
         if (this.#question.steps <= end) continue
         this.cut = true
         return
@@ -76,7 +77,8 @@ export class UserWalk {
     this.#question.steps++
     if (this.#seen.find(object, part) >= 0) return
     this.#seen.add(object, part, 0, 0)
-    this.#frontier.push(object, part)
+    this.#frontier.push(object)
+    this.#frontier.push(part)
   }
 
   #name(user: number): void {

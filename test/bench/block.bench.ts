@@ -28,18 +28,30 @@ type doc
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
+/** Rows are made while they are read: a million of them held here would be what the collector is busy with. */
+type Rows = () => Iterable<TupleRow>
+
 class RowSource implements TupleSource {
-  rows: TupleRow[] = []
+  readonly #rows: Rows
   latest = 1
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
 
   async revision(): Promise<number> {
     return this.latest
   }
   async load(_store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
-    for (let at = 0; at < this.rows.length; at += 1000) {
-      onBatch(this.rows.slice(at, at + 1000))
+    let batch: TupleRow[] = []
+    for (const row of this.#rows()) {
+      batch.push(row)
+      if (batch.length < 1000) continue
+      onBatch(batch)
+      batch = []
       await turn()
     }
+    onBatch(batch)
     return this.latest
   }
   async pages() {
@@ -103,8 +115,10 @@ const row = (object: string, relation: string, subject: string, subjectRelation 
 const ask = (user: string, relation: string, object: string): CheckRequest => ({ user, relation, object })
 
 /** A second store is asked all the time. */
-const others = new RowSource()
-others.rows.push(row("doc:1", "viewer", "group:1", "member"), row("group:1", "member", "user:ann"))
+const others = new RowSource(() => [
+  row("doc:1", "viewer", "group:1", "member"),
+  row("group:1", "member", "user:ann"),
+])
 
 async function measure(what: string, engine: Engine, work: () => unknown): Promise<void> {
   const watch = new Watch(() => void engine.check("others", model, ask("user:ann", "viewer", "doc:1")))
@@ -134,22 +148,54 @@ async function measure(what: string, engine: Engine, work: () => unknown): Promi
   )
 }
 
-function shapes(): Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][] }> {
-  const found = new Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][] }>()
-  const million = Array.from({ length: 1_000_000 }, (_, at) => at)
-  for (let at = million.length - 1; at > 0; at--) {
+/** Numbers below a million in an order of their own. */
+function shuffled(): Int32Array {
+  const numbers = Int32Array.from({ length: 1_000_000 }, (_, at) => at)
+  for (let at = numbers.length - 1; at > 0; at--) {
     const other = random.below(at + 1)
-    const moved = million[at] as number
-    million[at] = million[other] as number
-    million[other] = moved
+    const moved = numbers[at] as number
+    numbers[at] = numbers[other] as number
+    numbers[other] = moved
   }
+  return numbers
+}
+
+/** A group of a million. Names come in another order than their places in the list. */
+function* crowd(numbers: Int32Array): Generator<TupleRow> {
+  for (const at of numbers.subarray(0, 300_000)) yield row(`doc:own${at}`, "viewer", `user:${at}`)
+  yield row("doc:1", "viewer", "group:1", "member")
+  for (let at = 0; at < numbers.length; at++) yield row("group:1", "member", `user:${at}`)
+}
+
+function* chain(viewer: string, relation: string): Generator<TupleRow> {
+  yield row("doc:1", viewer, "group:0", relation)
+  for (let at = 0; at < 1000; at++) yield row(`group:${at}`, relation, `group:${at + 1}`, relation)
+  yield row("group:1000", relation, "user:ann")
+}
+
+function* diamond(viewer: string, relation: string): Generator<TupleRow> {
+  yield row("doc:1", viewer, "group:0a", relation)
+  for (let level = 0; level < 20; level++)
+    for (const from of "ab")
+      for (const to of "ab") yield row(`group:${level}${from}`, relation, `group:${level + 1}${to}`, relation)
+}
+
+function* cycle(viewer: string, relation: string): Generator<TupleRow> {
+  yield row("doc:1", viewer, "group:0", relation)
+  for (let at = 0; at < 10_000; at++)
+    yield row(`group:${at}`, relation, `group:${(at + 1) % 10_000}`, relation)
+}
+
+function* wide(viewer: string, relation: string): Generator<TupleRow> {
+  for (let at = 0; at < 200_000; at++) yield row("doc:1", viewer, `group:${(at * 7919) % 200_000}`, relation)
+  for (let at = 0; at < 200_000; at++) yield row(`group:${at}`, relation, `group:${at + 200_000}`, relation)
+}
+
+function shapes(): Map<string, { rows: Rows; ask: [string, CheckRequest][] }> {
+  const found = new Map<string, { rows: Rows; ask: [string, CheckRequest][] }>()
+  const numbers = shuffled()
   found.set("a group of 1,000,000", {
-    rows: [
-      // Names come in another order than their places in the list.
-      ...million.slice(0, 300_000).map((at) => row(`doc:own${at}`, "viewer", `user:${at}`)),
-      row("doc:1", "viewer", "group:1", "member"),
-      ...million.map((_, at) => row("group:1", "member", `user:${at}`)),
-    ],
+    rows: () => crowd(numbers),
     ask: [
       ["a member", ask("user:777777", "viewer", "doc:1")],
       ["a stranger", ask("user:stranger", "viewer", "doc:1")],
@@ -157,46 +203,27 @@ function shapes(): Map<string, { rows: TupleRow[]; ask: [string, CheckRequest][]
   })
   for (const relation of ["member", "ally"]) {
     const viewer = relation === "member" ? "viewer" : "guest"
-    const chain = [row("doc:1", viewer, "group:0", relation)]
-    for (let at = 0; at < 1000; at++) chain.push(row(`group:${at}`, relation, `group:${at + 1}`, relation))
+    const stranger: [string, CheckRequest][] = [["a stranger", ask("user:ann", viewer, "doc:1")]]
     found.set(`a chain of 1,000 (${relation})`, {
-      rows: [...chain, row("group:1000", relation, "user:ann")],
+      rows: () => chain(viewer, relation),
       ask: [["its end", ask("user:ann", viewer, "doc:1")]],
     })
-    const diamond = [row("doc:1", viewer, "group:0a", relation)]
-    for (let level = 0; level < 20; level++)
-      for (const from of "ab")
-        for (const to of "ab")
-          diamond.push(row(`group:${level}${from}`, relation, `group:${level + 1}${to}`, relation))
     found.set(`a diamond of 2^20 ways (${relation})`, {
-      rows: diamond,
-      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
+      rows: () => diamond(viewer, relation),
+      ask: stranger,
     })
-    const cycle = [row("doc:1", viewer, "group:0", relation)]
-    for (let at = 0; at < 10_000; at++)
-      cycle.push(row(`group:${at}`, relation, `group:${(at + 1) % 10_000}`, relation))
-    found.set(`a cycle of 10,000 (${relation})`, {
-      rows: cycle,
-      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
-    })
+    found.set(`a cycle of 10,000 (${relation})`, { rows: () => cycle(viewer, relation), ask: stranger })
     found.set(`a document of 200,000 groups (${relation})`, {
-      rows: Array.from({ length: 200_000 }, (_, at) =>
-        row("doc:1", viewer, `group:${(at * 7919) % 200_000}`, relation),
-      ).concat(
-        Array.from({ length: 200_000 }, (_, at) =>
-          row(`group:${at}`, relation, `group:${at + 200_000}`, relation),
-        ),
-      ),
-      ask: [["a stranger", ask("user:ann", viewer, "doc:1")]],
+      rows: () => wide(viewer, relation),
+      ask: stranger,
     })
   }
   return found
 }
 
 /** The store `big` has these rows. */
-function engineOf(rows: TupleRow[]): Engine {
-  const source = new RowSource()
-  source.rows = rows
+function engineOf(rows: Rows): Engine {
+  const source = new RowSource(rows)
   const both: TupleSource = {
     revision: (store) => (store === "others" ? others.revision() : source.revision()),
     load: (store, onBatch) => (store === "others" ? others : source).load(store, onBatch),
@@ -210,7 +237,7 @@ function engineOf(rows: TupleRow[]): Engine {
 
 async function run(
   name: string,
-  rows: TupleRow[],
+  rows: Rows,
   questions: [string, CheckRequest][],
   asked: LoadedModel,
 ): Promise<void> {
@@ -254,7 +281,7 @@ async function lateness(engine: Engine, forMs: number): Promise<number> {
 }
 
 /** What small checks feel while one hostile question after the other is at work. */
-async function beside(name: string, rows: TupleRow[], request: CheckRequest): Promise<void> {
+async function beside(name: string, rows: Rows, request: CheckRequest): Promise<void> {
   const engine = engineOf(rows)
   await Promise.all([engine.warm("others"), engine.warm("big")])
   const alone: number[] = []
