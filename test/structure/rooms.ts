@@ -161,7 +161,12 @@ export const rooms: readonly Room[] = [
     packages: ["pino"],
     builtins: "any",
   },
-  { path: "runtime/validation", doors: ["pattern"], may: ["runtime/plan"], packages: ["re2js"] },
+  {
+    path: "runtime/validation",
+    doors: ["body-value", "media-type", "pairs", "parameter-value", "pattern", "schema-set", "shape"],
+    may: ["runtime/plan"],
+    packages: ["ajv", "ajv-formats", "re2js"],
+  },
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",

@@ -1,0 +1,30 @@
+/** A name and a value of a query or form, decoded; `raw` is the value as it was sent, whose separators still mean something. */
+export interface Pair {
+  readonly name: string
+  readonly raw: string
+}
+
+/** The pairs of a query or form (URL Standard §5.1). */
+export function pairsOf(text: string): Pair[] {
+  return text
+    .split("&")
+    .filter((each) => each !== "")
+    .map((each) => {
+      const at = each.indexOf("=")
+      return {
+        name: decodeText(at === -1 ? each : each.slice(0, at)),
+        raw: at === -1 ? "" : each.slice(at + 1),
+      }
+    })
+}
+
+/** Percent-decoded, `+` as blank; what is no valid encoding stands for itself. */
+export function decodeText(raw: string): string {
+  const blanks = raw.replaceAll("+", " ")
+  if (!blanks.includes("%")) return blanks
+  try {
+    return decodeURIComponent(blanks)
+  } catch {
+    return blanks
+  }
+}

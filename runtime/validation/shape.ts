@@ -1,0 +1,110 @@
+import type { ValueSchema } from "../plan/value-schema.ts"
+
+/** What a schema has a place for, as far as it can be told from its words: for text that has to become a number, a list or an object. */
+export interface Shape {
+  readonly types: ReadonlySet<string>
+  /** Of lists; undefined: any. */
+  readonly items: Shape | undefined
+  /** Of objects. */
+  readonly properties: ReadonlyMap<string, Shape>
+  /** Of properties without a shape of their own. */
+  readonly others: Shape | undefined
+}
+
+/** Values of parameters and forms are flat: what is deeper is not read from text. */
+const depthMax = 4
+/** Schemas looked at for one shape. */
+const visitsMax = 2_000
+
+/** The shape of a schema of the plan. */
+export function shapeOf(schemas: Readonly<Record<string, ValueSchema>>, name: string): Shape {
+  return new Shaping(schemas).of([{ $ref: name }], schemas[name] ?? true, 0)
+}
+
+/** A shape of nothing but text. */
+export const textShape: Shape = {
+  types: new Set(),
+  items: undefined,
+  properties: new Map(),
+  others: undefined,
+}
+
+interface Found {
+  readonly types: Set<string>
+  readonly items: [ValueSchema, ValueSchema][]
+  readonly others: [ValueSchema, ValueSchema][]
+  readonly properties: Map<string, [ValueSchema, ValueSchema][]>
+}
+
+class Shaping {
+  readonly #schemas: Readonly<Record<string, ValueSchema>>
+  #left = visitsMax
+
+  constructor(schemas: Readonly<Record<string, ValueSchema>>) {
+    this.#schemas = schemas
+  }
+
+  /** The shape of several schemas for one value. `root` is what `#/…` starts from. */
+  of(schemas: readonly ValueSchema[], root: ValueSchema, depth: number): Shape {
+    const found: Found = { types: new Set(), items: [], others: [], properties: new Map() }
+    const seen = new Set<unknown>()
+    for (const schema of schemas) this.#gather(schema, root, found, seen)
+    return this.#shape(found, depth)
+  }
+
+  #shape({ types, items, others, properties }: Found, depth: number): Shape {
+    if (items.length > 0) types.add("array")
+    if (properties.size > 0) types.add("object")
+    const inside = (pairs: readonly [ValueSchema, ValueSchema][]): Shape | undefined => {
+      if (depth >= depthMax || pairs.length === 0) return undefined
+      const found: Found = { types: new Set(), items: [], others: [], properties: new Map() }
+      const seen = new Set<unknown>()
+      for (const [schema, root] of pairs) this.#gather(schema, root, found, seen)
+      return this.#shape(found, depth + 1)
+    }
+    return {
+      types,
+      items: inside(items),
+      others: inside(others),
+      properties: new Map(
+        [...properties].flatMap(([name, pairs]) => {
+          const shape = inside(pairs)
+          return shape === undefined ? [] : [[name, shape] as const]
+        }),
+      ),
+    }
+  }
+
+  #gather(schema: ValueSchema, root: ValueSchema, found: Found, seen: Set<unknown>): void {
+    if (typeof schema === "boolean" || seen.has(schema)) return
+    seen.add(schema)
+    this.#left -= 1
+    if (this.#left < 0) return
+    const reference = schema["$ref"]
+    if (typeof reference === "string") this.#follow(reference, root, found, seen)
+    for (const type of [schema["type"] ?? []].flat()) found.types.add(type as string)
+    for (const value of [schema["enum"] ?? [], "const" in schema ? [schema["const"]] : []].flat())
+      found.types.add(value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
+    for (const key of ["allOf", "anyOf", "oneOf"])
+      for (const each of (schema[key] ?? []) as ValueSchema[]) this.#gather(each, root, found, seen)
+    if (schema["items"] !== undefined) found.items.push([schema["items"] as ValueSchema, root])
+    if (schema["additionalProperties"] !== undefined)
+      found.others.push([schema["additionalProperties"] as ValueSchema, root])
+    for (const [name, each] of Object.entries((schema["properties"] ?? {}) as Record<string, ValueSchema>)) {
+      const known = found.properties.get(name) ?? []
+      known.push([each, root])
+      found.properties.set(name, known)
+    }
+  }
+
+  #follow(reference: string, root: ValueSchema, found: Found, seen: Set<unknown>): void {
+    const [name, pointer] = reference.split("#", 2) as [string, string | undefined]
+    const base = name === "" ? root : this.#schemas[name]
+    if (base === undefined) return
+    const member = pointer?.replace("/$defs/", "")
+    const members =
+      typeof base === "object" ? (base["$defs"] as Record<string, ValueSchema> | undefined) : undefined
+    const target = member === undefined || member === "" ? base : members?.[member]
+    if (target !== undefined) this.#gather(target, base, found, seen)
+  }
+}
