@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import { resolve } from "node:path"
+import { duplicateKey } from "../../runtime/plan/duplicate-key.ts"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
 import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 import { decode } from "../core/decode.ts"
 import { shown } from "../core/shown.ts"
 import { CliError } from "./command.ts"
-import { duplicateKey } from "./duplicate-key.ts"
 import type { Io } from "./io.ts"
 
 /** A plan out of a file; `base` is undefined when the file is not sealed, null when nothing was running when it was. */

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer"
+import { duplicateKey } from "../plan/duplicate-key.ts"
 import { ApiError } from "./api-error.ts"
 import type { Fields } from "./fields.ts"
 
-/** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. */
+/** The JSON object in a body; an empty or blank body is an empty object, as in grpc-gateway. A key that stands twice is refused, as there. */
 export function parseBody(body: Buffer): Fields {
   if (body.length === 0) return {}
   const text = body.toString("utf8")
@@ -16,6 +17,12 @@ export function parseBody(body: Buffer): Fields {
   } catch (error) {
     throw new ApiError("validation_error", `malformed JSON: ${(error as Error).message}`)
   }
+  const twice = duplicateKey(text)
+  if (twice !== undefined)
+    throw new ApiError(
+      "validation_error",
+      `malformed JSON: line ${twice.line} has the key ${JSON.stringify(twice.key)} a second time in its object`,
+    )
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new ApiError("validation_error", "malformed JSON: the body must be an object")
   return value as Fields

@@ -54,6 +54,7 @@ export const rooms: readonly Room[] = [
       "authorization-model",
       "authz",
       "canonical",
+      "duplicate-key",
       "json-schema",
       "model",
       "nested-steps",
