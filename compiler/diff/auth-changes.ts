@@ -1,8 +1,11 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { ClaimRule, Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import type { ClaimRule } from "../../runtime/plan/steps-access.ts"
+import { namedIssuers } from "./access-effects.ts"
+import { countWordsOf } from "./access-words.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges } from "./same.ts"
-import { listWords } from "./words.ts"
+import { listChanges, same } from "./same.ts"
+import { listWords, textWords } from "./words.ts"
 
 type Steps = PlanBody["steps"]
 type Jwt = Omit<StepOf<"validate-jwt">, "kind">
@@ -12,6 +15,19 @@ type AuthStep = StepOf<"validate-jwt"> | StepOf<"validate-key"> | StepOf<"any-of
 /** Whether a step asks who the caller is. */
 export function isAuth(step: Step): step is AuthStep {
   return step.kind === "validate-jwt" || step.kind === "validate-key" || step.kind === "any-of"
+}
+
+const guardKinds: ReadonlySet<string> = new Set([
+  "rate-limit",
+  "limit-concurrency",
+  "check-header",
+  "ip-filter",
+  "require",
+])
+
+/** Whether a step may refuse a request by who or what it is. */
+export function isGuardKind(step: Step): boolean {
+  return isAuth(step) || guardKinds.has(step.kind)
 }
 
 /** What it means that another `auth` holds: ways in that are new or gone, and what each asks for. */
@@ -42,11 +58,13 @@ type Way = StepOf<"validate-jwt"> | StepOf<"validate-key">
 function waysOf(step: Step, steps: Steps): Way[] {
   if (step.kind === "any-of")
     return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
-  return step.kind === "validate-jwt" || step.kind === "validate-key" ? [step] : []
+  if (step.kind !== "validate-jwt") return step.kind === "validate-key" ? [step] : []
+  // Of several issuers each is a way in of its own: one more is no other way.
+  return step.issuers.map((name) => ({ ...step, issuers: [name] }))
 }
 
 function nameOf(way: Way): string {
-  return way.kind === "validate-jwt" ? `a token of \`${way.issuer}\`` : "a subscription key"
+  return way.kind === "validate-jwt" ? `a token of ${namedIssuers(way.issuers)}` : "a subscription key"
 }
 
 function compareWays(before: Way, after: Way): Finding[] {
@@ -58,10 +76,51 @@ function compareWays(before: Way, after: Way): Finding[] {
 }
 
 const jwtRules: FieldRules<Jwt> = {
-  issuer: () => [],
-  header: (before, after) => breaking(`the token is read from \`${after}\`, not from \`${before}\``),
+  issuers: () => neutral("the issuers are tried in another order"),
+  from: (before, after) => breaking(`the token is read ${placeWords(after)}, not ${placeWords(before)}`),
   claims: compareClaims,
-  status: (before, after) => breaking(`who has no valid token is answered ${after}, not ${before}`),
+  audiences: (before, after) => demanded("audience", before, after),
+  issuerValues: (before, after) => demanded("`iss`", before, after),
+  clockSkewSeconds: (before, after) =>
+    typeof before === "number" && typeof after === "number" && after < before
+      ? closes(`expired tokens are accepted for ${after}s, not ${before}s`)
+      : opens("expired tokens may be accepted for longer"),
+  requireExpiration: (_, after) =>
+    after === true
+      ? closes("tokens without an end are refused")
+      : opens("tokens that never end may be accepted"),
+  status: (before, after) =>
+    breaking(`who has no valid token is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+  claimStatus: (before, after) =>
+    breaking(`whose claims do not fit is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+  message: () => neutral("who is refused is told something else"),
+  output: () => neutral("the token is kept in another variable"),
+}
+
+function placeWords(source: Jwt["from"]): string {
+  if ("header" in source)
+    return `from \`${source.header}\`${source.scheme === null ? "" : ` (${source.scheme})`}`
+  if ("query" in source) return `from the query parameter \`${source.query}\``
+  return "cookie" in source ? `from the cookie \`${source.cookie}\`` : "by an expression"
+}
+
+/** Values a token must have one of, instead of what its issuer says. */
+function demanded(
+  what: string,
+  before: Jwt["audiences"],
+  after: Jwt["audiences"],
+): readonly Finding[] | Finding {
+  if (before === undefined) return opens(`another ${what} is demanded than the issuer says`)
+  if (after === undefined) return opens(`the ${what} is what the issuer says now`)
+  const { removed, added } = listChanges(before, after)
+  return [
+    ...(added.length === 0
+      ? []
+      : [opens(`tokens with the ${what} ${listWords(added.map(textWords))} are accepted`)]),
+    ...(removed.length === 0
+      ? []
+      : [closes(`tokens with the ${what} ${listWords(removed.map(textWords))} are refused`)]),
+  ]
 }
 
 const keyRules: FieldRules<Key> = {
@@ -103,6 +162,8 @@ function compareClaims(before: readonly ClaimRule[], after: readonly ClaimRule[]
 
 function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
   const { claim } = after
+  if (before.separator !== after.separator)
+    return [opens(`\`${claim}\` is split otherwise: other values are enough now`)]
   if (before.test === after.test) {
     const { removed, added } = listChanges(before.values, after.values)
     const demanded = after.test === "has-all"
@@ -125,12 +186,12 @@ function compareRules(before: ClaimRule, after: ClaimRule): Finding[] {
   }
   if (before.test === "present") return [closes(`\`${claim}\` must have certain values now`)]
   if (after.test === "present") return [opens(`\`${claim}\` may have any value now`)]
-  const overlap = after.values.some((value) => before.values.includes(value))
+  const overlap = after.values.some((value) => before.values.some((other) => same(other, value)))
   if (before.test === "has-any" && after.test === "has-all" && overlap)
     return [closes(`\`${claim}\` must have all of the values now, not one of them`)]
   return [opens(`other values of \`${claim}\` are enough now`)]
 }
 
-function quoted(values: readonly string[]): string {
-  return listWords(values.map((value) => `\`${value}\``))
+function quoted(values: ClaimRule["values"]): string {
+  return listWords(values.map((value) => (typeof value === "string" ? `\`${value}\`` : textWords(value))))
 }

@@ -1,3 +1,4 @@
+import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
@@ -46,6 +47,14 @@ export class ListComparison {
       this.#known.set(key, drafts)
     }
     return drafts
+  }
+
+  /** Whether a difference is in a `cors` before outbound statements: it is one statement, told with those of the request. */
+  isSharing({ action, path }: StepDraft, before: Route, after: Route): boolean {
+    const at = /^outbound\.(\d+)$/.exec(path)?.[1]
+    if (at === undefined) return false
+    const [words, route] = action === "removed" ? [this.#old, before] : [this.#next, after]
+    return words.body.steps[route.sections.outbound[Number(at)] ?? ""]?.kind === "cors"
   }
 
   #compare(place: Place, before: readonly StepId[], after: readonly StepId[]): StepDraft[] {

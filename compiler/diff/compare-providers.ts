@@ -22,7 +22,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
     ...declarations("issuer", before.issuers, after.issuers, {
       words: (name, issuer) => `issuer ${name} ${issuerWords(issuer)}`,
       fields: fieldsOf(issuerRules, issuerStatements),
-      routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuer === name),
+      routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuers.includes(name)),
     }),
     ...declarations(
       "backend",

@@ -61,6 +61,7 @@ function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): R
   return sections.flatMap((section) =>
     lists
       .compare(sectionWords[section], before.sections[section], after.sections[section])
+      .filter((draft) => section === "inbound" || !lists.isSharing(draft, before, after))
       .map(({ kind, within, verdict, path, action, before: old, after: next }) =>
         draftOf(key, after, {
           action,

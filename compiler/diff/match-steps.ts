@@ -108,6 +108,12 @@ function identities(step: Step): readonly string[] {
         "limit",
       ]
     }
+    case "check-header":
+      return [`check header ${step.name}`, "check header"]
+    case "ip-filter":
+      return [`${step.action} ip`, "ip"]
+    case "limit-concurrency":
+      return [`concurrency ${step.counter}`, "concurrency"]
     case "require":
       return [
         `require ${canonicalJson([step.store, step.object, step.user])}`,

@@ -1,5 +1,5 @@
 import type { Route } from "../../runtime/plan/resources.ts"
-import { isAuth } from "./auth-changes.ts"
+import { isGuardKind } from "./auth-changes.ts"
 import type { StepWords } from "./step-words.ts"
 
 type Segment = { readonly kind: "static"; readonly text: string } | { readonly kind: "parameter" | "tail" }
@@ -48,9 +48,7 @@ export class RouteCover {
 export function guardsOf({ sections }: Route, words: StepWords): string[] {
   return sections.inbound.flatMap((id) => {
     const step = words.body.steps[id]
-    const guards =
-      step !== undefined && (isAuth(step) || step.kind === "rate-limit" || step.kind === "require")
-    return guards ? [words.of(id)] : []
+    return step !== undefined && isGuardKind(step) ? [words.of(id)] : []
   })
 }
 

@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { namedIssuers } from "./access-effects.ts"
 import type { Change } from "./change.ts"
 import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "./finding.ts"
 import type { RouteDraft } from "./gather.ts"
@@ -97,7 +98,7 @@ export class RouteTurnover {
     )
     const names = ways.flatMap((step) =>
       step.kind === "validate-jwt"
-        ? [`a token of \`${step.issuer}\``]
+        ? [`a token of ${namedIssuers(step.issuers)}`]
         : step.kind === "validate-key"
           ? ["a subscription key"]
           : [],

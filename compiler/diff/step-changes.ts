@@ -1,13 +1,13 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { LimitKey, Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
+import { accessRules } from "./access-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { isImplied } from "./implied.ts"
-import { scopeOfCounter } from "./match-steps.ts"
 import { ownOf, same } from "./same.ts"
 import { effectsOfAdding, effectsOfRemoving, secretsIn } from "./step-effects.ts"
-import { durationWords, limitKeyWords, textWords } from "./words.ts"
+import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -25,41 +25,6 @@ export function compareSteps(
   const rules = before.kind === after.kind ? rulesOf[before.kind as keyof typeof rulesOf] : undefined
   if (rules !== undefined) return compareFields(rules as unknown as FieldRules<Step>, before, after)
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
-}
-
-const limitRules: FieldRules<Fields<"rate-limit">> = {
-  callsMax: (before, after) =>
-    after > before
-      ? opens(`${after} calls pass, not ${before}`)
-      : closes(`${after} calls pass, not ${before}`),
-  periodSeconds: (before, after) => {
-    const words = `the calls are counted over ${durationWords(after * 1000)}, not ${durationWords(before * 1000)}`
-    return after < before ? opens(words) : closes(words)
-  },
-  keys: (before, after) =>
-    opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
-  counter: (before, after, items) => counterChange(before, after, items),
-}
-
-function keysWords(keys: readonly LimitKey[]): string {
-  return `\`${limitKeyWords(keys)}\``
-}
-
-/** A counter is named by the block it is written in, its keys and its period. */
-function counterChange(
-  before: string,
-  after: string,
-  items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
-): Finding {
-  const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
-  if (old === next) return neutral("the counts begin anew")
-  const words = `the calls are counted for \`${next}\`, not for \`${old}\``
-  const sameNumber = items.before.callsMax === items.after.callsMax
-  if (next.startsWith(old) || (old === "gateway" && next !== "gateway"))
-    return opens(`${words}: each such block has calls of its own`)
-  if (old.startsWith(next) || (next === "gateway" && sameNumber))
-    return closes(`${words}: one count for all of it`)
-  return neutral(`${words}, and the counts begin anew`)
 }
 
 const headerRules: FieldRules<Fields<"set-header">> = {
@@ -140,7 +105,7 @@ const respondRules: FieldRules<Fields<"respond">> = {
 }
 
 const rulesOf = {
-  "rate-limit": limitRules,
+  ...accessRules,
   "set-header": headerRules,
   "set-query": queryRules,
   "set-host": hostRules,

@@ -1,22 +1,17 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
+import { accessAdded, accessRemoved } from "./access-effects.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
-import { durationWords, limitKeyWords } from "./words.ts"
 
 type Steps = PlanBody["steps"]
 type Effect<Kind extends StepKind> = (step: StepOf<Kind>, steps: Steps) => readonly Finding[] | Finding
 
 /** What it means that a step is there now, by kind. */
 const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
-  "validate-jwt": ({ issuer, status }) =>
-    closes(`who has no valid token of \`${issuer}\` is refused with ${status}`),
+  ...accessAdded,
   "validate-key": ({ status }) => closes(`who has no valid subscription key is refused with ${status}`),
   "any-of": () => closes("who has none of these credentials is refused"),
-  "rate-limit": ({ callsMax, periodSeconds, keys }) =>
-    closes(
-      `more than ${callsMax} calls in ${durationWords(periodSeconds * 1000)} by ${limitKeyWords(keys)} are refused with 429`,
-    ),
   require: ({ relation }) =>
     closes(
       `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
@@ -51,11 +46,9 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
 
 /** What it means that a step is gone, by kind. */
 const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
-  "validate-jwt": ({ issuer }) =>
-    opens(`anybody may call: a token of \`${issuer}\` is not asked for any more`),
+  ...accessRemoved,
   "validate-key": () => opens("anybody may call: a subscription key is not asked for any more"),
   "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
-  "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "set-header": (step) => headerRemoved(step),
   "set-query": ({ name }) => opens(`the caller's own query parameter \`${name}\` reaches the backend`),

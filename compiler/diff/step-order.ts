@@ -1,7 +1,7 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
-import { isAuth } from "./auth-changes.ts"
+import { isAuth, isGuardKind } from "./auth-changes.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 
 type Steps = PlanBody["steps"]
@@ -54,9 +54,7 @@ function guardOrder(first: Step, second: Step): Finding {
 
 function isGuard(step: Step, steps: Steps): boolean {
   return (
-    isAuth(step) ||
-    step.kind === "rate-limit" ||
-    step.kind === "require" ||
+    isGuardKind(step) ||
     (step.kind === "deprecation" && step.closed) ||
     (step.kind === "when" && inside(step, steps).some((each) => isGuard(each, steps)))
   )

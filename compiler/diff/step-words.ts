@@ -1,8 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { ClaimRule, Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
+import { accessWords, blockWords } from "./access-words.ts"
 import { ownOf } from "./same.ts"
-import { durationWords, limitKeyWords, textWords } from "./words.ts"
+import { textWords } from "./words.ts"
 
 type WordsOf = { readonly [Kind in StepKind]: (step: StepOf<Kind>, words: StepWords) => string }
 
@@ -38,14 +39,9 @@ export class StepWords {
 }
 
 const wordsOf: WordsOf = {
-  "validate-jwt": ({ issuer, header, claims, status }) =>
-    `auth jwt ${issuer}${block([
-      ...claims.map(claimWords),
-      ...(header === "authorization" ? [] : [`header "${header}"`]),
-      ...(status === 401 ? [] : [`status ${status}`]),
-    ])}`,
+  ...accessWords,
   "validate-key": ({ header, query, status, forward }) =>
-    `auth subscription${block([
+    `auth subscription${blockWords([
       ...(header === "ocp-apim-subscription-key"
         ? []
         : [header === null ? "header none" : `header "${header}"`]),
@@ -54,8 +50,6 @@ const wordsOf: WordsOf = {
       ...(status === 401 ? [] : [`status ${status}`]),
     ])}`,
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
-  "rate-limit": ({ callsMax, periodSeconds, keys }) =>
-    `limit ${callsMax} per ${durationWords(periodSeconds * 1000)} by ${limitKeyWords(keys)}`,
   require: ({ relation, object, user, store }, { severalStores }) =>
     `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}`,
   "set-header": ({ action, name, value }) =>
@@ -69,7 +63,7 @@ const wordsOf: WordsOf = {
       : `forward-host ${textWords(host)}`,
   "set-body": ({ media, body }) => `body set ${media} ${contentWords(body)}`,
   respond: ({ status, body, headers }) =>
-    `respond ${status}${block([
+    `respond ${status}${blockWords([
       ...(body === undefined ? [] : [`body ${body.media} ${contentWords(body.text)}`]),
       ...headers.map(({ name, value }) => `header "${name}" ${textWords(value)}`),
     ])}`,
@@ -95,13 +89,4 @@ function contentWords(text: Text): string {
   return typeof only === "object" && "expression" in only && more.length === 0
     ? `(${only.expression.text})`
     : textWords(text)
-}
-
-function claimWords({ claim, test, values }: ClaimRule): string {
-  const words = { present: "", "has-any": " has any", "has-all": " has", "equals-any": " is" }[test]
-  return [`claim ${claim}${words}`, ...values.map((value) => JSON.stringify(value))].join(" ")
-}
-
-function block(statements: readonly string[]): string {
-  return statements.length === 0 ? "" : ` { ${statements.join("; ")} }`
 }

@@ -1,5 +1,5 @@
 import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
-import type { LimitKey } from "../../runtime/plan/steps.ts"
+import type { LimitKey } from "../../runtime/plan/steps-access.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
 /** A text as gateway.conf writes it: `"order:${path.id}"`. */
@@ -54,7 +54,12 @@ const sizeUnits = [
 
 /** `subscription else ip`. */
 export function limitKeyWords(keys: readonly LimitKey[]): string {
-  return keys.map((key) => (key.by === "claim" ? `jwt.${key.claim}` : key.by)).join(" else ")
+  return keys.map(limitKeyWord).join(" else ")
+}
+
+function limitKeyWord(key: LimitKey): string {
+  if (key.by === "text") return textWords(key.text)
+  return key.by === "claim" ? `jwt.${key.claim}` : key.by
 }
 
 /** The statements of a backend, by field of the plan. */

@@ -124,7 +124,7 @@ function reportNoListener(program: Program, report: Report): void {
 /** Issuers that routes or the engine use. */
 function issuersUsed(steps: PlanBody["steps"], authz: PlanBody["authz"]): Set<string> {
   return new Set([
-    ...Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? [step.issuer] : [])),
+    ...Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? step.issuers : [])),
     ...Object.keys(authz?.auth?.issuers ?? {}),
   ])
 }

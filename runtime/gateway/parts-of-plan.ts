@@ -17,7 +17,7 @@ export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: 
     if (secondary !== undefined) used.secrets.add(secondary)
   }
   for (const step of Object.values(steps)) {
-    if (step.kind === "validate-jwt") used.issuers.add(step.issuer)
+    if (step.kind === "validate-jwt") for (const issuer of step.issuers) used.issuers.add(issuer)
     collectSecrets(step, used.secrets)
   }
   const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>

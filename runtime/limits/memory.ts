@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Limiter, Taken } from "./limiter.ts"
+import { Places } from "./places.ts"
 import { SlidingWindows } from "./sliding-windows.ts"
 
 /** `keysMax`: keys a counter holds on their own (default 100,000, about 250 bytes each); `now`: a monotonic clock in milliseconds. */
@@ -36,21 +37,35 @@ export function createMemoryLimiter(options: MemoryLimiterOptions = {}): Limiter
     }
   }
 
-  return {
-    take(counter: string, key: string, callsMax: number, periodSeconds: number): Taken {
-      const nowMs = now()
-      if (++calls % sweepEveryCalls === 0) sweep(nowMs)
-      const id = `${periodSeconds} ${counter}`
-      let table = tables.get(id)
-      if (table === undefined) {
-        const periodMs = periodSeconds * 1000
-        table = { windows: new SlidingWindows(periodMs, keysMax, nowMs), periodMs, usedAtMs: nowMs }
-        tables.set(id, table)
-      }
-      table.usedAtMs = nowMs
-      return table.windows.take(key.length > keyLengthMax ? digestOf(key) : key, callsMax, nowMs)
-    },
+  function windowsOf(counter: string, periodSeconds: number, nowMs: number): SlidingWindows {
+    if (++calls % sweepEveryCalls === 0) sweep(nowMs)
+    const id = `${periodSeconds} ${counter}`
+    let table = tables.get(id)
+    if (table === undefined) {
+      const periodMs = periodSeconds * 1000
+      table = { windows: new SlidingWindows(periodMs, keysMax, nowMs), periodMs, usedAtMs: nowMs }
+      tables.set(id, table)
+    }
+    table.usedAtMs = nowMs
+    return table.windows
   }
+
+  const places = new Places()
+  return {
+    take(counter, key, callsMax, periodSeconds, amount = 1): Taken {
+      const nowMs = now()
+      return windowsOf(counter, periodSeconds, nowMs).take(shortKey(key), callsMax, nowMs, amount)
+    },
+    add(counter, key, periodSeconds, amount): void {
+      const nowMs = now()
+      windowsOf(counter, periodSeconds, nowMs).take(shortKey(key), Number.POSITIVE_INFINITY, nowMs, amount)
+    },
+    enter: (counter, key, max) => places.enter(counter, shortKey(key), max),
+  }
+}
+
+function shortKey(key: string): string {
+  return key.length > keyLengthMax ? digestOf(key) : key
 }
 
 function digestOf(key: string): string {

@@ -11,6 +11,15 @@ const overflowSlots = 1024
 /** How many slots a new key may look at for one whose counts have all left the window. */
 const looksPerTake = 16
 
+/** The total of a key is a 32-bit number. */
+const countMax = 0xffff_ffff
+
+interface Count {
+  readonly callsMax: number
+  readonly nowMs: number
+  readonly amount: number
+}
+
 /**
  * Sliding windows of one counter, a slot of typed memory per key. The number of slots is bounded; when none is free, new keys share
  * the overflow slot their hash names: they may then be refused early, never let through. A key that moves from a shared slot to its own
@@ -39,27 +48,33 @@ export class SlidingWindows {
     return this.#slotOf.size
   }
 
-  take(key: string, callsMax: number, nowMs: number): Taken {
+  /** Counts `amount` calls of `key` when they fit into `callsMax`; 0 only asks whether one would. Counts stop at 2^32-1. */
+  take(key: string, callsMax: number, nowMs: number, amount = 1): Taken {
     const part = Math.floor((nowMs - this.#startMs) / this.#partMs) + partsKept
     let slot = this.#slotOf.get(key)
     if (slot === undefined) slot = this.#claim(key, part)
     return slot === undefined
-      ? this.#count(this.#overflow, hash(key) * slotWords, part, callsMax, nowMs)
-      : this.#count(this.#chunk(slot), (slot % slotsPerChunk) * slotWords, part, callsMax, nowMs)
+      ? this.#count(this.#overflow, hash(key) * slotWords, part, { callsMax, nowMs, amount })
+      : this.#count(this.#chunk(slot), (slot % slotsPerChunk) * slotWords, part, { callsMax, nowMs, amount })
   }
 
-  #count(words: Uint32Array, at: number, part: number, callsMax: number, nowMs: number): Taken {
+  #count(words: Uint32Array, at: number, part: number, { callsMax, nowMs, amount }: Count): Taken {
     advance(words, at, part)
     const total = words[at + 1] as number
-    if (total >= callsMax) {
-      return { allowed: false, remaining: 0, resetSeconds: this.#resetSeconds(words, at, part, nowMs) }
+    if (total + Math.max(1, amount) > callsMax) {
+      return {
+        allowed: false,
+        remaining: Math.max(0, callsMax - total),
+        resetSeconds: this.#resetSeconds(words, at, part, nowMs),
+      }
     }
     const ring = at + 2 + (part % partsKept)
-    words[ring] = (words[ring] as number) + 1
-    words[at + 1] = total + 1
+    const counted = Math.min(amount, countMax - total)
+    words[ring] = (words[ring] as number) + counted
+    words[at + 1] = total + counted
     return {
       allowed: true,
-      remaining: callsMax - total - 1,
+      remaining: callsMax - total - counted,
       resetSeconds: this.#resetSeconds(words, at, part, nowMs),
     }
   }

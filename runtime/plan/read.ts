@@ -190,7 +190,8 @@ class Integrity {
   }
 
   #refers(step: Step, path: string): void {
-    if (step.kind === "validate-jwt") this.#has(this.#plan.issuers, step.issuer, `${path}.issuer`, "issuer")
+    if (step.kind === "validate-jwt")
+      for (const issuer of step.issuers) this.#has(this.#plan.issuers, issuer, `${path}.issuers`, "issuer")
     else if (step.kind === "forward" && step.backend !== null)
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require")

@@ -1,29 +1,13 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import type { stepId } from "./step-id.ts"
-import { anyOf, forward, when } from "./steps-flow.ts"
+import { checkHeader, cors, ipFilter, rateLimit, validateJwt } from "./steps-access.ts"
+import { anyOf, forward, limitConcurrency, when } from "./steps-flow.ts"
 import { name, text } from "./text.ts"
 
 const status = z.number().int().min(200).max(599)
 const failureStatus = z.number().int().min(400).max(599)
 const message = z.enum(["request", "response"])
-
-/** One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects. */
-export const claimRule = z.strictObject({
-  claim: z.string().min(1).max(256),
-  test: z.enum(["present", "has-any", "has-all", "equals-any"]),
-  values: z.array(z.string().max(1024)).max(100),
-})
-export type ClaimRule = z.infer<typeof claimRule>
-
-/** Verifies the bearer token of `issuer`; sets the caller's claims. Failure: `status` with `WWW-Authenticate` (RFC 6750 §3), claims not met: 403 `insufficient_scope`. */
-export const validateJwt = z.strictObject({
-  kind: z.literal("validate-jwt"),
-  issuer: name,
-  header: headerName,
-  claims: z.array(claimRule).max(50),
-  status: failureStatus,
-})
 
 /** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
 export const validateKey = z.strictObject({
@@ -33,23 +17,6 @@ export const validateKey = z.strictObject({
   query: z.string().min(1).max(128).nullable(),
   status: failureStatus,
   forward: z.boolean(),
-})
-
-/** What a limit counts by; the first that the request has is taken. `ip` is always there. */
-export const limitKey = z.union([
-  z.strictObject({ by: z.literal("subscription") }),
-  z.strictObject({ by: z.literal("ip") }),
-  z.strictObject({ by: z.literal("claim"), claim: z.string().min(1).max(256) }),
-])
-export type LimitKey = z.infer<typeof limitKey>
-
-/** Never more than `callsMax` in any `periodSeconds` per key. `counter` names the table of counts: it survives a new plan that keeps the name. */
-export const rateLimit = z.strictObject({
-  kind: z.literal("rate-limit"),
-  counter: z.string().min(1).max(512),
-  callsMax: z.number().int().min(1).max(1_000_000_000),
-  periodSeconds: z.number().int().min(1).max(31_536_000),
-  keys: z.array(limitKey).min(1).max(8),
 })
 
 /** Asks the engine: may `user` have `relation` on `object` in `store`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
@@ -116,7 +83,11 @@ export const step = z.discriminatedUnion("kind", [
   validateJwt,
   validateKey,
   anyOf,
+  cors,
+  checkHeader,
+  ipFilter,
   rateLimit,
+  limitConcurrency,
   require_,
   setHeader,
   setQuery,

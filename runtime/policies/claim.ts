@@ -1,5 +1,9 @@
 import type { Claims } from "../identity/verifier.ts"
-import type { ClaimRule } from "../plan/steps.ts"
+import type { ClaimRule } from "../plan/steps-access.ts"
+import type { Exchange } from "./exchange.ts"
+import { anyText } from "./grammars.ts"
+import type { Provision } from "./policy.ts"
+import { compileText } from "./text.ts"
 
 /**
  * A claim by name. The name as a whole comes first (URLs with dots are common claim names), then its dots walk into objects
@@ -16,23 +20,41 @@ export function claimAt(claims: Claims, name: string): unknown {
   return node
 }
 
-/** Whether claims meet a rule. Compared as text and exactly; a claim that is neither text, number, boolean nor a list of those meets no comparison. */
-export function meets(claims: Claims, rule: ClaimRule): boolean {
-  const value = claimAt(claims, rule.claim)
-  if (value === undefined || value === null) return false
-  return tests[rule.test](value, rule.values)
+/** Why claims do not meet a rule: the claim is not there, or it has other values. */
+export type ClaimFault = "TokenClaimNotFound" | "TokenClaimValueNotAllowed"
+
+/** Judges claims by rules; undefined: they meet all of them. */
+export type ClaimRules = (claims: Claims, exchange: Exchange) => ClaimFault | undefined
+
+/** Makes rules on claims ready. Compared as text and exactly; a claim that is neither text, number, boolean nor a list of those meets no comparison. */
+export function compileClaimRules(rules: readonly ClaimRule[], provision: Provision): ClaimRules {
+  const compiled = rules.map(({ claim, test, values, separator = " " }) => {
+    const texts = values.map((value) => compileText(value, provision, anyText))
+    const constants = texts.map((each) => each.constant)
+    const known = constants.includes(undefined) ? undefined : (constants as string[])
+    const wantedOf = (exchange: Exchange) => known ?? texts.map((each) => each.of(exchange))
+    return { claim, meets: tests[test], separator, wantedOf }
+  })
+  return (claims, exchange) => {
+    for (const { claim, meets, separator, wantedOf } of compiled) {
+      const value = claimAt(claims, claim)
+      if (value === undefined || value === null) return "TokenClaimNotFound"
+      if (!meets(value, wantedOf(exchange), separator)) return "TokenClaimValueNotAllowed"
+    }
+    return undefined
+  }
 }
 
-const tests: {
-  readonly [Test in ClaimRule["test"]]: (value: unknown, wanted: readonly string[]) => boolean
-} = {
+type Test = (value: unknown, wanted: readonly string[], separator: string) => boolean
+
+const tests: { readonly [Name in ClaimRule["test"]]: Test } = {
   present: () => true,
-  "has-any": (value, wanted) => {
-    const held = listOf(value)
+  "has-any": (value, wanted, separator) => {
+    const held = listOf(value, separator)
     return wanted.some((item) => held.includes(item))
   },
-  "has-all": (value, wanted) => {
-    const held = listOf(value)
+  "has-all": (value, wanted, separator) => {
+    const held = listOf(value, separator)
     return wanted.every((item) => held.includes(item))
   },
   "equals-any": (value, wanted) => {
@@ -41,9 +63,9 @@ const tests: {
   },
 }
 
-/** A list of the claim's own, or the words of a string (RFC 8693 §4.2). */
-function listOf(value: unknown): readonly string[] {
-  if (typeof value === "string") return value.split(" ")
+/** A list of the claim's own, or the parts of a string (of words: RFC 8693 §4.2). */
+function listOf(value: unknown, separator: string): readonly string[] {
+  if (typeof value === "string") return separator === "" ? [value] : value.split(separator)
   if (Array.isArray(value)) return value.map(scalar).filter((item) => item !== undefined)
   const text = scalar(value)
   return text === undefined ? [] : [text]

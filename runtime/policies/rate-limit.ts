@@ -1,53 +1,116 @@
-import type { Taken } from "../limits/limiter.ts"
-import type { LimitKey } from "../plan/steps.ts"
+import type { Limiter, Taken } from "../limits/limiter.ts"
+import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
-import { claimAt } from "./claim.ts"
 import type { Exchange } from "./exchange.ts"
-import type { Outcome, Policy } from "./policy.ts"
+import { compileLimitKeys } from "./limit-key.ts"
+import type { Outcome, Policy, Provision, Run } from "./policy.ts"
+import { compileCount, compileTest } from "./value.ts"
 
 /**
  * Counts a call and refuses it when its window is full. Clients see how much is left by the fields of
- * draft-ietf-httpapi-ratelimit-headers: `RateLimit` on every answer, `RateLimit-Policy` and Retry-After on refusals.
+ * draft-ietf-httpapi-ratelimit-headers: `RateLimit` on every answer, `RateLimit-Policy` and Retry-After on refusals; and by the names the plan gives.
+ * With a condition the window is looked at when the call comes, and counted in when the exchange has ended and the condition held.
  */
 export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
-  const { counter, callsMax, periodSeconds } = plan
   const limiter = provision.limiter()
-  const keys = plan.keys.map((key) => keyReaders[key.by](key as never))
-  const policyName = `"${periodSeconds}s"`
-  const policy = `${policyName};q=${callsMax};w=${periodSeconds}`
-  const answer = (exchange: Exchange, taken: Taken): Outcome => {
-    exchange.answerWith("ratelimit", `${policyName};r=${taken.remaining};t=${taken.resetSeconds}`)
-    if (taken.allowed) return undefined
-    exchange.answerWith("ratelimit-policy", policy)
-    return problem("rate-limited", { headers: ["retry-after", String(Math.max(1, taken.resetSeconds))] })
+  const keyOf = compileLimitKeys(plan.keys, provision)
+  const boundsOf = compileBounds(plan, provision)
+  const amountOf = compileCount(plan.increment ?? 1, provision)
+  const answer = answering(plan)
+  if (plan.countIf !== undefined || typeof plan.increment === "object")
+    return countedLater(plan, provision, { limiter, keyOf, boundsOf, amountOf, answer })
+  return (exchange) => {
+    const bounds = boundsOf(exchange)
+    const { callsMax, periodSeconds } = bounds
+    const taken = limiter.take(plan.counter, keyOf(exchange), callsMax, periodSeconds, amountOf(exchange))
+    return taken instanceof Promise
+      ? taken.then((late) => answer(exchange, late, bounds))
+      : answer(exchange, taken, bounds)
+  }
+}
+
+interface Bounds {
+  readonly callsMax: number
+  readonly periodSeconds: number
+}
+
+interface Parts {
+  readonly limiter: Limiter
+  readonly keyOf: (exchange: Exchange) => string
+  readonly boundsOf: (exchange: Exchange) => Bounds
+  readonly amountOf: (exchange: Exchange) => number
+  readonly answer: (exchange: Exchange, taken: Taken, bounds: Bounds) => Outcome
+}
+
+/** Whether and how much is counted may depend on the response: that is known when the exchange has ended. What has no value then counts. */
+function countedLater(plan: StepOf<"rate-limit">, provision: Provision, parts: Parts): Run {
+  const { limiter, keyOf, boundsOf, amountOf, answer } = parts
+  const counts = plan.countIf === undefined ? () => true : compileTest(plan.countIf, provision)
+  const decided = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read()
+    } catch {
+      return otherwise
+    }
   }
   return (exchange) => {
-    const key = firstKey(keys, exchange)
-    // No key at all: callers without one share a count, so that leaving the credential out is no way around the limit.
-    const taken = limiter.take(counter, key ?? "none", callsMax, periodSeconds)
-    return taken instanceof Promise ? taken.then((late) => answer(exchange, late)) : answer(exchange, taken)
+    const bounds = boundsOf(exchange)
+    const key = keyOf(exchange)
+    const look = (taken: Taken): Outcome => {
+      const outcome = answer(exchange, taken, bounds)
+      if (outcome === undefined)
+        exchange.whenOver(() => {
+          if (decided(() => counts(exchange), true))
+            limiter.add(
+              plan.counter,
+              key,
+              bounds.periodSeconds,
+              decided(() => amountOf(exchange), 1),
+            )
+        })
+      return outcome
+    }
+    const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, 0)
+    return taken instanceof Promise ? taken.then(look) : look(taken)
   }
 }
 
-type KeyReader = (exchange: Exchange) => string | undefined
+/** Tables of counters are kept per period: a period that a request could choose at will would fill the memory. */
+const periodsMax = 16
 
-/** The prefix keeps a claim's value from being taken for an address or a subscription. */
-const keyReaders: { readonly [By in LimitKey["by"]]: (key: Extract<LimitKey, { by: By }>) => KeyReader } = {
-  subscription: () => (exchange) =>
-    exchange.subscriber === undefined ? undefined : `subscription:${exchange.subscriber.name}`,
-  ip: () => (exchange) => `ip:${exchange.ip}`,
-  claim:
-    ({ claim }) =>
-    (exchange) => {
-      const value = exchange.claims === undefined ? undefined : claimAt(exchange.claims, claim)
-      return value === undefined || value === null ? undefined : `claim:${JSON.stringify(value)}`
-    },
+function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (exchange: Exchange) => Bounds {
+  const callsMax = compileCount(plan.callsMax, provision)
+  const periodSeconds = compileCount(plan.periodSeconds, provision)
+  if (typeof plan.callsMax === "number" && typeof plan.periodSeconds === "number") {
+    const bounds = { callsMax: plan.callsMax, periodSeconds: plan.periodSeconds }
+    return () => bounds
+  }
+  const seen = new Set<number>()
+  return (exchange) => {
+    const period = Math.min(31_536_000, Math.max(1, periodSeconds(exchange)))
+    if (!seen.has(period) && seen.size >= periodsMax)
+      throw new Error(`the limit's period has had ${periodsMax} values already`)
+    seen.add(period)
+    return { callsMax: callsMax(exchange), periodSeconds: period }
+  }
 }
 
-function firstKey(readers: readonly KeyReader[], exchange: Exchange): string | undefined {
-  for (const read of readers) {
-    const key = read(exchange)
-    if (key !== undefined) return key
+function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
+  const { retryAfterHeader = "retry-after", remainingHeader, totalHeader } = plan
+  return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
+    const seconds = Math.max(1, resetSeconds)
+    exchange.answerWith("ratelimit", `"${periodSeconds}s";r=${remaining};t=${resetSeconds}`)
+    if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(remaining))
+    if (totalHeader !== undefined) exchange.answerWith(totalHeader, String(callsMax))
+    const { variables } = exchange
+    if (plan.remainingVariable !== undefined) variables.set(plan.remainingVariable, BigInt(remaining))
+    if (plan.totalVariable !== undefined) variables.set(plan.totalVariable, BigInt(callsMax))
+    if (allowed) return undefined
+    if (plan.retryAfterVariable !== undefined) variables.set(plan.retryAfterVariable, BigInt(seconds))
+    exchange.answerWith("ratelimit-policy", `"${periodSeconds}s";q=${callsMax};w=${periodSeconds}`)
+    return problem("rate-limited", {
+      headers: [retryAfterHeader, String(seconds)],
+      reason: "RateLimitExceeded",
+    })
   }
-  return undefined
 }

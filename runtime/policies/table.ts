@@ -1,7 +1,11 @@
 import type { StepKind } from "../plan/steps.ts"
 import { anyOf } from "./any-of.ts"
+import { checkHeader } from "./check-header.ts"
+import { cors } from "./cors.ts"
 import { deprecation } from "./deprecation.ts"
 import { forward } from "./forward.ts"
+import { ipFilter } from "./ip-filter.ts"
+import { limitConcurrency } from "./limit-concurrency.ts"
 import type { Policy } from "./policy.ts"
 import { rateLimit } from "./rate-limit.ts"
 import { require_ } from "./require.ts"
@@ -20,7 +24,11 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-jwt": validateJwt,
   "validate-key": validateKey,
   "any-of": anyOf,
+  cors,
+  "check-header": checkHeader,
+  "ip-filter": ipFilter,
   "rate-limit": rateLimit,
+  "limit-concurrency": limitConcurrency,
   require: require_,
   "set-header": setHeader,
   "set-query": setQuery,

@@ -126,9 +126,11 @@ function route(): RouteDraft {
     inbound: [
       {
         kind: "validate-jwt",
-        issuer: "acme",
-        header: "authorization",
+        issuers: ["acme"],
+        from: { header: "authorization", scheme: "Bearer" },
+        requireExpiration: true,
         status: 401,
+        claimStatus: 403,
         claims: [{ claim: "scope", test: "has-any", values: ["orders.read"] }],
       },
       {

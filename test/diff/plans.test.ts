@@ -20,7 +20,15 @@ api orders { path "/orders"; auth jwt acme; backend one; GET "/{id}" }
     "model\n  schema 1.1\n\ntype user\n\ntype order\n  relations\n    define owner: [user]\n    define viewer: [user]\n",
 }).plan
 
-const auth: Step = { kind: "validate-jwt", issuer: "acme", header: "authorization", claims: [], status: 401 }
+const auth: Step = {
+  kind: "validate-jwt",
+  issuers: ["acme"],
+  from: { header: "authorization", scheme: "Bearer" },
+  claims: [],
+  requireExpiration: true,
+  status: 401,
+  claimStatus: 403,
+}
 const limit: Step = {
   kind: "rate-limit",
   counter: "api orders: ip, 60s",

@@ -114,6 +114,8 @@ test("a mistake of ours fails one request with 500 and its reason in the log", a
     },
     {
       limiter: {
+        add: () => undefined,
+        enter: () => () => undefined,
         take: () => {
           throw new TypeError("a mistake")
         },

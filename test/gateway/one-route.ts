@@ -100,10 +100,12 @@ export const issuers: NonNullable<Draft["issuers"]> = {
 }
 export const jwt: StepDraft = {
   kind: "validate-jwt",
-  issuer: "acme",
-  header: "authorization",
+  issuers: ["acme"],
+  from: { header: "authorization", scheme: "Bearer" },
   claims: [{ claim: "scope", test: "has-any", values: ["read"] }],
+  requireExpiration: true,
   status: 401,
+  claimStatus: 403,
 }
 export const key: StepDraft = {
   kind: "validate-key",

@@ -15,7 +15,13 @@ function body(): PlanBody {
       listen: [{ host: "127.0.0.1", port: 8000 }],
       trust: [],
       errors: "problem",
-      limits: { bufferBytesMax: 1024, bodyBytesMax: 1024, headerBytesMax: 16_384, headersMax: 100, timeoutMs: null },
+      limits: {
+        bufferBytesMax: 1024,
+        bodyBytesMax: 1024,
+        headerBytesMax: 16_384,
+        headersMax: 100,
+        timeoutMs: null,
+      },
     },
     authz: null,
     values: {},
@@ -169,7 +175,15 @@ describe("reading a plan", () => {
     [
       "a missing issuer",
       planOf((plan) =>
-        use(plan, { kind: "validate-jwt", issuer: "acme", header: "authorization", claims: [], status: 401 }),
+        use(plan, {
+          kind: "validate-jwt",
+          issuers: ["acme"],
+          from: { header: "authorization", scheme: "Bearer" },
+          claims: [],
+          requireExpiration: true,
+          status: 401,
+          claimStatus: 403,
+        }),
       ),
       /there is no issuer `acme`/,
     ],

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
-import type { ClaimRule } from "../../runtime/plan/steps.ts"
-import { claimAt, meets } from "../../runtime/policies/claim.ts"
+import type { ClaimRule } from "../../runtime/plan/steps-access.ts"
+import { claimAt, compileClaimRules } from "../../runtime/policies/claim.ts"
+import type { Exchange } from "../../runtime/policies/exchange.ts"
+import type { Provision } from "../../runtime/policies/policy.ts"
 
 const claims = {
   scope: "orders.read orders.write",
@@ -39,8 +41,29 @@ const rows: [ClaimRule["test"], string, string[], boolean][] = [
   ["equals-any", "missing", ["undefined"], false],
 ]
 
+/** Constant values are compared without looking at an exchange. */
+function faultOf(rule: ClaimRule) {
+  return compileClaimRules([rule], {} as Provision)(claims, {} as Exchange)
+}
+
 test.each(rows)("%s %s %j → %s", (rule, claim, values, expected) => {
-  expect(meets(claims, { claim, test: rule, values })).toBe(expected)
+  expect(faultOf({ claim, test: rule, values }) === undefined).toBe(expected)
+})
+
+test("what is wrong has a word: not there, or another value", () => {
+  expect(faultOf({ claim: "missing", test: "present", values: [] })).toBe("TokenClaimNotFound")
+  expect(faultOf({ claim: "level", test: "has-any", values: ["4"] })).toBe("TokenClaimValueNotAllowed")
+})
+
+test.each([
+  [undefined, "orders.read", true],
+  [",", "orders.read", false],
+  [",", "orders.read orders.write", true],
+  ["", "orders.read orders.write", true],
+  ["", "orders.read", false],
+])("a string split by %j has %j: %s", (separator, value, expected) => {
+  const rule: ClaimRule = { claim: "scope", test: "has-any", values: [value] }
+  expect(faultOf(separator === undefined ? rule : { ...rule, separator }) === undefined).toBe(expected)
 })
 
 test("a name with dots is a name first and a way second", () => {

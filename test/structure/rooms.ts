@@ -64,6 +64,7 @@ export const rooms: readonly Room[] = [
       "relation-plan",
       "resources",
       "steps",
+      "steps-access",
       "text",
       "value-schema",
     ],
@@ -171,7 +172,7 @@ export const rooms: readonly Room[] = [
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["issuer", "keys", "subscription-key", "verifier"],
+    doors: ["issuer", "keys", "subscription-key", "verifier", "verify-any"],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",

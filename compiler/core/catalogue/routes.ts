@@ -152,6 +152,12 @@ export const routes = area({
     help: "Add `read STORE`, `write STORE` or `manage stores`; or remove it.",
     why: "A key or subject may do what its block says. An empty one is let in and then refused everything, which is hardly meant.",
   },
+  SP3040: {
+    severity: "error",
+    title: "Credentials for every site",
+    help: "Name the sites in `origins`, or remove `credentials`.",
+    why: "With both, any page anywhere could call with the cookies of whoever looks at it, and read the answer. Browsers refuse the combination; a gateway that made one of it by echoing the origin would be open to all.",
+  },
   SP3026: {
     severity: "error",
     title: "API in two open products",

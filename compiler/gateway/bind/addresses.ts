@@ -59,6 +59,28 @@ export function readNetwork(word: Word, _slot: Slot, report: Report): string | u
   return canonical
 }
 
+/** A network, or the addresses from one to another. */
+export function readNetworkOrRange(
+  word: Word,
+  slot: Slot,
+  report: Report,
+): string | { from: string; to: string } | undefined {
+  const [from, to, ...more] = word.text.split("-")
+  if (to === undefined) return readNetwork(word, slot, report)
+  const [low, high] = [bytesOf(from ?? ""), bytesOf(to)]
+  const fits =
+    low !== undefined &&
+    high !== undefined &&
+    more.length === 0 &&
+    low.length === high.length &&
+    Buffer.from(low).compare(Buffer.from(high)) <= 0
+  if (fits) return { from: printAddress(low), to: printAddress(high) }
+  report.add("SP2025", word.span, `\`${shown(word.text)}\` is not a range of addresses`, {
+    help: "Write the lower address, `-` and the higher one, e.g. `192.0.2.10-192.0.2.20`.",
+  })
+  return undefined
+}
+
 /** A name as DNS has them (RFC 1123 §2.1). */
 export function isHostName(host: string): boolean {
   return (

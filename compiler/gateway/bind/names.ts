@@ -1,5 +1,5 @@
 import { contextNames } from "../../../runtime/expression/request-context.ts"
-import type { LimitKey } from "../../../runtime/plan/steps.ts"
+import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
@@ -8,7 +8,18 @@ import type { Slot } from "../schema/row.ts"
 import { expectedOf } from "../schema/slots.ts"
 
 /** Keywords `without` cuts; no policy may be called so. */
-export const cuttable: readonly string[] = ["auth", "limit", "require", "inbound", "outbound"]
+export const cuttable: readonly string[] = [
+  "auth",
+  "limit",
+  "require",
+  "cors",
+  "check",
+  "allow",
+  "deny",
+  "concurrency",
+  "inbound",
+  "outbound",
+]
 
 /** Words of CEL's grammar (its specification, "Reserved words") and its constants: no variable can have such a name. */
 const celWords: ReadonlySet<string> = new Set(
@@ -72,13 +83,14 @@ export function readChoice(word: Word, slot: Slot, report: Report): string | und
   return undefined
 }
 
-/** What a limit counts by. */
-export function readLimitKey(word: Word, _slot: Slot, report: Report): LimitKey | undefined {
+/** What a limit counts by. A text is lowered where it stands. */
+export function readLimitKey(word: Word | Text, _slot: Slot, report: Report): LimitKey | undefined {
+  if (word.kind === "text") return { by: "text", text: "" }
   if (word.text === "subscription" || word.text === "ip") return { by: word.text }
   const claim = /^jwt\.(.{1,256})$/.exec(word.text)?.[1]
   if (claim !== undefined) return { by: "claim", claim }
   const hint = didYouMean(word.text, ["subscription", "ip"])
-  const help = "Count by `subscription`, `ip` or a claim such as `jwt.sub`."
+  const help = "Count by `subscription`, `ip`, a claim such as `jwt.sub` or a text in quotes."
   report.add("SP2030", word.span, `a limit can't count by \`${shown(word.text)}\`${hint}`, { help })
   return undefined
 }
@@ -123,6 +135,15 @@ export function readHeaderName(text: Text, slot: Slot, report: Report): string |
   const value = readConstant(text, slot, report)
   if (value === undefined || /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value)) return value?.toLowerCase()
   report.add("SP2027", text.span, `\`${shown(value)}\` is not the name of a header`)
+  return undefined
+}
+
+/** A method of HTTP, or `*`. */
+export function readMethod(word: Word, _slot: Slot, report: Report): string | undefined {
+  if (word.text === "*" || /^[A-Z][A-Z-]{0,63}$/.test(word.text)) return word.text
+  report.add("SP2030", word.span, `\`${shown(word.text)}\` is not a method`, {
+    help: "Write it in capital letters, e.g. `GET`, or `*` for any.",
+  })
   return undefined
 }
 

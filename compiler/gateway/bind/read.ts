@@ -1,12 +1,13 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Argument } from "../ast.ts"
 import type { Slot, SlotKind } from "../schema/row.ts"
-import { readAddress, readNetwork } from "./addresses.ts"
+import { readAddress, readNetwork, readNetworkOrRange } from "./addresses.ts"
 import {
   readChoice,
   readConstant,
   readHeaderName,
   readLimitKey,
+  readMethod,
   readName,
   readQueryName,
   readValueName,
@@ -44,6 +45,9 @@ const readers: { readonly [Kind in SlotKind]: Read } = {
   currency: readCurrency,
   address: readAddress,
   network: readNetwork,
+  "network-or-range": readNetworkOrRange,
+  method: readMethod,
+  quoted: itself,
   status: readStatus,
   choice: readChoice,
   data: itself,

@@ -1,4 +1,4 @@
-import type { LimitKey } from "../../../runtime/plan/steps.ts"
+import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, mentions } from "../bind/bound.ts"
 import type { Program } from "../program.ts"

@@ -5,7 +5,8 @@ import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
 import type { Auth, Place, Places } from "./place.ts"
 import type { Item } from "./scope.ts"
-import { idsOf, type Lowered, type StepContext } from "./step.ts"
+import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
+import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
 import { authOf, lowerAuth } from "./steps/auth.ts"
 import { isAnonymous, lowerLimit } from "./steps/limit.ts"
 import { lowerRequire } from "./steps/require.ts"
@@ -27,11 +28,16 @@ export interface Missing {
 
 const stepsMax = 1000
 
+interface SectionPlaces {
+  readonly inbound: Place
+  readonly outbound: Place
+}
+
 type Shared = Omit<StepContext, "place" | "block">
 
 /**
- * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): deprecation, limits by address
- * alone, auth, other limits, require, inbound; then the backend; then outbound. Inside a phase outer scopes come first, and statements of
+ * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
+ * limits by address alone, auth, headers compared with the caller, other limits, concurrency, require, inbound; then the backend; then outbound. Inside a phase outer scopes come first, and statements of
  * one block as they are written.
  */
 export class RouteLowering {
@@ -57,8 +63,11 @@ export class RouteLowering {
     const parameters = source.path.flatMap(({ kind, text }) => (kind === "static" ? [] : [text]))
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
-    const steps = this.#inbound(source, items, authItems, inboundPlace)
-    const outbound = this.#section(items, "outbound", outboundPlace)
+    const places = { inbound: inboundPlace, outbound: outboundPlace }
+    const cors = this.#cors(source, items, inboundPlace)
+    const steps = [...cors, ...this.#inbound(source, items, authItems, places)]
+    // In front of the outbound statements the same step takes away what the backend says about sharing.
+    const outbound = [...cors, ...this.#section(items, "outbound", outboundPlace)]
     const answers = items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const forward = answers ? undefined : this.#backend(chain)
@@ -86,25 +95,69 @@ export class RouteLowering {
     }
   }
 
-  #inbound(source: RouteSource, items: readonly Item[], authItems: readonly Item[], place: Place): Lowered[] {
+  #inbound(
+    source: RouteSource,
+    items: readonly Item[],
+    authItems: readonly Item[],
+    places: SectionPlaces,
+  ): Lowered[] {
+    const place = places.inbound
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
     const early = limits.filter(({ bound, product }) => product === undefined && isAnonymous(bound))
     const late = limits.filter((item) => !early.includes(item))
-    const authSteps = this.#once(`auth ${source.api.name} ${this.#keyOf(authItems)}`, () =>
+    const authSteps = this.#once(`auth ${source.api.name} ${this.#keyOf(authItems)} ${place.key}`, () =>
       lowerAuth(
         authItems.map((item) => item.bound),
         source.api.name,
-        this.#shared,
+        this.#context(place),
       ),
     )
+    const checks = items.filter(({ bound }) => bound.row.keyword === "check")
+    const knowing = checks.filter(({ bound }) => namesCaller(bound))
     return [
       ...this.#deprecation(source),
-      ...this.#limits(early, place),
+      ...this.#each(items, ["allow", "deny"], place, lowerIp),
+      ...this.#each(
+        checks.filter((item) => !knowing.includes(item)),
+        ["check"],
+        place,
+        lowerCheck,
+      ),
+      ...this.#limits(early, places),
       ...authSteps,
-      ...this.#limits(late, place),
+      ...this.#each(knowing, ["check"], place, lowerCheck),
+      ...this.#limits(late, places),
+      ...this.#concurrency(items, place),
       ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, place) : [])),
       ...this.#section(items, "inbound", place),
     ]
+  }
+
+  /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */
+  #cors(source: RouteSource, items: readonly Item[], place: Place): readonly Lowered[] {
+    const found = items.filter(({ bound }) => bound.row.keyword === "cors").at(-1)
+    if (found === undefined || (source.method === "OPTIONS" && found.depth < 4)) return []
+    return this.#each([found], ["cors"], place, lowerCors)
+  }
+
+  #each(items: readonly Item[], keywords: readonly string[], place: Place, lower: LowerStep): Lowered[] {
+    return items.flatMap(({ bound }) => {
+      if (!keywords.includes(bound.row.keyword) || bound.broken) return []
+      return this.#once(`${bound.row.keyword} ${this.#idOf(bound)} ${place.key}`, () => {
+        const lowered = lower(bound, this.#context(place))
+        return lowered === undefined ? [] : [lowered]
+      })
+    })
+  }
+
+  #concurrency(items: readonly Item[], place: Place): Lowered[] {
+    return items.flatMap(({ bound, scope }) => {
+      if (bound.row.keyword !== "concurrency" || bound.broken) return []
+      const lowered = this.#once(`concurrency ${scope} ${this.#idOf(bound)} ${place.key}`, () =>
+        lowerConcurrency(bound, scope, this.#context(place)),
+      )
+      return lowered === undefined ? [] : [lowered]
+    })
   }
 
   #auth(items: readonly Item[]): Auth {
@@ -118,13 +171,13 @@ export class RouteLowering {
     )
   }
 
-  #limits(items: readonly Item[], place: Place): Lowered[] {
+  #limits(items: readonly Item[], { inbound: place, outbound: late }: SectionPlaces): Lowered[] {
     const counters = new Map<string, Item>()
     return items.flatMap((item) => {
       const lowered = this.#once(`limit ${item.scope} ${this.#keyOf([item])} ${place.key}`, () =>
         item.product === undefined
-          ? lowerLimit(item.bound, item.scope, this.#context(place))
-          : this.#productLimit(item, item.product, place),
+          ? lowerLimit(item.bound, item.scope, this.#context(place), late)
+          : this.#productLimit(item, item.product, place, late),
       )
       if (lowered === undefined) return []
       this.#reportSame(item, counters)
@@ -133,12 +186,12 @@ export class RouteLowering {
   }
 
   /** A limit of a product counts only callers whose subscription is to the product. */
-  #productLimit(item: Item, product: string, place: Place): Lowered | undefined {
+  #productLimit(item: Item, product: string, place: Place, late: Place): Lowered | undefined {
     const ways = place.auth.ways.filter((way) => way.kind === "subscription")
     if (ways.length === 0) return undefined
     const route = { key: place.route, span: place.routeSpan }
     const inside = this.#places.make(route, "inbound", place.pathParameters, { ways, span: place.auth.span })
-    const limit = lowerLimit(item.bound, item.scope, this.#context(inside))
+    const limit = lowerLimit(item.bound, item.scope, this.#context(inside), late)
     if (limit === undefined) return undefined
     const test = `subscription.product == ${JSON.stringify(product)}`
     const text = ways.length === place.auth.ways.length ? test : `has(subscription.product) && ${test}`
@@ -310,4 +363,10 @@ function nearestAuth(items: readonly Item[]): Item[] {
   const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
   const depth = Math.max(...auths.map((item) => item.depth))
   return auths.filter((item) => item.depth === depth)
+}
+
+/** Whether a check reads who the caller is: it can only be made when that is known. */
+function namesCaller({ statement }: Bound): boolean {
+  const { file, start, end } = statement.span
+  return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
 }

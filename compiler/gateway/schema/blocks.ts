@@ -1,3 +1,4 @@
+import { authJwtRows, checkRows, corsRows, limitRows } from "./access.ts"
 import type { BlockName } from "./block-name.ts"
 import {
   authzenRows,
@@ -11,7 +12,6 @@ import { backendRows, claimRow, issuerRows, tlsRows } from "./providers.ts"
 import type { BlockRow } from "./row.ts"
 import {
   apiRows,
-  authJwtRows,
   authSubscriptionRows,
   everyScope,
   limit,
@@ -44,6 +44,9 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   version: { title: "`version`", rows: versionRows },
   operation: { title: "an operation", rows: [...routeScope, operationRespond] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
+  check: { title: "`check`", rows: checkRows },
+  cors: { title: "`cors`", rows: corsRows },
+  limit: { title: "`limit`", rows: limitRows },
   "auth subscription": { title: "`auth subscription`", rows: authSubscriptionRows },
   inbound: { title: "`inbound`", rows: inboundRows },
   outbound: { title: "`outbound`", rows: outboundRows },
@@ -63,7 +66,6 @@ export interface LaterWord {
 const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "operation"]
 
 export const laterWords: readonly LaterWord[] = [
-  { word: "cors", blocks: routes, docs: "cross-origin requests" },
   { word: "quota", blocks: [...routes, "product"], docs: "calls or bytes per long period" },
   { word: "on-error", blocks: routes, docs: "statements for failures" },
   { word: "validate", blocks: routes, docs: "requests and responses against a schema" },

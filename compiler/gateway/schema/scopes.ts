@@ -1,10 +1,11 @@
+import { allow, check, concurrency, cors, deny } from "./access.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 const failureStatus = { min: 400, max: 599 }
 
 const authForms: Row["forms"] = [
   { args: [word("none")] },
-  { args: [word("jwt"), slot("issuer", "reference", { to: ["issuer"] })], block: "auth jwt" },
+  { args: [word("jwt"), many(slot("issuer", "reference", { to: ["issuer"] }), 20)], block: "auth jwt" },
   { args: [word("subscription")], block: "auth subscription" },
 ]
 
@@ -15,46 +16,6 @@ export const auth: Row = {
   docs: "Who may call. Several lines in one block mean any of them; the nearest block with `auth` decides (operation, version, API, gateway).",
   example: 'auth jwt acme { claim scope has "orders.read" }',
 }
-
-export const authJwtRows: readonly Row[] = [
-  {
-    keyword: "claim",
-    several: 50,
-    forms: [
-      {
-        args: [
-          slot("claim", "claim", { max: 256 }),
-          optional(
-            oneOf(
-              [
-                word("has"),
-                optional(slot("quantity", "choice", { choices: ["any", "all"] })),
-                many(slot("value", "constant", { max: 1024 }), 100),
-              ],
-              [word("is"), many(slot("value", "constant", { max: 1024 }), 100)],
-            ),
-          ),
-        ],
-      },
-    ],
-    docs: "A rule on a claim: it is there; it `has` all (or `any`) of some texts, a string counting as a list separated by blanks; it `is` one of some texts. Dots walk into objects.",
-    example: 'claim scope has any "orders.read" "orders.write"',
-  },
-  {
-    keyword: "header",
-    forms: [{ args: [slot("name", "header-name")] }],
-    byDefault: "Authorization",
-    docs: "The header the token comes in. In `Authorization` it follows `Bearer`.",
-    example: 'header "X-Token"',
-  },
-  {
-    keyword: "status",
-    forms: [{ args: [slot("status", "status", failureStatus)] }],
-    byDefault: "401",
-    docs: "The status of the answer when there is no valid token.",
-    example: "status 401",
-  },
-]
 
 export const authSubscriptionRows: readonly Row[] = [
   {
@@ -98,9 +59,10 @@ export const limit: Row = {
         word("by"),
         many(slot("key", "limit-key"), 8, "else"),
       ],
+      block: "limit",
     },
   ],
-  docs: "Never more than so many calls in any such time, per subscription, address or claim; the first key the caller has counts.",
+  docs: "Never more than so many calls in any such time, per subscription, address, claim or text; the first key the caller has counts.",
   example: "limit 100 per 1m by subscription else ip",
 }
 
@@ -135,7 +97,7 @@ export const without: Row = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Cuts what outer blocks bring: the uses of a policy, or all `auth`, `limit`, `require`, `inbound` or `outbound` statements.",
+  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `inbound`, `outbound`.",
   example: "without edge",
 }
 
@@ -156,7 +118,18 @@ export const outbound: Row = {
 }
 
 /** Statements every scope takes: gateway, policy, API, version, operation. */
-export const everyScope: readonly Row[] = [auth, limit, use, inbound, outbound]
+export const everyScope: readonly Row[] = [
+  cors,
+  allow,
+  deny,
+  auth,
+  check,
+  limit,
+  concurrency,
+  use,
+  inbound,
+  outbound,
+]
 
 const timeout: Row = {
   keyword: "timeout",

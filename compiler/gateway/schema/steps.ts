@@ -1,3 +1,4 @@
+import { allow, check, concurrencyBlock, deny } from "./access.ts"
 import { oneOf, type Row, slot, word } from "./row.ts"
 
 const content = oneOf([slot("expression", "expression")], [slot("text", "text")])
@@ -89,6 +90,10 @@ function when(block: "inbound" | "outbound"): Row {
 }
 
 export const inboundRows: readonly Row[] = [
+  allow,
+  deny,
+  check,
+  concurrencyBlock,
   header,
   query,
   rewrite,

@@ -1,9 +1,11 @@
-import type { LimitKey } from "../../../../runtime/plan/steps.ts"
-import { type Bound, headSpan } from "../../bind/bound.ts"
+import type { StepOf } from "../../../../runtime/plan/steps.ts"
+import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
+import type { TextPart } from "../../../../runtime/plan/text.ts"
+import { type Bound, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import type { AuthWay } from "../place.ts"
+import type { AuthWay, Place } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
-import { checkClaim } from "./auth.ts"
+import { checkClaim } from "./claims.ts"
 
 /** Whether the limit counts by address alone: it can refuse before signatures are checked. */
 export function isAnonymous(bound: Bound): boolean {
@@ -17,12 +19,16 @@ export function isAnonymous(bound: Bound): boolean {
 export function lowerLimit(
   bound: Bound,
   scope: string,
-  { place, report, steps }: StepContext,
+  context: StepContext,
+  late: Place,
 ): Lowered | undefined {
+  const { place, report, steps } = context
   const callsMax = bound.args.value<number>("calls")
   const periodMs = bound.args.value<number>("period")
-  const keys = keysOf(bound)
+  const keys = lowerKeys(bound, context)
+  const counting = lowerCounting(bound, context, late)
   if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
+  if (keys === undefined || counting === undefined) return undefined
   const { ways } = place.auth
   for (const { slot, argument, value } of bound.args.filled) {
     const key = value as LimitKey
@@ -48,7 +54,10 @@ export function lowerLimit(
   }
   const periodSeconds = periodMs / 1000
   const counter = counterName(scope, keys, periodSeconds)
-  return steps.add({ kind: "rate-limit", counter, callsMax, periodSeconds, keys }, headSpan(bound.statement))
+  return steps.add(
+    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
+    headSpan(bound.statement),
+  )
 }
 
 /** `api orders: subscription else ip, 60s`, at most 512 characters. */
@@ -60,12 +69,73 @@ function keysOf(bound: Bound): LimitKey[] {
   return [...bound.args.values<LimitKey>("key")]
 }
 
+/** The keys with their texts; undefined when one is wrong (reported). */
+function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey[] | undefined {
+  const keys: LimitKey[] = []
+  for (const { argument, value } of bound.args.all("key")) {
+    if (argument.kind !== "text") keys.push(value as LimitKey)
+    else {
+      const text = texts.lower(argument, place)
+      if (text === undefined) return undefined
+      keys.push({ by: "text", text })
+    }
+  }
+  return keys
+}
+
+type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
+
+const signs = { remaining: "remaining", total: "total", "retry-after": "retryAfter" } as const
+
+/** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
+function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
+  const counting: Counting = {}
+  for (const { args } of statementsOf(bound.block, "count")) {
+    const test = args.cel("test")
+    const amount = args.cel("expression")
+    if (test !== undefined) {
+      const countIf = expressions.lower(test, late, "bool")
+      if (countIf === undefined) return undefined
+      counting.countIf = countIf
+    } else if (amount !== undefined) {
+      const expression = expressions.lower(amount, late, "int")
+      if (expression === undefined) return undefined
+      counting.increment = { expression }
+    } else counting.increment = args.value<number>("amount") ?? 1
+  }
+  for (const [keyword, field] of Object.entries(signs) as [
+    keyof typeof signs,
+    "remaining" | "total" | "retryAfter",
+  ][])
+    for (const { args } of statementsOf(bound.block, keyword)) {
+      const header = args.value<string>("header")
+      const variable = args.word("variable")?.text
+      if (header !== undefined) counting[`${field}Header`] = header
+      if (variable !== undefined) counting[`${field}Variable`] = variable
+    }
+  return counting
+}
+
 function nameOf(key: LimitKey): string {
+  if (key.by === "text")
+    return typeof key.text === "string" ? JSON.stringify(key.text) : textName(key.text.text)
   return key.by === "claim" ? `jwt.${key.claim}` : key.by
 }
 
 /** Whether a caller who came in this way has the key. */
 function provides(way: AuthWay, key: LimitKey): boolean {
-  if (key.by === "ip") return true
+  if (key.by === "ip" || key.by === "text") return true
   return key.by === "subscription" ? way.kind === "subscription" : way.kind === "jwt"
+}
+
+/** A text as it names a counter. */
+function textName(parts: readonly TextPart[]): string {
+  const words = parts.map((part) =>
+    typeof part === "string"
+      ? part
+      : "expression" in part
+        ? `\${${part.expression.text}}`
+        : JSON.stringify(part),
+  )
+  return JSON.stringify(words.join(""))
 }

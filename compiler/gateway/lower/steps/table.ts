@@ -1,4 +1,5 @@
 import type { LowerStep } from "../step.ts"
+import { lowerCheck, lowerConcurrencyBlock, lowerIp } from "./access.ts"
 import { lowerBody } from "./body.ts"
 import { lowerForwardHost } from "./forward-host.ts"
 import { lowerHeader } from "./header.ts"
@@ -9,6 +10,10 @@ import { lowerWhen } from "./when.ts"
 
 /** Lowering of every statement of `inbound` and `outbound`, by keyword. */
 export const stepLowerings: Readonly<Record<string, LowerStep>> = {
+  allow: lowerIp,
+  deny: lowerIp,
+  check: lowerCheck,
+  concurrency: lowerConcurrencyBlock,
   header: lowerHeader,
   query: lowerQuery,
   rewrite: lowerRewrite,

@@ -1,0 +1,61 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { countWordsOf } from "./access-words.ts"
+import { breaking, closes, type Finding, opens } from "./finding.ts"
+import { durationWords, limitKeyWords, listWords } from "./words.ts"
+
+type Effects<Kinds extends StepKind> = {
+  readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding
+}
+type Kinds = "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "limit-concurrency"
+
+/** What it means that a step that decides who may pass is there now. */
+export const accessAdded: Effects<Kinds> = {
+  "validate-jwt": ({ issuers, status }) =>
+    closes(`who has no valid token of ${namedIssuers(issuers)} is refused with ${countWordsOf(status)}`),
+  cors: ({ origins, credentials }) =>
+    opens(
+      `pages of ${originWords(origins)} may call, and read answers${credentials ? ", with the caller's own credentials" : ""}`,
+    ),
+  "check-header": ({ name, status }) =>
+    closes(`requests without a fitting header \`${name}\` are refused with ${countWordsOf(status)}`),
+  "ip-filter": ({ action }) =>
+    closes(
+      action === "allow"
+        ? "callers from other networks are refused with 403"
+        : "callers from these networks are refused with 403",
+    ),
+  "rate-limit": ({ callsMax, periodSeconds, keys }) =>
+    closes(
+      `more than ${countWordsOf(callsMax)} calls in ${periodWords(periodSeconds)} by ${limitKeyWords(keys)} are refused with 429`,
+    ),
+  "limit-concurrency": ({ max }) => closes(`more than ${max} requests at a time are refused with 429`),
+}
+
+/** What it means that such a step is gone. */
+export const accessRemoved: Effects<Kinds> = {
+  "validate-jwt": ({ issuers }) =>
+    opens(`anybody may call: a token of ${namedIssuers(issuers)} is not asked for any more`),
+  cors: ({ origins }) => breaking(`pages of ${originWords(origins)} cannot call any more`),
+  "check-header": ({ name }) => opens(`the header \`${name}\` is not checked any more`),
+  "ip-filter": ({ action }) =>
+    opens(action === "allow" ? "callers from every network pass" : "callers from these networks pass"),
+  "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
+  "limit-concurrency": () => opens("any number of requests may be served at a time"),
+}
+
+/** `` `a` or `b` ``. */
+export function namedIssuers(issuers: readonly string[]): string {
+  return issuers.map((name) => `\`${name}\``).join(" or ")
+}
+
+/** `1m`, or the expression it is found by. */
+export function periodWords(period: StepOf<"rate-limit">["periodSeconds"]): string {
+  return typeof period === "number" ? durationWords(period * 1000) : countWordsOf(period)
+}
+
+function originWords(origins: StepOf<"cors">["origins"]): string {
+  if (origins.includes("*")) return "every site"
+  return listWords(
+    origins.map((origin) => (typeof origin === "string" ? `\`${origin}\`` : "a site found per request")),
+  )
+}

@@ -1,0 +1,171 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Count, LimitKey } from "../../runtime/plan/steps-access.ts"
+import { periodWords } from "./access-effects.ts"
+import { countWordsOf } from "./access-words.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { scopeOfCounter } from "./match-steps.ts"
+import { listChanges } from "./same.ts"
+import { limitKeyWords, listWords } from "./words.ts"
+
+type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
+
+const namesOnly = () => neutral("it is told under another name")
+
+/** What a difference means in steps that decide who may pass, field by field. Tokens and keys have rules of their own (auth-changes.ts). */
+export const accessRules = {
+  cors: {
+    origins: (before, after) => [
+      ...more(before, after, (added) => opens(`pages of ${added} may call now`)),
+      ...fewer(before, after, (removed) => breaking(`pages of ${removed} cannot call any more`)),
+    ],
+    methods: (before, after) => [
+      ...more(before, after, (added) => opens(`pages may call with ${added} now`)),
+      ...fewer(before, after, (removed) => breaking(`pages cannot call with ${removed} any more`)),
+    ],
+    headers: (before, after) => [
+      ...more(before, after, (added) => opens(`pages may send ${added} now`)),
+      ...fewer(before, after, (removed) => breaking(`pages cannot send ${removed} any more`)),
+    ],
+    expose: (before, after) => [
+      ...more(before, after, (added) => opens(`pages may read ${added} now`)),
+      ...fewer(before, after, (removed) => breaking(`pages cannot read ${removed} any more`)),
+    ],
+    credentials: (_, after) =>
+      after
+        ? opens("pages call with the caller's own credentials")
+        : breaking("pages cannot call with the caller's own credentials any more"),
+    maxAgeSeconds: () => neutral("browsers keep the answer to a preflight for another time"),
+    terminateUnmatched: (_, after) =>
+      after
+        ? closes("preflights that fit nothing end here")
+        : opens("preflights that fit nothing go on to the backend"),
+  } satisfies FieldRules<Fields<"cors">>,
+  "check-header": {
+    name: (before, after) => [
+      opens(`the header \`${before}\` is not checked any more`),
+      closes(`the header \`${after}\` is checked now`),
+    ],
+    values: (before, after) => {
+      if (after.length === 0) return opens("any value is enough")
+      if (before.length === 0) return closes("it must have certain values now")
+      return [
+        ...more(before, after, (added) => opens(`${added} is enough now`)),
+        ...fewer(before, after, (removed) => closes(`${removed} is not enough any more`)),
+      ]
+    },
+    ignoreCase: (_, after) =>
+      after === false
+        ? closes("upper and lower case count now")
+        : opens("upper and lower case may not count"),
+    status: (before, after) =>
+      breaking(`who lacks it is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+    message: () => neutral("who lacks it is told something else"),
+  } satisfies FieldRules<Fields<"check-header">>,
+  "ip-filter": {
+    action: (_, after) =>
+      opens(after === "allow" ? "only these networks pass now" : "all but these networks pass now"),
+    networks: (before, after, items) => networkChanges(before, after, items.after.action),
+    ranges: (before, after, items) => {
+      const words = (ranges: typeof before) => ranges.map(({ from, to }) => `${from}-${to}`)
+      return networkChanges(words(before), words(after), items.after.action)
+    },
+  } satisfies FieldRules<Fields<"ip-filter">>,
+  "rate-limit": {
+    callsMax: (before, after) => {
+      const words = `${countWordsOf(after)} calls pass, not ${countWordsOf(before)}`
+      return grows(before, after) ? opens(words) : closes(words)
+    },
+    periodSeconds: (before, after) => {
+      const words = `the calls are counted over ${periodWords(after)}, not ${periodWords(before)}`
+      return grows(after, before) ? opens(words) : closes(words)
+    },
+    keys: (before, after) =>
+      opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
+    counter: (before, after, items) => counterChange(before, after, items),
+    countIf: (_, after) =>
+      after === undefined
+        ? closes("every call counts now")
+        : opens("only calls that fit the condition count"),
+    increment: (before, after) => {
+      const words = `a call counts ${countWordsOf(after ?? 1)}, not ${countWordsOf(before ?? 1)}`
+      return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
+    },
+    retryAfterHeader: namesOnly,
+    retryAfterVariable: namesOnly,
+    remainingHeader: namesOnly,
+    remainingVariable: namesOnly,
+    totalHeader: namesOnly,
+    totalVariable: namesOnly,
+  } satisfies FieldRules<Fields<"rate-limit">>,
+  "limit-concurrency": {
+    counter: () => neutral("who is inside is counted anew"),
+    key: () => opens("who is inside is counted by something else"),
+    max: (before, after) => {
+      const words = `${after} requests may be inside at a time, not ${before}`
+      return after > before ? opens(words) : closes(words)
+    },
+    steps: () => neutral("other statements are inside"),
+  } satisfies FieldRules<Fields<"limit-concurrency">>,
+}
+
+function keysWords(keys: readonly LimitKey[]): string {
+  return `\`${limitKeyWords(keys)}\``
+}
+
+/** Whether a number is larger, or may be because it is found per request. */
+function grows(before: Count, after: Count): boolean {
+  return typeof before === "object" || typeof after === "object" || after > before
+}
+
+/** A counter is named by the block it is written in, its keys and its period. */
+function counterChange(
+  before: string,
+  after: string,
+  items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
+): Finding {
+  const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
+  if (old === next) return neutral("the counts begin anew")
+  const words = `the calls are counted for \`${next}\`, not for \`${old}\``
+  const sameNumber = items.before.callsMax === items.after.callsMax
+  if (next.startsWith(old) || (old === "gateway" && next !== "gateway"))
+    return opens(`${words}: each such block has calls of its own`)
+  if (old.startsWith(next) || (next === "gateway" && sameNumber))
+    return closes(`${words}: one count for all of it`)
+  return neutral(`${words}, and the counts begin anew`)
+}
+
+function networkChanges(
+  before: readonly string[],
+  after: readonly string[],
+  action: "allow" | "deny",
+): Finding[] {
+  const passes = (names: string) => opens(`callers from ${names} pass now`)
+  const refused = (names: string) => closes(`callers from ${names} are refused now`)
+  const allows = action === "allow"
+  return [
+    ...more(before, after, allows ? passes : refused),
+    ...fewer(before, after, allows ? refused : passes),
+  ]
+}
+
+function more(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  tell: (names: string) => Finding,
+): Finding[] {
+  const { added } = listChanges(before, after)
+  return added.length === 0 ? [] : [tell(namesOf(added))]
+}
+
+function fewer(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  tell: (names: string) => Finding,
+): Finding[] {
+  const { removed } = listChanges(before, after)
+  return removed.length === 0 ? [] : [tell(namesOf(removed))]
+}
+
+function namesOf(items: readonly unknown[]): string {
+  return listWords(items.map((item) => `\`${typeof item === "string" ? item : JSON.stringify(item)}\``))
+}

@@ -1,0 +1,129 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { ClaimRule, Count, CredentialSource, Flag } from "../../runtime/plan/steps-access.ts"
+import type { Text } from "../../runtime/plan/text.ts"
+import { durationWords, limitKeyWords, textWords } from "./words.ts"
+
+type Lists = { readonly list: (ids: readonly string[]) => string }
+type WordsOf<Kinds extends StepKind> = {
+  readonly [Kind in Kinds]: (step: StepOf<Kind>, words: Lists) => string
+}
+
+/** `5`, or `(CEL)` where it is found per request. */
+export function countWordsOf(count: Count | Flag): string {
+  return typeof count === "object" ? `(${count.expression.text})` : String(count)
+}
+
+/** A block in one line; nothing where it is empty. */
+export function blockWords(statements: readonly string[]): string {
+  return statements.length === 0 ? "" : ` { ${statements.join("; ")} }`
+}
+
+/** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
+export const accessWords: WordsOf<
+  "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "limit-concurrency"
+> = {
+  "validate-jwt": (step) => `auth jwt ${step.issuers.join(" ")}${blockWords(jwtStatements(step))}`,
+  cors: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
+    `cors${blockWords([
+      `origins ${origins.map(textWords).join(" ")}`,
+      ...(methods.length === 0 ? [] : [`methods ${methods.join(" ")}`]),
+      ...(headers.length === 0 ? [] : [`headers ${quotedWords(headers)}`]),
+      ...(expose.length === 0 ? [] : [`expose ${quotedWords(expose)}`]),
+      ...(credentials ? ["credentials"] : []),
+      ...(maxAgeSeconds === 0 ? [] : [`max-age ${durationWords(maxAgeSeconds * 1000)}`]),
+      ...(terminateUnmatched ? [] : ["forward-unmatched"]),
+    ])}`,
+  "check-header": ({ name, values, ignoreCase, status, message }) =>
+    `check header "${name}"${values.length === 0 ? "" : ` is ${values.map(textWords).join(" ")}`}${blockWords(
+      [
+        ...(ignoreCase === false
+          ? []
+          : [ignoreCase === true ? "ignore-case" : `ignore-case ${countWordsOf(ignoreCase)}`]),
+        ...statusWords(status, 403),
+        ...messageWords(message),
+      ],
+    )}`,
+  "ip-filter": ({ action, networks, ranges }) =>
+    `${action} ip ${[...networks, ...ranges.map(({ from, to }) => `${from}-${to}`)].join(" ")}`,
+  "rate-limit": (step) => {
+    const period =
+      typeof step.periodSeconds === "number"
+        ? durationWords(step.periodSeconds * 1000)
+        : countWordsOf(step.periodSeconds)
+    return `limit ${countWordsOf(step.callsMax)} per ${period} by ${limitKeyWords(step.keys)}${blockWords(limitStatements(step))}`
+  },
+  "limit-concurrency": ({ max, key, steps }, { list }) =>
+    `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${list(steps)} }`}`,
+}
+
+/** Where a credential is read from; nothing for the usual place. */
+export function sourceWords(source: CredentialSource): string[] {
+  if ("header" in source) {
+    if (source.header === "authorization" && source.scheme === "Bearer") return []
+    return [`header "${source.header}"${source.scheme === null ? "" : ` scheme "${source.scheme}"`}`]
+  }
+  if ("text" in source) return [`from text ${textWords(source.text)}`]
+  const forward = source.forward ? " forward" : ""
+  return "query" in source
+    ? [`from query ${JSON.stringify(source.query)}${forward}`]
+    : [`from cookie ${JSON.stringify(source.cookie)}${forward}`]
+}
+
+/** `status 403`; nothing for the default. */
+export function statusWords(status: Count, byDefault: number): string[] {
+  return status === byDefault ? [] : [`status ${countWordsOf(status)}`]
+}
+
+/** `message "…"` where there is one. */
+export function messageWords(message: Text | undefined): string[] {
+  return message === undefined ? [] : [`message ${textWords(message)}`]
+}
+
+/** `claim scope has "a"`. */
+export function claimWords({ claim, test, values, separator }: ClaimRule): string {
+  const words = { present: "", "has-any": " has any", "has-all": " has", "equals-any": " is" }[test]
+  const separated = separator === undefined ? [] : [`separator ${JSON.stringify(separator)}`]
+  return [`claim ${claim}${words}`, ...values.map(textWords), ...separated].join(" ")
+}
+
+function jwtStatements(step: StepOf<"validate-jwt">): string[] {
+  const { clockSkewSeconds, requireExpiration } = step
+  return [
+    ...step.claims.map(claimWords),
+    ...sourceWords(step.from),
+    ...(step.audiences === undefined ? [] : [`audience ${step.audiences.map(textWords).join(" ")}`]),
+    ...(step.issuerValues === undefined ? [] : [`issuer ${step.issuerValues.map(textWords).join(" ")}`]),
+    ...(clockSkewSeconds === undefined
+      ? []
+      : [
+          `clock-skew ${typeof clockSkewSeconds === "number" ? `${clockSkewSeconds}s` : countWordsOf(clockSkewSeconds)}`,
+        ]),
+    ...(requireExpiration === true
+      ? []
+      : [
+          `expiration optional${requireExpiration === false ? "" : ` unless ${countWordsOf(requireExpiration)}`}`,
+        ]),
+    ...statusWords(step.status, 401),
+    ...(step.claimStatus === 403 ? [] : [`claim-status ${countWordsOf(step.claimStatus)}`]),
+    ...messageWords(step.message),
+    ...(step.output === undefined ? [] : [`output ${step.output}`]),
+  ]
+}
+
+function limitStatements(step: StepOf<"rate-limit">): string[] {
+  const named = (word: string, name: string | undefined) => (name === undefined ? [] : [`${word} "${name}"`])
+  return [
+    ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
+    ...(step.increment === undefined ? [] : [`count ${countWordsOf(step.increment)}`]),
+    ...named("retry-after header", step.retryAfterHeader),
+    ...named("retry-after variable", step.retryAfterVariable),
+    ...named("remaining header", step.remainingHeader),
+    ...named("remaining variable", step.remainingVariable),
+    ...named("total header", step.totalHeader),
+    ...named("total variable", step.totalVariable),
+  ]
+}
+
+function quotedWords(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" ")
+}
