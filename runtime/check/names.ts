@@ -8,7 +8,9 @@ const splitAt = 32_768
 const segmentCount = 256
 /** What a name takes beside its own bytes: its place in the hash, and a number in each of the columns by id. */
 const bytesBeside = 36
-const recordHead = 2
+/** The name's id in four bytes, its length in two: what a search needs lies together, and a place in memory that was not read lately costs more than all the rest. */
+const recordHead = 6
+const lengthAfter = 4
 /** First byte of a record nobody refers to any more; UTF-8 has no such byte. */
 const dead = 0xff
 
@@ -24,7 +26,7 @@ export interface NamePlace {
 
 const nowhere = new Uint8Array(0)
 
-/** Open addressing over pairs (hash, id + 1). */
+/** Open addressing over pairs (hash, place + 1). */
 interface Segment {
   table: Int32Array
   count: number
@@ -55,8 +57,8 @@ export class Names {
   #live = 0
   readonly #offsets = new IntColumn()
   readonly #freeIds: number[] = []
-  /** Names without an entry in the hash, by their place. */
-  readonly #unlinked = new Map<number, number>()
+  /** Places of names without an entry in the hash. */
+  readonly #unlinked = new Set<number>()
   #idsEnd = 0
   #segments: Segment[] = [segmentOf()]
   // A seed of its own per table, so that nobody can prepare names that collide.
@@ -95,11 +97,11 @@ export class Names {
     const hash = this.#hash(name)
     const known = this.#lookup(name, hash)
     if (known >= 0) return known
-    const offset = this.#append(name)
     const id = this.#freeIds.pop() ?? this.#idsEnd++
+    const offset = this.#append(name, id)
     this.#offsets.set(id, offset)
     if (this.#segments.length === 1 && this.count > splitAt) this.#split()
-    this.#insert(hash, id)
+    this.#insert(hash, offset)
     return id
   }
 
@@ -117,8 +119,8 @@ export class Names {
   /** The name is no longer found, and comes anew with another id; its text stays until `release`. */
   unlink(id: number): void {
     const offset = this.#offsets.get(id) >>> 0
-    this.#remove(this.#hash(this.#textAt(offset)), id)
-    this.#unlinked.set(offset, id)
+    this.#remove(this.#hash(this.#textAt(offset)), offset)
+    this.#unlinked.add(offset)
   }
 
   /** Gives up an unlinked name: its id will be another's. */
@@ -130,7 +132,7 @@ export class Names {
     const index = offset >>> chunkBits
     const chunk = this.#arena[index] as Chunk
     const start = offset & (chunkBytes - 1)
-    const size = recordHead + this.#lengthAt(chunk.bytes, start)
+    const size = recordHead + lengthAt(chunk.bytes, start)
     chunk.bytes[start + recordHead] = dead
     chunk.live -= size
     this.#live -= size
@@ -144,7 +146,7 @@ export class Names {
     const start = offset & (chunkBytes - 1)
     into.bytes = bytes
     into.start = start + recordHead
-    into.end = into.start + this.#lengthAt(bytes, start)
+    into.end = into.start + lengthAt(bytes, start)
     return into
   }
 
@@ -167,17 +169,19 @@ export class Names {
     const { table } = this.#segment(hash)
     const mask = (table.length >> 1) - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const id = table[2 * slot + 1] as number
-      if (id === 0) return -1
-      if (table[2 * slot] === hash && this.#equals(id - 1, name)) return id - 1
+      const place = table[2 * slot + 1] as number
+      if (place === 0) return -1
+      if (table[2 * slot] !== hash) continue
+      const bytes = this.#bytes[(place - 1) >>> chunkBits] as Uint8Array
+      const start = (place - 1) & (chunkBytes - 1)
+      if (this.#equals(bytes, start, name)) return idAt(bytes, start)
     }
   }
 
-  #equals(id: number, name: string): boolean {
-    const offset = this.#offsets.get(id) >>> 0
-    const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
-    const start = (offset & (chunkBytes - 1)) + recordHead
-    const length = this.#lengthAt(bytes, start - recordHead)
+  /** Is the name the one of the record that starts there? */
+  #equals(bytes: Uint8Array, record: number, name: string): boolean {
+    const start = record + recordHead
+    const length = lengthAt(bytes, record)
     if (length < name.length) return false
     for (let at = 0; at < name.length; at++) {
       const code = name.charCodeAt(at)
@@ -198,15 +202,11 @@ export class Names {
     const bytes = this.#bytes[offset >>> chunkBits] as Uint8Array
     const start = offset & (chunkBytes - 1)
     const from = start + recordHead
-    return fromUtf8.decode(bytes.subarray(from, from + this.#lengthAt(bytes, start)))
+    return fromUtf8.decode(bytes.subarray(from, from + lengthAt(bytes, start)))
   }
 
-  #lengthAt(bytes: Uint8Array, at: number): number {
-    return (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
-  }
-
-  /** Writes a record (two bytes of length, then UTF-8); a record never crosses chunks. Returns its address. */
-  #append(name: string): number {
+  /** Writes a record (id, length, then UTF-8); a record never crosses chunks. Returns its address. */
+  #append(name: string, id: number): number {
     const encoded = isAscii(name) ? undefined : utf8.encode(name)
     const length = encoded?.length ?? name.length
     if (length > 0xffff) throw new RangeError(`a name of ${length} bytes`)
@@ -214,8 +214,9 @@ export class Names {
     const size = recordHead + Math.max(1, length)
     const chunk = this.#reserve(size)
     const { bytes, used } = chunk
-    bytes[used] = length & 0xff
-    bytes[used + 1] = length >>> 8
+    for (let at = 0; at < lengthAfter; at++) bytes[used + at] = (id >>> (8 * at)) & 0xff
+    bytes[used + lengthAfter] = length & 0xff
+    bytes[used + lengthAfter + 1] = length >>> 8
     const start = used + recordHead
     if (encoded !== undefined) bytes.set(encoded, start)
     else for (let at = 0; at < length; at++) bytes[start + at] = name.charCodeAt(at)
@@ -251,11 +252,8 @@ export class Names {
   /** Moves what is left in a chunk to the end of the arena, so that the chunk can go. */
   #evacuate(index: number, { bytes, used, live }: Chunk): void {
     for (let at = 0; at < used; ) {
-      const length = this.#lengthAt(bytes, at)
-      const offset = index * chunkBytes + at
-      if (bytes[at + recordHead] !== dead) {
-        this.#move(offset, this.#textAt(offset))
-      }
+      const length = lengthAt(bytes, at)
+      if (bytes[at + recordHead] !== dead) this.#move(index * chunkBytes + at, idAt(bytes, at))
       at += recordHead + Math.max(1, length)
     }
     this.#live -= live
@@ -263,17 +261,19 @@ export class Names {
     this.#bytes[index] = nowhere
   }
 
-  #move(offset: number, text: string): void {
-    const unlinked = this.#unlinked.get(offset)
-    const id = unlinked ?? this.#lookup(text, this.#hash(text))
-    const moved = this.#append(text)
+  #move(offset: number, id: number): void {
+    const text = this.#textAt(offset)
+    const moved = this.#append(text, id)
     this.#offsets.set(id, moved)
-    if (unlinked === undefined) return
-    this.#unlinked.delete(offset)
-    this.#unlinked.set(moved >>> 0, id)
+    if (this.#unlinked.delete(offset)) {
+      this.#unlinked.add(moved)
+      return
+    }
+    const { table, slot } = this.#entryOf(this.#hash(text), offset)
+    table[2 * slot + 1] = moved + 1
   }
 
-  #insert(hash: number, id: number): void {
+  #insert(hash: number, offset: number): void {
     const segment = this.#segment(hash)
     if (3 * segment.count >= segment.table.length) {
       const old = segment.table
@@ -281,7 +281,7 @@ export class Names {
       for (let at = 0; at < old.length; at += 2)
         if (old[at + 1] !== 0) this.#place(segment.table, old[at] as number, old[at + 1] as number)
     }
-    this.#place(segment.table, hash, id + 1)
+    this.#place(segment.table, hash, offset + 1)
     segment.count++
   }
 
@@ -294,12 +294,10 @@ export class Names {
   }
 
   /** Takes an entry out and moves up those that had to go past its place, so that no search ends too early. */
-  #remove(hash: number, id: number): void {
-    const segment = this.#segment(hash)
-    const { table } = segment
-    const mask = (table.length >> 1) - 1
-    let hole = hash & mask
-    while (table[2 * hole + 1] !== id + 1) hole = (hole + 1) & mask
+  #remove(hash: number, offset: number): void {
+    const entry = this.#entryOf(hash, offset)
+    const { segment, table, mask } = entry
+    let hole = entry.slot
     for (let slot = (hole + 1) & mask; table[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
       const home = (table[2 * slot] as number) & mask
       if (((slot - home) & mask) < ((slot - hole) & mask)) continue
@@ -311,14 +309,36 @@ export class Names {
     segment.count--
   }
 
+  /** Where the entry of a name that has one stands. */
+  #entryOf(hash: number, offset: number) {
+    const segment = this.#segment(hash)
+    const { table } = segment
+    const mask = (table.length >> 1) - 1
+    const value = (offset + 1) | 0
+    let slot = hash & mask
+    while (table[2 * slot + 1] !== value) slot = (slot + 1) & mask
+    return { segment, table, mask, slot }
+  }
+
   #split(): void {
     const old = (this.#segments[0] as Segment).table
     this.#segments = Array.from({ length: segmentCount }, segmentOf)
     for (let at = 0; at < old.length; at += 2) {
-      const id = old[at + 1] as number
-      if (id !== 0) this.#insert(old[at] as number, id - 1)
+      const place = old[at + 1] as number
+      if (place !== 0) this.#insert(old[at] as number, place - 1)
     }
   }
+}
+
+/** A record's id. */
+function idAt(bytes: Uint8Array, at: number): number {
+  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
+  return low | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)
+}
+
+/** A record's length. */
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at + lengthAfter] as number) | ((bytes[at + lengthAfter + 1] as number) << 8)
 }
 
 function isAscii(text: string): boolean {
