@@ -135,6 +135,10 @@ export const contractDifferences: readonly {
     is: (exchange) => refusedByBoth(exchange) && decoder.test(messageOf(exchange.theirs)),
   },
   {
+    name: "a key twice that is no field",
+    is: ({ ours }) => /^malformed JSON: line \d+ has the key .* a second time/.test(messageOf(ours)),
+  },
+  {
     name: "text behind the JSON of a body",
     is: ({ call, ours }) =>
       typeof call.body === "string" && messageOf(ours).includes("after JSON at position"),
