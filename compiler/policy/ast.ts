@@ -13,12 +13,14 @@ export interface Raw {
   readonly literal?: readonly { readonly span: Span; readonly entities: boolean }[]
 }
 
+/** An attribute: its name and what stands between its quotes. */
 export interface Attribute {
   readonly name: string
   readonly nameSpan: Span
   readonly raw: Raw
 }
 
+/** A comment, which `convert` keeps. */
 export interface Comment {
   readonly kind: "comment"
   /** Between `<!--` and `-->`. */
@@ -26,11 +28,13 @@ export interface Comment {
   readonly span: Span
 }
 
+/** Text between tags; blank text is none. */
 export interface TextNode {
   readonly kind: "text"
   readonly raw: Raw
 }
 
+/** An element with all that is in it. */
 export interface Element {
   readonly kind: "element"
   readonly name: string
@@ -42,6 +46,7 @@ export interface Element {
   readonly span: Span
 }
 
+/** What may stand in an element. */
 export type Node = Element | TextNode | Comment
 
 /** An XML policy document. */
@@ -62,6 +67,7 @@ export function elementsOf(element: Element): Element[] {
   return element.children.filter((child) => child.kind === "element")
 }
 
+/** The attribute of a name. */
 export function attributeOf(element: Element, name: string): Attribute | undefined {
   return element.attributes.find((each) => each.name === name)
 }

@@ -65,6 +65,8 @@ export const rooms: readonly Room[] = [
       "resources",
       "steps",
       "steps-access",
+      "steps-content",
+      "steps-flow",
       "text",
       "value-schema",
     ],
@@ -330,8 +332,10 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/policy",
-    doors: [],
+    doors: ["ast", "lower-document", "reader/read-document", "site", "steps"],
     may: ["compiler/core", "runtime/plan"],
+    packages: ["zod"],
+    builtins: ["node:net"],
   },
   {
     path: "compiler/openapi",

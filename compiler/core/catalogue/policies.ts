@@ -110,4 +110,10 @@ export const policies = area({
     help: "Remove what follows.",
     why: "`return-response` and `mock-response` answer the request: what stands behind them in the section never runs.",
   },
+  SP7019: {
+    severity: "warning",
+    title: "Setting without effect",
+    help: "Remove it.",
+    why: "What the setting asks for is done in another place here, or is always so. The policy does what it says otherwise.",
+  },
 })

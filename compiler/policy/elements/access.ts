@@ -1,0 +1,375 @@
+import { isIP } from "node:net"
+import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
+import type { Expression } from "../../../runtime/plan/text.ts"
+import { shown } from "../../core/shown.ts"
+import type { AttributeRow, ChildRow } from "../shape.ts"
+import type { Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import { headerName } from "./message.ts"
+import {
+  complete,
+  dynamic,
+  flag,
+  given,
+  inboundOnly,
+  optional,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+  values,
+} from "./row.ts"
+
+function checkHeader(use: Use): Used[] | undefined {
+  const parts = {
+    name: headerName(use, "name"),
+    values: use.texts("value"),
+    ignoreCase: use.flag("ignore-case", false),
+    status: use.count("failed-check-httpcode", { min: 400, max: 599 }),
+    ...(use.has("failed-check-error-message") ? { message: use.text("failed-check-error-message") } : {}),
+  }
+  return complete(parts) ? use.step({ kind: "check-header", ...parts }) : undefined
+}
+
+function addressOf(use: Use, text: string | undefined): string | undefined {
+  const address = text?.trim()
+  if (address === undefined || isIP(address) !== 0) return address
+  return use.report(
+    "SP7009",
+    use.at,
+    `\`${shown(address)}\` is no IP address`,
+    "Write e.g. `10.0.0.7`; a network is `<address>10.0.0.0/8</address>`.",
+  )
+}
+
+/** An address, or a network in CIDR notation. */
+function networkOf(use: Use): string | undefined {
+  const value = use.content()
+  const text = value === undefined ? "" : use.constantOf(value, "an address")?.trim()
+  if (text === undefined) return undefined
+  const [, host = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const family = isIP(host)
+  const most = family === 4 ? 32 : 128
+  if (family !== 0 && (bits === undefined || Number(bits) <= most)) return `${host}/${bits ?? most}`
+  return addressOf(use, text)
+}
+
+function ipFilter(use: Use): Used[] | undefined {
+  const action = use.choice("action", ["allow", "forbid"], "allow")
+  const networks = use.children("address").map(networkOf)
+  const ranges = use.children("address-range").map((each) => {
+    const range = { from: addressOf(each, each.constant("from")), to: addressOf(each, each.constant("to")) }
+    return complete(range) ? range : undefined
+  })
+  if (action === undefined || networks.includes(undefined) || ranges.includes(undefined)) return undefined
+  if (networks.length + ranges.length === 0)
+    return use.report(
+      "SP7008",
+      use.at,
+      "`ip-filter` names no address",
+      'Add `<address>…</address>` or `<address-range from="…" to="…" />`.',
+    )
+  return use.step({
+    kind: "ip-filter",
+    action: action === "allow" ? "allow" : "deny",
+    networks: networks as string[],
+    ranges: ranges as { from: string; to: string }[],
+  })
+}
+
+/** Constant texts of a list. */
+function constants(use: Use, holder: string, item: string): string[] | undefined {
+  const found = (use.child(holder)?.children(item) ?? []).map((each) => {
+    const value = each.content()
+    return value === undefined ? "" : each.constantOf(value, `\`${item}\``)
+  })
+  return found.includes(undefined) ? undefined : (found as string[]).filter((each) => each !== "")
+}
+
+function cors(use: Use): Used[] | undefined {
+  const methodsUse = use.child("allowed-methods")
+  const methods = constants(use, "allowed-methods", "method")
+  const parts = {
+    origins: use.child("allowed-origins")?.texts("origin"),
+    headers: constants(use, "allowed-headers", "header"),
+    expose: constants(use, "expose-headers", "header"),
+    credentials: use.fixedFlag("allow-credentials", false),
+    maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
+      ? methodsUse.number("preflight-result-max-age", { max: 86_400 })
+      : 0,
+    terminateUnmatched: use.fixedFlag("terminate-unmatched-request", true),
+  }
+  if (!complete(parts) || methods === undefined) return undefined
+  if (parts.origins.length === 0)
+    return use.report("SP7008", use.at, "`cors` names no origin", "Add `<origin>https://…</origin>`.")
+  if (parts.credentials && parts.origins.includes("*"))
+    return use.report(
+      "SP7009",
+      use.at,
+      "with credentials the origins must be named",
+      'Name them, or write `allow-credentials="false"`.',
+    )
+  return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
+}
+
+const signAttributes: Readonly<Record<string, AttributeRow>> = {
+  "retry-after-header-name": optional,
+  "retry-after-variable-name": optional,
+  "remaining-calls-header-name": optional,
+  "remaining-calls-variable-name": optional,
+  "total-calls-header-name": optional,
+  "total-calls-variable-name": optional,
+}
+
+/** Headers and variables a limit tells its state by. */
+function signsOf(use: Use): Record<string, string | undefined> {
+  const signs: Record<string, string | undefined> = {}
+  const add = (attribute: string, field: string, header: boolean): void => {
+    if (use.has(attribute)) signs[field] = header ? headerName(use, attribute) : use.constant(attribute)
+  }
+  add("retry-after-header-name", "retryAfterHeader", true)
+  add("retry-after-variable-name", "retryAfterVariable", false)
+  add("remaining-calls-header-name", "remainingHeader", true)
+  add("remaining-calls-variable-name", "remainingVariable", false)
+  add("total-calls-header-name", "totalHeader", true)
+  add("total-calls-variable-name", "totalVariable", false)
+  return signs
+}
+
+const calls = { min: 1, max: 1_000_000_000 }
+const period = { min: 1, max: 31_536_000 }
+
+/** A caller without subscription is told by the address. */
+const callerKeys: LimitKey[] = [{ by: "subscription" }, { by: "ip" }]
+
+/** The limit itself, and one more for each child that names this API. Operations have no such names here. */
+function rateLimit(use: Use): Used[] | undefined {
+  const { scope, api } = use.context.place
+  const signs = signsOf(use)
+  const limit = (each: Use, what: string): Used[] | undefined => {
+    const parts = {
+      callsMax: each.number("calls", calls),
+      periodSeconds: each.number("renewal-period", period),
+      ...signs,
+    }
+    if (!complete(parts)) return undefined
+    return each.step({
+      kind: "rate-limit",
+      counter: `${scope.slice(0, 400)}: rate-limit${what}, ${parts.periodSeconds}s`,
+      keys: callerKeys,
+      ...parts,
+    })
+  }
+  const lists = [limit(use, ""), ...scopedLimits(use, api, (each) => limit(each, ` of ${api}`))]
+  return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
+}
+
+function scopedLimits(
+  use: Use,
+  api: string,
+  limit: (use: Use) => Used[] | undefined,
+): (Used[] | undefined)[] {
+  return use.children("api").flatMap((each) => {
+    const [operation] = each.children("operation")
+    const help = "Write the limit into the document of the operation."
+    if (operation !== undefined)
+      return [operation.report("SP7011", operation.at, "operations have no names to limit them by", help)]
+    const name = each.constant(each.has("id") ? "id" : "name")
+    if (name === undefined)
+      return each.has("id") || each.has("name")
+        ? [undefined]
+        : [each.report("SP7008", each.at, "`api` has neither `id` nor `name`", "Add one.")]
+    return name === api ? [limit(each)] : []
+  })
+}
+
+function condition(use: Use): { countIf: Expression | undefined } | Record<never, never> {
+  return use.has("increment-condition") ? { countIf: use.condition("increment-condition") } : {}
+}
+
+function increment(use: Use): Record<string, ReturnType<Use["count"]>> {
+  return use.has("increment-count") ? { increment: use.count("increment-count", calls) } : {}
+}
+
+function rateLimitByKey(use: Use): Used[] | undefined {
+  const text = use.text("counter-key")
+  const signs = signsOf(use)
+  const parts = {
+    callsMax: use.count("calls", calls),
+    periodSeconds: use.count("renewal-period", period),
+    ...condition(use),
+    ...increment(use),
+    ...signs,
+  }
+  if (!complete(parts) || text === undefined) return undefined
+  const length = typeof parts.periodSeconds === "number" ? `${parts.periodSeconds}s` : "dynamic"
+  return use.step({
+    kind: "rate-limit",
+    counter: `rate-limit-by-key, ${length}`,
+    keys: [{ by: "text", text }],
+    ...parts,
+  })
+}
+
+/** Kilobytes in the document. */
+function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefined {
+  const callsMax = use.has("calls") ? use.number("calls", calls) : null
+  const kilobytes = use.has("bandwidth") ? use.number("bandwidth", { min: 1, max: 8_000_000_000 }) : null
+  if (callsMax === undefined || kilobytes === undefined) return undefined
+  if (callsMax === null && kilobytes === null)
+    return use.report(
+      "SP7008",
+      use.at,
+      `\`${use.element.name}\` has neither \`calls\` nor \`bandwidth\``,
+      "Add one.",
+    )
+  return {
+    ...(callsMax === null ? {} : { callsMax }),
+    ...(kilobytes === null ? {} : { bytesMax: kilobytes * 1024 }),
+  }
+}
+
+const longPeriod = { min: 0, max: 315_360_000 }
+
+function quota(use: Use): Used[] | undefined {
+  const { scope, api } = use.context.place
+  const one = (each: Use, what: string): Used[] | undefined => {
+    const volume = volumeOf(each)
+    const periodSeconds = (each.has("renewal-period") ? each : use).number("renewal-period", longPeriod)
+    if (volume === undefined || periodSeconds === undefined) return undefined
+    return each.step({
+      kind: "quota",
+      counter: `${scope.slice(0, 400)}: quota${what}`,
+      ...volume,
+      periodSeconds,
+      keys: callerKeys,
+    })
+  }
+  const lists = [one(use, ""), ...scopedLimits(use, api, (each) => one(each, ` of ${api}`))]
+  return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
+}
+
+function quotaByKey(use: Use): Used[] | undefined {
+  const volume = volumeOf(use)
+  const parts = {
+    text: use.text("counter-key"),
+    periodSeconds: use.number("renewal-period", longPeriod),
+    ...condition(use),
+    ...increment(use),
+  }
+  const startsAt = use.has("first-period-start") ? startOf(use) : null
+  if (!complete(parts) || volume === undefined || startsAt === undefined) return undefined
+  const { text, ...rest } = parts
+  return use.step({
+    kind: "quota",
+    counter: "quota-by-key",
+    ...volume,
+    ...rest,
+    keys: [{ by: "text", text }],
+    ...given("startsAt", startsAt ?? undefined),
+  })
+}
+
+/** The year 1 is how the default is written. */
+function startOf(use: Use): string | null | undefined {
+  const text = use.constant("first-period-start")
+  if (text === undefined || text.startsWith("0001-01-01")) return text === undefined ? undefined : null
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return new Date(time).toISOString()
+  return use.report(
+    "SP7009",
+    use.spanOf("first-period-start"),
+    `\`${shown(text)}\` is no time`,
+    "Write e.g. `2026-01-01T00:00:00Z`.",
+  )
+}
+
+const limited: Readonly<Record<string, AttributeRow>> = {
+  id: optional,
+  name: optional,
+  calls: required,
+  "renewal-period": required,
+}
+const metered: Readonly<Record<string, AttributeRow>> = {
+  id: optional,
+  name: optional,
+  calls: optional,
+  bandwidth: optional,
+  "renewal-period": optional,
+}
+const apis = (attributes: Readonly<Record<string, AttributeRow>>): Readonly<Record<string, ChildRow>> => ({
+  api: { many: true, attributes, children: { operation: { many: true, attributes } } },
+})
+
+export const access: PolicyTable = {
+  "check-header": {
+    sections: ["inbound", "outbound"],
+    attributes: {
+      name: required,
+      "failed-check-httpcode": requiredDynamic,
+      "failed-check-error-message": dynamic,
+      "ignore-case": flag,
+    },
+    children: { value: values },
+    lower: checkHeader,
+  },
+  "ip-filter": {
+    sections: inboundOnly,
+    attributes: { action: { required: true, values: ["allow", "forbid"] } },
+    children: {
+      address: { many: true, text: "literal" },
+      "address-range": { many: true, attributes: { from: required, to: required } },
+    },
+    lower: ipFilter,
+  },
+  cors: {
+    sections: inboundOnly,
+    attributes: { "allow-credentials": optional, "terminate-unmatched-request": optional },
+    children: {
+      "allowed-origins": { required: true, children: { origin: values } },
+      "allowed-methods": {
+        attributes: { "preflight-result-max-age": optional },
+        children: { method: { many: true, text: "literal" } },
+      },
+      "allowed-headers": { children: { header: { many: true, text: "literal" } } },
+      "expose-headers": { children: { header: { many: true, text: "literal" } } },
+    },
+    lower: cors,
+  },
+  "rate-limit": {
+    sections: inboundOnly,
+    attributes: { calls: required, "renewal-period": required, ...signAttributes },
+    children: apis(limited),
+    lower: rateLimit,
+  },
+  "rate-limit-by-key": {
+    sections: inboundOnly,
+    attributes: {
+      calls: requiredDynamic,
+      "renewal-period": requiredDynamic,
+      "counter-key": requiredDynamic,
+      "increment-condition": dynamic,
+      "increment-count": dynamic,
+      ...signAttributes,
+    },
+    lower: rateLimitByKey,
+  },
+  quota: {
+    sections: inboundOnly,
+    attributes: { calls: optional, bandwidth: optional, "renewal-period": required },
+    children: apis(metered),
+    lower: quota,
+  },
+  "quota-by-key": {
+    sections: inboundOnly,
+    attributes: {
+      calls: optional,
+      bandwidth: optional,
+      "renewal-period": required,
+      "counter-key": requiredDynamic,
+      "increment-condition": dynamic,
+      "increment-count": dynamic,
+      "first-period-start": optional,
+    },
+    lower: quotaByKey,
+  },
+}

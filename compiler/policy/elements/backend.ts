@@ -1,0 +1,122 @@
+import { shown } from "../../core/shown.ts"
+import type { Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import { constantOf, textOf } from "../values.ts"
+import { complete, dynamic, flag, given, optional, type PolicyTable } from "./row.ts"
+
+/** A backend of gateway.conf by its id, known now or found per request among all of them; or a URL. */
+function setBackend(use: Use): Used[] | undefined {
+  const { surroundings } = use.context
+  const id = use.value("backend-id")
+  const url = use.value("base-url")
+  if (use.has("backend-id") === use.has("base-url"))
+    return use.report(
+      "SP7008",
+      use.at,
+      "`set-backend-service` has neither or both of `backend-id` and `base-url`",
+      "Write one of the two.",
+    )
+  if (id !== undefined) {
+    const constant = constantOf(id)?.trim()
+    if (constant !== undefined) {
+      const backend = surroundings.backend(constant, id.span)
+      return backend === undefined ? undefined : use.step({ kind: "set-backend", target: { backend } })
+    }
+    const by = textOf(id, surroundings)
+    const cases = surroundings.backends().map(({ id: value, name }) => ({ value, backend: name }))
+    return by === undefined
+      ? undefined
+      : use.step({ kind: "set-backend", target: { by, cases, otherwise: null } })
+  }
+  if (url === undefined) return undefined
+  const text = textOf(url, surroundings)
+  if (text === undefined) return undefined
+  if (typeof text === "string" && !/^https?:\/\/[^/]/i.test(text))
+    return use.report("SP7009", url.span, `\`${shown(text)}\` is no URL`, "Write `https://…`.")
+  return use.step({ kind: "set-backend", target: { url: text, raw: typeof text !== "string" } })
+}
+
+function forwardRequest(use: Use): Used[] | undefined {
+  const { place, surroundings } = use.context
+  const timeoutMs = timeoutOf(use)
+  if (timeoutMs === "wrong") return undefined
+  const parts = {
+    bufferRequest: use.fixedFlag("buffer-request-body", false),
+    bufferResponse: use.fixedFlag("buffer-response", false),
+    failOnStatus: use.fixedFlag("fail-on-error-status-code", false),
+  }
+  if (!complete(parts)) return undefined
+  if (use.fixedFlag("follow-redirects", false) === true)
+    return use.report(
+      "SP7011",
+      use.spanOf("follow-redirects"),
+      "a redirect of the backend is the caller's to follow",
+      "Remove the attribute, or ask the address it leads to with `send-request`.",
+    )
+  if (use.has("http-version") && use.constant("http-version") === "2")
+    surroundings.report.add(
+      "SP7019",
+      use.spanOf("http-version"),
+      "the version of HTTP is a matter of the backend and its certificate",
+      {},
+    )
+  if (use.has("continue-timeout"))
+    surroundings.report.add(
+      "SP7019",
+      use.spanOf("continue-timeout"),
+      "no backend is waited for with `100-continue`",
+      {},
+    )
+  const chosen = Object.fromEntries(Object.entries(parts).filter(([, value]) => value))
+  return use.step({ kind: "forward", backend: place.backend, ...chosen, ...given("timeoutMs", timeoutMs) })
+}
+
+/** Seconds in the document, milliseconds in the plan. */
+function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
+  const name = use.has("timeout-ms") ? "timeout-ms" : "timeout"
+  if (!use.has(name)) return undefined
+  const value = use.value(name)
+  if (value?.kind === "code" && name === "timeout") {
+    const { code } = value.code
+    const inMs = code.replace([
+      { start: 0, end: 0, text: "1000 * (" },
+      { start: code.text.length, end: code.text.length, text: ")" },
+    ])
+    if (value.code.form === "expression") {
+      const expression = use.context.surroundings.compile({ ...value.code, code: inMs })
+      return expression === undefined ? "wrong" : { expression }
+    }
+    use.report(
+      "SP7010",
+      value.span,
+      "a timeout made of statements is not possible",
+      'Set a variable before, and write `@((int)context.Variables["…"])`.',
+    )
+    return "wrong"
+  }
+  const count = use.count(name, { min: 1, max: name === "timeout" ? 3600 : 3_600_000 })
+  if (count === undefined) return "wrong"
+  return typeof count === "number" && name === "timeout" ? count * 1000 : count
+}
+
+export const backend: PolicyTable = {
+  "set-backend-service": {
+    sections: ["inbound", "backend"],
+    attributes: { "base-url": dynamic, "backend-id": dynamic },
+    lower: setBackend,
+  },
+  "forward-request": {
+    sections: ["backend"],
+    attributes: {
+      timeout: dynamic,
+      "timeout-ms": dynamic,
+      "continue-timeout": dynamic,
+      "http-version": optional,
+      "follow-redirects": flag,
+      "buffer-request-body": flag,
+      "buffer-response": flag,
+      "fail-on-error-status-code": flag,
+    },
+    lower: forwardRequest,
+  },
+}

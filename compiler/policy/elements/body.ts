@@ -1,0 +1,125 @@
+import type { ChildRow } from "../shape.ts"
+import type { Used } from "../site.ts"
+import type { DocumentStep } from "../steps.ts"
+import type { Use } from "../use.ts"
+import { textOf } from "../values.ts"
+import { messageOf } from "./message.ts"
+import { complete, everywhere, given, optional, type PolicyTable, required, requiredDynamic } from "./row.ts"
+
+type Body = Extract<DocumentStep, { kind: "set-body" }>["content"]
+
+export const bodyChild: ChildRow = {
+  attributes: {
+    template: { values: ["liquid"] },
+    "xsi-nil": { values: ["blank", "null"] },
+    "parse-date": optional,
+  },
+  children: { value: { text: "body" } },
+  text: "body",
+}
+
+/** What a body is made of. Some documents write the expression into a `<value>` in it. */
+export function bodyOf(use: Use): Body | undefined {
+  const holder = use.child("value") ?? use
+  const liquid = use.has("template")
+  const value = holder.content({ lenient: true })
+  if (use.fixedFlag("parse-date", true) === undefined) return undefined
+  if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
+  if (liquid) {
+    const template = use.constantOf(value, "a template")
+    const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
+    return template === undefined ? undefined : { liquid: template, ...given("xsiNil", xsiNil) }
+  }
+  if (value.kind === "code") {
+    const expression = use.context.surroundings.compile(value.code)
+    return expression === undefined ? undefined : { value: expression }
+  }
+  const text = textOf(value, use.context.surroundings)
+  return text === undefined ? undefined : { text }
+}
+
+function setBody(use: Use): Used[] | undefined {
+  const content = bodyOf(use)
+  if (content === undefined) return undefined
+  return use.step({ kind: "set-body", message: messageOf(use.context.section), media: null, content })
+}
+
+function findAndReplace(use: Use): Used[] | undefined {
+  const parts = { from: use.text("from"), to: use.text("to") }
+  return complete(parts)
+    ? use.step({ kind: "find-replace", message: messageOf(use.context.section), ...parts })
+    : undefined
+}
+
+function xmlToJson(use: Use): Used[] | undefined {
+  const apply = use.choice("apply", ["always", "content-type-xml"], "always")
+  const parts = {
+    style: use.choice("kind", ["direct", "javascript-friendly"], "direct"),
+    considerAccept: use.fixedFlag("consider-accept-header", true),
+    alwaysArray: use.fixedFlag("always-array-child-elements", false),
+  }
+  if (!complete(parts) || apply === undefined) return undefined
+  const message = messageOf(use.context.section)
+  return use.step({
+    kind: "xml-to-json",
+    message,
+    apply: apply === "always" ? apply : "content-type",
+    ...parts,
+  })
+}
+
+function jsonToXml(use: Use): Used[] | undefined {
+  const apply = use.choice("apply", ["always", "content-type-json"], "always")
+  const parts = {
+    considerAccept: use.fixedFlag("consider-accept-header", true),
+    parseDates: use.fixedFlag("parse-date", true),
+    namespaceSeparator: use.has("namespace-separator") ? use.constant("namespace-separator") : "_",
+  }
+  if (!complete(parts) || apply === undefined) return undefined
+  if (parts.namespaceSeparator.length !== 1)
+    return use.report(
+      "SP7009",
+      use.spanOf("namespace-separator"),
+      "the separator is not one character",
+      "Write e.g. `_`.",
+    )
+  return use.step({
+    kind: "json-to-xml",
+    message: messageOf(use.context.section),
+    apply: apply === "always" ? apply : "content-type",
+    ...parts,
+    ...given("namespacePrefix", use.constant("namespace-prefix")),
+    ...given("attributeBlock", use.constant("attribute-block-name")),
+  })
+}
+
+export const body: PolicyTable = {
+  "set-body": { ...bodyChild, sections: everywhere, lower: setBody },
+  "find-and-replace": {
+    sections: everywhere,
+    attributes: { from: requiredDynamic, to: requiredDynamic },
+    lower: findAndReplace,
+  },
+  "xml-to-json": {
+    sections: ["inbound", "outbound", "on-error"],
+    attributes: {
+      kind: { ...required, values: ["direct", "javascript-friendly"] },
+      apply: { ...required, values: ["always", "content-type-xml"] },
+      "consider-accept-header": optional,
+      "always-array-child-elements": optional,
+    },
+    lower: xmlToJson,
+  },
+  "json-to-xml": {
+    sections: ["inbound", "outbound", "on-error"],
+    attributes: {
+      apply: { ...required, values: ["always", "content-type-json"] },
+      "consider-accept-header": optional,
+      "parse-date": optional,
+      "namespace-separator": optional,
+      "namespace-prefix": optional,
+      "attribute-block-name": optional,
+    },
+    lower: jsonToXml,
+  },
+}

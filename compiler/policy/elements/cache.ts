@@ -1,0 +1,212 @@
+import type { ChildRow } from "../shape.ts"
+import type { Used } from "../site.ts"
+import type { DocumentStep } from "../steps.ts"
+import type { Use } from "../use.ts"
+import { textOf } from "../values.ts"
+import {
+  complete,
+  dynamic,
+  everywhere,
+  flag,
+  inboundOnly,
+  optional,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+} from "./row.ts"
+
+type CacheGet = Extract<DocumentStep, { kind: "cache-get" }>
+
+const caching = { values: ["internal", "external", "prefer-external"] }
+const seconds = { min: 0, max: 31_536_000 }
+const vary: ChildRow = { many: true, text: "literal" }
+
+/** There is one cache, in the process: `external` would be another one. */
+function noteExternal(use: Use): void {
+  if (use.has("caching-type") && use.constant("caching-type") === "external")
+    use.context.surroundings.report.add(
+      "SP7019",
+      use.spanOf("caching-type"),
+      "the cache is the process's own",
+      {},
+    )
+}
+
+/** A value: an expression keeps what it is, text is text. */
+export function contentOf(use: Use, name: string): CacheGet["default"] {
+  const value = use.value(name)
+  if (value === undefined) return undefined
+  if (value.kind === "text") return textOf(value, use.context.surroundings)
+  const expression = use.context.surroundings.compile(value.code)
+  return expression === undefined ? undefined : { expression }
+}
+
+/** The field, absent where the attribute is; undefined in it where that is wrong. */
+function optionalContent(use: Use, name: string): { default: CacheGet["default"] } | Record<never, never> {
+  return use.has(name) ? { default: contentOf(use, name) } : {}
+}
+
+function get(use: Use): Used[] | undefined {
+  noteExternal(use)
+  const parts = {
+    key: use.text("key"),
+    variable: use.constant("variable-name"),
+    ...optionalContent(use, "default-value"),
+  }
+  return complete(parts) ? use.step({ kind: "cache-get", ...parts }) : undefined
+}
+
+function set(use: Use): Used[] | undefined {
+  noteExternal(use)
+  const parts = {
+    key: use.text("key"),
+    value: contentOf(use, "value"),
+    seconds: use.count("duration", seconds),
+  }
+  return complete(parts) ? use.step({ kind: "cache-set", ...parts }) : undefined
+}
+
+function remove(use: Use): Used[] | undefined {
+  noteExternal(use)
+  const key = use.text("key")
+  return key === undefined ? undefined : use.step({ kind: "cache-remove", key })
+}
+
+function value(use: Use): Used[] | undefined {
+  noteExternal(use)
+  const steps = use.context.inside(use.element.children)
+  const parts = {
+    key: use.text("key"),
+    variable: use.constant("variable-name"),
+    seconds: use.count("expires-after", seconds),
+    ...(use.has("refresh-after") ? { refreshAfterSeconds: use.count("refresh-after", seconds) } : {}),
+    ...optionalContent(use, "default-value"),
+  }
+  if (!complete(parts)) return undefined
+  return use.step({ kind: "cache-value", ...parts, steps: steps.map(({ id }) => id) }, { steps })
+}
+
+/** Names that stand one per element, or several with `;` between. */
+function names(use: Use, child: string): string[] {
+  return use.children(child).flatMap((each) => {
+    const text = each.ownText()
+    return typeof text === "string"
+      ? text
+          .split(";")
+          .map((name) => name.trim())
+          .filter((name) => name !== "")
+      : []
+  })
+}
+
+function lookup(use: Use): Used[] | undefined {
+  noteExternal(use)
+  const byDeveloper = use.fixedFlag("vary-by-developer", false)
+  const byGroups = use.fixedFlag("vary-by-developer-groups", false)
+  const parts = {
+    authorized: use.fixedFlag("allow-private-response-caching", false),
+    mustRevalidate: use.fixedFlag("must-revalidate", true),
+    downstream: use.choice("downstream-caching-type", ["none", "private", "public"], "none"),
+  }
+  if (!complete(parts) || byDeveloper === undefined || byGroups === undefined) return undefined
+  if (byGroups)
+    return use.report(
+      "SP7011",
+      use.spanOf("vary-by-developer-groups"),
+      "there are no groups of developers",
+      'Write `vary-by-developer-groups="false"`, or vary by a header.',
+    )
+  const { keyed } = use.context.place
+  // A developer is told by the subscription; where nobody has one, all are the same.
+  const key = { text: [{ expression: { lang: "cel" as const, text: "subscription.name", type: "string" } }] }
+  const query =
+    use.children("vary-by-query-parameter").length === 0 ? null : names(use, "vary-by-query-parameter")
+  return use.step({
+    kind: "cache-lookup",
+    varyHeaders: names(use, "vary-by-header").map((name) => name.toLowerCase()),
+    varyQuery: query,
+    ...(byDeveloper && keyed ? { key } : {}),
+    ...parts,
+  })
+}
+
+function store(use: Use): Used[] | undefined {
+  const parts = {
+    seconds: use.count("duration", seconds),
+    ...(use.has("cache-response") ? { storeIf: use.flag("cache-response", false) } : {}),
+  }
+  return complete(parts) ? use.step({ kind: "cache-store", ...parts }) : undefined
+}
+
+export const cache: PolicyTable = {
+  "cache-lookup": {
+    sections: inboundOnly,
+    attributes: {
+      "vary-by-developer": requiredDynamic,
+      "vary-by-developer-groups": requiredDynamic,
+      "caching-type": caching,
+      "downstream-caching-type": { values: ["none", "private", "public"], dynamic: true },
+      "must-revalidate": flag,
+      "allow-private-response-caching": flag,
+    },
+    children: { "vary-by-header": vary, "vary-by-query-parameter": vary },
+    lower: lookup,
+  },
+  "cache-store": {
+    sections: ["outbound"],
+    attributes: { duration: requiredDynamic, "cache-response": flag, "caching-type": caching },
+    lower: store,
+  },
+  "cache-lookup-value": {
+    sections: everywhere,
+    attributes: {
+      key: requiredDynamic,
+      "variable-name": required,
+      "default-value": dynamic,
+      "caching-type": caching,
+    },
+    lower: get,
+  },
+  "cache-store-value": {
+    sections: everywhere,
+    attributes: {
+      key: requiredDynamic,
+      value: requiredDynamic,
+      duration: requiredDynamic,
+      "caching-type": caching,
+    },
+    lower: set,
+  },
+  "cache-remove-value": {
+    sections: everywhere,
+    attributes: { key: requiredDynamic, "caching-type": caching },
+    lower: remove,
+  },
+  "cache-value": {
+    sections: everywhere,
+    attributes: {
+      key: requiredDynamic,
+      "variable-name": required,
+      "expires-after": requiredDynamic,
+      "refresh-after": dynamic,
+      "default-value": dynamic,
+      "caching-type": { ...optional, ...caching },
+    },
+    policies: true,
+    lower: value,
+  },
+}
+
+/** `set-variable` takes values as the cache does. */
+function setVariable(use: Use): Used[] | undefined {
+  const parts = { name: use.constant("name"), value: contentOf(use, "value") }
+  return complete(parts) ? use.step({ kind: "set-variable", ...parts }) : undefined
+}
+
+export const variables: PolicyTable = {
+  "set-variable": {
+    sections: everywhere,
+    attributes: { name: required, value: requiredDynamic },
+    lower: setVariable,
+  },
+}

@@ -1,0 +1,177 @@
+import { elementsOf } from "../ast.ts"
+import type { Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import { bodyChild, bodyOf } from "./body.ts"
+import { headerChild, headerLines, statusChild, statusOf } from "./message.ts"
+import {
+  complete,
+  dynamic,
+  everywhere,
+  given,
+  optional,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+} from "./row.ts"
+
+/** The first `when` that holds, else `otherwise`: steps in steps, from the last to the first. */
+function choose(use: Use): Used[] | undefined {
+  const { element, context } = use
+  const otherwise = use.child("otherwise")
+  let rest = otherwise === undefined ? [] : context.inside(otherwise.element.children)
+  if (use.children("when").length === 0 && !context.document.damaged)
+    return use.report("SP7008", use.at, "`choose` has no `<when>`", 'Add `<when condition="@(…)">…</when>`.')
+  const last = elementsOf(element).at(-1)
+  if (otherwise !== undefined && last?.name !== "otherwise")
+    use.report(
+      "SP7009",
+      otherwise.at,
+      "`otherwise` is not the last in `choose`",
+      "Move it behind the `when`s.",
+    )
+  let broken = false
+  for (const each of use.children("when").reverse()) {
+    const test = each.condition("condition")
+    const matched = context.inside(each.element.children)
+    if (test === undefined) {
+      broken = true
+      continue
+    }
+    const ids = (list: readonly Used[]): string[] => list.map(({ id }) => id)
+    rest = each.step(
+      { kind: "when", test, matched: ids(matched), otherwise: ids(rest) },
+      { matched, otherwise: rest },
+    )
+  }
+  return broken ? undefined : rest
+}
+
+function retry(use: Use): Used[] | undefined {
+  const { children } = use.element
+  const steps = use.context.inside(children)
+  const seconds = { min: 0, max: 86_400 }
+  const parts = {
+    test: use.condition("condition"),
+    times: use.count("count", { min: 1, max: 50 }),
+    intervalSeconds: use.count("interval", seconds),
+    fastFirst: use.flag("first-fast-retry", false),
+    ...given("maxSeconds", use.has("max-interval") ? use.count("max-interval", seconds) : undefined),
+    ...given("deltaSeconds", use.has("delta") ? use.count("delta", seconds) : undefined),
+  }
+  if (!complete(parts)) return undefined
+  if (steps.length === 0) return nothingInside(use)
+  return use.step({ kind: "retry", ...parts, steps: steps.map(({ id }) => id) }, { steps })
+}
+
+function nothingInside(use: Use): undefined {
+  const { report } = use.context.surroundings
+  // What is inside may be wrong, which was reported.
+  if (report.errors > 0 && elementsOf(use.element).length > 0) return undefined
+  return use.report(
+    "SP7008",
+    use.at,
+    `\`${use.element.name}\` holds no policy`,
+    "Put the policies into it, or remove it.",
+  )
+}
+
+/** Each policy inside is a branch. */
+function wait(use: Use): Used[] | undefined {
+  const until = use.choice("for", ["all", "any"], "all")
+  const branches = elementsOf(use.element)
+    .map((child) => use.context.inside([child]))
+    .filter((branch) => branch.length > 0)
+  if (until === undefined) return undefined
+  if (branches.length === 0) return nothingInside(use)
+  const inside = Object.fromEntries(branches.map((branch, index) => [`branches.${index}`, branch]))
+  return use.step(
+    { kind: "parallel", until, branches: branches.map((branch) => branch.map(({ id }) => id)) },
+    inside,
+  )
+}
+
+function limitConcurrency(use: Use): Used[] | undefined {
+  const steps = use.context.inside(use.element.children)
+  const parts = { key: use.text("key"), max: use.number("max-count", { min: 1, max: 1_000_000 }) }
+  if (!complete(parts)) return undefined
+  const counter = `${use.context.place.scope.slice(0, 400)}: limit-concurrency`
+  return use.step(
+    { kind: "limit-concurrency", counter, ...parts, steps: steps.map(({ id }) => id) },
+    { steps },
+  )
+}
+
+function returnResponse(use: Use): Used[] | undefined {
+  const from = use.has("response-variable-name") ? use.constant("response-variable-name") : undefined
+  const statusUse = use.child("set-status")
+  const status = statusUse === undefined ? (from === undefined ? { status: 200 } : {}) : statusOf(statusUse)
+  const headers = headerLines(use)
+  const bodyUse = use.child("set-body")
+  const body = bodyUse === undefined ? undefined : bodyOf(bodyUse)
+  if (status === undefined || headers === undefined || (bodyUse !== undefined && body === undefined))
+    return undefined
+  return use.step({
+    kind: "respond",
+    ...given("from", from),
+    ...status,
+    headers,
+    media: null,
+    ...given("body", body),
+  })
+}
+
+/** The example of the operation is looked up where an OpenAPI description defines the API; else the answer is empty. */
+function mockResponse(use: Use): Used[] | undefined {
+  const status = use.has("status-code") ? use.number("status-code", { min: 200, max: 599 }) : 200
+  const media = use.has("content-type") ? use.constant("content-type") : ""
+  if (status === undefined || media === undefined) return undefined
+  const headers = media === "" ? [] : [{ name: "content-type", action: "set" as const, values: [media] }]
+  return use.step({ kind: "respond", status, headers, media: null })
+}
+
+export const flow: PolicyTable = {
+  choose: {
+    sections: everywhere,
+    children: {
+      when: { many: true, attributes: { condition: requiredDynamic }, policies: true },
+      otherwise: { policies: true },
+    },
+    lower: choose,
+  },
+  retry: {
+    sections: everywhere,
+    attributes: {
+      condition: requiredDynamic,
+      count: requiredDynamic,
+      interval: requiredDynamic,
+      "max-interval": dynamic,
+      delta: dynamic,
+      "first-fast-retry": dynamic,
+    },
+    policies: true,
+    lower: retry,
+  },
+  wait: {
+    sections: everywhere,
+    attributes: { for: { values: ["all", "any"] } },
+    policies: true,
+    lower: wait,
+  },
+  "limit-concurrency": {
+    sections: everywhere,
+    attributes: { key: requiredDynamic, "max-count": required },
+    policies: true,
+    lower: limitConcurrency,
+  },
+  "return-response": {
+    sections: everywhere,
+    attributes: { "response-variable-name": optional },
+    children: { "set-status": statusChild, "set-header": headerChild, "set-body": bodyChild },
+    lower: returnResponse,
+  },
+  "mock-response": {
+    sections: everywhere,
+    attributes: { "status-code": optional, "content-type": optional, index: optional },
+    lower: mockResponse,
+  },
+}

@@ -1,0 +1,204 @@
+import type { Text, TextPart } from "../../../runtime/plan/text.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
+import type { ChildRow } from "../shape.ts"
+import type { Section, Used } from "../site.ts"
+import type { DocumentStep } from "../steps.ts"
+import type { Use } from "../use.ts"
+import { constantOf, textOf, type Value } from "../values.ts"
+import {
+  complete,
+  dynamic,
+  everywhere,
+  optional,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+  values,
+} from "./row.ts"
+
+type StepOf<Kind extends DocumentStep["kind"]> = Extract<DocumentStep, { kind: Kind }>
+type Action = StepOf<"set-header">["action"]
+
+const actions: Readonly<Record<string, Action>> = {
+  override: "set",
+  skip: "default",
+  append: "append",
+  delete: "remove",
+}
+
+/** `<set-header>` as part of another element. */
+export const headerChild: ChildRow = {
+  many: true,
+  attributes: { name: requiredDynamic, "exists-action": { dynamic: true, values: Object.keys(actions) } },
+  children: { value: values },
+}
+
+export const statusChild: ChildRow = { attributes: { code: requiredDynamic, reason: dynamic } }
+export const methodChild: ChildRow = { text: "value" }
+
+/** Which message policies of a section work on. */
+export function messageOf(section: Section): "request" | "response" {
+  return section === "inbound" || section === "backend" ? "request" : "response"
+}
+
+/** The action and the values of `set-header` or `set-query-parameter`. */
+function settingOf(use: Use): { action: Action; values: Text[] } | undefined {
+  const word = use.choice("exists-action", ["override", "skip", "append", "delete"], "override")
+  const texts = use.texts("value")
+  if (word === undefined || texts === undefined) return undefined
+  const action = actions[word] as Action
+  if (action !== "remove" && texts.length === 0)
+    return use.report(
+      "SP7008",
+      use.at,
+      `\`${use.element.name}\` has no \`<value>\``,
+      'Add `<value>…</value>`, or write `exists-action="delete"`.',
+    )
+  return { action, values: action === "remove" ? [] : texts }
+}
+
+const headerPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
+
+/** The name of a header, in lower case. */
+export function headerName(use: Use, attribute: string): string | undefined {
+  const name = use.constant(attribute)?.trim()
+  if (name === undefined || headerPattern.test(name)) return name?.toLowerCase()
+  return use.report(
+    "SP7009",
+    use.spanOf(attribute),
+    `\`${shown(name)}\` is not the name of a header`,
+    "Use letters, digits and `-`.",
+  )
+}
+
+/** A name that may be found per request only. */
+function nameOf(use: Use, pattern: RegExp): string | { text: Text } | undefined {
+  const value = use.value("name")
+  if (value === undefined) return undefined
+  const constant = constantOf(value)?.trim()
+  if (constant === undefined) {
+    const text = textOf(value, use.context.surroundings)
+    return text === undefined ? undefined : { text }
+  }
+  if (pattern.test(constant)) return constant
+  return use.report(
+    "SP7009",
+    value.span,
+    `\`${shown(constant)}\` can't be a name here`,
+    "Use letters, digits and `-`.",
+  )
+}
+
+/** `<set-header>` of a response or of a request of our own. */
+export function headerLine(use: Use): StepOf<"respond">["headers"][number] | undefined {
+  const name = headerName(use, "name")
+  const setting = settingOf(use)
+  return name === undefined || setting === undefined ? undefined : { name, ...setting }
+}
+
+export function headerLines(use: Use): StepOf<"respond">["headers"] | undefined {
+  const lines = use.children("set-header").map(headerLine)
+  return lines.includes(undefined) ? undefined : (lines as StepOf<"respond">["headers"])
+}
+
+function setHeader(use: Use): Used[] | undefined {
+  const name = nameOf(use, headerPattern)
+  const setting = settingOf(use)
+  if (name === undefined || setting === undefined) return undefined
+  const message = messageOf(use.context.section)
+  return use.step({
+    kind: "set-header",
+    message,
+    name: typeof name === "string" ? name.toLowerCase() : name,
+    ...setting,
+  })
+}
+
+function setQuery(use: Use): Used[] | undefined {
+  const name = nameOf(use, /^[^\p{Cc}]{1,128}$/u)
+  const setting = settingOf(use)
+  return name === undefined || setting === undefined
+    ? undefined
+    : use.step({ kind: "set-query", name, ...setting })
+}
+
+/** Text of `<set-method>`; a literal is a token (RFC 9110 section 9.1). */
+export function methodOf(use: Use): Text | undefined {
+  const text = use.ownText()
+  if (typeof text !== "string" || headerPattern.test(text)) return text
+  return use.report("SP7009", use.at, `\`${shown(text)}\` is no method`, "Write e.g. `GET`.")
+}
+
+function setMethod(use: Use): Used[] | undefined {
+  const method = methodOf(use)
+  return method === undefined ? undefined : use.step({ kind: "set-method", method })
+}
+
+/** Status and reason of `<set-status>`. An empty reason is none. */
+export function statusOf(use: Use): Pick<StepOf<"set-status">, "status" | "reason"> | undefined {
+  const status = use.count("code", { min: 100, max: 999 })
+  const reason = use.has("reason") ? use.text("reason") : ""
+  if (status === undefined || reason === undefined) return undefined
+  return { status, ...(reason === "" ? {} : { reason }) }
+}
+
+function setStatus(use: Use): Used[] | undefined {
+  const status = statusOf(use)
+  return status === undefined ? undefined : use.step({ kind: "set-status", ...status })
+}
+
+/** Parameters of the route in a template: `/orders/{id}`. */
+function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | undefined {
+  const { pathParameters } = use.context.place
+  const parts: TextPart[] = []
+  for (const part of value.parts) {
+    if (typeof part !== "string") {
+      parts.push(part)
+      continue
+    }
+    let at = 0
+    for (const found of part.matchAll(/\{\*?([^{}/?&=]{1,128})\}/g)) {
+      const name = found[1] as string
+      if (!pathParameters.includes(name)) {
+        const near = didYouMean(name, pathParameters)
+        return use.report(
+          "SP7009",
+          value.span,
+          `the route has no parameter \`${shown(name)}\`${near}`,
+          "Use parameters of the operation's path, or an expression.",
+        )
+      }
+      if (found.index > at) parts.push(part.slice(at, found.index))
+      parts.push({ expression: { lang: "cel", text: `path.${name}`, type: "string" } })
+      at = found.index + found[0].length
+    }
+    if (at < part.length) parts.push(part.slice(at))
+  }
+  const [first = ""] = parts
+  return parts.length < 2 && typeof first === "string" ? first : { text: parts }
+}
+
+function rewrite(use: Use): Used[] | undefined {
+  const value = use.value("template")
+  const keepQuery = use.fixedFlag("copy-unmatched-params", true)
+  if (value === undefined) return undefined
+  const path = value.kind === "code" ? textOf(value, use.context.surroundings) : templateOf(use, value)
+  if (typeof path === "string" && !path.startsWith("/"))
+    return use.report("SP7009", value.span, `\`${shown(path)}\` is no path`, "A path begins with `/`.")
+  const parts = { path, keepQuery }
+  const raw = value.kind === "code" || value.parts.some((part) => typeof part !== "string")
+  return complete(parts) ? use.step({ kind: "rewrite", ...parts, raw }) : undefined
+}
+
+export const message: PolicyTable = {
+  "set-header": { ...headerChild, sections: everywhere, lower: setHeader },
+  "set-query-parameter": { ...headerChild, sections: ["inbound", "backend"], lower: setQuery },
+  "set-method": { ...methodChild, sections: ["inbound", "backend", "on-error"], lower: setMethod },
+  "set-status": { ...statusChild, sections: everywhere, lower: setStatus },
+  "rewrite-uri": {
+    sections: ["inbound", "backend"],
+    attributes: { template: { ...required, dynamic: true }, "copy-unmatched-params": optional },
+    lower: rewrite,
+  },
+}

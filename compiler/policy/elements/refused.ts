@@ -1,0 +1,73 @@
+/** Policies that are known and not possible: why, and what to write instead. */
+interface Refusal {
+  readonly why: string
+  readonly instead: string
+}
+
+const model: Refusal = {
+  why: "it counts or judges the tokens of one kind of service, language models",
+  instead:
+    "Remove it; limit calls with `rate-limit-by-key`, and count with `emit-metric` what an expression reads from the response.",
+}
+
+export const refused: Readonly<Record<string, Refusal>> = {
+  "validate-client-certificate": {
+    why: "callers show no TLS certificates here",
+    instead:
+      "Let callers come with a token or a key, or end their TLS at a proxy in front, and check the header it sets with `check-header` against a secret.",
+  },
+  "get-authorization-context": {
+    why: "it asks a credential store of one cloud",
+    instead:
+      "Get the token with `send-request`, or declare a token client in gateway.conf and write `authentication-managed-identity` with its resource.",
+  },
+  proxy: {
+    why: "requests to backends go the way the machine's network gives them",
+    instead: "Remove it.",
+  },
+  "log-to-eventhub": {
+    why: "it writes to a service of one cloud",
+    instead: "Write `send-one-way-request` to the service's HTTP address, or `trace` for the log.",
+  },
+  "publish-event": { why: "there are no subscriptions of GraphQL", instead: "Remove it." },
+  "publish-to-dapr": {
+    why: "there is no Dapr beside the gateway",
+    instead: "Write `send-one-way-request` to Dapr's HTTP address.",
+  },
+  "invoke-dapr-binding": {
+    why: "there is no Dapr beside the gateway",
+    instead: "Write `send-request` to Dapr's HTTP address.",
+  },
+  "send-service-bus-message": {
+    why: "it writes to a service of one cloud",
+    instead: "Write `send-request` to the service's HTTP address.",
+  },
+  "xsl-transform": {
+    why: "there are no stylesheets here",
+    instead:
+      "Write `set-body` with an expression over `context.Request.Body.As<XElement>()`, or `xml-to-json` and a Liquid template.",
+  },
+  jsonp: {
+    why: "a callback in a response runs foreign code in a page",
+    instead: "Write `cors` instead: browsers have had it for long.",
+  },
+  "cross-domain": { why: "it serves plug-ins that no browser has any more", instead: "Remove it." },
+  "redirect-content-urls": {
+    why: "addresses in bodies are not looked for",
+    instead: "Write `find-and-replace` with the backend's address and the gateway's.",
+  },
+  "validate-graphql-request": { why: "GraphQL is not looked into", instead: "Remove it." },
+  "validate-odata-request": { why: "OData is not looked into", instead: "Remove it." },
+  "sql-data-source": { why: "the gateway asks no databases", instead: "Forward to a backend that does." },
+  "cosmosdb-data-source": {
+    why: "the gateway asks no databases",
+    instead: "Write `send-request` to the database's HTTP address.",
+  },
+  "http-data-source": { why: "GraphQL is not looked into", instead: "Write `send-request`." },
+  "set-graphql-request": { why: "GraphQL is not looked into", instead: "Remove it." },
+}
+
+/** Why a policy is not possible; undefined for one that is not known at all. */
+export function refusalOf(name: string): Refusal | undefined {
+  return /^(?:azure-openai|llm)-/.test(name) ? model : refused[name]
+}

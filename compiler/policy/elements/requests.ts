@@ -1,0 +1,187 @@
+import type { Text } from "../../../runtime/plan/text.ts"
+import type { ChildRow } from "../shape.ts"
+import type { Used } from "../site.ts"
+import type { Authentication, DocumentStep } from "../steps.ts"
+import type { Use } from "../use.ts"
+import { bodyChild, bodyOf } from "./body.ts"
+import { headerChild, headerLines, methodChild, methodOf } from "./message.ts"
+import {
+  complete,
+  dynamic,
+  everywhere,
+  flag,
+  given,
+  optional,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+} from "./row.ts"
+
+const basic: ChildRow = { attributes: { username: requiredDynamic, password: requiredDynamic } }
+const certificate: ChildRow = {
+  attributes: { "certificate-id": dynamic, thumbprint: dynamic, body: dynamic, password: dynamic },
+}
+const identity: ChildRow = {
+  attributes: {
+    resource: requiredDynamic,
+    "client-id": dynamic,
+    "output-token-variable-name": optional,
+    "ignore-error": flag,
+  },
+}
+
+function basicOf(use: Use): Authentication | undefined {
+  const parts = { user: use.text("username"), password: use.text("password") }
+  return complete(parts) ? { scheme: "basic", ...parts } : undefined
+}
+
+function certificateOf(use: Use): Authentication | undefined {
+  const attribute = ["certificate-id", "thumbprint"].find((name) => use.has(name))
+  if (attribute === undefined || use.has("body")) {
+    const help =
+      'Declare it in gateway.conf: `certificate NAME { cert file("…"); key file("…") }`, and write `certificate-id="NAME"`.'
+    return use.report(
+      "SP7011",
+      use.has("body") ? use.spanOf("body") : use.at,
+      "a certificate made by the document is not possible",
+      help,
+    )
+  }
+  const id = use.constant(attribute)
+  return id === undefined ? undefined : use.context.surroundings.clientCertificate(id, use.spanOf(attribute))
+}
+
+function identityOf(use: Use): Authentication | undefined {
+  const resource = use.constant("resource")
+  // Which identity of the cloud it was: here the declared client says who asks.
+  if (use.has("client-id") && use.text("client-id") === undefined) return undefined
+  if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
+  return use.context.surroundings.identity(resource, use.spanOf("resource"))
+}
+
+const ways: Readonly<Record<string, (use: Use) => Authentication | undefined>> = {
+  "authentication-basic": basicOf,
+  "authentication-certificate": certificateOf,
+  "authentication-managed-identity": identityOf,
+}
+
+const requestChildren: Readonly<Record<string, ChildRow>> = {
+  "set-url": { text: "value" },
+  "set-method": methodChild,
+  "set-header": headerChild,
+  "set-body": bodyChild,
+  "authentication-basic": basic,
+  "authentication-certificate": certificate,
+  "authentication-managed-identity": identity,
+  proxy: { attributes: { url: dynamic, username: dynamic, password: dynamic } },
+}
+
+type Request = Omit<
+  Extract<DocumentStep, { kind: "send-request" }>,
+  "kind" | "wait" | "variable" | "ignoreError"
+>
+
+/** Undefined inside: absent; undefined itself: wrong (reported). */
+function partOf<Value>(
+  use: Use | undefined,
+  read: (use: Use) => Value | undefined,
+): { value: Value | undefined } | undefined {
+  if (use === undefined) return { value: undefined }
+  const value = read(use)
+  return value === undefined ? undefined : { value }
+}
+
+function requestOf(use: Use): Request | undefined {
+  const proxy = use.child("proxy")
+  if (proxy !== undefined)
+    return use.report(
+      "SP7011",
+      proxy.at,
+      "`proxy` is not possible: requests go the way the machine's network gives them",
+      "Remove it, or let the URL lead to a gateway that forwards.",
+    )
+  const authenticationUse = Object.keys(ways).flatMap((name) => use.children(name))[0]
+  const parts = {
+    mode: use.choice("mode", ["new", "copy"], "new"),
+    url: partOf(use.child("set-url"), (each) => urlOf(each)),
+    method: partOf(use.child("set-method"), methodOf),
+    headers: headerLines(use),
+    body: partOf(use.child("set-body"), bodyOf),
+    authentication: partOf(authenticationUse, (each) => ways[each.element.name]?.(each)),
+    timeoutSeconds: use.has("timeout") ? use.count("timeout", { min: 1, max: 3600 }) : 60,
+  }
+  if (!complete(parts)) return undefined
+  if (parts.mode === "new" && use.child("set-url") === undefined && !use.context.document.damaged)
+    return use.report(
+      "SP7008",
+      use.at,
+      `\`${use.element.name}\` has no \`<set-url>\``,
+      'Add `<set-url>…</set-url>`, or write `mode="copy"`.',
+    )
+  return {
+    mode: parts.mode,
+    headers: parts.headers,
+    media: null,
+    timeoutSeconds: parts.timeoutSeconds,
+    ...given("url", parts.url.value),
+    ...given("method", parts.method.value),
+    ...given("body", parts.body.value),
+    ...given("authentication", parts.authentication.value),
+  }
+}
+
+function urlOf(use: Use): Text | undefined {
+  const text = use.ownText()
+  if (typeof text !== "string" || /^https?:\/\/[^/]/i.test(text)) return text
+  return use.report("SP7009", use.at, `\`${text}\` is no URL`, "Write `https://…`.")
+}
+
+function sendRequest(use: Use): Used[] | undefined {
+  const parts = {
+    request: requestOf(use),
+    variable: use.constant("response-variable-name"),
+    ignoreError: use.flag("ignore-error", false),
+  }
+  if (!complete(parts)) return undefined
+  const { request, ...rest } = parts
+  return use.step({ kind: "send-request", ...request, ...rest, wait: true })
+}
+
+function sendOneWay(use: Use): Used[] | undefined {
+  const request = requestOf(use)
+  return request === undefined
+    ? undefined
+    : use.step({ kind: "send-request", ...request, ignoreError: true, wait: false })
+}
+
+function authenticate(use: Use): Used[] | undefined {
+  const authentication = ways[use.element.name]?.(use)
+  const output = use.has("output-token-variable-name")
+    ? { output: use.constant("output-token-variable-name") }
+    : {}
+  if (authentication === undefined || !complete(output)) return undefined
+  return use.step({ kind: "authenticate", authentication, ...output })
+}
+
+export const requests: PolicyTable = {
+  "send-request": {
+    sections: everywhere,
+    attributes: {
+      mode: { values: ["new", "copy"] },
+      "response-variable-name": required,
+      timeout: dynamic,
+      "ignore-error": flag,
+    },
+    children: requestChildren,
+    lower: sendRequest,
+  },
+  "send-one-way-request": {
+    sections: everywhere,
+    attributes: { mode: { values: ["new", "copy"] }, timeout: dynamic },
+    children: requestChildren,
+    lower: sendOneWay,
+  },
+  "authentication-basic": { ...basic, sections: ["inbound", "backend"], lower: authenticate },
+  "authentication-certificate": { ...certificate, sections: ["inbound", "backend"], lower: authenticate },
+  "authentication-managed-identity": { ...identity, sections: everywhere, lower: authenticate },
+}

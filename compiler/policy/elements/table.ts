@@ -1,0 +1,26 @@
+import { access } from "./access.ts"
+import { backend } from "./backend.ts"
+import { body } from "./body.ts"
+import { cache, variables } from "./cache.ts"
+import { flow } from "./flow.ts"
+import { message } from "./message.ts"
+import { requests } from "./requests.ts"
+import type { PolicyTable } from "./row.ts"
+import { telemetry } from "./telemetry.ts"
+import { tokens } from "./tokens.ts"
+import { validation } from "./validation.ts"
+
+/** Every policy of a document, by its name. A new one is a row in the table of its family. */
+export const policies: PolicyTable = {
+  ...access,
+  ...backend,
+  ...body,
+  ...cache,
+  ...flow,
+  ...message,
+  ...requests,
+  ...telemetry,
+  ...tokens,
+  ...validation,
+  ...variables,
+}

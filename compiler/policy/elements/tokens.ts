@@ -1,0 +1,308 @@
+import type { ClaimRule, Count, CredentialSource } from "../../../runtime/plan/steps-access.ts"
+import type { LoadText, Text } from "../../../runtime/plan/text.ts"
+import type { ChildRow } from "../shape.ts"
+import type { NamedValue, SigningKey, Used } from "../site.ts"
+import type { DocumentStep } from "../steps.ts"
+import type { Use } from "../use.ts"
+import { constantOf } from "../values.ts"
+import { headerName } from "./message.ts"
+import {
+  complete,
+  dynamic,
+  flag,
+  given,
+  inboundOnly,
+  optional,
+  type PolicyTable,
+  required,
+  values,
+} from "./row.ts"
+
+type ValidateJwt = Extract<DocumentStep, { kind: "validate-jwt" }>
+
+const claimChild: ChildRow = {
+  many: true,
+  attributes: { name: required, match: { values: ["all", "any"] }, separator: optional },
+  children: { value: values },
+}
+const list = (item: string): ChildRow => ({ children: { [item]: values } })
+
+/** Where the token is: one of three attributes. A header other than Authorization holds the token alone. */
+function sourceOf(use: Use): CredentialSource | undefined {
+  const [first, ...more] = ["header-name", "query-parameter-name", "token-value"].filter((name) =>
+    use.has(name),
+  )
+  if (more.length > 0)
+    return use.report(
+      "SP7009",
+      use.spanOf(more[0] as string),
+      `the token comes from \`${first}\` already`,
+      "Keep one of the two.",
+    )
+  if (first === "query-parameter-name") {
+    const query = use.constant(first)
+    return query === undefined ? undefined : { query, forward: true }
+  }
+  if (first === "token-value") {
+    const text = use.text(first)
+    return text === undefined ? undefined : { text }
+  }
+  const header = first === undefined ? "authorization" : headerName(use, "header-name")
+  if (header === undefined) return undefined
+  if (header !== "authorization") return { header, scheme: null }
+  const scheme = use.has("require-scheme") ? use.constant("require-scheme") : "Bearer"
+  return scheme === undefined ? undefined : { header, scheme }
+}
+
+/** Without `separator` a string is one value, also where it holds blanks. */
+function claimsOf(use: Use): ClaimRule[] | undefined {
+  const rules = (use.child("required-claims")?.children("claim") ?? []).map((each) => {
+    const parts = {
+      claim: each.constant("name"),
+      match: each.choice("match", ["all", "any"], "all"),
+      separator: each.has("separator") ? each.constant("separator") : "",
+      values: each.texts("value"),
+    }
+    if (!complete(parts)) return undefined
+    const test = parts.values.length === 0 ? "present" : parts.match === "all" ? "has-all" : "has-any"
+    return { claim: parts.claim, test, values: parts.values, separator: parts.separator } as ClaimRule
+  })
+  return rules.includes(undefined) ? undefined : (rules as ClaimRule[])
+}
+
+/** What the two policies have in common. */
+function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
+  const status: Count | undefined = use.has("failed-validation-httpcode")
+    ? use.count("failed-validation-httpcode", { min: 400, max: 599 })
+    : 401
+  const parts = {
+    from: sourceOf(use),
+    claims: claimsOf(use),
+    requireExpiration: use.flag("require-expiration-time", true),
+    status,
+    ...textsOf(use, "audiences", "audience"),
+    ...(use.has("clock-skew") ? { clockSkewSeconds: use.count("clock-skew", { min: 0, max: 86_400 }) } : {}),
+    ...(use.has("failed-validation-error-message")
+      ? { message: use.text("failed-validation-error-message") }
+      : {}),
+    ...(use.has("output-token-variable-name") ? { output: use.constant("output-token-variable-name") } : {}),
+  }
+  if (!complete(parts)) return undefined
+  return { ...parts, claimStatus: parts.status }
+}
+
+/** The texts in a list of children, absent where the list is. */
+function textsOf(
+  use: Use,
+  holder: "audiences",
+  item: string,
+): { audiences: Text[] | undefined } | Record<never, never> {
+  const child = use.child(holder)
+  if (child === undefined || child.children(item).length === 0) return {}
+  return { audiences: child.texts(item) }
+}
+
+function validateJwt(use: Use): Used[] | undefined {
+  const { surroundings } = use.context
+  if (use.fixedFlag("require-signed-tokens", true) !== true)
+    return use.report(
+      "SP7011",
+      use.spanOf("require-signed-tokens"),
+      "tokens without a signature are never accepted",
+      "Remove the attribute.",
+    )
+  const decryption = use.child("decryption-keys")
+  if (decryption !== undefined)
+    return use.report(
+      "SP7011",
+      decryption.at,
+      "encrypted tokens are not accepted",
+      "Let the issuer sign tokens, and not encrypt them.",
+    )
+  const issuers: (string | undefined)[] = use.children("openid-config").map((each) => {
+    const discovery = each.loadText("url")
+    return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.at)
+  })
+  const keysUse = use.child("issuer-signing-keys")
+  if (keysUse !== undefined) {
+    const keys = keysUse.children("key").map(keyOf)
+    issuers.push(
+      keys.includes(undefined) ? undefined : surroundings.issuer({ keys: keys as SigningKey[] }, keysUse.at),
+    )
+  }
+  if (issuers.length === 0)
+    return use.report(
+      "SP7008",
+      use.at,
+      "`validate-jwt` knows no keys",
+      'Add `<openid-config url="https://…/.well-known/openid-configuration" />` or `<issuer-signing-keys>`.',
+    )
+  const common = commonOf(use)
+  const issuerUse = use.child("issuers")
+  const issuerValues = issuerUse === undefined ? [] : issuerUse.texts("issuer")
+  if (common === undefined || issuers.includes(undefined) || issuerValues === undefined) return undefined
+  return use.step({
+    kind: "validate-jwt",
+    issuers: issuers as string[],
+    ...common,
+    ...given("issuerValues", issuerValues.length === 0 ? undefined : issuerValues),
+  })
+}
+
+function keyOf(use: Use): SigningKey | undefined {
+  const id = use.has("id") ? use.constant("id") : null
+  if (id === undefined) return undefined
+  if (use.has("n") || use.has("e")) {
+    const parts = { n: use.constant("n"), e: use.constant("e") }
+    if (complete(parts)) return { id, jwk: { kty: "RSA", n: urlSafe(parts.n), e: urlSafe(parts.e) } }
+    return use.has("n") && use.has("e")
+      ? undefined
+      : use.report("SP7008", use.at, "`n` and `e` make a key together", "Add the other one.")
+  }
+  if (use.has("certificate-id")) {
+    const name = use.constant("certificate-id")
+    const certificate =
+      name === undefined
+        ? undefined
+        : use.context.surroundings.certificate(name, use.spanOf("certificate-id"))
+    return certificate === undefined ? undefined : { id, certificate }
+  }
+  const secret = secretOf(use)
+  return secret === undefined ? undefined : { id, secret }
+}
+
+/** A shared secret in Base64: text, or a value or secret of gateway.conf alone. */
+function secretOf(use: Use): NamedValue | undefined {
+  const value = use.content()
+  if (value === undefined)
+    return use.contentRaw === undefined
+      ? use.report("SP7008", use.at, "the key is empty", "Write it in Base64, or `{{NAME}}`.")
+      : undefined
+  const constant = constantOf(value)
+  if (constant !== undefined) {
+    if (/^[A-Za-z0-9+/_=\s-]+$/.test(constant)) return { constant: constant.replace(/\s/g, "") }
+    return use.report("SP7009", value.span, "the key is not Base64", "Write it in Base64, or `{{NAME}}`.")
+  }
+  const [part, ...more] = value.kind === "text" ? value.parts : []
+  if (part !== undefined && typeof part !== "string" && more.length === 0) return part
+  return use.report(
+    "SP7010",
+    value.span,
+    "a key must be known when the plan is loaded",
+    "Write `{{NAME}}` alone.",
+  )
+}
+
+function urlSafe(base64: string): string {
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "").trim()
+}
+
+/**
+ * Tokens of one tenant: those of both versions, which differ in issuer and in the claim that names the client. So there may be two checks, of
+ * which one must pass.
+ */
+function validateAzureAdToken(use: Use): Used[] | undefined {
+  const tenant = use.loadText("tenant-id")
+  const common = commonOf(use)
+  const clients = use.child("client-application-ids")?.texts("application-id") ?? []
+  const backends = use.child("backend-application-ids")?.texts("application-id") ?? []
+  const decryption = use.child("decryption-keys")
+  if (decryption !== undefined)
+    return use.report(
+      "SP7011",
+      decryption.at,
+      "encrypted tokens are not accepted",
+      "Let the issuer sign tokens, and not encrypt them.",
+    )
+  if (tenant === undefined || common === undefined) return undefined
+  if (typeof tenant === "string" && /^(?:common|organizations|consumers)$/.test(tenant))
+    return use.report(
+      "SP7011",
+      use.spanOf("tenant-id"),
+      "tokens of any tenant are not accepted",
+      "Name the tenant.",
+    )
+  const audiences = [...(common.audiences ?? []), ...backends]
+  const steps = [
+    { path: "/v2.0/.well-known/openid-configuration", claim: "azp" },
+    { path: "/.well-known/openid-configuration", claim: "appid" },
+  ].map(({ path, claim }) => {
+    const discovery = urlOf(tenant, path)
+    const issuer = use.context.surroundings.issuer({ discovery }, use.at)
+    const rule: ClaimRule[] = clients.length === 0 ? [] : [{ claim, test: "equals-any", values: clients }]
+    return issuer === undefined
+      ? []
+      : use.step({
+          kind: "validate-jwt",
+          ...common,
+          issuers: [issuer],
+          claims: [...common.claims, ...rule],
+          ...given("audiences", audiences.length === 0 ? undefined : audiences),
+        })
+  })
+  const all = steps.flat()
+  return all.length < 2
+    ? undefined
+    : use.step({ kind: "any-of", steps: all.map(({ id }) => id) }, { steps: all })
+}
+
+function urlOf(tenant: LoadText, path: string): LoadText {
+  const host = "https://login.microsoftonline.com/"
+  if (typeof tenant === "string") return `${host}${tenant}${path}`
+  return { text: [host, ...tenant.text, path] }
+}
+
+const common = {
+  "header-name": optional,
+  "query-parameter-name": optional,
+  "token-value": dynamic,
+  "failed-validation-httpcode": dynamic,
+  "failed-validation-error-message": dynamic,
+  "require-expiration-time": flag,
+  "require-scheme": optional,
+  "require-signed-tokens": flag,
+  "clock-skew": dynamic,
+  "output-token-variable-name": optional,
+}
+
+export const tokens: PolicyTable = {
+  "validate-jwt": {
+    sections: inboundOnly,
+    attributes: common,
+    children: {
+      "openid-config": { many: true, attributes: { url: required } },
+      "issuer-signing-keys": {
+        children: {
+          key: {
+            many: true,
+            text: "literal",
+            attributes: { id: optional, "certificate-id": optional, n: optional, e: optional },
+          },
+        },
+      },
+      "decryption-keys": {
+        children: {
+          key: { many: true, text: "literal", attributes: { id: optional, "certificate-id": optional } },
+        },
+      },
+      audiences: list("audience"),
+      issuers: list("issuer"),
+      "required-claims": { children: { claim: claimChild } },
+    },
+    lower: validateJwt,
+  },
+  "validate-azure-ad-token": {
+    sections: inboundOnly,
+    attributes: { "tenant-id": required, ...common },
+    children: {
+      "client-application-ids": list("application-id"),
+      "backend-application-ids": list("application-id"),
+      audiences: list("audience"),
+      "required-claims": { children: { claim: claimChild } },
+      "decryption-keys": {
+        children: { key: { many: true, text: "literal", attributes: { "certificate-id": optional } } },
+      },
+    },
+    lower: validateAzureAdToken,
+  },
+}

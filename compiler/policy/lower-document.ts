@@ -1,0 +1,132 @@
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
+import { lowerSection } from "./lower-section.ts"
+import { fits } from "./shape.ts"
+import { type Place, type Section, type Surroundings, sections, type Used } from "./site.ts"
+
+/** The steps of the four sections. */
+export type DocumentSteps = Readonly<Record<Section, readonly Used[]>>
+
+/** Policies that keep callers out; cut by an outer section that is left out they are gone without a trace. */
+const guards: ReadonlySet<string> = new Set([
+  "validate-jwt",
+  "any-of",
+  "introspect",
+  "basic-auth",
+  "check-header",
+  "ip-filter",
+  "rate-limit",
+  "quota",
+  "limit-concurrency",
+  "validate-content",
+  "validate-parameters",
+])
+
+/**
+ * The steps of a document where it is used. `outer` is what the documents of outer scopes have: `<base />` stands for it, a section without `<base />`
+ * has its own policies only, and a section that is not there is as if it were `<base />` alone.
+ */
+export function lowerDocument(
+  document: PolicyDocument,
+  place: Place,
+  surroundings: Surroundings,
+  outer: DocumentSteps,
+): DocumentSteps {
+  const { root } = document
+  if (root === undefined) return outer
+  const { report } = surroundings
+  if (root.name !== "policies") {
+    report.add("SP7002", root.nameSpan, "a fragment is a part of documents and no document", {
+      help: 'Name a document that begins with `<policies>`; a fragment is declared by `documents { fragment "ID" "FILE" }`.',
+    })
+    return outer
+  }
+  const found = sectionsOf(root, document, surroundings)
+  const lowered = (section: Section): readonly Used[] => {
+    const element = found.get(section)
+    if (element === undefined) return outer[section]
+    const steps = lowerSection(element, document, { section, place, surroundings, outer: outer[section] })
+    noteCut(element, section, outer[section], surroundings)
+    return steps
+  }
+  const steps = {
+    inbound: lowered("inbound"),
+    backend: lowered("backend"),
+    outbound: lowered("outbound"),
+    "on-error": lowered("on-error"),
+  }
+  const backend = found.get("backend")
+  if (
+    backend !== undefined &&
+    !document.damaged &&
+    report.errors === 0 &&
+    !forwards(steps.backend, surroundings)
+  )
+    report.add("SP7015", backend.nameSpan, "`backend` has neither `<base />` nor `<forward-request />`")
+  return steps
+}
+
+function sectionsOf(
+  root: Element,
+  document: PolicyDocument,
+  { report }: Surroundings,
+): Map<Section, Element> {
+  const found = new Map<Section, Element>()
+  for (const attribute of root.attributes)
+    report.add("SP7007", attribute.nameSpan, `\`policies\` has no attribute \`${shown(attribute.name)}\``, {
+      help: "Remove it.",
+    })
+  for (const child of elementsOf(root)) {
+    const section = sections.find((each) => each === child.name)
+    const earlier = section === undefined ? undefined : found.get(section)
+    if (section === undefined)
+      report.add(
+        "SP7006",
+        child.nameSpan,
+        `\`policies\` holds no \`${shown(child.name)}\`${didYouMean(child.name, sections)}`,
+        {
+          help: "It holds `inbound`, `backend`, `outbound` and `on-error`; policies stand in them.",
+        },
+      )
+    else if (earlier !== undefined)
+      report.add("SP7006", child.nameSpan, `\`${section}\` is there twice`, {
+        help: "Put all its policies into one.",
+        related: [{ span: earlier.nameSpan, message: "the first" }],
+      })
+    else if (fits({ ...child, children: [] }, {}, document, report)) found.set(section, child)
+  }
+  for (const child of root.children)
+    if (child.kind === "text")
+      report.add("SP7001", child.raw.span, "text stands between sections", { help: "Remove it." })
+  return found
+}
+
+function noteCut(
+  element: Element,
+  section: Section,
+  outer: readonly Used[],
+  surroundings: Surroundings,
+): void {
+  if (holdsBase(element)) return
+  const guard = everyStep(outer).find((step) => guards.has(surroundings.kindOf(step.id) ?? ""))
+  if (guard !== undefined)
+    surroundings.report.add(
+      "SP7014",
+      element.nameSpan,
+      `\`${section}\` has no \`<base />\`, so the \`${surroundings.kindOf(guard.id)}\` of ${guard.origin} does not run`,
+    )
+}
+
+function holdsBase(element: Element): boolean {
+  return elementsOf(element).some((child) => child.name === "base" || holdsBase(child))
+}
+
+/** Steps and those inside of them. */
+export function everyStep(steps: readonly Used[]): Used[] {
+  return steps.flatMap((step) => [step, ...Object.values(step.inside).flatMap(everyStep)])
+}
+
+function forwards(steps: readonly Used[], surroundings: Surroundings): boolean {
+  return everyStep(steps).some((step) => ["forward", "respond"].includes(surroundings.kindOf(step.id) ?? ""))
+}

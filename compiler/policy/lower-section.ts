@@ -1,0 +1,152 @@
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import { attributeOf, type Element, type Node, type PolicyDocument } from "./ast.ts"
+import { refusalOf, refused } from "./elements/refused.ts"
+import { policies } from "./elements/table.ts"
+import { fits, listed } from "./shape.ts"
+import type { Place, Section, Surroundings, Used } from "./site.ts"
+import { type Context, Use } from "./use.ts"
+
+const fragmentsMax = 20
+const stepsMax = 5_000
+
+/** Elements that no table has: they are part of how documents are put together. */
+const structure = ["base", "include-fragment"]
+
+/**
+ * Makes steps of one section of a document. `outer` is what outer scopes have in this section: `<base />` stands for it.
+ */
+export function lowerSection(
+  element: Element,
+  document: PolicyDocument,
+  {
+    section,
+    place,
+    surroundings,
+    outer,
+  }: { section: Section; place: Place; surroundings: Surroundings; outer: readonly Used[] },
+): Used[] {
+  return new SectionLowering(section, place, surroundings, outer).nodes(element.children, document, [])
+}
+
+class SectionLowering {
+  readonly #section: Section
+  readonly #place: Place
+  readonly #surroundings: Surroundings
+  readonly #outer: readonly Used[]
+  #steps = 0
+
+  constructor(section: Section, place: Place, surroundings: Surroundings, outer: readonly Used[]) {
+    this.#section = section
+    this.#place = place
+    this.#surroundings = surroundings
+    this.#outer = outer
+  }
+
+  nodes(nodes: readonly Node[], document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+    const steps: Used[] = []
+    let answered = false
+    for (const node of nodes) {
+      if (node.kind === "comment") continue
+      if (node.kind === "text") {
+        this.#surroundings.report.add("SP7001", trimmed(node.raw.span), "text stands between policies", {
+          help: "Remove it; what a policy needs stands in its element.",
+        })
+        continue
+      }
+      if (answered)
+        this.#surroundings.report.add(
+          "SP7018",
+          node.nameSpan,
+          `\`${node.name}\` stands behind what always answers`,
+        )
+      steps.push(...this.#element(node, document, fragments))
+      answered = answers(node)
+    }
+    this.#steps += steps.length
+    return steps
+  }
+
+  #element(element: Element, document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+    const { report } = this.#surroundings
+    const { name } = element
+    if (this.#steps > stepsMax) {
+      if (this.#steps !== Number.POSITIVE_INFINITY)
+        report.add(
+          "SP7003",
+          element.nameSpan,
+          `with its fragments the section has more than ${stepsMax} policies`,
+        )
+      this.#steps = Number.POSITIVE_INFINITY
+      return []
+    }
+    if (name === "base") return fits(element, {}, document, report) ? [...this.#outer] : []
+    if (name === "include-fragment") return this.#fragment(element, document, fragments)
+    const row = Object.hasOwn(policies, name) ? policies[name] : undefined
+    if (row === undefined) {
+      this.#reportUnknown(element)
+      return []
+    }
+    if (!row.sections.includes(this.#section)) {
+      report.add("SP7006", element.nameSpan, `\`${name}\` can't stand in \`${this.#section}\``, {
+        help: `It stands in ${listed(row.sections, "or")}.`,
+      })
+      return []
+    }
+    if (!fits(element, row, document, report)) return []
+    const context: Context = {
+      document,
+      section: this.#section,
+      place: this.#place,
+      surroundings: this.#surroundings,
+      inside: (nodes) => this.nodes(nodes, document, fragments),
+    }
+    return row.lower(new Use(element, context)) ?? []
+  }
+
+  #reportUnknown({ name, nameSpan }: Element): void {
+    const { report } = this.#surroundings
+    const refusal = refusalOf(name)
+    if (refusal !== undefined) {
+      report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
+      return
+    }
+    const known = [...Object.keys(policies), ...structure, ...Object.keys(refused)]
+    report.add("SP7005", nameSpan, `there is no policy \`${shown(name)}\`${didYouMean(name, known)}`)
+  }
+
+  #fragment(element: Element, document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+    const { report } = this.#surroundings
+    if (!fits(element, { attributes: { "fragment-id": { required: true } } }, document, report)) return []
+    const raw = attributeOf(element, "fragment-id")?.raw
+    if (raw === undefined) return []
+    const id = raw.span.file.text.slice(raw.span.start, raw.span.end).trim()
+    const fragment = this.#surroundings.fragment(id, raw.span)
+    if (fragment?.root === undefined) return []
+    if (fragments.includes(fragment) || fragments.length >= fragmentsMax) {
+      const what = fragments.includes(fragment) ? "includes itself" : `is inside of ${fragmentsMax} others`
+      report.add("SP7013", raw.span, `the fragment \`${shown(id)}\` ${what}`)
+      return []
+    }
+    if (fragment.root.name !== "fragment") {
+      report.add("SP7002", fragment.root.nameSpan, `\`${shown(id)}\` is no fragment`, {
+        help: "A fragment begins with `<fragment>`.",
+        related: [{ span: raw.span, message: "included here" }],
+      })
+      return []
+    }
+    return this.nodes(fragment.root.children, fragment, [...fragments, fragment])
+  }
+}
+
+/** Whether nothing behind an element runs. */
+function answers(element: Element): boolean {
+  return element.name === "return-response" || element.name === "mock-response"
+}
+
+/** A span without the blanks at its ends. */
+function trimmed({ file, start, end }: Span): Span {
+  const text = file.text.slice(start, end)
+  return file.span(start + text.length - text.trimStart().length, start + text.trimEnd().length)
+}

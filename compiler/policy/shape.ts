@@ -1,0 +1,158 @@
+import type { Report } from "../core/diagnostic.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
+import { beginsExpression } from "./reader/expression-scan.ts"
+
+/** What an attribute may hold. */
+export interface AttributeRow {
+  readonly required?: true
+  /** It may be an expression; otherwise its value must be known when the plan is made. */
+  readonly dynamic?: true
+  /** The values there are. */
+  readonly values?: readonly string[]
+}
+
+/** What an element may hold: a row of a table, not code. */
+export interface Shape {
+  readonly attributes?: Readonly<Record<string, AttributeRow>>
+  readonly children?: Readonly<Record<string, ChildRow>>
+  /** It has text: a literal, perhaps an expression; `body`: anything. */
+  readonly text?: "literal" | "value" | "body"
+  /** It holds policies instead of children of its own. */
+  readonly policies?: true
+}
+
+export interface ChildRow extends Shape {
+  readonly required?: true
+  readonly many?: true
+}
+
+/** Attributes every policy may have: `id` names it in errors. */
+const common: Readonly<Record<string, AttributeRow>> = { id: {} }
+
+/** Whether an element is as its shape says; what is not is reported (SP7006 to SP7010). */
+export function fits(element: Element, shape: Shape, document: PolicyDocument, report: Report): boolean {
+  const before = report.errors
+  checkAttributes(element, shape, document, report)
+  checkText(element, shape, report)
+  if (shape.policies !== true) checkChildren(element, shape, document, report)
+  return report.errors === before
+}
+
+function checkAttributes(
+  element: Element,
+  { attributes = {} }: Shape,
+  document: PolicyDocument,
+  report: Report,
+): void {
+  for (const { name, nameSpan, raw } of element.attributes) {
+    const row = attributes[name] ?? common[name]
+    if (row === undefined) {
+      const known = Object.keys(attributes)
+      const help =
+        known.length === 0 ? "Remove it: the element has no attributes." : `It has ${listed(known)}.`
+      const near = didYouMean(name, known)
+      report.add("SP7007", nameSpan, `\`${element.name}\` has no attribute \`${shown(name)}\`${near}`, {
+        help,
+      })
+    } else if (raw.inner !== undefined && row.dynamic !== true) {
+      const help = row.values === undefined ? {} : { help: `Write ${listed(row.values, "or")}.` }
+      report.add(
+        "SP7010",
+        raw.span,
+        `\`${name}\` of \`${element.name}\` must be known when the plan is made`,
+        help,
+      )
+    } else if (raw.inner === undefined && row.values !== undefined) {
+      const text = element.attributes.find((each) => each.name === name)?.raw.span
+      const value = text === undefined ? "" : text.file.text.slice(text.start, text.end).trim()
+      if (!row.values.includes(value) && !/^\{\{.*\}\}$/.test(value))
+        report.add(
+          "SP7009",
+          raw.span,
+          `\`${name}\` can't be \`${shown(value)}\`${didYouMean(value, row.values)}`,
+          {
+            help: `Write ${listed(row.values, "or")}.`,
+          },
+        )
+    }
+  }
+  if (document.damaged) return
+  for (const [name, row] of Object.entries(attributes))
+    if (row.required === true && !element.attributes.some((each) => each.name === name))
+      report.add("SP7008", element.nameSpan, `\`${element.name}\` has no \`${name}\``, {
+        help: `Add \`${name}="…"\`.`,
+      })
+}
+
+function checkText(element: Element, { text, policies }: Shape, report: Report): void {
+  for (const child of element.children) {
+    if (child.kind !== "text") continue
+    const { raw } = child
+    if (text === undefined) {
+      const help =
+        policies === true
+          ? "Remove it; an expression stands in an attribute or in an element such as `<value>`."
+          : "Remove it."
+      report.add("SP7006", raw.span, `\`${element.name}\` holds no text`, { help })
+    } else if (text === "literal" && raw.inner !== undefined)
+      report.add("SP7010", raw.span, `\`${element.name}\` must be known when the plan is made`)
+    else if (
+      text !== "body" &&
+      raw.inner === undefined &&
+      holdsExpression(raw.span.file.text.slice(raw.span.start, raw.span.end))
+    )
+      report.add("SP7004", raw.span, "an expression is not alone", {
+        help: 'An expression is the whole text: write the rest into it, e.g. `@($"before{…}after")`.',
+      })
+  }
+}
+
+function holdsExpression(text: string): boolean {
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1))
+    if (beginsExpression(text, at)) return true
+  return false
+}
+
+function checkChildren(
+  element: Element,
+  { children = {} }: Shape,
+  document: PolicyDocument,
+  report: Report,
+): void {
+  const first = new Map<string, Element>()
+  for (const child of elementsOf(element)) {
+    const row = children[child.name]
+    if (row === undefined) {
+      const known = Object.keys(children)
+      const near = didYouMean(child.name, known)
+      report.add("SP7006", child.nameSpan, `\`${element.name}\` holds no \`${shown(child.name)}\`${near}`, {
+        help: known.length === 0 ? "Remove it." : `It holds ${listed(known.map((name) => `<${name}>`))}.`,
+      })
+      continue
+    }
+    const earlier = first.get(child.name)
+    if (earlier !== undefined && row.many !== true)
+      report.add("SP7006", child.nameSpan, `\`${child.name}\` is there twice`, {
+        help: "Keep one of the two.",
+        related: [{ span: earlier.nameSpan, message: "the first" }],
+      })
+    else first.set(child.name, child)
+    fits(child, row, document, report)
+  }
+  if (document.damaged) return
+  for (const [name, row] of Object.entries(children))
+    if (row.required === true && !first.has(name))
+      report.add("SP7008", element.nameSpan, `\`${element.name}\` has no \`<${name}>\``, {
+        help: `Add \`<${name}>…</${name}>\`.`,
+      })
+}
+
+/** `` `a`, `b` and `c` ``. */
+export function listed(words: readonly string[], conjunction: "and" | "or" = "and"): string {
+  const marked = words.map((word) => `\`${word}\``)
+  return marked.length < 2
+    ? (marked[0] ?? "")
+    : `${marked.slice(0, -1).join(", ")} ${conjunction} ${marked.at(-1)}`
+}

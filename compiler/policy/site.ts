@@ -1,0 +1,85 @@
+import type { Expression, LoadText } from "../../runtime/plan/text.ts"
+import type { Report } from "../core/diagnostic.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import type { PolicyDocument } from "./ast.ts"
+import type { SourceText } from "./source-text.ts"
+import type { Authentication, DocumentStep } from "./steps.ts"
+
+/** A section of a document. */
+export type Section = "inbound" | "backend" | "outbound" | "on-error"
+/** The sections in the order they run. */
+export const sections: readonly Section[] = ["inbound", "backend", "outbound", "on-error"]
+
+/** A step where it is used: its key in the plan, where it was written, the steps inside of it. */
+export interface Used {
+  readonly id: string
+  /** `orders.policy.xml:12`. */
+  readonly origin: string
+  readonly inside: Readonly<Record<Inside, readonly Used[]>>
+}
+
+/** How lists of steps inside of a step are called, e.g. `matched`; branches of `parallel` are `branches.0`, `branches.1`, … */
+type Inside = string
+
+/** A named value: its text, or the value or secret of the plan that has it. */
+export type NamedValue =
+  | { readonly constant: string }
+  | { readonly value: string }
+  | { readonly secret: string }
+
+/** A key of `issuer-signing-keys`: a JWK, a certificate declared in gateway.conf, or a shared secret (Base64). */
+export type SigningKey =
+  | { readonly id: string | null; readonly jwk: Readonly<Record<string, string>> }
+  | { readonly id: string | null; readonly certificate: string }
+  | { readonly id: string | null; readonly secret: NamedValue }
+
+/** Where the keys of tokens come from: OIDC discovery, or the document itself. */
+export type IssuerSource = { readonly discovery: LoadText } | { readonly keys: readonly SigningKey[] }
+
+/** An expression that is to be compiled: `code` is what stands between the brackets. */
+export interface Code {
+  readonly code: SourceText
+  /** `@(…)` or `@{…}`. */
+  readonly form: "expression" | "statements"
+  readonly section: Section
+}
+
+/** What documents find outside of themselves. Each answers undefined after it has reported what is wrong at `span`. */
+export interface Surroundings {
+  readonly report: Report
+  /** Puts a step into the plan. */
+  step(step: DocumentStep, at: Span, inside?: Used["inside"]): Used
+  /** The kind of a step that `step` put there. */
+  kindOf(id: string): string | undefined
+  /** A value or secret of gateway.conf; undefined (not reported) where there is none of this name. */
+  named(name: string): NamedValue | undefined
+  /** Names that `named` knows, for hints. */
+  namedNames(): readonly string[]
+  backend(id: string, span: Span): string | undefined
+  /** All backends by the ids documents call them. */
+  backends(): readonly { readonly id: string; readonly name: string }[]
+  fragment(id: string, span: Span): PolicyDocument | undefined
+  /** A certificate of gateway.conf whose key verifies tokens. */
+  certificate(id: string, span: Span): string | undefined
+  /** A certificate of gateway.conf that requests are sent with. */
+  clientCertificate(id: string, span: Span): Authentication | undefined
+  /** What stands for a managed identity's tokens for a resource. */
+  identity(resource: string, span: Span): Authentication | undefined
+  issuer(source: IssuerSource, span: Span): string | undefined
+  schema(id: string, span: Span): string | undefined
+  compile(code: Code): Expression | undefined
+}
+
+/** Where the sections of a document run. */
+export interface Place {
+  readonly file: SourceFile
+  /** Names the scope in counters: `api orders`. */
+  readonly scope: string
+  readonly api: string
+  /** Parameters of the route's path. */
+  readonly pathParameters: readonly string[]
+  /** The backend that gateway.conf names for the route. */
+  readonly backend: string | null
+  /** Callers come with a subscription. */
+  readonly keyed: boolean
+}

@@ -1,0 +1,242 @@
+import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
+import type { Expression, LoadText, Text } from "../../runtime/plan/text.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import { attributeOf, type Element, elementsOf, type Node, type PolicyDocument, type Raw } from "./ast.ts"
+import type { Place, Section, Surroundings, Used } from "./site.ts"
+import type { DocumentStep } from "./steps.ts"
+import { constantOf, type Reading, readValue, textOf, type Value } from "./values.ts"
+
+/** What lowering of an element works with. The element's shape was checked; getters report what is wrong in values and answer undefined. */
+export interface Context {
+  readonly document: PolicyDocument
+  readonly section: Section
+  readonly place: Place
+  readonly surroundings: Surroundings
+  /** Steps of the policies in an element. */
+  readonly inside: (nodes: readonly Node[]) => Used[]
+}
+
+/** Bounds of a whole number, and what its bounds are called. */
+interface Bounds {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** An element where it is used: reads its attributes, texts and children as what they mean. */
+export class Use {
+  readonly element: Element
+  readonly context: Context
+
+  constructor(element: Element, context: Context) {
+    this.element = element
+    this.context = context
+  }
+
+  /** The element's tag, which is where its steps come from. */
+  get at(): Span {
+    return this.element.nameSpan
+  }
+
+  step(step: DocumentStep, inside: Used["inside"] = {}): Used[] {
+    return [this.context.surroundings.step(step, this.at, inside)]
+  }
+
+  report(
+    code: "SP7008" | "SP7009" | "SP7010" | "SP7011" | "SP7012",
+    span: Span,
+    detail: string,
+    help: string,
+  ): undefined {
+    this.context.surroundings.report.add(code, span, detail, { help })
+  }
+
+  has(name: string): boolean {
+    return attributeOf(this.element, name) !== undefined
+  }
+
+  spanOf(name: string): Span {
+    return attributeOf(this.element, name)?.raw.span ?? this.at
+  }
+
+  children(name: string): Use[] {
+    return elementsOf(this.element)
+      .filter((child) => child.name === name)
+      .map((child) => new Use(child, this.context))
+  }
+
+  child(name: string): Use | undefined {
+    return this.children(name)[0]
+  }
+
+  /** The value of an attribute; undefined when it is absent or wrong. */
+  value(name: string, reading: Partial<Reading> = {}): Value | undefined {
+    const raw = attributeOf(this.element, name)?.raw
+    return raw === undefined ? undefined : this.#read(raw, { exact: true, ...reading })
+  }
+
+  /** The element's text as a value; undefined when it has none. */
+  content(reading: Partial<Reading> = {}): Value | undefined {
+    const text = this.element.children.find((child) => child.kind === "text")
+    return text?.kind === "text" ? this.#read(text.raw, reading) : undefined
+  }
+
+  get contentRaw(): Raw | undefined {
+    const text = this.element.children.find((child) => child.kind === "text")
+    return text?.kind === "text" ? text.raw : undefined
+  }
+
+  text(name: string): Text | undefined {
+    const value = this.value(name)
+    return value === undefined ? undefined : textOf(value, this.context.surroundings)
+  }
+
+  /** The element's text; empty where it has none. */
+  ownText(): Text | undefined {
+    if (this.contentRaw === undefined) return ""
+    const value = this.content()
+    return value === undefined ? undefined : textOf(value, this.context.surroundings)
+  }
+
+  /** Texts of all children of a name. */
+  texts(name: string): Text[] | undefined {
+    const texts = this.children(name).map((child) => child.ownText())
+    return texts.includes(undefined) ? undefined : (texts as Text[])
+  }
+
+  /** A value that must be text known now. */
+  constant(name: string): string | undefined {
+    const value = this.value(name)
+    return value === undefined ? undefined : this.constantOf(value, `\`${name}\``)
+  }
+
+  constantOf(value: Value, what: string): string | undefined {
+    const constant = constantOf(value)
+    if (constant !== undefined) return constant
+    return this.report(
+      "SP7010",
+      value.span,
+      `${what} must be known when the plan is made`,
+      "Write it as text, or give the named value as text in gateway.conf.",
+    )
+  }
+
+  /** Text of constants and named values. */
+  loadText(name: string): LoadText | undefined {
+    const value = this.value(name)
+    if (value === undefined) return undefined
+    const constant = constantOf(value)
+    if (constant !== undefined) return constant
+    if (value.kind === "text" && value.parts.every((part) => typeof part === "string" || "value" in part))
+      return { text: value.parts as (string | { value: string })[] }
+    return this.report(
+      "SP7010",
+      value.span,
+      `\`${name}\` must be known when the plan is loaded`,
+      "Use text and `value`s, no secret and no expression.",
+    )
+  }
+
+  choice<const Word extends string>(name: string, words: readonly Word[], byDefault: Word): Word | undefined {
+    if (!this.has(name)) return byDefault
+    const constant = this.constant(name)
+    if (constant === undefined) return undefined
+    const found = words.find((word) => word === constant.trim())
+    if (found !== undefined) return found
+    return this.report(
+      "SP7009",
+      this.spanOf(name),
+      `\`${name}\` can't be \`${shown(constant)}\``,
+      `Write ${words.map((word) => `\`${word}\``).join(", ")}.`,
+    )
+  }
+
+  flag(name: string, byDefault: boolean): Flag | undefined {
+    const value = this.value(name)
+    if (value === undefined) return this.has(name) ? undefined : byDefault
+    if (value.kind === "code") return this.#dynamic(value)
+    const named = soleValue(value)
+    if (named !== undefined) return { expression: { lang: "cel", text: `${named} == "true"`, type: "bool" } }
+    const constant = this.constantOf(value, `\`${name}\``)
+    if (constant === undefined) return undefined
+    if (/^(?:true|false)$/i.test(constant)) return /^true$/i.test(constant)
+    return this.report(
+      "SP7009",
+      value.span,
+      `\`${name}\` can't be \`${shown(constant)}\``,
+      "Write `true` or `false`.",
+    )
+  }
+
+  /** Yes or no that is known now. */
+  fixedFlag(name: string, byDefault: boolean): boolean | undefined {
+    const flag = this.flag(name, byDefault)
+    if (typeof flag !== "object") return flag
+    return this.report(
+      "SP7010",
+      this.spanOf(name),
+      `\`${name}\` must be known when the plan is made`,
+      "Write `true` or `false`.",
+    )
+  }
+
+  count(name: string, bounds: Bounds = {}): Count | undefined {
+    const value = this.value(name)
+    if (value === undefined) return undefined
+    if (value.kind === "code") return this.#dynamic(value)
+    const named = soleValue(value)
+    if (named === undefined) return this.#number(name, value, bounds)
+    return { expression: { lang: "cel", text: `int(${named})`, type: "int" } }
+  }
+
+  /** A whole number that is known now. */
+  number(name: string, bounds: Bounds = {}): number | undefined {
+    const value = this.value(name)
+    return value === undefined ? undefined : this.#number(name, value, bounds)
+  }
+
+  #number(name: string, value: Value, { min = 0, max = 1_000_000_000 }: Bounds): number | undefined {
+    const constant = this.constantOf(value, `\`${name}\``)?.trim()
+    if (constant === undefined) return undefined
+    const number = /^\d{1,12}$/.test(constant) ? Number(constant) : Number.NaN
+    if (number >= min && number <= max) return number
+    return this.report(
+      "SP7009",
+      value.span,
+      `\`${name}\` can't be \`${shown(constant)}\``,
+      `Write a whole number from ${min} to ${max}.`,
+    )
+  }
+
+  /** The expression of an attribute; a literal becomes one. */
+  condition(name: string): Expression | undefined {
+    const value = this.value(name)
+    if (value === undefined) return undefined
+    if (value.kind === "code") return this.context.surroundings.compile(value.code)
+    const constant = this.constantOf(value, `\`${name}\``)
+    if (constant === undefined) return undefined
+    if (/^(?:true|false)$/i.test(constant)) return { lang: "cel", text: constant.toLowerCase(), type: "bool" }
+    return this.report(
+      "SP7009",
+      value.span,
+      `\`${name}\` is no condition`,
+      'Write an expression: `@(context.Request.Method == "GET")`.',
+    )
+  }
+
+  #dynamic(value: Value): { expression: Expression } | undefined {
+    const expression = value.kind === "code" ? this.context.surroundings.compile(value.code) : undefined
+    return expression === undefined ? undefined : { expression }
+  }
+
+  #read(raw: Raw, reading: Partial<Reading>): Value | undefined {
+    const { document, section, surroundings } = this.context
+    return readValue(raw, document, { section, ...reading }, surroundings)
+  }
+}
+
+/** The named value that a text is, known when the plan is loaded. */
+function soleValue(value: Value): string | undefined {
+  const [part, ...more] = value.kind === "text" ? value.parts : []
+  return typeof part === "object" && "value" in part && more.length === 0 ? part.value : undefined
+}

@@ -1,0 +1,187 @@
+import type { Text, TextPart } from "../../runtime/plan/text.ts"
+import { didYouMean } from "../core/nearest.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import type { PolicyDocument, Raw } from "./ast.ts"
+import { beginsExpression, expressionEnd } from "./reader/expression-scan.ts"
+import type { Code, NamedValue, Section, Surroundings } from "./site.ts"
+import { type SourceText, sourceTextOf } from "./source-text.ts"
+
+/** What an attribute or a text holds: one expression, or text with named values in it. */
+export type Value =
+  | { readonly kind: "code"; readonly code: Code; readonly span: Span }
+  | { readonly kind: "text"; readonly parts: readonly ValuePart[]; readonly span: Span }
+
+type ValuePart = string | Exclude<NamedValue, { constant: string }>
+
+/** How a text is read. */
+export interface Reading {
+  readonly section: Section
+  /** Blanks around it count, as in an attribute. */
+  readonly exact?: boolean
+  /** `{{…}}` that is the name of no value stays as it is: it belongs to a template or a body. */
+  readonly lenient?: boolean
+}
+
+/** Names of named values; people's examples have `|` in them too. */
+const namePattern = /\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}/g
+/** In a template or body `{{ name }}` is most likely the template's own. */
+const tightPattern = /\{\{([A-Za-z0-9._|-]{1,256})\}\}/g
+
+/**
+ * Reads a piece of a document. A named value that gateway.conf gives as text is put in before anything else is looked at, so it may be code or be
+ * part of code; one that is known only when the plan is loaded stays a reference. Undefined when a name is unknown (reported).
+ */
+export function readValue(
+  raw: Raw,
+  document: PolicyDocument,
+  { section, lenient = false, exact = false }: Reading,
+  surroundings: Surroundings,
+): Value | undefined {
+  const source = sourceTextOf(raw, document.file, document.plain)
+  if (raw.inner !== undefined) {
+    const form = raw.kind === "statements" ? "statements" : "expression"
+    const code = putIntoCode(source, surroundings)
+    return code === undefined ? undefined : { kind: "code", code: { code, form, section }, span: raw.span }
+  }
+  const trimmed = exact ? source : trim(source)
+  const found = namesIn(trimmed, surroundings, lenient)
+  if (found === undefined) return undefined
+  const [sole] = found
+  if (sole !== undefined && found.length === 1 && sole.start === 0 && sole.end === trimmed.text.length) {
+    const code = "constant" in sole.value ? codeOf(trimmed, sole.value.constant) : undefined
+    if (code !== undefined) return { kind: "code", code: { ...code, section }, span: raw.span }
+  }
+  const parts: ValuePart[] = []
+  let at = 0
+  for (const { start, end, value } of found) {
+    if (start > at) parts.push(trimmed.text.slice(at, start))
+    parts.push("constant" in value ? value.constant : value)
+    at = end
+  }
+  if (at < trimmed.text.length) parts.push(trimmed.text.slice(at))
+  return { kind: "text", parts: joined(parts), span: raw.span }
+}
+
+/** A named value may hold a whole expression. */
+function codeOf(source: SourceText, constant: string): Omit<Code, "section"> | undefined {
+  const text = constant.trim()
+  if (!beginsExpression(text, 0)) return undefined
+  const found = expressionEnd(text, 0)
+  if (!("end" in found) || found.end !== text.length) return undefined
+  const code = source.replace([{ start: 0, end: source.text.length, text: text.slice(2, -1) }])
+  return { code, form: text[1] === "(" ? "expression" : "statements" }
+}
+
+function trim(source: SourceText): SourceText {
+  const start = source.text.length - source.text.trimStart().length
+  const end = source.text.trimEnd().length
+  const cut = [
+    { start: 0, end: start, text: "" },
+    { start: Math.max(start, end), end: source.text.length, text: "" },
+  ]
+  return source.replace(cut.filter((each) => each.start < each.end))
+}
+
+interface Found {
+  readonly start: number
+  readonly end: number
+  readonly value: NamedValue
+}
+
+function namesIn(source: SourceText, surroundings: Surroundings, lenient: boolean): Found[] | undefined {
+  const found: Found[] = []
+  let complete = true
+  for (const each of source.text.matchAll(lenient ? tightPattern : namePattern)) {
+    const start = each.index
+    const end = start + each[0].length
+    const value = surroundings.named(each[1] as string)
+    if (value !== undefined) found.push({ start, end, value })
+    else if (!lenient) {
+      reportUnknown(each[1] as string, source.span(start, end), surroundings)
+      complete = false
+    }
+  }
+  if (lenient || !complete) return complete ? found : undefined
+  const rest = source.text.replace(namePattern, (whole) => " ".repeat(whole.length))
+  const stray = rest.indexOf("{{")
+  if (stray < 0) return found
+  const close = source.text.indexOf("}", stray)
+  const end = close < 0 ? source.text.length : close + (source.text[close + 1] === "}" ? 2 : 1)
+  surroundings.report.add(
+    "SP7012",
+    source.span(stray, end),
+    `\`${shown(source.text.slice(stray, end))}\` names no value`,
+    { help: "A named value is written `{{NAME}}`: letters, digits, `.`, `_`, `-`; an expression is `@(…)`." },
+  )
+  return undefined
+}
+
+/** Code with the named values in it that are known; others stay, for the compiler of the code. */
+function putIntoCode(source: SourceText, surroundings: Surroundings): SourceText | undefined {
+  const put: { start: number; end: number; text: string }[] = []
+  let complete = true
+  for (const each of source.text.matchAll(tightPattern)) {
+    const value = surroundings.named(each[1] as string)
+    const start = each.index
+    const end = start + each[0].length
+    if (value === undefined) {
+      // `{{` and `}}` are braces in an interpolated text.
+      if (isInInterpolation(source.text, start)) continue
+      reportUnknown(each[1] as string, source.span(start, end), surroundings)
+      complete = false
+    } else if ("constant" in value) put.push({ start, end, text: value.constant })
+  }
+  return complete ? source.replace(put) : undefined
+}
+
+function isInInterpolation(text: string, at: number): boolean {
+  const before = text.slice(0, at)
+  const opened = Math.max(before.lastIndexOf('$"'), before.lastIndexOf('$@"'), before.lastIndexOf('@$"'))
+  return opened >= 0 && !/[^\\]"/.test(before.slice(before.indexOf('"', opened) + 1))
+}
+
+/** The name a named value has in gateway.conf, where names are those of expressions: `my-api.key` is `my_api_key` there. */
+export function declaredAs(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_")
+}
+
+function reportUnknown(name: string, span: Span, surroundings: Surroundings): void {
+  surroundings.report.add(
+    "SP7012",
+    span,
+    `no value or secret is called \`${shown(name)}\`${didYouMean(name, surroundings.namedNames())}`,
+    {
+      help: `Declare it in gateway.conf: \`value ${declaredAs(name)} = "…"\` or \`secret ${declaredAs(name)} = env(…)\`.`,
+    },
+  )
+}
+
+function joined(parts: readonly ValuePart[]): ValuePart[] {
+  const result: ValuePart[] = []
+  for (const part of parts) {
+    const last = result.at(-1)
+    if (typeof part === "string" && typeof last === "string") result[result.length - 1] = last + part
+    else if (part !== "") result.push(part)
+  }
+  return result
+}
+
+/** The constant a text is, if it is one. */
+export function constantOf(value: Value): string | undefined {
+  if (value.kind === "code") return undefined
+  const [first = "", ...more] = value.parts
+  return typeof first === "string" && more.length === 0 ? first : undefined
+}
+
+/** The plan's text of a value. Undefined when an expression in it is wrong (reported). */
+export function textOf(value: Value, surroundings: Surroundings): Text | undefined {
+  if (value.kind === "code") {
+    const expression = surroundings.compile(value.code)
+    return expression === undefined ? undefined : { text: [{ expression }] }
+  }
+  const constant = constantOf(value)
+  if (constant !== undefined) return constant
+  const parts: TextPart[] = value.parts.map((part) => part)
+  return { text: parts }
+}
