@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import type { ModelText } from "./authz/ports.ts"
 import { Engine } from "./check/engine.ts"
 import type { TupleKey } from "./check/ports.ts"
@@ -5,8 +6,8 @@ import type { Author } from "./control/api.ts"
 import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { ApplyOutcome } from "./control/ports.ts"
 import type { Control } from "./control/server.ts"
-import { SubscriptionDesk } from "./control/subscription-desk.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
+import type { Observer } from "./gateway/observer.ts"
 import { createVerifier, type IssuerSettings } from "./identity/issuer.ts"
 import { createKeyTable } from "./identity/keys.ts"
 import type { TokenVerifier } from "./identity/verifier.ts"
@@ -17,15 +18,17 @@ import { type DatabaseSettings, openDatabase } from "./process/database.ts"
 import { DenialLog } from "./process/denial-log.ts"
 import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
-import { Heartbeat } from "./process/heartbeat.ts"
-import { IssuedSubscriptions } from "./process/issued-subscriptions.ts"
+import { Heartbeat, type ProcessReport } from "./process/heartbeat.ts"
+import { Metering, type MeteringSettings } from "./process/metering.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
+import { addStateMetric, processState } from "./process/process-state.ts"
 import { RefusalLog } from "./process/refusal-log.ts"
 import { RequestObserver } from "./process/request-observer.ts"
 import { seedStore } from "./process/seed-store.ts"
 import { servedBy } from "./process/served-plan.ts"
 import { StartError } from "./process/start-error.ts"
+import { observers } from "./process/usage-observer.ts"
 import type { Database } from "./store/database.ts"
 import { migrate } from "./store/migrate.ts"
 import { schemaState } from "./store/schema-state.ts"
@@ -57,6 +60,8 @@ export interface RuntimeSettings {
   readonly migrate?: boolean
   /** Lets the engine's API take and give models as text. The compiler has it. */
   readonly modelText?: ModelText
+  /** Where usage waits while the database is away; `.sallyport/spool` in `cwd` when absent. */
+  readonly spoolFolder?: string
   /** How long `close` waits for requests under way; 10,000 when absent. */
   readonly graceMs?: number
 }
@@ -117,21 +122,23 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
-  const issued = new IssuedSubscriptions({ database, onChange: issuedTold(log) })
+  const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
   const gateway = roles.includes("gateway")
-    ? makeGateway(settings, stores, issued, new RequestObserver(metrics, requestLog, denials))
+    ? makeGateway(
+        settings,
+        stores,
+        metering,
+        observers(new RequestObserver(metrics, requestLog, denials), metering.observer),
+      )
     : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
     : undefined
   const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
-  const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: () => keeper })
+  const report = () => reportOf(keeper, gateway, listeners, metering)
+  const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
+  addStateMetric(metrics, report)
   keeper.onChange = () => heartbeat.beat()
-  const subscriptions = new SubscriptionDesk({
-    database,
-    plan: () => keeper.served,
-    changed: () => issued.refresh(),
-  })
   const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
   let control: Control | undefined
   const graceMs = settings.graceMs ?? graceMsDefault
@@ -140,15 +147,15 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close()])
     await heartbeat.stop()
-    await issued.close()
+    await metering.close()
     engine.close()
     accessLog?.close()
     await database.close()
   }
   try {
-    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, subscriptions }
+    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, metering }
     control = await openControl(settings, parts)
-    if (gateway !== undefined) await issued.start()
+    if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()
     else await keeper.serveFile(settings.plan)
   } catch (error) {
@@ -213,18 +220,29 @@ function makeListeners(
   )
 }
 
-function issuedTold(log: Log): (error: string | undefined) => void {
-  return (error) =>
-    error === undefined
-      ? log.info("issued subscriptions are followed again")
-      : log.warn({ error }, "issued subscriptions cannot be followed; what is known of them counts on")
+function makeMetering(
+  { cwd, log, spoolFolder }: RuntimeSettings,
+  parts: Pick<MeteringSettings, "database" | "metrics" | "plan">,
+): Metering {
+  return new Metering({ ...parts, log, spoolFolder: spoolFolder ?? join(cwd, ".sallyport", "spool") })
+}
+
+function reportOf(
+  keeper: PlanKeeper,
+  gateway: Gateway | undefined,
+  listeners: EngineListeners | undefined,
+  { issued, usage }: Metering,
+): ProcessReport {
+  const { serial, error } = keeper
+  const subscriptions = gateway === undefined ? null : issued.revision
+  return { ...processState({ keeper, gateway, listeners, issued, usage }), serial, error, subscriptions }
 }
 
 function makeGateway(
   settings: RuntimeSettings,
   stores: PlanStores,
-  issued: IssuedSubscriptions,
-  observer: RequestObserver,
+  { issued }: Metering,
+  observer: Observer,
 ): Gateway {
   const { log } = settings
   return createGateway({

@@ -28,6 +28,7 @@ import {
 import { testLine } from "./args/test.ts"
 import { tokenLine } from "./args/token.ts"
 import { tupleDeleteLine, tupleReadLine, tupleWriteLine } from "./args/tuple.ts"
+import { usageLine } from "./args/usage.ts"
 import { validateLine } from "./args/validate.ts"
 import { type Command, command } from "./command.ts"
 
@@ -64,6 +65,7 @@ export const commands: readonly Command[] = [
     subscriptionDeleteLine,
     async () => (await import("./commands/subscription.ts")).subscriptionDelete,
   ),
+  command(usageLine, async () => (await import("./commands/usage.ts")).usage),
   command(migrateLine, async () => (await import("./commands/migrate.ts")).migrate),
   command(serveLine, async () => (await import("./commands/serve.ts")).serve),
   command(checkLine, async () => (await import("./commands/check.ts")).check),

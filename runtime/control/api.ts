@@ -57,6 +57,11 @@ export const processStatus = z.strictObject({
   seenAt: z.string(),
   serial: z.number().int().nullable(),
   error: z.string().nullable(),
+  /** `degraded`: it serves on, but something it needs is away; `reasons` say what. `draining`: it takes nothing new. */
+  state: z.enum(["active", "degraded", "draining"]),
+  reasons: z.array(z.string()),
+  /** The newest change of issued subscriptions it knows; null where it serves no calls. */
+  subscriptions: z.number().int().nullable(),
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 

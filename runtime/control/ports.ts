@@ -1,6 +1,7 @@
 import type { Plan } from "../plan/plan.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
+import type { UsageDesk } from "./usage-desk.ts"
 
 /** One thing that keeps a plan from being applied. `origin` is `file:line` of the text it came from. */
 export interface ApplyProblem {
@@ -31,6 +32,8 @@ export interface ControlPorts {
   notReady(): Promise<readonly string[]>
   /** Where subscriptions are issued and changed. */
   readonly subscriptions: SubscriptionDesk
+  /** Where usage is asked for. */
+  readonly usage: UsageDesk
   /** The metrics page. */
   metrics(): string
   /** The engine listener that `/authz/*` is carried to; undefined when there is none. */

@@ -9,6 +9,7 @@ import { type ControlPorts, Unavailable } from "./ports.ts"
 import { sendProblem } from "./problem.ts"
 import { addSubscriptionRoutes } from "./subscriptions.ts"
 import { bearerGuard } from "./token.ts"
+import { addUsageRoutes } from "./usage.ts"
 
 /** Where to listen, and the token everything but health and metrics asks for. */
 export interface ControlSettings {
@@ -45,6 +46,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   addHealthRoutes(app, ports)
   addPlanRoutes(app, ports)
   addSubscriptionRoutes(app, ports.subscriptions)
+  addUsageRoutes(app, ports.usage)
   await addEngineProxy(app, ports)
   await app.listen({ host: settings.listen.host, port: settings.listen.port })
   const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }

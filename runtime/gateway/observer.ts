@@ -27,6 +27,8 @@ export interface Finished {
   /** `sub` of the token. */
   readonly user: string | undefined
   readonly subscription: string | undefined
+  /** The product the call was one of. */
+  readonly product: string | undefined
   readonly backend: string | undefined
   readonly target: string | undefined
   readonly bytesReceived: number
@@ -63,6 +65,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     ip,
     user: undefined,
     subscription: undefined,
+    product: undefined,
     backend: undefined,
     target: undefined,
     bytesReceived: 0,

@@ -255,6 +255,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     ip: exchange.ip,
     user: typeof subject === "string" ? subject : undefined,
     subscription: exchange.subscriber?.name,
+    product: exchange.subscriber?.product,
     backend: exchange.backend?.name,
     target: exchange.target,
     bytesReceived: exchange.bytesReceived,

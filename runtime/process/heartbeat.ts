@@ -1,16 +1,26 @@
+import { hostname } from "node:os"
 import type { ProcessStatus } from "../control/api.ts"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import { listProcesses, removeProcess, reportProcess } from "../store/processes.ts"
+import type { ProcessState } from "./process-state.ts"
+
+/** What a process says of itself at a beat. `subscriptions` null: it serves no calls. */
+export interface ProcessReport extends ProcessState {
+  readonly serial: number | null
+  readonly error: string | null
+  readonly subscriptions: number | null
+}
 
 /** What there is to say of this process; `state` is asked at every beat. */
 export interface HeartbeatSettings {
   readonly database: Database
   readonly roles: readonly string[]
   readonly version: string
-  readonly state: () => { readonly serial: number | null; readonly error: string | null }
+  readonly state: () => ProcessReport
 }
 
+const states: readonly ProcessState["state"][] = ["active", "degraded", "draining"]
 const everyMs = 5_000
 /** A process that said nothing for so long is not listed any more: it has ended, or its database connection has. */
 const silentSecondsMax = 30
@@ -19,6 +29,7 @@ const silentSecondsMax = 30
 export class Heartbeat {
   readonly #settings: HeartbeatSettings
   readonly #id = newId()
+  readonly #startedAt = new Date()
   #timer: NodeJS.Timeout | undefined
 
   constructor(settings: HeartbeatSettings) {
@@ -34,13 +45,14 @@ export class Heartbeat {
   /** Says itself now. A database that is away is no trouble here: the next beat says more. */
   beat(): void {
     const { database, roles, version, state } = this.#settings
-    const { serial, error } = state()
+    const { serial, error, ...own } = state()
     reportProcess(database, {
       id: this.#id,
       role: roles.join(","),
       version,
       activeSerial: serial,
       lastError: error ?? "",
+      ...own,
     }).catch(() => undefined)
   }
 
@@ -49,17 +61,28 @@ export class Heartbeat {
     const records = await listProcesses(this.#settings.database)
     return records
       .filter(({ silentSeconds }) => silentSeconds <= silentSecondsMax)
-      .map(({ id, role, version, activeSerial, lastError, host, pid, startedAt, heartbeatAt }) => ({
-        id,
-        host,
-        pid,
+      .map(({ role, activeSerial, lastError, startedAt, heartbeatAt, silentSeconds: _, ...record }) => ({
+        ...record,
+        reasons: [...record.reasons],
         roles: role.split(","),
-        version,
         startedAt: startedAt.toISOString(),
         seenAt: heartbeatAt.toISOString(),
         serial: activeSerial,
         error: lastError || null,
+        state: states.find((state) => state === record.state) ?? "degraded",
       }))
+  }
+
+  /** This process, as it is now: what there is to say when the database cannot be asked. */
+  own(): ProcessStatus {
+    const { roles, version, state } = this.#settings
+    const now = new Date().toISOString()
+    const startedAt = this.#startedAt.toISOString()
+    const { serial, error, subscriptions, ...own } = state()
+    return {
+      ...{ id: this.#id, host: hostname(), pid: process.pid, roles: [...roles], version, startedAt },
+      ...{ seenAt: now, serial, error, subscriptions, state: own.state, reasons: [...own.reasons] },
+    }
   }
 
   async stop(): Promise<void> {

@@ -1,14 +1,16 @@
 import { SourceUnavailable } from "../check/ports.ts"
+import type { StatusAnswer } from "../control/api.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import { Unavailable } from "../control/ports.ts"
 import { type Control, startControl } from "../control/server.ts"
-import type { SubscriptionDesk } from "../control/subscription-desk.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { Heartbeat } from "./heartbeat.ts"
+import type { Metering } from "./metering.ts"
+import { issuerReasons } from "./process-state.ts"
 import { StartError } from "./start-error.ts"
 
 /** The parts of the process that operators ask about. */
@@ -19,7 +21,7 @@ export interface ControlParts {
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
   readonly notReady: () => Promise<readonly string[]>
-  readonly subscriptions: SubscriptionDesk
+  readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
 
 /** Whether and where this process listens to operators. */
@@ -45,14 +47,11 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
         history: (limit) => keeper.history(limit),
         apply: (plan, base, author) => keeper.apply(plan, base, author),
         notReady: parts.notReady,
-        subscriptions: parts.subscriptions,
+        subscriptions: parts.metering.subscriptionDesk,
+        usage: parts.metering.usageDesk,
         metrics: () => parts.metrics.render(),
         engine: () => parts.listeners?.door(),
-        async status() {
-          const processes = await parts.heartbeat.fleet().catch(rethrow)
-          const [newest] = await keeper.history(1)
-          return { serial: newest?.serial ?? null, processes, warnings: warningsOf(parts) }
-        },
+        status: () => statusOf(parts),
       },
     )
   } catch (error) {
@@ -60,24 +59,18 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
   }
 }
 
-function warningsOf({ gateway, listeners }: ControlParts): string[] {
-  return [
-    ...issuerWarnings(gateway?.state().issuers ?? {}, "its APIs answer 503"),
-    ...issuerWarnings(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
-  ]
-}
-
-function issuerWarnings(issuers: ReturnType<Gateway["state"]>["issuers"], without: string): string[] {
-  return Object.entries(issuers)
-    .filter(([, { lastError }]) => lastError !== undefined)
-    .map(
-      ([name, { ready, lastError }]) =>
-        `issuer ${name}: ${lastError} (${ready ? "its last keys serve on" : without})`,
-    )
-}
-
-function rethrow(error: unknown): never {
-  throw error instanceof SourceUnavailable ? new Unavailable(error.message) : error
+/** Without the database this process can speak for itself alone: that is when operators ask. */
+async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
+  const { heartbeat, keeper } = parts
+  try {
+    const processes = await heartbeat.fleet()
+    const [newest] = await keeper.history(1)
+    return { serial: newest?.serial ?? null, processes, warnings: issuerReasons(parts) }
+  } catch (error) {
+    if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
+    const away = `the database does not answer: only the process that was asked is shown (${error.message})`
+    return { serial: null, processes: [heartbeat.own()], warnings: [away, ...issuerReasons(parts)] }
+  }
 }
 
 function startErrorOf(error: unknown, { host, port }: Address): unknown {

@@ -131,6 +131,8 @@ function writeLine(log: Log, exchange: Finished): void {
     ip: exchange.ip,
     user: exchange.user,
     subscription: exchange.subscription,
+    product: exchange.product,
+    operation: exchange.operation,
     backend: exchange.backend,
     target: exchange.target,
     bytes_in: exchange.bytesReceived,

@@ -13,6 +13,11 @@ export interface ProcessReport {
   readonly activeSerial: number | null
   /** Why it does not serve the newest plan; empty when it does. */
   readonly lastError: string
+  /** `active`, `degraded`, `draining`. */
+  readonly state: string
+  readonly reasons: readonly string[]
+  /** Revision of the issued subscriptions it knows; null: it needs none. */
+  readonly subscriptions: number | null
 }
 
 /** What the fleet knows of a process. */
@@ -36,14 +41,18 @@ type ProcessRow = [
   startedAt: Date,
   heartbeatAt: Date,
   silentSeconds: number,
+  state: string,
+  reasons: string,
+  subscriptions: number | null,
 ]
 
 const upsert: Statement = {
   name: "process-report",
-  text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error)
-    values ($1, $2, $3, $4, $5, $6, $7)
+  text: `insert into sallyport.processes (id, role, version, host, pid, active_serial, last_error, state, reasons, subscriptions)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     on conflict (id) do update set role = excluded.role, version = excluded.version, active_serial = excluded.active_serial,
-      last_error = excluded.last_error, heartbeat_at = now()`,
+      last_error = excluded.last_error, state = excluded.state, reasons = excluded.reasons, subscriptions = excluded.subscriptions,
+      heartbeat_at = now()`,
 }
 /** A process that ended without a word is forgotten after an hour. */
 const forgetSilent: Statement = {
@@ -54,12 +63,12 @@ const remove: Statement = { name: "process-remove", text: "delete from sallyport
 const list: Statement = {
   name: "process-list",
   text: `select id, role, version, active_serial, last_error, host, pid, started_at, heartbeat_at,
-    extract(epoch from now() - heartbeat_at)::double precision from sallyport.processes order by id`,
+    extract(epoch from now() - heartbeat_at)::double precision, state, reasons, subscriptions from sallyport.processes order by id`,
 }
 
 /** The heartbeat; call it every few seconds. */
 export async function reportProcess(database: Queryable, report: ProcessReport): Promise<void> {
-  const { id, role, version, activeSerial, lastError } = report
+  const { id, role, version, activeSerial, lastError, state, reasons, subscriptions } = report
   await database.query(upsert, [
     id,
     role,
@@ -68,6 +77,9 @@ export async function reportProcess(database: Queryable, report: ProcessReport):
     process.pid,
     activeSerial,
     lastError.slice(0, 4096),
+    state,
+    JSON.stringify(reasons.slice(0, 20).map((reason) => reason.slice(0, 1024))),
+    subscriptions,
   ])
   await database.query(forgetSilent)
 }
@@ -81,7 +93,7 @@ export async function removeProcess(database: Queryable, id: string): Promise<vo
 export async function listProcesses(database: Queryable): Promise<readonly ProcessRecord[]> {
   const rows = await database.query<ProcessRow>(list)
   return rows.map(
-    ([id, role, version, activeSerial, lastError, host, pid, startedAt, heartbeatAt, silentSeconds]) => ({
+    ([
       id,
       role,
       version,
@@ -92,6 +104,23 @@ export async function listProcesses(database: Queryable): Promise<readonly Proce
       startedAt,
       heartbeatAt,
       silentSeconds,
+      state,
+      reasons,
+      subscriptions,
+    ]) => ({
+      id,
+      role,
+      version,
+      activeSerial,
+      lastError,
+      host,
+      pid,
+      startedAt,
+      heartbeatAt,
+      silentSeconds,
+      state,
+      reasons: JSON.parse(reasons) as string[],
+      subscriptions,
     }),
   )
 }

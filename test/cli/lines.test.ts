@@ -192,6 +192,18 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["both", "ann"], {}, /no key of a subscription/],
   ],
   "subscription delete": [[["ann"], {}, { name: "ann" }]],
+  usage: [
+    [[], {}, { query: { by: "subscription" }, format: "table" }],
+    [
+      [],
+      { by: "day,status", since: "2026-01-31", api: "orders", format: "csv" },
+      { query: { by: "day,status", since: "2026-01-31T00:00:00.000Z", api: "orders" }, format: "csv" },
+    ],
+    [[], { deprecated: true }, { query: { deprecated: "true" } }],
+    [[], { by: "colour" }, /cannot be told by colour/],
+    [[], { since: "yesterday" }, /--since yesterday is no date/],
+    [[], { format: "text" }, /--format text is not known/],
+  ],
   migrate: [[[], {}, {}]],
   schema: [
     [[], {}, { of: "plan" }],

@@ -101,6 +101,9 @@ describe("history, status, rollback", () => {
       version: "0.1.0",
       startedAt: "2026-01-02T03:04:05.678Z",
       seenAt: "2026-01-02T03:04:05.678Z",
+      state: "active" as const,
+      reasons: [],
+      subscriptions: null,
     }
     const status: StatusAnswer = {
       serial: 3,
@@ -115,6 +118,12 @@ describe("history, status, rollback", () => {
           serial: null,
           error: "plan 3: the variable A is not set",
         },
+        {
+          ...at,
+          ...{ id: "4", pid: 14, roles: ["gateway"], serial: 3, error: null },
+          state: "degraded",
+          reasons: ["usage is kept on disk", "issuer acme: away"],
+        },
       ],
       warnings: ["issuer acme: does not answer"],
     }
@@ -125,6 +134,7 @@ describe("history, status, rollback", () => {
     expect(out).toMatch(/h:11 .* 3 +up to date\n/)
     expect(out).toMatch(/h:12 +authz,control .* 2 +behind\n/)
     expect(out).toMatch(/h:13 .* - +error: plan 3: the variable A is not set\n/)
+    expect(out).toMatch(/h:14 .* 3 +degraded: usage is kept on disk; issuer acme: away\n/)
     expect(out).toContain("warning: issuer acme: does not answer\n")
   })
 

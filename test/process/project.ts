@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Author } from "../../runtime/control/api.ts"
@@ -89,6 +92,7 @@ export async function start(
     version: "0.0.0",
     log: createLog({ stream: { write: (line) => void lines.push(line) } }),
     accessLog: false,
+    spoolFolder: join(tmpdir(), `sallyport-spool-${randomUUID()}`),
     ...more,
   })
   return Object.assign(runtime, { lines })

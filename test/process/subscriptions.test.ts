@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
@@ -69,6 +70,7 @@ async function until(what: () => Promise<boolean>): Promise<number> {
   const began = performance.now()
   while (!(await what())) {
     if (performance.now() - began > 10_000) throw new Error("it does not come to that")
+    await sleep(5)
   }
   return performance.now() - began
 }

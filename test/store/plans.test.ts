@@ -122,6 +122,9 @@ describeDatabases("plans", (database) => {
       version: "1.2.3",
       activeSerial: null,
       lastError: "",
+      state: "active",
+      reasons: [],
+      subscriptions: null,
     })
     await reportProcess(database(), {
       id: "p1",
@@ -129,6 +132,9 @@ describeDatabases("plans", (database) => {
       version: "1.2.3",
       activeSerial: 4,
       lastError: "no",
+      state: "degraded",
+      reasons: ["the spool is full"],
+      subscriptions: 7,
     })
     expect(await listProcesses(database())).toMatchObject([
       { id: "p1", role: "gateway", version: "1.2.3", activeSerial: 4, lastError: "no", pid: process.pid },

@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import type { RuntimeSettings } from "../../../runtime/main.ts"
 import type { ServeArgs } from "../args/serve.ts"
 import { exitCode, type Work } from "../command.ts"
@@ -36,6 +37,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     ...(plan === undefined ? {} : { plan }),
     env: io.env,
     cwd: io.cwd,
+    ...(io.env["SALLYPORT_SPOOL"] ? { spoolFolder: resolve(io.cwd, io.env["SALLYPORT_SPOOL"]) } : {}),
     version,
     log,
     // The access log is told at `info`.

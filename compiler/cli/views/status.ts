@@ -20,5 +20,7 @@ export function statusText(status: StatusAnswer): string {
 
 function stateOf(process: ProcessStatus, newest: number | null): string {
   if (process.error !== null) return `error: ${process.error}`
+  if (process.state === "degraded") return `degraded: ${process.reasons.join("; ")}`
+  if (process.state === "draining") return "draining"
   return process.serial === newest ? "up to date" : "behind"
 }

@@ -1,0 +1,92 @@
+import type { PlanBody } from "../plan/plan.ts"
+import type { Database } from "../store/database.ts"
+import { readUsage, type UsageField, type UsageGroup } from "../store/usage.ts"
+import { amountsOf } from "../usage/amount.ts"
+import { quantile } from "../usage/sketch.ts"
+import type { UsageAnswer, UsageLine, UsageQuestion } from "./usage-api.ts"
+
+/** What a desk works with. */
+export interface UsageDeskSettings {
+  readonly database: Database
+  readonly plan: () => PlanBody | null
+  /** Writes what this process has counted until now. */
+  readonly flush: () => Promise<void>
+}
+
+const groupsMax = 10_000
+
+/** Where usage is asked for. What other processes counted in the last two seconds may be missing. */
+export class UsageDesk {
+  readonly #settings: UsageDeskSettings
+
+  constructor(settings: UsageDeskSettings) {
+    this.#settings = settings
+  }
+
+  async ask(question: UsageQuestion): Promise<UsageAnswer> {
+    const { database, flush, plan } = this.#settings
+    const deprecated = question.deprecated === "true" ? deprecatedVersions(plan()) : undefined
+    const by = fieldsOf(question.by, deprecated !== undefined)
+    await flush()
+    const groups = await readUsage(database, {
+      by,
+      since: question.since === undefined ? null : new Date(question.since),
+      until: question.until === undefined ? null : new Date(question.until),
+      subscription: question.subscription,
+      product: question.product,
+      api: question.api,
+      groupsMax: groupsMax + 1,
+    })
+    const lines = groups.map((group) => lineOf(by, group))
+    const told =
+      deprecated === undefined
+        ? lines
+        : lines.filter(({ key }) => deprecated.has(versionKey(key.api, key.version)))
+    return { by, lines: told.slice(0, groupsMax), cut: groups.length > groupsMax }
+  }
+}
+
+/** Each once. Who calls deprecated versions is told by version. */
+function fieldsOf(by: readonly UsageField[], deprecated: boolean): UsageField[] {
+  if (!deprecated) return [...new Set(by)]
+  return [...new Set<UsageField>([...(by.length === 0 ? (["subscription"] as const) : by), "api", "version"])]
+}
+
+/** Versions with a route whose steps announce that it is deprecated or has an end. */
+function deprecatedVersions(plan: PlanBody | null): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const { api, version, sections } of Object.values(plan?.routes ?? {})) {
+    if (sections.inbound.some((id) => plan?.steps[id]?.kind === "deprecation"))
+      found.add(versionKey(api, version ?? ""))
+  }
+  return found
+}
+
+function versionKey(api = "", version = ""): string {
+  return `${api} ${version}`
+}
+
+function lineOf(by: readonly UsageField[], group: UsageGroup): UsageLine {
+  const { key, calls, bytesIn, bytesOut, billed, latency } = group
+  const words = by.map((field, index) => [field, shown(field, key[index] ?? "")])
+  const time = (share: number) => {
+    const ms = quantile(latency, share)
+    return ms === undefined ? null : Number(ms.toPrecision(3))
+  }
+  return {
+    key: Object.fromEntries(words),
+    calls,
+    billed: [...billed].reduce((sum, [price, count]) => (price === "" ? sum : sum + count), 0),
+    bytesIn,
+    bytesOut,
+    p50: time(0.5),
+    p95: time(0.95),
+    p99: time(0.99),
+    amounts: [...amountsOf(billed)],
+  }
+}
+
+function shown(field: UsageField, word: string): string {
+  if (field !== "status") return word
+  return word === "0" ? "none" : `${word}xx`
+}

@@ -1,0 +1,75 @@
+import { SubscriptionDesk } from "../control/subscription-desk.ts"
+import { UsageDesk } from "../control/usage-desk.ts"
+import type { Observer } from "../gateway/observer.ts"
+import type { PlanBody } from "../plan/plan.ts"
+import type { Database } from "../store/database.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+import { UsageRecorder } from "../usage/recorder.ts"
+import { IssuedSubscriptions } from "./issued-subscriptions.ts"
+import { UsageObserver } from "./usage-observer.ts"
+
+/** What metering works with. */
+export interface MeteringSettings {
+  readonly database: Database
+  readonly log: Log
+  readonly metrics: Metrics
+  /** The plan served. */
+  readonly plan: () => PlanBody | null
+  /** Folder for usage that cannot be written to the database. */
+  readonly spoolFolder: string
+}
+
+/** Who may call by a key that was issued, and what was called: the pay-per-call side of a process. */
+export class Metering {
+  readonly issued: IssuedSubscriptions
+  readonly usage: UsageRecorder
+  readonly observer: Observer
+  readonly subscriptionDesk: SubscriptionDesk
+  readonly usageDesk: UsageDesk
+
+  constructor({ database, log, metrics, plan, spoolFolder }: MeteringSettings) {
+    this.issued = new IssuedSubscriptions({
+      database,
+      onChange: (error) =>
+        error === undefined
+          ? log.info("issued subscriptions are followed again")
+          : log.warn({ error }, "issued subscriptions cannot be followed; what is known of them counts on"),
+    })
+    this.usage = new UsageRecorder({
+      database,
+      spoolFolder,
+      onChange: (error) =>
+        error === undefined
+          ? log.info("usage is written to the database again")
+          : log.warn({ error }, "usage cannot be written to the database"),
+    })
+    this.observer = new UsageObserver((call) => this.usage.add(call), plan)
+    this.subscriptionDesk = new SubscriptionDesk({ database, plan, changed: () => this.issued.refresh() })
+    this.usageDesk = new UsageDesk({ database, plan, flush: () => this.usage.flush() })
+    addMetrics(metrics, this.issued, this.usage)
+  }
+
+  /** Reads what was issued, and goes on from there. For processes that serve calls. */
+  async start(): Promise<void> {
+    await this.issued.start()
+    this.usage.start()
+  }
+
+  /** Call it when no call is under way any more: what was counted is written. */
+  async close(): Promise<void> {
+    await Promise.all([this.issued.close(), this.usage.close()])
+  }
+}
+
+function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageRecorder): void {
+  metrics.gauge("sallyport_issued_keys", "Keys of issued subscriptions that are known here.", [], () => [
+    [[], issued.keys],
+  ])
+  metrics.gauge("sallyport_usage_spooled_batches", "Batches of usage that wait on disk.", [], () => [
+    [[], usage.spooled],
+  ])
+  metrics.gauge("sallyport_usage_lost_calls", "Calls that could not be metered.", [], () => [
+    [[], usage.lost],
+  ])
+}

@@ -1,0 +1,71 @@
+import type { PlanKeeper } from "../control/plan-keeper.ts"
+import type { Gateway } from "../gateway/gateway.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+import type { UsageRecorder } from "../usage/recorder.ts"
+import type { EngineListeners } from "./engine-listeners.ts"
+import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
+
+/** How a process is: `active`, or `degraded` because something it needs is away though it serves on, or `draining` because it ends. */
+export interface ProcessState {
+  readonly state: "active" | "degraded" | "draining"
+  /** Why it is degraded, for operators; empty when it is not. */
+  readonly reasons: readonly string[]
+}
+
+/** The parts that can say so; undefined where the process does not have the role. */
+export interface StatefulParts {
+  readonly keeper: Pick<PlanKeeper, "error">
+  readonly gateway: Pick<Gateway, "state"> | undefined
+  readonly listeners: Pick<EngineListeners, "issuers"> | undefined
+  readonly issued: Pick<IssuedSubscriptions, "error">
+  readonly usage: Pick<UsageRecorder, "error" | "lost">
+}
+
+/** What this process is now. */
+export function processState(parts: StatefulParts): ProcessState {
+  const { keeper, gateway, issued, usage } = parts
+  const reasons = [
+    ...(keeper.error === null ? [] : [keeper.error]),
+    ...(gateway === undefined || issued.error === undefined
+      ? []
+      : [`issued subscriptions are not followed: ${issued.error}`]),
+    ...(usage.error === undefined ? [] : [usage.error]),
+    ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
+    ...issuerReasons(parts),
+  ]
+  if (gateway?.state().draining === true) return { state: "draining", reasons }
+  return { state: reasons.length === 0 ? "active" : "degraded", reasons }
+}
+
+/** Issuers whose keys cannot be had, of the gateway and of the engine. */
+export function issuerReasons({
+  gateway,
+  listeners,
+}: Pick<StatefulParts, "gateway" | "listeners">): string[] {
+  return [
+    ...issuersAway(gateway?.state().issuers ?? {}, "its APIs answer 503"),
+    ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
+  ]
+}
+
+function issuersAway(issuers: ReturnType<Gateway["state"]>["issuers"], without: string): string[] {
+  return Object.entries(issuers)
+    .filter(([, { lastError }]) => lastError !== undefined)
+    .map(
+      ([name, { ready, lastError }]) =>
+        `issuer ${name}: ${lastError} (${ready ? "its last keys serve on" : without})`,
+    )
+}
+
+/** `sallyport_state`: 1 for the state the process is in; and how many reasons it has. */
+export function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
+  metrics.gauge("sallyport_state", "1 for the state the process is in.", ["state"], () => {
+    const now = state().state
+    return (["active", "degraded", "draining"] as const).map(
+      (each) => [[each], each === now ? 1 : 0] as const,
+    )
+  })
+  metrics.gauge("sallyport_degraded_reasons", "How many things it needs are away.", [], () => [
+    [[], state().reasons.length],
+  ])
+}

@@ -1,0 +1,162 @@
+import type { Database } from "../store/database.ts"
+import { newId } from "../store/ids.ts"
+import { addUsage, tidyUsage } from "../store/usage.ts"
+import { type Batch, Spool } from "./spool.ts"
+import { type Call, Tally } from "./tally.ts"
+
+/** What a recorder works with. */
+export interface UsageRecorderSettings {
+  readonly database: Database
+  /** Folder for what cannot be written to the database. */
+  readonly spoolFolder: string
+  readonly spoolBytesMax?: number
+  /** How often sums are written. What was counted since is lost when the process is killed. */
+  readonly everyMs?: number
+  /** How often old rows are put together. */
+  readonly tidyEveryMs?: number
+  readonly rowsMax?: number
+  /** Told after a change of `error`. */
+  readonly onChange?: (error: string | undefined) => void
+}
+
+const everyMsDefault = 2_000
+const tidyEveryMsDefault = 3_600_000
+const spoolBytesMaxDefault = 64 * 2 ** 20
+const rowsMaxDefault = 100_000
+const retryBatches = 50
+
+/**
+ * Meters calls: sums in memory, written to the database in batches every two seconds, each counted once however often it is sent. While the database is away
+ * they are kept on disk, and counted when it is back. `close` leaves nothing behind in memory.
+ */
+export class UsageRecorder {
+  readonly #settings: UsageRecorderSettings
+  readonly #tally: Tally
+  readonly #spool: Spool
+  #turn: Promise<void> = Promise.resolve()
+  #timers: NodeJS.Timeout[] = []
+  #error: string | undefined
+  #lost = 0
+  #spooled = 0
+  /** Batches for which there was no room on disk. */
+  readonly #pending: Batch[] = []
+  #pendingRows = 0
+
+  constructor(settings: UsageRecorderSettings) {
+    this.#settings = settings
+    this.#tally = new Tally(settings.rowsMax ?? rowsMaxDefault)
+    this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault)
+  }
+
+  /** Why sums are not in the database; undefined when they are, within two seconds. */
+  get error(): string | undefined {
+    return this.#error
+  }
+
+  /** Calls that could not be counted: neither memory nor spool had room. */
+  get lost(): number {
+    return this.#lost
+  }
+
+  /** Batches in the spool, as far as known. */
+  get spooled(): number {
+    return this.#spooled
+  }
+
+  start(): void {
+    const { everyMs = everyMsDefault, tidyEveryMs = tidyEveryMsDefault, database } = this.#settings
+    this.#timers = [
+      setInterval(() => void this.flush(), everyMs),
+      setInterval(() => void tidyUsage(database).catch(() => undefined), tidyEveryMs),
+    ]
+    for (const timer of this.#timers) timer.unref()
+    // What an earlier process left.
+    void this.flush()
+  }
+
+  /** Counts a call. Does not wait and does not fail. */
+  add(call: Call): void {
+    if (!this.#tally.add(call)) this.#lost += 1
+  }
+
+  /** Writes what was counted until now, and what the spool has. Does not reject: what could not be written is kept. */
+  flush(): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#flush())
+    return this.#turn
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.flush()
+  }
+
+  async #flush(): Promise<void> {
+    const rows = this.#tally.drain()
+    const fault = (await this.#write(rows)) ?? (await this.#replay())
+    this.#told(fault)
+  }
+
+  /** The reason why it could not be written to the database. */
+  async #write(rows: Batch["rows"]): Promise<string | undefined> {
+    if (rows.length === 0) return undefined
+    const batch = { id: newId(), rows }
+    try {
+      await addUsage(this.#settings.database, batch.id, rows)
+      return undefined
+    } catch (error) {
+      return `${await this.#keep(batch)}: ${reasonOf(error)}`
+    }
+  }
+
+  /** It may have been written all the same: under its id it is counted once. */
+  async #keep(batch: Batch): Promise<string> {
+    let why = "the spool is full"
+    try {
+      if (await this.#spool.put(batch)) {
+        this.#spooled += 1
+        return "usage is kept on disk"
+      }
+    } catch (error) {
+      why = `the spool cannot be written (${reasonOf(error)})`
+    }
+    if (this.#pendingRows + batch.rows.length > (this.#settings.rowsMax ?? rowsMaxDefault)) {
+      this.#lost += batch.rows.reduce((sum, { calls }) => sum + calls, 0)
+      return `calls are not counted any more, ${why}`
+    }
+    this.#pending.push(batch)
+    this.#pendingRows += batch.rows.length
+    return `usage is kept in memory, ${why}`
+  }
+
+  async #replay(): Promise<string | undefined> {
+    try {
+      for (let batch = this.#pending[0]; batch !== undefined; batch = this.#pending[0]) {
+        await addUsage(this.#settings.database, batch.id, batch.rows)
+        this.#pendingRows -= batch.rows.length
+        this.#pending.shift()
+      }
+      const ids = await this.#spool.list()
+      this.#spooled = ids.length
+      for (const id of ids.slice(0, retryBatches)) {
+        const batch = await this.#spool.get(id)
+        if (batch === undefined) continue
+        await addUsage(this.#settings.database, batch.id, batch.rows)
+        await this.#spool.remove(id)
+        this.#spooled -= 1
+      }
+      return undefined
+    } catch (error) {
+      return `usage is kept ${this.#pending.length > 0 ? "in memory" : "on disk"}: ${reasonOf(error)}`
+    }
+  }
+
+  #told(error: string | undefined): void {
+    if (error === this.#error) return
+    this.#error = error
+    this.#settings.onChange?.(error)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

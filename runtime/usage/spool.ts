@@ -1,0 +1,118 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { z } from "zod"
+import type { UsageRow } from "../store/usage.ts"
+
+/** Rows with the id under which they are counted once. */
+export interface Batch {
+  readonly id: string
+  readonly rows: readonly UsageRow[]
+}
+
+const count = z.number().int().min(0)
+const batchShape = z.strictObject({
+  id: z.string().regex(/^[0-9A-Z]{26}$/),
+  rows: z.array(
+    z.strictObject({
+      bucketMs: count,
+      subscription: z.string(),
+      product: z.string(),
+      api: z.string(),
+      version: z.string(),
+      operation: z.string(),
+      status: count.max(5),
+      price: z.string(),
+      calls: count,
+      billed: count,
+      bytesIn: count,
+      bytesOut: count,
+      latency: z.array(count),
+    }),
+  ),
+})
+
+/**
+ * Batches that could not be written to the database, a file each in one folder. Processes of a machine may share the folder, and whoever comes next takes
+ * over what a dead one left: a batch has an id, and the database counts it once.
+ */
+export class Spool {
+  readonly #folder: string
+  readonly #bytesMax: number
+  #bytes: number | undefined
+
+  constructor(folder: string, bytesMax: number) {
+    this.#folder = folder
+    this.#bytesMax = bytesMax
+  }
+
+  /** Keeps a batch, safe from the end of the process and of the machine; false when the spool is full. Rejects when the folder cannot be written. */
+  async put(batch: Batch): Promise<boolean> {
+    const text = JSON.stringify(batch)
+    const bytes = this.#bytes ?? (await this.#measure())
+    if (bytes + text.length > this.#bytesMax) return false
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const path = join(this.#folder, `${batch.id}.json`)
+    const file = await open(`${path}.tmp`, "w", 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(`${path}.tmp`, path)
+    this.#bytes = bytes + text.length
+    return true
+  }
+
+  /** Ids of what is kept, oldest first. */
+  async list(): Promise<readonly string[]> {
+    const names = await this.#names()
+    return names.filter((name) => /^[0-9A-Z]{26}\.json$/.test(name)).map((name) => name.slice(0, 26))
+  }
+
+  /** A batch; undefined when another process was faster, or when it cannot be read: then it is put aside as `.bad`. */
+  async get(id: string): Promise<Batch | undefined> {
+    const path = join(this.#folder, `${id}.json`)
+    const text = await readFile(path, "utf8").catch(() => undefined)
+    if (text === undefined) return undefined
+    const batch = batchShape.safeParse(parsed(text))
+    if (batch.success && batch.data.id === id) return batch.data
+    // Another process may do the same at the same moment.
+    await rename(path, `${path}.bad`).catch(() => undefined)
+    return undefined
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(join(this.#folder, `${id}.json`), { force: true })
+    this.#bytes = undefined
+  }
+
+  async #names(): Promise<string[]> {
+    try {
+      return (await readdir(this.#folder)).sort()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
+      throw error
+    }
+  }
+
+  async #measure(): Promise<number> {
+    const sizes = await Promise.all(
+      (await this.#names()).map((name) =>
+        stat(join(this.#folder, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    )
+    return sizes.reduce((sum, size) => sum + size, 0)
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

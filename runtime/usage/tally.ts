@@ -1,0 +1,72 @@
+import type { UsageRow } from "../store/usage.ts"
+import { bucketOf, sketchLength } from "./sketch.ts"
+
+/** One call that is over. Names that are not known are empty. */
+export interface Call {
+  readonly endedAtMs: number
+  readonly durationMs: number
+  readonly subscription: string
+  readonly product: string
+  readonly api: string
+  readonly version: string
+  readonly operation: string
+  /** 0 when there was no answer. */
+  readonly status: number
+  /** Whether it costs what the product says. */
+  readonly billed: boolean
+  /** `0.002 EUR`; empty: nothing. */
+  readonly price: string
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+type OpenRow = Mutable<Omit<UsageRow, "latency">> & { latency: number[] }
+
+const hourMs = 3_600_000
+
+/** Sums of calls in memory, a row for all that are alike in one hour. */
+export class Tally {
+  readonly #rowsMax: number
+  #rows = new Map<string, OpenRow>()
+
+  /** More rows than `rowsMax` are not kept. */
+  constructor(rowsMax: number) {
+    this.#rowsMax = rowsMax
+  }
+
+  /** Counts a call; false when there is no room for its row. */
+  add(call: Call): boolean {
+    const bucketMs = Math.floor(call.endedAtMs / hourMs) * hourMs
+    const status = Math.min(5, Math.max(0, Math.floor(call.status / 100)))
+    const { subscription, product, api, version, operation, price } = call
+    const row = this.#row({ bucketMs, subscription, product, api, version, operation, status, price })
+    if (row === undefined) return false
+    row.calls += 1
+    if (call.billed) row.billed += 1
+    row.bytesIn += call.bytesIn
+    row.bytesOut += call.bytesOut
+    const bucket = bucketOf(call.durationMs)
+    row.latency[bucket] = (row.latency[bucket] ?? 0) + 1
+    return true
+  }
+
+  /** Takes all rows out. */
+  drain(): readonly UsageRow[] {
+    const rows = [...this.#rows.values()]
+    this.#rows = new Map()
+    return rows
+  }
+
+  #row(key: Omit<UsageRow, "calls" | "billed" | "bytesIn" | "bytesOut" | "latency">): OpenRow | undefined {
+    const { bucketMs, subscription, product, api, version, operation, status, price } = key
+    const id = `${bucketMs} ${status} ${subscription} ${product} ${price} ${api} ${version} ${operation}`
+    const known = this.#rows.get(id)
+    if (known !== undefined) return known
+    if (this.#rows.size >= this.#rowsMax) return undefined
+    const latency = new Array<number>(sketchLength).fill(0)
+    const row = { ...key, calls: 0, billed: 0, bytesIn: 0, bytesOut: 0, latency }
+    this.#rows.set(id, row)
+    return row
+  }
+}

@@ -1,0 +1,145 @@
+import { afterEach, expect, it } from "vitest"
+import type { UsageLine } from "../../runtime/control/usage-api.ts"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+const quiet = createLog({ stream: { write: () => undefined } })
+const more = `
+api items {
+  path "/items"
+  auth subscription
+  version v1 { deprecated; GET "/" { respond 200 { body text "old items" } } }
+  version v2 { GET "/" { respond 200 { body text "items" } }; GET "/bad" { respond 503 } }
+}
+product gold { apis items; price 0.0025 EUR per call }`
+
+async function running(url: string, ports: Ports, folder?: string): ReturnType<typeof start> {
+  const runtime = await start(url, ports, folder === undefined ? {} : { spoolFolder: folder })
+  stops.push(() => runtime.close())
+  return runtime
+}
+
+async function key(ports: Ports, name: string): Promise<string> {
+  const made = await control(ports, "POST", "/v1/subscriptions", { name, scope: { product: "gold" } })
+  return (made.body["keys"] as { primary: string }).primary
+}
+
+async function call(ports: Ports, path: string, own: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${ports.gateway}${path}`, {
+    headers: { "ocp-apim-subscription-key": own },
+  })
+  await response.arrayBuffer()
+}
+
+async function usage(ports: Ports, query: string): Promise<UsageLine[]> {
+  const { status, body } = await control(ports, "GET", `/v1/usage?${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body["lines"] as UsageLine[]
+}
+
+describePostgres("usage of a gateway", () => {
+  it("is told by what is asked, with what it costs; deprecated versions alone; over a restart", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: quiet })
+    const ports = await freePorts()
+    const first = await start(url, ports)
+    await first.apply(planOf(ports, "hello", more), author)
+    const [ann, bob] = [await key(ports, "anna"), await key(ports, "bert")]
+    for (let index = 0; index < 4; index += 1) await call(ports, "/v2/items", ann)
+    await call(ports, "/v2/items/bad", ann)
+    await call(ports, "/v2/items", "nobody")
+    await call(ports, "/v1/items", bob)
+    const lines = await usage(ports, "by=subscription,product&api=items")
+    expect(
+      lines.map(({ key: words, calls, billed, amounts }) => ({ ...words, calls, billed, amounts })),
+    ).toEqual([
+      {
+        subscription: "anna",
+        product: "gold",
+        calls: 5,
+        billed: 4,
+        amounts: [{ amount: "0.01", currency: "EUR" }],
+      },
+      { subscription: "", product: "", calls: 1, billed: 0, amounts: [] },
+      {
+        subscription: "bert",
+        product: "gold",
+        calls: 1,
+        billed: 1,
+        amounts: [{ amount: "0.0025", currency: "EUR" }],
+      },
+    ])
+    expect(lines[0]?.bytesOut).toBe(4 * "items".length)
+    expect(lines[0]?.p99).toBeGreaterThan(0)
+    expect(
+      (await usage(ports, "by=status&api=items")).map(({ key: words, calls }) => [words.status, calls]),
+    ).toEqual([
+      ["2xx", 5],
+      ["4xx", 1],
+      ["5xx", 1],
+    ])
+    expect(await usage(ports, "deprecated=true")).toMatchObject([
+      { key: { subscription: "bert", api: "items", version: "v1" }, calls: 1 },
+    ])
+    expect(await usage(ports, "by=day&since=2999-01-01T00:00:00Z")).toEqual([])
+    for (const wrong of ["by=colour", "since=yesterday", "deprecated=maybe", "more=1"])
+      expect((await control(ports, "GET", `/v1/usage?${wrong}`)).status).toBe(400)
+    expect((await control(ports, "GET", "/v1/usage", undefined, "Bearer wrong")).status).toBe(401)
+    await call(ports, "/v2/items", ann)
+    // What was counted a moment before the end is not lost.
+    await first.close()
+    await running(url, ports)
+    expect(await usage(ports, "subscription=anna")).toMatchObject([{ calls: 6 }])
+  })
+
+  it("waits on disk while the database is away; the process says that it is degraded, and why", async () => {
+    const server = await startThrowAwayPostgres()
+    stops.push(() => server.stop())
+    const url = server.url("postgres")
+    await migrateDatabase({ database: { url }, log: quiet })
+    const ports = await freePorts()
+    const runtime = await running(url, ports)
+    await runtime.apply(planOf(ports, "hello", more), author)
+    const state = async () =>
+      (await control(ports, "GET", "/v1/status")).body as {
+        serial: unknown
+        processes: { state: string; reasons: string[] }[]
+        warnings: string[]
+      }
+    const ann = await key(ports, "anna")
+    await call(ports, "/v2/items", ann)
+    await expect
+      .poll(async () => (await state()).processes, { timeout: 8_000 })
+      .toMatchObject([{ state: "active", reasons: [], subscriptions: 1 }])
+    await server.stop()
+    await call(ports, "/v2/items", ann)
+    await expect
+      .poll(async () => (await state()).processes[0]?.reasons.join(), { timeout: 8_000 })
+      .toMatch(/issued subscriptions are not followed: .*usage is kept on disk: /)
+    expect(await state()).toMatchObject({
+      serial: null,
+      processes: [{ state: "degraded" }],
+      warnings: [expect.stringMatching(/only the process that was asked is shown/)],
+    })
+    const page = (await control(ports, "GET", "/metrics")).body["text"]
+    expect(page).toMatch(/sallyport_state\{state="degraded"\} 1\n/)
+    expect(page).toMatch(/sallyport_usage_spooled_batches [1-9]/)
+    expect((await control(ports, "GET", "/v1/usage")).status).toBe(503)
+    expect(
+      (
+        await fetch(`http://127.0.0.1:${ports.gateway}/v2/items`, {
+          headers: { "ocp-apim-subscription-key": ann },
+        })
+      ).status,
+    ).toBe(200)
+  })
+})
