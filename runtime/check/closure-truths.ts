@@ -29,6 +29,12 @@ export class ClosureTruths implements Known {
     return closure.complete ? isFalse : -1
   }
 
+  /** Nobody asks them any more. */
+  release(): void {
+    for (const closure of this.#closures) closure?.release()
+    this.#closures.length = 0
+  }
+
   /** Forgets a closure whose growing was broken off: it can't tell any more what it lacks. */
   drop(part: number): void {
     this.#closures[part] = undefined

@@ -55,6 +55,11 @@ export class Closure {
     return this.#level
   }
 
+  /** Nobody asks it any more: its table serves others. */
+  release(): void {
+    this.#found.release()
+  }
+
   /** Grows one level, calling back for every new node; yields now and then. */
   *grow(onNode: (object: number, relation: number, level: number) => void): Generator<void> {
     const frontier = this.#frontier

@@ -176,6 +176,7 @@ class ObjectList {
 
   close(): void {
     this.#walk?.close()
+    this.#truths.release()
     this.verification.release()
   }
 

@@ -348,6 +348,7 @@ export class Machine {
       // Of a large search it would take too long at once; what is met again is then searched again.
       if (value === isFalse && frame.search !== undefined && frame.search.seen.size <= rememberedMax)
         frame.search.seen.each((object, relation) => this.#memo.remember(object, relation))
+      frame.search?.seen.release()
       return value
     }
     return suspended

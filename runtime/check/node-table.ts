@@ -3,32 +3,62 @@ const splitAt = 16_384
 const segmentBits = 6
 const slotBits = 24
 const slotMask = (1 << slotBits) - 1
+const capacityMin = 64
+/** Integers of an entry: the generation it belongs to, the pair, state and extra. Together, because they are read together. */
+const stride = 5
+/** Segments of up to so many entries are used again, so many of each size: small questions come by the million, and making one costs more than filling it. */
+const pooledCapacityMax = 4_096
+const pooledMax = 32
+const generationMax = 0x7fff_ffff
 
-/** Open addressing; entries carry the generation they belong to, so that emptying takes no time. */
+/** Open addressing; emptying it takes no time, because entries of other generations do not count. */
 class Segment {
   size = 0
-  mask: number
-  keys: Int32Array
-  generations: Int32Array
-  /** Pairs of state and extra. */
-  values: Int32Array
+  generation = 1
+  readonly mask: number
+  readonly cells: Int32Array
 
   constructor(capacity: number) {
     this.mask = capacity - 1
-    this.keys = new Int32Array(2 * capacity)
-    this.generations = new Int32Array(capacity)
-    this.values = new Int32Array(2 * capacity)
+    this.cells = new Int32Array(stride * capacity)
   }
 
-  place(object: number, relation: number, hash: number, generation: number): number {
-    let at = hash & this.mask
-    while (this.generations[at] === generation) at = (at + 1) & this.mask
-    this.generations[at] = generation
-    this.keys[2 * at] = object
-    this.keys[2 * at + 1] = relation
+  empty(): void {
+    this.size = 0
+    if (this.generation === generationMax) {
+      this.cells.fill(0)
+      this.generation = 0
+    }
+    this.generation++
+  }
+
+  place(object: number, relation: number, hash: number): number {
+    const { cells, mask, generation } = this
+    let at = hash & mask
+    while (cells[stride * at] === generation) at = (at + 1) & mask
+    const cell = stride * at
+    cells[cell] = generation
+    cells[cell + 1] = object
+    cells[cell + 2] = relation
     this.size++
     return at
   }
+}
+
+/** By the logarithm of their capacity. */
+const pool: Segment[][] = Array.from({ length: 32 }, () => [])
+
+function segmentOf(capacity: number): Segment {
+  const used = pool[31 - Math.clz32(capacity)]?.pop()
+  if (used === undefined) return new Segment(capacity)
+  used.empty()
+  return used
+}
+
+function giveBack(segment: Segment): void {
+  const capacity = segment.mask + 1
+  const same = pool[31 - Math.clz32(capacity)] as Segment[]
+  if (segment !== nothing && capacity <= pooledCapacityMax && same.length < pooledMax) same.push(segment)
 }
 
 /**
@@ -36,8 +66,7 @@ class Segment {
  * A position that `find` or `add` gave is valid until the next `add`.
  */
 export class NodeTable {
-  #segments: Segment[] = [new Segment(64)]
-  #generation = 1
+  #segments: Segment[] = [segmentOf(capacityMin)]
   #size = 0
 
   get size(): number {
@@ -48,10 +77,11 @@ export class NodeTable {
   find(object: number, relation: number): number {
     const hash = hashOf(object, relation)
     const index = this.#segments.length === 1 ? 0 : hash >>> (32 - segmentBits)
-    const { keys, generations, mask } = this.#segments[index] as Segment
+    const { cells, generation, mask } = this.#segments[index] as Segment
     for (let at = hash & mask; ; at = (at + 1) & mask) {
-      if (generations[at] !== this.#generation) return -1
-      if (keys[2 * at] === object && keys[2 * at + 1] === relation) return (index << slotBits) | at
+      const cell = stride * at
+      if (cells[cell] !== generation) return -1
+      if (cells[cell + 1] === object && cells[cell + 2] === relation) return (index << slotBits) | at
     }
   }
 
@@ -63,36 +93,38 @@ export class NodeTable {
   }
 
   state(at: number): number {
-    return (this.#segments[at >> slotBits] as Segment).values[2 * (at & slotMask)] as number
+    return (this.#segments[at >> slotBits] as Segment).cells[stride * (at & slotMask) + 3] as number
   }
 
   extra(at: number): number {
-    return (this.#segments[at >> slotBits] as Segment).values[2 * (at & slotMask) + 1] as number
+    return (this.#segments[at >> slotBits] as Segment).cells[stride * (at & slotMask) + 4] as number
   }
 
   set(at: number, state: number, extra: number): void {
-    const { values } = this.#segments[at >> slotBits] as Segment
-    values[2 * (at & slotMask)] = state
-    values[2 * (at & slotMask) + 1] = extra
+    const { cells } = this.#segments[at >> slotBits] as Segment
+    cells[stride * (at & slotMask) + 3] = state
+    cells[stride * (at & slotMask) + 4] = extra
   }
 
   each(visit: (object: number, relation: number) => void): void {
-    for (const { keys, generations, mask } of this.#segments)
-      for (let at = 0; at <= mask; at++)
-        if (generations[at] === this.#generation) visit(keys[2 * at] as number, keys[2 * at + 1] as number)
+    for (const { cells, generation } of this.#segments)
+      for (let cell = 0; cell < cells.length; cell += stride)
+        if (cells[cell] === generation) visit(cells[cell + 1] as number, cells[cell + 2] as number)
   }
 
   /** Empties the table. One that has grown large gives its memory back. */
   clear(): void {
     this.#size = 0
     const [only] = this.#segments
-    if (this.#segments.length > 1 || only === undefined || this.#generation === 0x7fff_ffff) {
-      this.#segments = [new Segment(64)]
-      this.#generation = 1
-      return
-    }
-    only.size = 0
-    this.#generation++
+    if (this.#segments.length > 1 || only === undefined) this.#segments = [segmentOf(capacityMin)]
+    else if (only !== nothing) only.empty()
+  }
+
+  /** Empties it for good: others use what it took. */
+  release(): void {
+    this.#size = 0
+    for (const segment of this.#segments) giveBack(segment)
+    this.#segments = [nothing]
   }
 
   #insert(object: number, relation: number, state: number, extra: number): number {
@@ -101,42 +133,48 @@ export class NodeTable {
     let segment = this.#segments[index] as Segment
     // Between 56 and 80 % full, each at another time: all at once would hold the event loop.
     if (64 * segment.size >= (36 + (index & 15)) * (segment.mask + 1)) segment = this.#grow(index)
-    const at = segment.place(object, relation, hash, this.#generation)
-    segment.values[2 * at] = state
-    segment.values[2 * at + 1] = extra
+    const at = segment.place(object, relation, hash)
+    segment.cells[stride * at + 3] = state
+    segment.cells[stride * at + 4] = extra
     return (index << slotBits) | at
   }
 
   #grow(index: number): Segment {
     const old = this.#segments[index] as Segment
-    const grown = new Segment(2 * (old.mask + 1))
+    const grown = segmentOf(Math.max(2 * (old.mask + 1), capacityMin))
     this.#segments[index] = grown
     this.#copy(old, grown)
+    giveBack(old)
     return grown
   }
 
   #copy(old: Segment, into: Segment | undefined): void {
-    for (let slot = 0; slot <= old.mask; slot++) {
-      if (old.generations[slot] !== this.#generation) continue
-      const object = old.keys[2 * slot] as number
-      const relation = old.keys[2 * slot + 1] as number
-      const state = old.values[2 * slot] as number
-      const extra = old.values[2 * slot + 1] as number
+    const { cells, generation } = old
+    for (let cell = 0; cell < cells.length; cell += stride) {
+      if (cells[cell] !== generation) continue
+      const object = cells[cell + 1] as number
+      const relation = cells[cell + 2] as number
+      const state = cells[cell + 3] as number
+      const extra = cells[cell + 4] as number
       if (into === undefined) this.#insert(object, relation, state, extra)
       else {
-        const at = into.place(object, relation, hashOf(object, relation), this.#generation)
-        into.values[2 * at] = state
-        into.values[2 * at + 1] = extra
+        const at = into.place(object, relation, hashOf(object, relation))
+        into.cells[stride * at + 3] = state
+        into.cells[stride * at + 4] = extra
       }
     }
   }
 
   #split(): void {
     const old = this.#segments[0] as Segment
-    this.#segments = Array.from({ length: 1 << segmentBits }, () => new Segment(512))
+    this.#segments = Array.from({ length: 1 << segmentBits }, () => segmentOf(512))
     this.#copy(old, undefined)
   }
 }
+
+/** What a released table has: one place that is never taken. It counts as full. */
+const nothing = new Segment(1)
+nothing.size = 1
 
 /** Mixes all bits down: ids differ in few of them, and a mask that drops the high ones fills one corner of the table. */
 function hashOf(object: number, relation: number): number {

@@ -24,7 +24,9 @@ export class Searches {
     this.#question = question
     this.#walkSteps = limits.walkSteps
     this.#depthMax = limits.depthMax
-    if (this.#closures.size > 0) this.#closures.clear()
+    if (this.#closures.size === 0) return
+    for (const closure of this.#closures.values()) closure.release()
+    this.#closures.clear()
   }
 
   /**
