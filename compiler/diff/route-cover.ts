@@ -5,8 +5,8 @@ import type { StepWords } from "./step-words.ts"
 type Segment = { readonly kind: "static"; readonly text: string } | { readonly kind: "parameter" | "tail" }
 
 /** A route's key with the names of parameters left out: routes of equal shape match the same requests. */
-export function shapeOf({ method, path }: Route): string {
-  return `${method} ${path.replace(/\{[^}*]*(\*?)\}/g, "{$1}")}`
+export function shapeOf({ method, path, hosts = [] }: Route): string {
+  return `${method} ${hosts.join(",")}${path.replace(/\{[^}*]*(\*?)\}/g, "{$1}")}`
 }
 
 /** Names of the path's parameters, in order. */
@@ -38,7 +38,10 @@ export class RouteCover {
     return candidates
       .filter(
         (each) =>
-          each.route !== route && takes(each.route.method, route.method) && covers(each.segments, segments),
+          each.route !== route &&
+          servesHostsOf(each.route, route) &&
+          takes(each.route.method, route.method) &&
+          covers(each.segments, segments),
       )
       .sort((a, b) => specificity(b.segments) - specificity(a.segments) || (a.key < b.key ? -1 : 1))[0]
   }
@@ -50,6 +53,11 @@ export function guardsOf({ sections }: Route, words: StepWords): string[] {
     const step = words.body.steps[id]
     return step !== undefined && isGuardKind(step) ? [words.of(id)] : []
   })
+}
+
+/** A route of every host, or of all of the other's. */
+function servesHostsOf({ hosts }: Route, other: Route): boolean {
+  return hosts === undefined || (other.hosts?.every((host) => hosts.includes(host)) ?? false)
 }
 
 /** HEAD is answered by GET where no route names it. */

@@ -1,8 +1,8 @@
 import type { Route } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
-import { same } from "./same.ts"
-import { durationWords } from "./words.ts"
+import { listChanges, same } from "./same.ts"
+import { durationWords, listWords } from "./words.ts"
 
 type Fields = Omit<Route, "sections">
 
@@ -21,6 +21,17 @@ const rules: FieldRules<Fields> = {
   operation: () => neutral("it is the same route by another name"),
   method: (_, after) => breaking(`only ${after} is served now`),
   path: () => breaking("callers have to use the new path; the old one is not served"),
+  hosts: (before, after) => {
+    const { removed, added } = listChanges(before ?? [], after ?? [])
+    if (after === undefined) return opens("it is served on every host")
+    if (before === undefined) return breaking(`it is served on ${listWords(added.map(tick))} only`)
+    return [
+      ...(added.length === 0 ? [] : [opens(`it is served on ${listWords(added.map(tick))} too`)]),
+      ...(removed.length === 0
+        ? []
+        : [breaking(`it is not served on ${listWords(removed.map(tick))} any more`)]),
+    ]
+  },
   stripPrefix: () => neutral("the backend is asked for another path"),
   timeoutMs: (before, after) => {
     if (after === null) return opens("nothing ends a slow exchange")
@@ -30,15 +41,19 @@ const rules: FieldRules<Fields> = {
   },
 }
 
-const words: { readonly [Key in keyof Fields]: (route: Fields) => string } = {
+const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
   api: ({ api }) => `api ${api}`,
   version: ({ version }) => (version === null ? "no version" : `version ${version}`),
   operation: ({ operation }) => operation,
   method: ({ method }) => method,
   path: ({ path }) => path,
+  hosts: ({ hosts }) =>
+    hosts === undefined ? "every host" : `host ${hosts.map((host) => `"${host}"`).join(" ")}`,
   stripPrefix: ({ stripPrefix }) => `path ${stripPrefix === "" ? "/" : stripPrefix}`,
   timeoutMs: ({ timeoutMs }) => `timeout ${durationWords(timeoutMs)}`,
 }
+
+const tick = (name: string) => `\`${name}\``
 
 /** The differences of two routes besides their steps. A path that moved with its API is told as the API's. */
 export function compareRouteFields(before: Route, after: Route): FieldChange[] {

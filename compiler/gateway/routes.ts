@@ -1,3 +1,4 @@
+import { routeKeyOf } from "../../runtime/plan/route-key.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
@@ -22,6 +23,8 @@ export interface RouteSource {
   /** `*` for ANY. */
   readonly method: string
   readonly path: readonly Segment[]
+  /** Sorted; undefined: every host. */
+  readonly hosts: readonly string[] | undefined
   readonly prefix: readonly Segment[]
   readonly scopes: { readonly api: Scope; readonly version: Scope | undefined; readonly operation: Scope }
   /** Keyword and path of the operation. */
@@ -71,6 +74,7 @@ function routesOfApi(api: Declaration, report: Report): RouteSource[] {
   const { block } = api.bound
   if (block === undefined) return []
   const prefix = apiPath(block, report)
+  const hosts = hostsOf(block, report)
   const common = operationsIn(block)
   const versions = versionsOf(block, report)
   if (versions.length * common.length > 10 * routesMax) {
@@ -79,12 +83,14 @@ function routesOfApi(api: Declaration, report: Report): RouteSource[] {
   }
   const routes =
     versions.length === 0
-      ? common.map((operation) => makeRoute(api, undefined, operation, prefix))
+      ? common.map((operation) => makeRoute(api, undefined, operation, { path: prefix, hosts }))
       : versions.flatMap((version) => {
           const own = operationsIn(version.block)
           const taken = new Set(own.map(shapeOf))
           const inherited = common.filter((operation) => !taken.has(shapeOf(operation)))
-          return [...own, ...inherited].map((operation) => makeRoute(api, version, operation, prefix))
+          return [...own, ...inherited].map((operation) =>
+            makeRoute(api, version, operation, { path: prefix, hosts }),
+          )
         })
   if (versions.length > 0) reportReplaced(common, versions, report)
   reportEmpty(api, versions, report)
@@ -112,6 +118,20 @@ function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   return undefined
 }
 
+/** The hosts of an API in one order; undefined: every host. */
+function hostsOf(block: BoundBlock, report: Report): string[] | undefined {
+  const hosts = new Map<string, Span>()
+  for (const { argument, value } of statementOf(block, "host")?.args.all("host") ?? []) {
+    const earlier = hosts.get(value as string)
+    if (earlier === undefined) hosts.set(value as string, argument.span)
+    else
+      report.add("SP2016", argument.span, `the host \`${value}\` is there twice`, {
+        related: [{ span: earlier, message: "the first" }],
+      })
+  }
+  return hosts.size === 0 ? undefined : [...hosts.keys()].sort()
+}
+
 function versionsOf(block: BoundBlock, report: Report): Bound[] {
   const versions = block.statements.filter(
     (each) => each.row.keyword === "version" && each.args.word("name") !== undefined,
@@ -136,7 +156,7 @@ function makeRoute(
   api: Declaration,
   version: Bound | undefined,
   operation: Bound,
-  apiAt: RoutePath | undefined,
+  { path: apiAt, hosts }: { path: RoutePath | undefined; hosts: readonly string[] | undefined },
 ): RouteSource {
   const versionName = version?.args.word("name")?.text ?? null
   const own = (operation.args.value<RoutePath>("path") as RoutePath).segments
@@ -151,7 +171,7 @@ function makeRoute(
   const label = `api ${api.name}`
   const versionLabel = versionName === null ? label : `${label} ${versionName}`
   return {
-    key: `${method} ${printPath(path)}`,
+    key: routeKeyOf({ method, path: printPath(path), hosts }),
     api,
     version,
     versionName,
@@ -159,6 +179,7 @@ function makeRoute(
     operationName,
     method,
     path,
+    hosts,
     prefix,
     scopes: {
       api: { label, block: api.bound.block },
@@ -185,10 +206,10 @@ function reportAmbiguous(routes: readonly RouteSource[], report: Report): void {
   const told = new Set<string>()
   for (const route of routes) {
     if (!route.placed) continue
-    const key = shape(route.method, route.path)
-    const earlier = first.get(key)
+    const keys = (route.hosts ?? [""]).map((host) => `${host} ${shape(route.method, route.path)}`)
+    const earlier = first.get(keys.find((key) => first.has(key)) ?? "")
     if (earlier === undefined) {
-      first.set(key, route)
+      for (const key of keys) first.set(key, route)
       continue
     }
     const pair = [route, earlier].map(({ span }) => `${span.file.path}:${span.start}`).join()

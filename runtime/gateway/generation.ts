@@ -3,18 +3,20 @@ import type { Route } from "../plan/resources.ts"
 import type { Step } from "../policies/policy.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
+import type { Hosted, HostRoutes } from "./host-routes.ts"
 import type { IntakeRules } from "./intake.ts"
 import type { ErrorFormat } from "./problem.ts"
-import type { Matchable, Routes } from "./routes.ts"
 
 /** A route with its steps ready to run. */
-export interface LiveRoute extends Matchable {
+export interface LiveRoute extends Hosted {
   /** `METHOD /pattern`, its key in the plan. */
   readonly key: string
   readonly plan: Route
   /** How much of a path is not sent to the backend. */
   readonly stripLength: number
   readonly views: RouteViews
+  /** Answers preflights, where the route has one. */
+  readonly cors: Step | undefined
   readonly inbound: readonly Step[]
   readonly backend: readonly Step[]
   readonly outbound: readonly Step[]
@@ -25,7 +27,7 @@ export interface LiveRoute extends Matchable {
 export interface GenerationParts {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
-  readonly routes: Routes<LiveRoute>
+  readonly routes: HostRoutes<LiveRoute>
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   readonly bufferBytesMax: number
@@ -39,7 +41,7 @@ export interface GenerationParts {
 export class Generation {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
-  readonly routes: Routes<LiveRoute>
+  readonly routes: HostRoutes<LiveRoute>
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   /** Largest body that is read whole because a policy needs it. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Problem, problem } from "../policies/answer.ts"
+import { isPreflight } from "../policies/cors.ts"
 import type { ExchangeError } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
@@ -11,6 +12,7 @@ import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus, renderProblem } from "./problem.ts"
+import type { Match } from "./routes.ts"
 import { asAnswer, sendAnswer } from "./reply.ts"
 
 /** What every request of the process shares. */
@@ -66,7 +68,8 @@ class Passage implements Timed {
       return
     }
     exchange.take(intake)
-    const match = generation.routes.find(exchange.method, intake.path)
+    const match = generation.routes.find(exchange.method, intake.path, intake.authority)
+    if (this.#sharing(match)) return
     if (match.kind === "none") this.#fail(problem("not-found", { reason: "OperationNotFound" }))
     else if (match.kind === "method")
       this.#fail(problem("method-not-allowed", { headers: ["allow", match.allow] }))
@@ -75,6 +78,24 @@ class Passage implements Timed {
       exchange.parameters = match.parameters
       this.#admit(match.route)
     }
+  }
+
+  /**
+   * A preflight asks for another request: its route's `cors` answers, before everything else. A route for OPTIONS answers itself. True: it is answered.
+   */
+  #sharing(match: Match<LiveRoute>): boolean {
+    const exchange = this.#exchange
+    if (!isPreflight(exchange) || (match.kind === "found" && match.route.method === "OPTIONS")) return false
+    const { generation, intake } = exchange
+    const method = exchange.headers.get("access-control-request-method") ?? ""
+    const asked = generation.routes.find(method, intake.path, intake.authority)
+    if (asked.kind !== "found" || asked.route.cors === undefined) return false
+    exchange.route = asked.route
+    exchange.parameters = asked.parameters
+    const outcome = runSteps([asked.route.cors], exchange)
+    if (outcome === undefined) exchange.route = undefined
+    else this.#after(outcome, () => this.#fail(problem("not-found")))
+    return outcome !== undefined
   }
 
   /** The time for the whole exchange is up. */

@@ -6,11 +6,11 @@ import type { StepId } from "../plan/steps.ts"
 import type { Step } from "../policies/policy.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
+import { HostRoutes } from "./host-routes.ts"
 import { LoadError } from "./load-error.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { resolveReferences } from "./references.ts"
 import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
-import { Routes } from "./routes.ts"
 import { Slices } from "./slices.ts"
 import { StepTable } from "./step-table.ts"
 
@@ -88,8 +88,8 @@ class GatewayView {
   }
 }
 
-async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Promise<Routes<LiveRoute>> {
-  const routes = new Routes<LiveRoute>()
+async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Promise<HostRoutes<LiveRoute>> {
+  const routes = new HostRoutes<LiveRoute>()
   const problems: string[] = []
   for (const [key, route] of Object.entries(plan.plan.routes)) {
     await slices.breathe()
@@ -122,6 +122,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
     stripLength: route.stripPrefix.replace(/\/$/, "").length,
     method: route.method,
     path: route.path,
+    hosts: route.hosts,
     protection: protectionOf(plan, route.sections.inbound),
     views: {
       api: { name: route.api, version: route.version ?? "" },
@@ -132,6 +133,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
       },
       backend: { name: forward?.kind === "forward" ? (forward.backend ?? "") : "" },
     },
+    cors: ready(route.sections.inbound).find(({ kind }) => kind === "cors"),
     inbound: ready(route.sections.inbound),
     backend: ready(route.sections.backend),
     outbound: ready(route.sections.outbound),
@@ -139,7 +141,16 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
   }
 }
 
-const guards: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "any-of", "require"])
+const guards: ReadonlySet<string> = new Set([
+  "validate-jwt",
+  "introspect",
+  "basic-auth",
+  "validate-key",
+  "any-of",
+  "check-header",
+  "ip-filter",
+  "require",
+])
 
 /** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
 function protectionOf(plan: Plan, ids: readonly StepId[]): string {

@@ -14,7 +14,8 @@ export type PathParameters = Readonly<Record<string, string>>
 export type Match<R> =
   | { readonly kind: "found"; readonly route: R; readonly parameters: PathParameters }
   | { readonly kind: "method"; readonly allow: string }
-  | { readonly kind: "none" }
+  /** `alike`: it differs from a path that is protected otherwise by case only; nothing else may answer it. */
+  | { readonly kind: "none"; readonly alike: boolean }
 
 type Methods<R> = Map<string, Leaf<R>>
 
@@ -92,9 +93,12 @@ export class Routes<R extends Matchable> {
     const walk = new Walk<R>(method, trimmed === "/" ? [] : trimmed.slice(1).split("/"))
     const leaf = walk.from(this.#root, 0)
     if (leaf === undefined || walk.passedOver(leaf.route.protection)) {
-      return walk.passed === undefined ? { kind: "none" } : { kind: "method", allow: allowText(walk.passed) }
+      return walk.passed === undefined
+        ? { kind: "none", alike: false }
+        : { kind: "method", allow: allowText(walk.passed) }
     }
-    if (this.#root.protections.size > 1 && walk.isLookAlike(leaf, this.#root)) return { kind: "none" }
+    if (this.#root.protections.size > 1 && walk.isLookAlike(leaf, this.#root))
+      return { kind: "none", alike: true }
     return { kind: "found", route: leaf.route, parameters: parametersOf(leaf, walk, path) }
   }
 

@@ -22,7 +22,7 @@ export const planBody = z.strictObject({
   backends: z.record(name, backend),
   products: z.record(name, product),
   subscriptions: z.record(name, subscription),
-  /** Key: `METHOD /full/path`. */
+  /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */
   routes: z.record(z.string(), route),
   steps: z.record(stepId, step),
   /** Key: digest of the model's canonical JSON. */

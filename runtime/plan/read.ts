@@ -3,6 +3,7 @@ import { digestOf, stepIdOf } from "./canonical.ts"
 import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
+import { routeKeyOf } from "./route-key.ts"
 import type { Step } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
@@ -93,8 +94,8 @@ class Integrity {
   check(): void {
     const { routes, steps, products, subscriptions, authz, models } = this.#plan
     for (const [key, route] of Object.entries(routes)) {
-      if (key !== `${route.method} ${route.path}`)
-        this.#add(`routes[${quote(key)}]`, `its key must be \`${cut(`${route.method} ${route.path}`)}\``)
+      if (key !== routeKeyOf(route))
+        this.#add(`routes[${quote(key)}]`, `its key must be \`${cut(routeKeyOf(route))}\``)
       for (const section of ["inbound", "backend", "outbound", "onError"] as const) {
         this.#steps(route.sections[section], `routes[${quote(key)}].sections.${section}`, [])
       }

@@ -126,6 +126,12 @@ export const route = z.strictObject({
   operation: z.string(),
   method: z.string().regex(/^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})$/),
   path: z.string().regex(/^\//).max(2048),
+  /** Names it is served on, lower case, `*.example.com` for all below one; absent: every name. */
+  hosts: z
+    .array(z.string().regex(/^(?:\*\.)?[a-z0-9._~[\]:-]{1,253}$/))
+    .min(1)
+    .max(100)
+    .optional(),
   stripPrefix: z.string().max(2048),
   timeoutMs: milliseconds.nullable(),
   sections,

@@ -1,4 +1,5 @@
 import type { Problem } from "./answer.ts"
+import { dropCredential } from "./credential.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outcome, Policy, Step } from "./policy.ts"
 import { failureOf } from "./run-steps.ts"
@@ -6,15 +7,16 @@ import { dropKey } from "./validate-key.ts"
 
 /**
  * Tries ways to authenticate until one lets the request pass. When all refuse, the client hears about the credential it brought, or about
- * the first way when it brought none. Keys are taken out of the request whichever way was taken.
+ * the first way when it brought none. Keys and tokens that are not forwarded are taken out of the request whichever way was taken.
  */
 export const anyOf: Policy<"any-of"> = (plan, provision) => {
   const steps = plan.steps.map((id) => provision.step(id))
-  const keys = plan.steps
-    .map((id) => provision.plan(id))
-    .filter((step) => step.kind === "validate-key" && !step.forward)
+  const ways = plan.steps.map((id) => provision.plan(id))
   const pass = (exchange: Exchange): undefined => {
-    for (const key of keys) if (key.kind === "validate-key") dropKey(key, exchange)
+    for (const way of ways) {
+      if (way.kind === "validate-key" && !way.forward) dropKey(way, exchange)
+      else if (way.kind === "validate-jwt") dropCredential(way.from, exchange)
+    }
   }
   return (exchange) => attempt(steps, 0, exchange, [], pass)
 }

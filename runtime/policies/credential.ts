@@ -16,6 +16,8 @@ export type Found =
 export interface Credential {
   /** Where it is read from, for logs. */
   readonly place: string
+  /** What is wrong when it is malformed. */
+  readonly malformed: string
   read(exchange: Exchange): Found
   drop(exchange: Exchange): void
 }
@@ -32,6 +34,7 @@ export function compileCredential(source: CredentialSource, provision: Provision
   const text = compileText(source.text, provision, anyText)
   return {
     place: "an expression",
+    malformed: "the expression gives no token",
     read(exchange) {
       const value = text.of(exchange)
       return value === "" ? absent : bare(afterScheme("bearer", value) ?? value)
@@ -50,6 +53,8 @@ function fromHeader(header: string, scheme: string | null): Credential {
   const demanded = scheme?.toLowerCase()
   return {
     place: `the header ${header}`,
+    malformed:
+      scheme === null ? "the header is no token" : `the header is not of the form \`${scheme} token\``,
     read(exchange) {
       const value = exchange.headers.get(header)
       if (value === undefined) return absent
@@ -67,6 +72,7 @@ function fromHeader(header: string, scheme: string | null): Credential {
 function fromQuery(name: string, forward: boolean): Credential {
   return {
     place: `the query parameter ${name}`,
+    malformed: "the query parameter is no token",
     read(exchange) {
       const value = exchange.query.get(name)
       if (value === undefined) return absent
@@ -79,6 +85,7 @@ function fromQuery(name: string, forward: boolean): Credential {
 function fromCookie(name: string, forward: boolean): Credential {
   return {
     place: `the cookie ${name}`,
+    malformed: "the cookie is no token",
     read(exchange) {
       const { headers } = exchange
       const count = headers.count("cookie")

@@ -48,12 +48,7 @@ export function compileTokenGuard(plan: TokenPlan, provision: Provision, verify:
   return (exchange) => {
     const found = credential.read(exchange)
     if (found.kind === "twice") return doubled
-    if (found.kind === "malformed")
-      return refusals.invalid(
-        exchange,
-        `${credential.place} holds no token of the expected form`,
-        "JwtInvalid",
-      )
+    if (found.kind === "malformed") return refusals.invalid(exchange, credential.malformed, "JwtInvalid")
     if (found.kind === "absent") return refusals.missing(exchange)
     const verification = verify(found.value, exchange)
     return verification instanceof Promise

@@ -61,7 +61,7 @@ describe("validate-jwt", () => {
     ["twice", bare + bare, 400],
   ])("a token in a header of its own, %s", async (_name, headers, status) => {
     const { get, upstream } = await start(
-      { inbound: [{ ...jwt, header: "x-token" } as StepDraft] },
+      { inbound: [{ ...jwt, from: { header: "x-token", scheme: null } } as StepDraft] },
       { issuers },
       verifier,
     )

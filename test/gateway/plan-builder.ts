@@ -4,17 +4,20 @@ import { engineLimitDefaults } from "../../runtime/plan/authz.ts"
 import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
+import { routeKeyOf } from "../../runtime/plan/route-key.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 
 /** A step as tests write it: children in place of their ids. */
 export type StepDraft =
-  | Exclude<Step, { kind: "when" | "any-of" }>
+  | Exclude<Step, { kind: "when" | "any-of" | "limit-concurrency" }>
+  | (Omit<Extract<Step, { kind: "limit-concurrency" }>, "steps"> & { steps: StepDraft[] })
   | { kind: "when"; test: string; matched: StepDraft[]; otherwise?: StepDraft[] }
   | { kind: "any-of"; steps: StepDraft[] }
 
 export interface RouteDraft {
   method?: string
   path: string
+  hosts?: string[]
   api?: string
   stripPrefix?: string
   timeoutMs?: number | null
@@ -116,13 +119,14 @@ function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanB
   const backend =
     route.backend === null ? [] : [{ kind: "forward", backend: route.backend ?? "main" } as const]
   return [
-    `${method} ${route.path}`,
+    routeKeyOf({ method, path: route.path, hosts: route.hosts }),
     {
       api: route.api ?? "main",
       version: null,
       operation: `${method} ${route.path}`,
       method,
       path: route.path,
+      ...(route.hosts === undefined ? {} : { hosts: route.hosts }),
       stripPrefix: route.stripPrefix ?? "",
       timeoutMs: route.timeoutMs === undefined ? 10_000 : route.timeoutMs,
       sections: {
@@ -145,6 +149,8 @@ function addStep(draft: StepDraft, steps: Record<StepId, Step>): StepId {
 function stepOf(draft: StepDraft, steps: Record<StepId, Step>): Step {
   if (draft.kind === "any-of")
     return { kind: "any-of", steps: draft.steps.map((step) => addStep(step, steps)) }
+  if (draft.kind === "limit-concurrency")
+    return { ...draft, steps: draft.steps.map((step) => addStep(step, steps)) }
   if (draft.kind !== "when") return draft
   return {
     kind: "when",

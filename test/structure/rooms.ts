@@ -64,6 +64,7 @@ export const rooms: readonly Room[] = [
       "read",
       "relation-plan",
       "resources",
+      "route-key",
       "steps",
       "steps-access",
       "steps-content",
@@ -186,6 +187,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "answer",
       "canonical-path",
+      "cors",
       "exchange",
       "header-list",
       "policy",

@@ -138,6 +138,19 @@ export function readHeaderName(text: Text, slot: Slot, report: Report): string |
   return undefined
 }
 
+/** The name of a host, or `*.` and one: all below it. In lower case. */
+export function readHost(text: Text, slot: Slot, report: Report): string | undefined {
+  const value = readConstant(text, slot, report)?.toLowerCase()
+  if (value === undefined) return undefined
+  const name = value.replace(/^\*\./, "").replace(/\.$/, "")
+  if (/^(?=.{1,250}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/.test(name))
+    return value.startsWith("*.") ? `*.${name}` : name
+  report.add("SP2024", text.span, `\`${shown(value)}\` is not the name of a host`, {
+    help: 'Write a name without port, e.g. `"api.acme.example"` or `"*.acme.example"`.',
+  })
+  return undefined
+}
+
 /** A method of HTTP, or `*`. */
 export function readMethod(word: Word, _slot: Slot, report: Report): string | undefined {
   if (word.text === "*" || /^[A-Z][A-Z-]{0,63}$/.test(word.text)) return word.text

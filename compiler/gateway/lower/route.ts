@@ -79,6 +79,7 @@ export class RouteLowering {
       operation: source.operationName,
       method: source.method,
       path: printPath(source.path),
+      ...(source.hosts === undefined ? {} : { hosts: [...source.hosts] }),
       stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
       timeoutMs: this.#timeout(chain),
       sections: { inbound: idsOf(steps), backend: idsOf(backend), outbound: idsOf(outbound), onError: [] },

@@ -31,6 +31,7 @@ export type SlotKind =
   | "network"
   | "network-or-range"
   | "method"
+  | "host"
   | "quoted"
   | "status"
   | "choice"

@@ -174,6 +174,13 @@ export const apiRows: readonly Row[] = [
     example: 'path "/orders"',
   },
   {
+    keyword: "host",
+    forms: [{ args: [many(slot("host", "host"), 100)] }],
+    byDefault: "every host",
+    docs: "The names the API is served on; `*.example.com` is every name below. The same path on different hosts is no ambiguity; the most specific host comes first.",
+    example: 'host "api.acme.example" "*.acme.example"',
+  },
+  {
     keyword: "version",
     several: true,
     forms: [{ args: [slot("name", "name", { to: ["version"] })], block: "version" }],

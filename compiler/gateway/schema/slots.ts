@@ -39,6 +39,7 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
     expected: "a network such as `10.0.0.0/8` or a range such as `10.0.0.1-10.0.0.9`",
     accepts: isWord,
   },
+  host: { label: '"HOST"', expected: "the name of a host in quotes", accepts: isText },
   method: { label: "METHOD", expected: "a method such as `GET`", accepts: isWord },
   quoted: { label: '"…"', expected: "a text in quotes", accepts: isText },
   status: { label: "STATUS", expected: "a status such as `404`", accepts: isWord },
