@@ -1,9 +1,10 @@
 import { type AnyFormula, Edits } from "./explain-edits.ts"
 import { Places } from "./explain-places.ts"
 import type { Decided } from "./explain-proof.ts"
+import { Settled } from "./explain-settled.ts"
 import { Singles } from "./explain-singles.ts"
 import { already, distinct, type Edit, type Repair, sameRepairs, Ways } from "./explain-ways.ts"
-import { type Formula, no, yes } from "./fixpoint.ts"
+import type { Formula } from "./fixpoint.ts"
 import type { AnyPart, Part } from "./program.ts"
 
 /** Steps of looking for what would make something false. */
@@ -25,6 +26,7 @@ const pathMax = 20
  */
 export class Repairs {
   readonly #decided: Decided
+  readonly #settled: Settled
   readonly #places: Places
   readonly #edits: Edits
   readonly #singles: Singles
@@ -40,9 +42,10 @@ export class Repairs {
     holds: (object: number, relation: number) => boolean,
   ) {
     this.#decided = decided
+    this.#settled = new Settled(decided.solver)
     this.#places = new Places(decided.question, holds)
     this.#edits = new Edits(decided, this.#places, edits)
-    this.#singles = new Singles(decided, this.#edits)
+    this.#singles = new Singles(decided, this.#settled, this.#edits)
   }
 
   /** Something was left out because there was too much. */
@@ -83,11 +86,11 @@ export class Repairs {
   }
 
   #node(number: number): readonly Repair[] {
-    const { question, collector, solver } = this.#decided
+    const { question, collector } = this.#decided
     const { relation, formula } = collector.nodes[number] as (typeof collector.nodes)[number]
     const part = question.program.parts[relation]
     if (part === undefined || formula === undefined) return []
-    if (solver.truth(formula) === yes) return already
+    if (this.#settled.holds(formula)) return already
     const found = this.#need(part, formula, number, nowhere)
     return this.#withSingles(found, this.#singles.needs(number))
   }
@@ -97,8 +100,7 @@ export class Repairs {
   }
 
   #need(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
-    const { solver } = this.#decided
-    if (solver.truth(formula) === yes) return already
+    if (this.#settled.holds(formula)) return already
     if (part.op === "all" && formula.op === "all") {
       let found = already
       part.children.forEach((child, at) => {
@@ -128,8 +130,7 @@ export class Repairs {
 
   /** What would make a part false: every way in which it may be true has to go. `path` are the nodes this is asked for. */
   #block(part: Part, formula: Formula, number: number, path: Path): readonly Repair[] {
-    const { solver } = this.#decided
-    if (solver.possible(formula) === no) return already
+    if (this.#settled.fails(formula)) return already
     if (++this.#blockSteps > blockStepsMax) {
       this.#cut = true
       return []
@@ -166,11 +167,10 @@ export class Repairs {
 
   /** A node that is already being broken further up gives no support of its own. */
   #blockNode(number: number, path: Path): readonly Repair[] {
-    const { collector, question, solver } = this.#decided
+    const { collector, question } = this.#decided
     const node = collector.nodes[number]
     const part = node === undefined ? undefined : question.program.parts[node.relation]
-    if (node?.formula === undefined || path.has(number) || solver.possible(node.formula) === no)
-      return already
+    if (node?.formula === undefined || path.has(number) || this.#settled.fails(node.formula)) return already
     if (part === undefined || (node.relation === question.program.own && node.object === question.subject))
       return []
     const singles = this.#singles.blocks(number)

@@ -1,7 +1,8 @@
 import type { AnyFormula, Edits } from "./explain-edits.ts"
 import type { Decided } from "./explain-proof.ts"
+import type { Settled } from "./explain-settled.ts"
 import type { Repair } from "./explain-ways.ts"
-import { type Formula, no, yes } from "./fixpoint.ts"
+import type { Formula } from "./fixpoint.ts"
 import type { AnyPart, Part } from "./program.ts"
 
 /** A set of edits, as bits by id. -1 is all of them. */
@@ -27,6 +28,7 @@ export class Singles {
   /** Something was left out because there was too much. */
   cut = false
   readonly #decided: Decided
+  readonly #settled: Settled
   readonly #edits: Edits
   readonly #needs: EditSet[] = []
   readonly #adding = new Map<AnyFormula, EditSet>()
@@ -39,8 +41,9 @@ export class Singles {
   #left: number
   #reads = 0
 
-  constructor(decided: Decided, edits: Edits) {
+  constructor(decided: Decided, settled: Settled, edits: Edits) {
     this.#decided = decided
+    this.#settled = settled
     this.#edits = edits
     this.#left = valuesPerNode * decided.collector.nodes.length + valuesMore
   }
@@ -141,17 +144,12 @@ export class Singles {
     if (formula === undefined) return none
     // A userset is in itself whatever is written.
     if (part === undefined || (relation === program.own && object === subject))
-      return this.#settled(formula, needed) ? all : none
+      return (needed ? this.#settled.holds(formula) : this.#settled.fails(formula)) ? all : none
     return needed ? this.#need(part, formula, number) : this.#block(part, formula, number)
   }
 
-  #settled(formula: Formula, needed: boolean): boolean {
-    const { solver } = this.#decided
-    return needed ? solver.truth(formula) === yes : solver.possible(formula) === no
-  }
-
   #need(part: Part, formula: Formula, number: number): EditSet {
-    if (this.#settled(formula, true)) return all
+    if (this.#settled.holds(formula)) return all
     if (part.op === "all" && formula.op === "all") {
       let set = all
       part.children.forEach((child, at) => {
@@ -184,7 +182,7 @@ export class Singles {
   }
 
   #block(part: Part, formula: Formula, number: number): EditSet {
-    if (this.#settled(formula, false)) return all
+    if (this.#settled.fails(formula)) return all
     if (part.op === "all" && formula.op === "all")
       return part.children.reduce(
         (set, child, at) => set | this.#block(child, formula.parts[at] as Formula, number),
@@ -214,10 +212,9 @@ export class Singles {
   }
 
   #blocksOf(number: number): EditSet {
-    const { collector, solver } = this.#decided
-    const formula = collector.nodes[number]?.formula
+    const formula = this.#decided.collector.nodes[number]?.formula
     // What was not collected did not matter; whether it does without the rest, a try says.
-    if (formula === undefined || solver.possible(formula) === no) return all
+    if (formula === undefined || this.#settled.fails(formula)) return all
     if (!this.#wanted.has(number)) this.#fresh.push(number)
     this.#wanted.add(number)
     return this.#blocks.get(number) ?? this.#unknown

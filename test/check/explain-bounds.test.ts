@@ -74,6 +74,17 @@ describe("an explanation is bounded", () => {
     })
   })
 
+  test("by 200 groups that have 200 others each", () => {
+    const graph = graphOf([
+      ...many(200, (at) => `doc:1 viewer group:upper${at}#member`),
+      ...many(40_000, (at) => `group:upper${Math.floor(at / 200)} member group:lower${at % 200}#member`),
+    ])
+    const denied = explained(graph, "doc:1 viewer user:stranger")
+    expect(denied.explanation.misses).toHaveLength(5)
+    // What is read from its links again and again does not ask the solver again.
+    expect(denied.steps).toBeLessThan(250_000)
+  })
+
   test("by 20,000 groups on a document, and by 20,000 of the user", () => {
     const shared = graphOf([
       ...many(20_000, (at) => `doc:1 viewer group:${at}#member`),
