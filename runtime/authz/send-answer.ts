@@ -87,7 +87,24 @@ function send(
     requestId,
     ...headers,
   ])
-  response.end(content)
+  sendWhole(response, content)
+}
+
+/**
+ * Headers and content in one write. `end(content)` alone makes Node write an empty piece behind them, which takes the system's slower call for several pieces: a
+ * sixth of all that an answer costs.
+ */
+function sendWhole(response: ServerResponse, content: string | Uint8Array): void {
+  const { socket } = response
+  // Behind another answer on its connection, or nobody is there any more.
+  if (socket === null || response.destroyed || content.length === 0) {
+    response.end(content)
+    return
+  }
+  socket.cork()
+  response.write(content)
+  socket.uncork()
+  response.end()
 }
 
 /** Sends any failure as `{code, message}`. */
