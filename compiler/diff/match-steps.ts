@@ -121,9 +121,24 @@ function identities(step: Step): readonly string[] {
         "require",
       ]
     case "set-header":
-      return [`header ${step.message} ${step.name} ${step.action}`, `header ${step.message} ${step.name}`]
+      return named(`header ${step.message}`, step.name, step.action)
     case "set-query":
-      return [`query ${step.name} ${step.action}`, `query ${step.name}`]
+      return named("query", step.name, step.action)
+    case "set-variable":
+      return [`set ${step.name}`]
+    case "cache-get":
+    case "cache-value":
+      return [`${step.kind} ${step.variable}`, step.kind]
+    case "send-request":
+      return [`send ${step.variable ?? ""}`, "send"]
+    case "metric":
+      return [`metric ${step.name}`]
+    case "find-replace":
+      return [`replace ${canonicalJson([step.message, step.from])}`, `replace ${step.message}`]
+    case "retry":
+      return [`retry ${step.steps.join()}`, "retry"]
+    case "parallel":
+      return [`parallel ${step.branches.join()}`, "parallel"]
     case "set-body":
       return [`body ${step.message}`]
     case "respond":
@@ -139,4 +154,9 @@ function identities(step: Step): readonly string[] {
 export function scopeOfCounter(counter: string): string {
   const end = counter.lastIndexOf(": ")
   return end < 0 ? counter : counter.slice(0, end)
+}
+
+function named(what: string, name: unknown, action: string): string[] {
+  const of = `${what} ${canonicalJson(name)}`
+  return [`${of} ${action}`, of]
 }

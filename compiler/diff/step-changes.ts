@@ -3,10 +3,11 @@ import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { accessRules } from "./access-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
+import { contentRules } from "./content-rules.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { isImplied } from "./implied.ts"
 import { ownOf, same } from "./same.ts"
-import { effectsOfAdding, effectsOfRemoving, secretsIn } from "./step-effects.ts"
+import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
@@ -27,96 +28,9 @@ export function compareSteps(
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
 }
 
-const headerRules: FieldRules<Fields<"set-header">> = {
-  message: (_, after) => neutral(`it is about the ${after} now`),
-  name: (_, after) => neutral(`it is about \`${after}\` now`),
-  action: (before, after, items) => headerAction(before, after, items.after),
-  value: (old, next, { before }) => {
-    const request = before.message === "request"
-    if (next === undefined) return []
-    if (old === undefined) return secretsIn(next)
-    return [
-      neutral(request ? "the backend gets another value" : "callers get another value"),
-      ...(request ? callersDecide(old, next) : []),
-      ...secretsIn(next, old),
-    ]
-  },
-}
-
-function headerAction(
-  before: StepOf<"set-header">["action"],
-  after: StepOf<"set-header">["action"],
-  { message, name }: Fields<"set-header">,
-): Finding {
-  const exclusive = (action: string) => action === "set" || action === "remove"
-  if (message === "request") {
-    if (exclusive(before) && !exclusive(after))
-      return opens(`the caller's own \`${name}\` reaches the backend`)
-    if (!exclusive(before) && exclusive(after))
-      return closes(`the caller's own \`${name}\` does not reach the backend any more`)
-    return neutral(after === "remove" ? `the backend gets no \`${name}\`` : `the backend gets \`${name}\``)
-  }
-  if (after === "remove") return breaking(`callers do not get \`${name}\` any more`)
-  if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's \`${name}\``)
-  return neutral(`callers get another \`${name}\``)
-}
-
-const queryRules: FieldRules<Fields<"set-query">> = {
-  name: (_, after) => neutral(`it is about \`${after}\` now`),
-  action: (_, after, items) =>
-    neutral(
-      `the backend gets ${after === "remove" ? "no" : "its own"} query parameter \`${items.after.name}\``,
-    ),
-  value: (before, after) => [
-    neutral("the backend gets another value"),
-    ...callersDecide(before, after),
-    ...secretsIn(after, before),
-  ],
-}
-
-const hostRules: FieldRules<Fields<"set-host">> = {
-  host: (_, after) =>
-    typeof after === "object" && "preserve" in after
-      ? opens("callers choose the Host header the backend sees")
-      : neutral("the backend gets another Host header"),
-}
-
-const bodyRules: FieldRules<Fields<"set-body">> = {
-  message: (_, after) => breaking(`it is the body of the ${after} now`),
-  media: (_, after, items) => bodyChange(items.after, `as ${after}`),
-  body: (_, __, items) => bodyChange(items.after, "another"),
-}
-
-function bodyChange({ message }: Fields<"set-body">, what: string): Finding {
-  const words = what === "another" ? "another body" : `the body ${what}`
-  return message === "request" ? neutral(`the backend gets ${words}`) : breaking(`callers get ${words}`)
-}
-
-const respondRules: FieldRules<Fields<"respond">> = {
-  status: (before, after) => breaking(`callers are answered ${after}, not ${before}`),
-  body: () => breaking("callers get another body"),
-  headers: (before, after) => {
-    const names = (headers: typeof before) => headers.map(({ name }) => name)
-    const gone = names(before).filter((name) => !names(after).includes(name))
-    return gone.length > 0
-      ? breaking(`callers do not get \`${gone.join("`, `")}\` any more`)
-      : neutral("callers get other headers")
-  },
-}
-
 const rulesOf = {
   ...accessRules,
-  "set-header": headerRules,
-  "set-query": queryRules,
-  "set-host": hostRules,
-  "set-body": bodyRules,
-  respond: respondRules,
-  rewrite: {
-    path: (before: Text, after: Text) => [
-      neutral("the backend is asked for another path"),
-      ...callersDecide(before, after),
-    ],
-  } satisfies FieldRules<Fields<"rewrite">>,
+  ...contentRules,
   forward: {
     backend: (before: string | null, after: string | null) =>
       neutral(
@@ -129,19 +43,6 @@ const rulesOf = {
     bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
     failOnStatus: () => neutral("what failures of the backend do has changed"),
   } satisfies FieldRules<Fields<"forward">>,
-}
-
-/** What was fixed, or said by a token, may be said by whoever calls now. */
-function callersDecide(before: Text | undefined, after: Text | undefined): Finding[] {
-  return !fromCaller(before) && fromCaller(after) ? [opens("callers decide what it says")] : []
-}
-
-function fromCaller(text: Text | undefined): boolean {
-  if (text === undefined || typeof text === "string") return false
-  return text.text.some(
-    (part) =>
-      typeof part === "object" && "expression" in part && /\b(request|query)\b/.test(part.expression.text),
-  )
 }
 
 /** What kind of test it is nobody can tell in general: where something inside refuses or guards, it may not do so any more. */

@@ -1,11 +1,15 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Text } from "../../runtime/plan/text.ts"
 import { accessWords, blockWords } from "./access-words.ts"
+import { contentWords } from "./content-words.ts"
+import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
 import { textWords } from "./words.ts"
 
-type WordsOf = { readonly [Kind in StepKind]: (step: StepOf<Kind>, words: StepWords) => string }
+/** A way to say each of some kinds of steps. */
+export type WordsOf<Kinds extends StepKind> = {
+  readonly [Kind in Kinds]: (step: StepOf<Kind>, words: StepWords) => string
+}
 
 /** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
 export class StepWords {
@@ -38,8 +42,10 @@ export class StepWords {
   }
 }
 
-const wordsOf: WordsOf = {
+const wordsOf: WordsOf<StepKind> = {
   ...accessWords,
+  ...contentWords,
+  ...flowWords,
   "validate-key": ({ header, query, status, forward }) =>
     `auth subscription${blockWords([
       ...(header === "ocp-apim-subscription-key"
@@ -52,21 +58,6 @@ const wordsOf: WordsOf = {
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
   require: ({ relation, object, user, store }, { severalStores }) =>
     `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}`,
-  "set-header": ({ action, name, value }) =>
-    `header ${action} "${name}"${value === undefined ? "" : ` ${textWords(value)}`}`,
-  "set-query": ({ action, name, value }) =>
-    `query ${action} ${JSON.stringify(name)}${value === undefined ? "" : ` ${textWords(value)}`}`,
-  rewrite: ({ path }) => `rewrite ${textWords(path)}`,
-  "set-host": ({ host }) =>
-    typeof host === "object" && "preserve" in host
-      ? "forward-host preserve"
-      : `forward-host ${textWords(host)}`,
-  "set-body": ({ media, body }) => `body set ${media} ${contentWords(body)}`,
-  respond: ({ status, body, headers }) =>
-    `respond ${status}${blockWords([
-      ...(body === undefined ? [] : [`body ${body.media} ${contentWords(body.text)}`]),
-      ...headers.map(({ name, value }) => `header "${name}" ${textWords(value)}`),
-    ])}`,
   when: ({ test, matched, otherwise }, words) =>
     `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
   deprecation: ({ deprecated, sunset, closed }) =>
@@ -81,12 +72,4 @@ const wordsOf: WordsOf = {
       ? `backend ${textWords(target.url)}`
       : `backend ${backend}`
   },
-}
-
-/** `(CEL)` where an expression is the whole content. */
-function contentWords(text: Text): string {
-  const [only, ...more] = typeof text === "string" ? [text] : text.text
-  return typeof only === "object" && "expression" in only && more.length === 0
-    ? `(${only.expression.text})`
-    : textWords(text)
 }

@@ -7,7 +7,8 @@ import type { CelType } from "./types.ts"
  *
  * Values: `request.header(name)`, `request.query(name)` and `response.header(name)` answer "" when there is none; names of headers are
  * matched without case. Fields that do not apply are "" (`api.version` without versions, `subscription.product` of a subscription to one
- * API, `backend.name` of a route that answers itself). Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
+ * API, `backend.name` of a route that answers itself). `request.body` and `response.body` are the JSON of the body, null where there is none;
+ * `text` is the body as text. `request.cookie(name)` answers "" when there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
  * caller did not use have no fields: `has(jwt.sub)` asks.
  */
 const objects = {
@@ -20,10 +21,13 @@ const objects = {
       ip: "string",
       host: "string",
       scheme: "string",
+      body: "dyn",
+      text: "string",
     },
     methods: {
       header: { parameters: ["string"], returns: "string" },
       query: { parameters: ["string"], returns: "string" },
+      cookie: { parameters: ["string"], returns: "string" },
     },
   },
   /** The first value of each query parameter, decoded. */
@@ -38,28 +42,25 @@ const objects = {
   /** `state` is `serving` or `draining`. */
   gateway: { fields: { name: "string", state: "string" } },
   response: {
-    fields: { status: "int" },
+    fields: { status: "int", reason: "string", body: "dyn", text: "string" },
     methods: { header: { parameters: ["string"], returns: "string" } },
+  },
+  /** What broke: the kind of the statement, a stable word, a sentence, the section it was in, the status of the answer. */
+  error: {
+    fields: { source: "string", reason: "string", message: "string", section: "string", status: "int" },
   },
 } as const satisfies Record<string, ObjectType>
 
 /** Names that are variables somewhere: no named value may take one of them. */
-export const contextNames: readonly string[] = [
-  ...Object.keys(objects),
-  "path",
-  "jwt",
-  "error",
-  "item",
-  "var",
-]
+export const contextNames: readonly string[] = [...Object.keys(objects), "path", "jwt", "item", "var"]
 
 /** Variables every place has. */
 const everywhere = ["request", "query", "api", "operation", "backend", "gateway"] as const
 
 /** A place where an expression stands. */
 export interface RequestPlace {
-  /** `response` exists in `outbound` only. */
-  readonly section: "inbound" | "outbound"
+  /** `response` exists in `outbound` and `on-error`, `error` in `on-error` only. */
+  readonly section: "inbound" | "outbound" | "on-error"
   /** Parameters of the route's path, `id` for `{id}` and `rest` for `{rest*}`; all strings, decoded. */
   readonly pathParameters: readonly string[]
   /** Claims the route's `auth` provides with their types, `any` when the issuer declares none, undefined when no way of `auth` is a token. */
@@ -68,15 +69,19 @@ export interface RequestPlace {
   readonly subscription: boolean
   /** Named values: strings. */
   readonly values: readonly string[]
+  /** What statements before it leave in `var`, with their types; `any` where that is not known. */
+  readonly variables?: Readonly<Record<string, CelType>> | "any"
 }
 
 /** What an expression at this place may name. */
 export function requestContext(place: RequestPlace): Declarations {
-  const { section, pathParameters, claims, subscription, values } = place
+  const { section, pathParameters, claims, subscription, values, variables: left = {} } = place
   const variables: Record<string, CelType> = { path: "path" }
   for (const value of values) variables[value] = "string"
   for (const name of everywhere) variables[name] = name
-  if (section === "outbound") variables["response"] = "response"
+  if (section !== "inbound") variables["response"] = "response"
+  if (section === "on-error") variables["error"] = "error"
+  if (left === "any" || Object.keys(left).length > 0) variables["var"] = "var"
   if (claims !== undefined) variables["jwt"] = "jwt"
   if (subscription) {
     variables["subscription"] = "subscription"
@@ -85,7 +90,8 @@ export function requestContext(place: RequestPlace): Declarations {
   const path: ObjectType = { fields: Object.fromEntries(pathParameters.map((name) => [name, "string"])) }
   const jwt: ObjectType =
     claims === "any" ? { fields: {}, open: "dyn" } : { fields: claims === undefined ? {} : claims }
-  return { variables, objects: { ...objects, path, jwt } }
+  const own: ObjectType = left === "any" ? { fields: {}, open: "dyn" } : { fields: left }
+  return { variables, objects: { ...objects, path, jwt, var: own } }
 }
 
 /**
@@ -94,7 +100,8 @@ export function requestContext(place: RequestPlace): Declarations {
  */
 export function anyRequestContext(values: readonly string[]): Declarations {
   const place = {
-    section: "outbound",
+    section: "on-error",
+    variables: "any",
     pathParameters: [],
     claims: "any",
     subscription: true,

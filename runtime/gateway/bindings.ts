@@ -1,4 +1,6 @@
-import type { PendingResponse } from "../policies/exchange.ts"
+import { STATUS_CODES } from "node:http"
+import { cookieValues } from "../policies/cookies.ts"
+import type { ExchangeError, MessageBody, PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import type { QueryString } from "../policies/query-string.ts"
 
@@ -12,6 +14,7 @@ export interface BindingSource {
   readonly scheme: string
   readonly headers: HeaderList
   readonly query: QueryString
+  readonly requestBody: MessageBody
   readonly response: PendingResponse | undefined
 }
 
@@ -33,7 +36,7 @@ export const nothing: object = Object.freeze(Object.create(null))
 
 /**
  * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data, made at the first expression of a request.
- * `jwt`, `subscription`, `product` and `response` change while the request passes; the exchange puts them in.
+ * `jwt`, `subscription`, `product`, `response`, `error` and `var` change while the request passes; the exchange puts them in.
  */
 export function makeBindings(
   source: BindingSource,
@@ -54,6 +57,8 @@ export function makeBindings(
     subscription: nothing,
     product: nothing,
     response: nothing,
+    error: nothing,
+    var: nothing,
   }
   for (const [name, value] of generation.values) bindings[name] = value
   return bindings
@@ -62,6 +67,11 @@ export function makeBindings(
 /** `response` of expressions. */
 export function responseView(response: PendingResponse): object {
   return new ResponseView(response)
+}
+
+/** `error` of expressions. */
+export function errorView({ source, reason, message, section, status }: ExchangeError): object {
+  return { source, reason, message, section, status }
 }
 
 class RequestView {
@@ -100,8 +110,20 @@ class RequestView {
     return lower === "host" ? this.#source.authority : headerText(this.#source.headers, lower)
   }
 
+  get body(): unknown {
+    return this.#source.requestBody.json()
+  }
+
+  get text(): string {
+    return this.#source.requestBody.text()
+  }
+
   query(name: string): string {
     return this.#source.query.get(name) ?? ""
+  }
+
+  cookie(name: string): string {
+    return cookieValues(this.#source.headers.get("cookie"), name)[0] ?? ""
   }
 }
 
@@ -114,6 +136,19 @@ class ResponseView {
 
   get status(): number {
     return this.#response.status
+  }
+
+  get reason(): string {
+    const { reason, status } = this.#response
+    return reason ?? STATUS_CODES[status] ?? ""
+  }
+
+  get body(): unknown {
+    return this.#response.body.json()
+  }
+
+  get text(): string {
+    return this.#response.body.text()
   }
 
   header(name: string): string {

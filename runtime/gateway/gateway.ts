@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Cache } from "../cache/cache.ts"
+import { createMemoryCache } from "../cache/memory.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -9,15 +11,17 @@ import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import { Pools } from "./backends.ts"
+import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
 import { FileWatch } from "./file-watch.ts"
 import { Listener, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
+import { UndiciOutgoing } from "./outgoing.ts"
 import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
-import type { KeyEntry } from "./resources.ts"
+import type { GatewayDependencies, KeyEntry } from "./resources.ts"
 
 /** What a gateway needs from the process that runs it. */
 export interface GatewayOptions {
@@ -27,6 +31,8 @@ export interface GatewayOptions {
   /** Who answers `require` for the steps of a plan. The same for two plans: their steps may be carried over. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer
+  /** Default: in memory, 64 MiB. */
+  readonly cache?: Cache
   /** Where `env()` reads: usually process.env. */
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Folder that file names in plans are relative to. */
@@ -95,6 +101,11 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #pools = new Pools()
+  readonly #http = new UndiciOutgoing()
+  readonly #shared: Pick<
+    GatewayDependencies,
+    "cache" | "http" | "backendsByUrl" | "traceLog" | "meter" | "pools"
+  >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
   readonly #watch: FileWatch
@@ -105,6 +116,15 @@ class RunningGateway implements Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options
+    const { observer } = options
+    this.#shared = {
+      pools: this.#pools,
+      cache: options.cache ?? createMemoryCache(),
+      http: this.#http,
+      backendsByUrl: new UrlBackends(this.#pools),
+      traceLog: { write: (line) => observer.traced?.(line) },
+      meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
+    }
     this.#context = {
       deadlines: new Deadlines(),
       patience: { ...defaultPatience, ...options.patience },
@@ -167,7 +187,7 @@ class RunningGateway implements Gateway {
       this.#listeners = []
       this.#current?.generation.retire()
       this.#current = undefined
-      await this.#pools.destroy()
+      await Promise.all([this.#pools.destroy(), this.#http.close()])
     })
   }
 
@@ -196,7 +216,7 @@ class RunningGateway implements Gateway {
       return { activate: () => applied, discard: async () => undefined }
     }
     const authorizer = this.#options.authorizerOf(plan)
-    const dependencies = { ...this.#options, authorizer, pools: this.#pools }
+    const dependencies = { ...this.#options, ...this.#shared, authorizer }
     const next = await provision(plan, { dependencies, gatewayState: this.#gatewayState }, previous)
     try {
       const opened = await this.#open(plan)

@@ -20,6 +20,8 @@ export interface LiveRoute extends Hosted {
   readonly inbound: readonly Step[]
   readonly backend: readonly Step[]
   readonly outbound: readonly Step[]
+  /** The first outbound step behind the one that keeps answers: where one that was kept goes on. */
+  readonly afterStore: number
   readonly onError: readonly Step[]
 }
 

@@ -19,7 +19,7 @@ import type { Step } from "../policies/policy.ts"
 import { QueryString } from "../policies/query-string.ts"
 import type { AnswerBody, Waiting } from "./answer-body.ts"
 import { Backend } from "./backends.ts"
-import { type BindingSource, makeBindings, nothing, responseView } from "./bindings.ts"
+import { type BindingSource, errorView, makeBindings, nothing, responseView } from "./bindings.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
@@ -28,6 +28,7 @@ import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
 import type { PathParameters } from "./routes.ts"
 import { UpstreamCall } from "./upstream-call.ts"
+import { Variables } from "./variables.ts"
 
 const nothingTakenIn: Intake = {
   path: "",
@@ -60,7 +61,6 @@ export class LiveExchange implements Exchange, BindingSource {
   parameters: PathParameters = noParameters
   headers = new HeaderList()
   section: Section = "inbound"
-  error: ExchangeError | undefined
   sentMethod: string | undefined
   rewritten: string | undefined
   host: string | undefined
@@ -95,7 +95,8 @@ export class LiveExchange implements Exchange, BindingSource {
   #response: LiveResponse | undefined
   #requestBody: LiveBody | undefined
   #stream: RequestBody | undefined
-  #variables: Map<string, unknown> | undefined
+  #variables: Variables | undefined
+  #error: ExchangeError | undefined
   #upstream: UpstreamCall | undefined
   #releases: (() => void)[] | undefined
 
@@ -148,7 +149,10 @@ export class LiveExchange implements Exchange, BindingSource {
   }
 
   get variables(): Map<string, unknown> {
-    this.#variables ??= new Map()
+    if (this.#variables === undefined) {
+      this.#variables = new Variables()
+      if (this.#bindings !== undefined) this.#bindings["var"] = this.#variables.view
+    }
     return this.#variables
   }
 
@@ -276,6 +280,15 @@ export class LiveExchange implements Exchange, BindingSource {
     if (this.#bindings !== undefined) this.#bindCaller(this.#bindings)
   }
 
+  get error(): ExchangeError | undefined {
+    return this.#error
+  }
+
+  set error(error: ExchangeError | undefined) {
+    this.#error = error
+    if (this.#bindings !== undefined && error !== undefined) this.#bindings["error"] = errorView(error)
+  }
+
   get response(): LiveResponse | undefined {
     return this.#response
   }
@@ -291,6 +304,8 @@ export class LiveExchange implements Exchange, BindingSource {
       const bindings = makeBindings(this, this.route?.views, this.parameters, this.generation)
       this.#bindCaller(bindings)
       if (this.#response !== undefined) bindings["response"] = responseView(this.#response)
+      if (this.#variables !== undefined) bindings["var"] = this.#variables.view
+      if (this.#error !== undefined) bindings["error"] = errorView(this.#error)
       this.#bindings = bindings
     }
     return this.#bindings

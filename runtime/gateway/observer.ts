@@ -1,5 +1,6 @@
 import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
+import type { TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./problem.ts"
 
 /** What there is to say about a request when it is over. Nothing in it is a credential. */
@@ -44,6 +45,10 @@ export interface Finished {
 /** Takes note of requests: access log and metrics. Must not throw and must not be slow. */
 export interface Observer {
   finished(exchange: Finished): void
+  /** A line a `trace` statement writes. */
+  traced?(line: TraceLine): void
+  /** What a `metric` statement counts. */
+  counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
 }
 
 /** What there is to say of bytes that were refused before they were a request: neither method nor path can be believed. */

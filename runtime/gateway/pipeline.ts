@@ -12,8 +12,8 @@ import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus, renderProblem } from "./problem.ts"
-import type { Match } from "./routes.ts"
 import { asAnswer, sendAnswer } from "./reply.ts"
+import type { Match } from "./routes.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -145,13 +145,20 @@ class Passage implements Timed {
     this.#after(runSteps(route.backend, this.#exchange), () => this.#toClient(route))
   }
 
-  #toClient(route: LiveRoute): void {
+  /** `from`: the first outbound step to run. */
+  #toClient(route: LiveRoute, from = 0): void {
     const exchange = this.#exchange
     exchange.section = "outbound"
     // A backend section that forwards nothing leaves an empty answer for the outbound steps to fill, as in Azure API Management.
     if (exchange.response === undefined)
       exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })
-    this.#after(runSteps(route.outbound, exchange), this.#respond)
+    this.#after(runSteps(route.outbound, exchange, from), this.#respond)
+  }
+
+  #found(): void {
+    const { route, section } = this.#exchange
+    if (route === undefined || section === "outbound") this.#respond()
+    else this.#toClient(route, route.afterStore)
   }
 
   /** Sends the response as the steps left it. */
@@ -188,6 +195,7 @@ class Passage implements Timed {
     if (exchange.over || exchange.failed || exchange.reply.headersSent) return
     if (outcome === undefined) next()
     else if (outcome.kind === "problem") this.#fail(outcome)
+    else if (outcome.kind === "found") this.#found()
     else {
       exchange.dropUpstream()
       sendAnswer(exchange, outcome)
@@ -227,7 +235,8 @@ class Passage implements Timed {
     if (outcome.kind === "problem") {
       exchange.cause = `${found.cause ?? found.name}; then in on-error: ${outcome.cause ?? outcome.name}`
       sendAnswer(exchange, asAnswer(found, exchange))
-    } else sendAnswer(exchange, outcome)
+    } else if (outcome.kind === "found") this.#sendWhole()
+    else sendAnswer(exchange, outcome)
   }
 
   #closed(): void {

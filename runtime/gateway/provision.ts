@@ -137,8 +137,19 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
     inbound: ready(route.sections.inbound),
     backend: ready(route.sections.backend),
     outbound: ready(route.sections.outbound),
+    afterStore: afterStore(plan, route.sections.outbound),
     onError: ready(route.sections.onError),
   }
+}
+
+function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
+  const stores = (id: StepId): boolean => {
+    const step = plan.steps[id]
+    if (step === undefined) return false
+    return step.kind === "cache-store" || nestedSteps(step).some(({ steps }) => steps.some(stores))
+  }
+  const at = outbound.findIndex(stores)
+  return at === -1 ? outbound.length : at + 1
 }
 
 const guards: ReadonlySet<string> = new Set([

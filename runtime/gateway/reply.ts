@@ -1,4 +1,4 @@
-import { type Answer, type DirectAnswer, problem } from "../policies/answer.ts"
+import { type Answer, type DirectAnswer, type Found, problem } from "../policies/answer.ts"
 import type { LiveExchange } from "./live-exchange.ts"
 import { renderProblem } from "./problem.ts"
 
@@ -7,7 +7,7 @@ const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
 /** Problem or answer in one form. */
-export function asAnswer(answer: Answer, { id, generation }: LiveExchange): DirectAnswer {
+export function asAnswer(answer: Exclude<Answer, Found>, { id, generation }: LiveExchange): DirectAnswer {
   return answer.kind === "answer"
     ? answer
     : { kind: "answer", ...renderProblem(answer, id, generation.errors) }

@@ -1,3 +1,4 @@
+import type { Cache } from "../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../expression/environment.ts"
 import { anyRequestContext } from "../expression/request-context.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -8,6 +9,7 @@ import { canonicalJson, digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Backend as BackendPlan, Issuer } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { ClientAddresses } from "./client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
@@ -30,6 +32,11 @@ export interface GatewayDependencies extends Outside {
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: Limiter
   readonly authorizer: Authorizer
+  readonly cache: Cache
+  readonly http: OutgoingHttp
+  readonly backendsByUrl: BackendsByUrl
+  readonly traceLog: TraceLog
+  readonly meter: Meter
   readonly pools: Pools
   /** The wall clock in milliseconds, for sunsets. */
   readonly now?: () => number

@@ -1,3 +1,4 @@
+import type { Cache } from "../cache/cache.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -6,6 +7,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
 import type { BackendHandle, Needs } from "../policies/exchange.ts"
 import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import { policies } from "../policies/table.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 
@@ -135,6 +137,26 @@ class Recorder implements Provision {
 
   authorizer(): Authorizer {
     return this.#use((table) => table.dependencies.authorizer)
+  }
+
+  cache(): Cache {
+    return this.#table.dependencies.cache
+  }
+
+  http(): OutgoingHttp {
+    return this.#table.dependencies.http
+  }
+
+  backendsByUrl(): BackendsByUrl {
+    return this.#table.dependencies.backendsByUrl
+  }
+
+  traceLog(): TraceLog {
+    return this.#table.dependencies.traceLog
+  }
+
+  meter(): Meter {
+    return this.#table.dependencies.meter
   }
 
   need(needs: Needs): void {

@@ -62,6 +62,8 @@ export const bodyContent = z.union([
   z.strictObject({ liquid: z.string().max(262_144), xsiNil: z.enum(["blank", "null"]).optional() }),
 ])
 
+export type BodyContent = z.infer<typeof bodyContent>
+
 /** Replaces the whole body; sets Content-Type where `media` says one (else the message's own stays), and Content-Length; fields that described the old body go. */
 export const setBody = z.strictObject({
   kind: z.literal("set-body"),
@@ -138,6 +140,8 @@ export const validateContent = z.strictObject({
   bytesMax: z.number().int().min(1),
   onSize: violation,
   onUnspecified: violation,
+  /** There must be a body. */
+  onMissing: violation.optional(),
   /** A response's schemas may differ by status: `2xx`, `404`, `default`; absent: any. */
   types: z
     .array(
@@ -150,8 +154,6 @@ export const validateContent = z.strictObject({
         as: z.enum(["json", "xml", "form", "multipart", "any"]),
         schema: z.string().max(128).optional(),
         action: violation,
-        allowAdditional: z.boolean().optional(),
-        ignoreCase: z.boolean().optional(),
       }),
     )
     .max(100),
@@ -244,7 +246,10 @@ export const deprecation = z.strictObject({
   documentation: z.string().max(2048).optional(),
 })
 
-/** Reads a cached response for the request: found, it is the answer. Key: route, these headers and query parameters (null: all), the text. */
+/**
+ * Reads a cached response for the request: found, it is the answer, and outbound goes on behind the `cache-store` that kept it. Key: host and path,
+ * these headers and query parameters (null: all), the text.
+ */
 export const cacheLookup = z.strictObject({
   kind: z.literal("cache-lookup"),
   varyHeaders: z.array(headerName).max(50),
@@ -255,6 +260,8 @@ export const cacheLookup = z.strictObject({
   /** What the answer's Cache-Control tells clients. */
   downstream: z.enum(["none", "private", "public"]),
   mustRevalidate: z.boolean(),
+  /** Of several requests that find nothing at the same time one asks the backend, the others wait for what is kept. */
+  coalesce: z.boolean().optional(),
 })
 
 /** Keeps the response under the key the lookup found. Only 200 unless `storeIf`. */

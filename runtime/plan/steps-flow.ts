@@ -50,11 +50,9 @@ export const limitConcurrency = z.strictObject({
 export const authentication = z.union([
   z.strictObject({ scheme: z.literal("basic"), user: text, password: text }),
   z.strictObject({ scheme: z.literal("bearer"), token: text }),
-  /** A client-credentials token of a declared `token` client, cached until it expires. */
-  z.strictObject({ scheme: z.literal("token"), client: name }),
-  /** TLS client certificate declared in `certificates`. */
-  z.strictObject({ scheme: z.literal("certificate"), certificate: name }),
 ])
+
+export type Authentication = z.infer<typeof authentication>
 
 /** Sends a request of our own. Its response goes to `variable`; failing (no answer in time) sets null with `ignoreError`, else is 502/504. `wait` false: nobody waits. */
 export const sendRequest = z.strictObject({

@@ -2,12 +2,43 @@ import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import type { stepId } from "./step-id.ts"
 import { checkHeader, cors, ipFilter, rateLimit, validateJwt } from "./steps-access.ts"
-import { anyOf, forward, limitConcurrency, when } from "./steps-flow.ts"
+import {
+  cacheGet,
+  cacheLookup,
+  cacheRemove,
+  cacheSet,
+  cacheStore,
+  cacheValue,
+  findReplace,
+  jsonToXml,
+  metric,
+  respond,
+  rewrite,
+  setBody,
+  setHeader,
+  setHost,
+  setMethod,
+  setQuery,
+  setStatus,
+  setVariable,
+  trace,
+  validateHeaders,
+  validateStatus,
+  xmlToJson,
+} from "./steps-content.ts"
+import {
+  anyOf,
+  forward,
+  limitConcurrency,
+  parallel,
+  retry,
+  sendRequest,
+  setBackend,
+  when,
+} from "./steps-flow.ts"
 import { name, text } from "./text.ts"
 
-const status = z.number().int().min(200).max(599)
 const failureStatus = z.number().int().min(400).max(599)
-const message = z.enum(["request", "response"])
 
 /** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
 export const validateKey = z.strictObject({
@@ -26,48 +57,6 @@ export const require_ = z.strictObject({
   relation: z.string(),
   object: text,
   user: text,
-})
-
-/** `append` adds a line, `default` sets only where absent, `remove` deletes all lines. */
-export const setHeader = z.strictObject({
-  kind: z.literal("set-header"),
-  message,
-  action: z.enum(["set", "append", "default", "remove"]),
-  name: headerName,
-  value: text.optional(),
-})
-
-/** Query parameter of the request to the backend. */
-export const setQuery = z.strictObject({
-  kind: z.literal("set-query"),
-  action: z.enum(["set", "remove"]),
-  name: z.string().min(1).max(128),
-  value: text.optional(),
-})
-
-/** Path of the request to the backend (without the target's own base path); dynamic parts are percent-encoded as one segment each. */
-export const rewrite = z.strictObject({ kind: z.literal("rewrite"), path: text })
-
-/** Host header for the backend: the client's own (`preserve`) or a text. Without this step it is the target's. */
-export const setHost = z.strictObject({
-  kind: z.literal("set-host"),
-  host: z.union([z.strictObject({ preserve: z.literal(true) }), text]),
-})
-
-/** Replaces the whole body; sets Content-Type and Content-Length. */
-export const setBody = z.strictObject({
-  kind: z.literal("set-body"),
-  message,
-  media: z.enum(["json", "text"]),
-  body: text,
-})
-
-/** Ends the section and answers. */
-export const respond = z.strictObject({
-  kind: z.literal("respond"),
-  status,
-  body: z.strictObject({ media: z.enum(["json", "text"]), text }).optional(),
-  headers: z.array(z.strictObject({ name: headerName, value: text })).max(50),
 })
 
 /** Deprecation (RFC 9745) and Sunset (RFC 8594) headers on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
@@ -91,10 +80,30 @@ export const step = z.discriminatedUnion("kind", [
   require_,
   setHeader,
   setQuery,
+  setMethod,
+  setStatus,
   rewrite,
   setHost,
   setBody,
+  findReplace,
+  xmlToJson,
+  jsonToXml,
   respond,
+  setVariable,
+  validateHeaders,
+  validateStatus,
+  trace,
+  metric,
+  cacheLookup,
+  cacheStore,
+  cacheGet,
+  cacheSet,
+  cacheRemove,
+  cacheValue,
+  setBackend,
+  sendRequest,
+  retry,
+  parallel,
   when,
   deprecation,
   forward,
@@ -105,3 +114,9 @@ export type StepId = z.infer<typeof stepId>
 export type StepKind = Step["kind"]
 /** The step of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>
+
+/** The steps inside of a step, in the order they are written. */
+export function stepsInside(step: Step): readonly StepId[] {
+  if (step.kind === "when") return [...step.matched, ...step.otherwise]
+  return step.kind === "any-of" || step.kind === "limit-concurrency" ? step.steps : []
+}

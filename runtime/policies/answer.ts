@@ -58,8 +58,13 @@ export interface DirectAnswer {
   readonly body: Buffer | undefined
 }
 
+/** The response of the exchange was found without asking a backend: outbound goes on behind the step that kept it. */
+export interface Found {
+  readonly kind: "found"
+}
+
 /** What ends a section. */
-export type Answer = Problem | DirectAnswer
+export type Answer = Problem | DirectAnswer | Found
 
 /** What a problem may say besides its name; see `Problem`. */
 export interface ProblemOptions {

@@ -33,13 +33,13 @@ function attempt(
     if (outcome instanceof Promise) {
       return outcome.then((late) => {
         if (late === undefined) return pass(exchange)
-        if (late.kind === "answer") return late
+        if (late.kind !== "problem") return late
         refusals.push(late)
         return attempt(steps, at + 1, exchange, refusals, pass)
       })
     }
     if (outcome === undefined) return pass(exchange)
-    if (outcome.kind === "answer") return outcome
+    if (outcome.kind !== "problem") return outcome
     refusals.push(outcome)
   }
   return refusals.find((refusal) => refusal.presented === true) ?? refusals[0]

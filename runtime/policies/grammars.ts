@@ -19,7 +19,7 @@ export const anyText: TextGrammar = { dynamic: (value) => value }
 /** Part of a user or object of the engine: what a request brings must be an id and can't become another type, a wildcard or a userset. */
 export const idText: TextGrammar = {
   dynamic(value, source, exchange) {
-    if (value === "" || notInId.test(value)) throw refused(exchange, `\${${source}} is no id`)
+    if (value === "" || notInId.test(value)) throw refusedValue(exchange, `\${${source}} is no id`)
     return value
   },
 }
@@ -28,7 +28,7 @@ export const idText: TextGrammar = {
 export const headerText: TextGrammar = {
   dynamic: (value, source, exchange) => checkedHeader(value, exchange, `\${${source}}`),
   whole(value, exchange) {
-    if (value.length > headerValueMax) throw refused(exchange, "a header value is too long")
+    if (value.length > headerValueMax) throw refusedValue(exchange, "a header value is too long")
     return toHeaderBytes(value)
   },
 }
@@ -38,13 +38,57 @@ export const pathText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (/^path\.\w+$/.test(source) && value.includes("/"))
       return value.split("/").map(percentEncode).join("/")
-    if (value === "" || value.includes("/")) throw refused(exchange, `\${${source}} is no path segment`)
+    if (value === "" || value.includes("/")) throw refusedValue(exchange, `\${${source}} is no path segment`)
     return percentEncode(value)
   },
   whole(value, exchange) {
     const [path, query] = splitQuery(value)
     const canonical = canonicalPath(path)
-    if (canonical === undefined) throw refused(exchange, "the rewritten path has no canonical form")
+    if (canonical === undefined) throw refusedValue(exchange, "the rewritten path has no canonical form")
+    return canonical + query
+  },
+}
+
+/** Part of one segment of the path of a URL. */
+export const segmentText: TextGrammar = {
+  dynamic(value, source, exchange) {
+    if (value === "" || /^\.{1,2}$/.test(value))
+      throw refusedValue(exchange, `\${${source}} is no path segment`)
+    return percentEncode(value)
+  },
+}
+
+/** Part of the query of a URL. */
+export const queryPartText: TextGrammar = { dynamic: percentEncode }
+
+/** One label of a host name (RFC 1123 §2.1): what it brings can't name another domain. */
+export const labelText: TextGrammar = {
+  dynamic(value, source, exchange) {
+    if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(value))
+      throw refusedValue(exchange, `\${${source}} is no label of a host name`)
+    return value
+  },
+}
+
+/** Name of a query parameter; it is percent-encoded where it is sent. */
+export const queryNameText: TextGrammar = {
+  dynamic: (value) => value,
+  whole(value, exchange) {
+    if (value === "" || value.length > 128)
+      throw refusedValue(exchange, "what was made as the name of a query parameter is none")
+    return value
+  },
+}
+
+/** Path, perhaps with a query, whose dynamic parts are parts of it as they are. */
+export const rawPathText: TextGrammar = {
+  dynamic: (value) => value,
+  whole(value, exchange) {
+    const [path, query] = splitQuery(value.startsWith("/") ? value : `/${value}`)
+    if (/[^\x21-\x7e]|[#"<>\\^`{|}]/.test(query))
+      throw refusedValue(exchange, "the rewritten query has a character no query has")
+    const canonical = /[^\x21-\x7e]/.test(path) ? undefined : canonicalPath(path)
+    if (canonical === undefined) throw refusedValue(exchange, "the rewritten path has no canonical form")
     return canonical + query
   },
 }
@@ -53,7 +97,7 @@ export const pathText: TextGrammar = {
 export const hostText: TextGrammar = {
   dynamic(value, source, exchange) {
     if (value === "" || value.length > 255 || notInHost.test(value))
-      throw refused(exchange, `\${${source}} is no host`)
+      throw refusedValue(exchange, `\${${source}} is no host`)
     return value
   },
 }
@@ -66,12 +110,12 @@ export function constantHeader(value: string, name: string): string {
 }
 
 /** What a request put into a place where it does not fit is its fault; what the backend's answer put there is the backend's. */
-function refused(exchange: Exchange, cause: string): Refused {
+export function refusedValue(exchange: Exchange, cause: string): Refused {
   return new Refused(problem(exchange.response === undefined ? "invalid-request" : "bad-gateway", { cause }))
 }
 
 function checkedHeader(value: string, exchange: Exchange, what: string): string {
-  if (notInHeader.test(value)) throw refused(exchange, `${what} has a character no header may have`)
+  if (notInHeader.test(value)) throw refusedValue(exchange, `${what} has a character no header may have`)
   return value
 }
 

@@ -1,3 +1,4 @@
+import type { Cache } from "../cache/cache.ts"
 import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { KeyTable } from "../identity/keys.ts"
@@ -6,6 +7,7 @@ import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { Answer } from "./answer.ts"
 import type { BackendHandle, Exchange, Needs } from "./exchange.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "./ports.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined
@@ -42,6 +44,13 @@ export interface Provision {
   environment(): Environment
   limiter(): Limiter
   authorizer(): Authorizer
+  /** What outlives an exchange, and the plan. */
+  cache(): Cache
+  /** Requests of our own. */
+  http(): OutgoingHttp
+  backendsByUrl(): BackendsByUrl
+  traceLog(): TraceLog
+  meter(): Meter
   /** The step needs these bodies: whoever runs it has loaded them. */
   need(needs: Needs): void
   /** The wall clock in milliseconds. */

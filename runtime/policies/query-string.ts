@@ -45,6 +45,20 @@ export class QueryString {
     this.#edited = true
   }
 
+  /** One more parameter. */
+  append(name: string, value: string): void {
+    this.#read().push({ name, raw: `${percentEncode(name)}=${percentEncode(value)}` })
+    this.#edited = true
+  }
+
+  /** Puts a query, without the question mark, before what is there; what is there under its names goes, without `keep` all of it. */
+  lead(raw: string, keep: boolean): void {
+    const first = pairsOf(raw)
+    const names = new Set(first.map((pair) => pair.name))
+    this.#pairs = keep ? [...first, ...this.#read().filter((pair) => !names.has(pair.name))] : first
+    this.#edited = true
+  }
+
   remove(name: string): void {
     if (this.#isEmpty) return
     const pairs = this.#read()
@@ -68,10 +82,7 @@ export class QueryString {
   }
 
   #read(): Pair[] {
-    this.#pairs ??= this.#raw
-      .split("&")
-      .filter((raw) => raw !== "")
-      .map((raw) => ({ name: decode(rawName(raw)), raw }))
+    this.#pairs ??= pairsOf(this.#raw)
     return this.#pairs
   }
 }
@@ -81,6 +92,13 @@ const noValues: Readonly<Record<string, string>> = Object.freeze(Object.create(n
 interface Pair {
   readonly name: string
   readonly raw: string
+}
+
+function pairsOf(query: string): Pair[] {
+  return query
+    .split("&")
+    .filter((raw) => raw !== "")
+    .map((raw) => ({ name: decode(rawName(raw)), raw }))
 }
 
 function rawName(raw: string): string {

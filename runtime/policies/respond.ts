@@ -1,29 +1,47 @@
+import { connectionFields } from "../plan/header-name.ts"
 import type { DirectAnswer } from "./answer.ts"
-import { anyText, constantHeader, headerText } from "./grammars.ts"
-import { contentTypes } from "./media.ts"
+import { problem } from "./answer.ts"
+import { compileContent } from "./body-content.ts"
+import type { StoredResponse } from "./exchange.ts"
+import { headerText } from "./grammars.ts"
+import { HeaderList } from "./header-list.ts"
 import type { Policy } from "./policy.ts"
+import { compileHeaderLine } from "./set-header.ts"
+import { compileStatus } from "./set-status.ts"
+import { storedResponse } from "./stored-response.ts"
 import { compileText } from "./text.ts"
 
-/** Ends the section and answers. */
+/** Ends the section and answers; begins with a response that is in a variable, where it names one. */
 export const respond: Policy<"respond"> = (plan, provision) => {
-  const { status } = plan
-  const headers = plan.headers.map(({ name, value }) => {
-    const text = compileText(value, provision, headerText)
-    if (text.constant !== undefined) constantHeader(text.constant, name)
-    return { name, text }
-  })
-  const body = plan.body === undefined ? undefined : compileText(plan.body.text, provision, anyText)
-  const type = plan.body === undefined ? undefined : contentTypes[plan.body.media]
-  return (exchange): DirectAnswer => {
-    const lines: string[] = []
-    for (const { name, text } of headers) lines.push(name, text.of(exchange))
-    if (type !== undefined && !headers.some(({ name }) => name === "content-type"))
-      lines.push("content-type", type)
+  const { from, media } = plan
+  const status = plan.status === undefined ? undefined : compileStatus(plan.status, provision)
+  const reason = plan.reason === undefined ? undefined : compileText(plan.reason, provision, headerText)
+  const lines = plan.headers.map((line) => compileHeaderLine(line, provision))
+  const body = plan.body === undefined ? undefined : compileContent(plan.body, "request", provision)
+  return (exchange) => {
+    const begin = from === undefined ? undefined : storedResponse(exchange, from)
+    if (from !== undefined && begin === undefined)
+      return problem("internal-error", { cause: `the variable \`${from}\` holds no response` })
+    const headers = new HeaderList(begin === undefined ? [] : keptFields(begin))
+    if (media !== null && body !== undefined) headers.set("content-type", media)
+    for (const line of lines) line(headers, exchange)
     return {
       kind: "answer",
-      status,
-      headers: lines,
-      body: body === undefined ? undefined : Buffer.from(body.of(exchange)),
-    }
+      status: status?.(exchange) ?? begin?.status ?? 200,
+      reason: reason?.of(exchange) ?? (begin?.reason || undefined),
+      headers: headers.flat,
+      body: body === undefined ? begin?.body : body(exchange),
+    } satisfies DirectAnswer
   }
+}
+
+/** Without what belongs to the connection it came over, and to the coding its body does not have any more. */
+function keptFields({ headers }: StoredResponse): string[] {
+  const kept: string[] = []
+  for (let at = 0; at < headers.flat.length; at += 2) {
+    const name = headers.flat[at] as string
+    if (!connectionFields.has(name) && name !== "content-encoding")
+      kept.push(name, headers.flat[at + 1] as string)
+  }
+  return kept
 }

@@ -1,35 +1,74 @@
+import type { StepOf } from "../plan/steps.ts"
+import type { Text } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
 import { constantHeader, headerText } from "./grammars.ts"
 import type { HeaderList } from "./header-list.ts"
-import type { Policy } from "./policy.ts"
+import { headerNameText, linesOf } from "./header-names.ts"
+import type { Policy, Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 
 /** Sets, adds, defaults or removes a header of the request to the backend or of the answer. */
 export const setHeader: Policy<"set-header"> = (plan, provision) => {
-  const { name, action } = plan
   const headersOf = plan.message === "request" ? requestHeaders : responseHeaders
-  if (action === "remove") {
-    return (exchange) => {
-      headersOf(exchange).remove(name)
-      return undefined
-    }
-  }
-  if (plan.value === undefined) throw new Error(`header \`${name}\`: \`${action}\` needs a value`)
-  const text = compileText(plan.value, provision, headerText)
-  const constant = text.constant === undefined ? undefined : constantHeader(text.constant, name)
-  const apply = actions[action]
+  const change = compileHeaderLine(plan, provision)
   return (exchange) => {
-    apply(headersOf(exchange), name, constant ?? text.of(exchange))
+    change(headersOf(exchange), exchange)
     return undefined
   }
 }
 
-const actions = {
-  set: (headers: HeaderList, name: string, value: string) => headers.set(name, value),
-  append: (headers: HeaderList, name: string, value: string) => headers.append(name, value),
-  default: (headers: HeaderList, name: string, value: string) => {
-    if (headers.get(name) === undefined) headers.append(name, value)
+type Line = Pick<StepOf<"set-header">, "action" | "values"> & {
+  readonly name: string | { readonly text: Text }
+}
+
+/** Compiles one line of a header for any list of fields. */
+export function compileHeaderLine(
+  line: Line,
+  provision: Provision,
+): (headers: HeaderList, exchange: Exchange) => void {
+  const { action } = line
+  if (action !== "remove" && line.values.length === 0)
+    throw new Error(`a header: \`${action}\` needs a value`)
+  const nameOf =
+    typeof line.name === "string" ? undefined : compileText(line.name.text, provision, headerNameText)
+  const constantName = typeof line.name === "string" ? line.name : nameOf?.constant?.toLowerCase()
+  const valuesOf = compileValues(line, constantName, provision)
+  const apply = actions[action]
+  return (headers, exchange) => {
+    const name = constantName ?? nameOf?.of(exchange) ?? ""
+    apply(headers, name, action === "remove" ? [] : linesOf(name, valuesOf(exchange)))
+  }
+}
+
+function compileValues(
+  line: Line,
+  name: string | undefined,
+  provision: Provision,
+): (exchange: Exchange) => string[] {
+  const texts = line.values.map((value) => {
+    const text = compileText(value, provision, headerText)
+    const { constant } = text
+    return constant === undefined ? text : { constant: constantHeader(constant, name ?? "…"), of: text.of }
+  })
+  return (exchange) => texts.map((text) => text.constant ?? text.of(exchange))
+}
+
+type Apply = (headers: HeaderList, name: string, values: readonly string[]) => void
+
+const append: Apply = (headers, name, values) => {
+  for (const value of values) headers.append(name, value)
+}
+
+const actions: Readonly<Record<Line["action"], Apply>> = {
+  set: (headers, name, [first = "", ...more]) => {
+    headers.set(name, first)
+    append(headers, name, more)
   },
+  append,
+  default: (headers, name, values) => {
+    if (headers.get(name) === undefined) append(headers, name, values)
+  },
+  remove: (headers, name) => headers.remove(name),
 }
 
 function requestHeaders(exchange: Exchange): HeaderList {

@@ -1,23 +1,39 @@
 import type { StepKind } from "../plan/steps.ts"
 import { anyOf } from "./any-of.ts"
+import { cacheLookup, cacheStore } from "./cache-response.ts"
+import { cacheGet, cacheRemove, cacheSet, cacheValue } from "./cache-values.ts"
 import { checkHeader } from "./check-header.ts"
 import { cors } from "./cors.ts"
 import { deprecation } from "./deprecation.ts"
+import { findReplace } from "./find-replace.ts"
 import { forward } from "./forward.ts"
 import { ipFilter } from "./ip-filter.ts"
+import { jsonToXml } from "./json-to-xml.ts"
 import { limitConcurrency } from "./limit-concurrency.ts"
+import { metric } from "./metric.ts"
+import { parallel } from "./parallel.ts"
 import type { Policy } from "./policy.ts"
 import { rateLimit } from "./rate-limit.ts"
 import { require_ } from "./require.ts"
 import { respond } from "./respond.ts"
+import { retry } from "./retry.ts"
 import { rewrite } from "./rewrite.ts"
+import { sendRequest } from "./send-request.ts"
+import { setBackend } from "./set-backend.ts"
 import { setBody } from "./set-body.ts"
 import { setHeader } from "./set-header.ts"
 import { setHost } from "./set-host.ts"
+import { setMethod } from "./set-method.ts"
 import { setQuery } from "./set-query.ts"
+import { setStatus } from "./set-status.ts"
+import { setVariable } from "./set-variable.ts"
+import { trace } from "./trace.ts"
+import { validateHeaders } from "./validate-headers.ts"
 import { validateJwt } from "./validate-jwt.ts"
 import { validateKey } from "./validate-key.ts"
+import { validateStatus } from "./validate-status.ts"
 import { when } from "./when.ts"
+import { xmlToJson } from "./xml-to-json.ts"
 
 /** Every kind of step of the plan has its policy: a kind without one does not compile. */
 export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
@@ -32,10 +48,30 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   require: require_,
   "set-header": setHeader,
   "set-query": setQuery,
+  "set-method": setMethod,
+  "set-status": setStatus,
   rewrite,
   "set-host": setHost,
   "set-body": setBody,
+  "find-replace": findReplace,
+  "xml-to-json": xmlToJson,
+  "json-to-xml": jsonToXml,
   respond,
+  "set-variable": setVariable,
+  "validate-headers": validateHeaders,
+  "validate-status": validateStatus,
+  trace,
+  metric,
+  "cache-lookup": cacheLookup,
+  "cache-store": cacheStore,
+  "cache-get": cacheGet,
+  "cache-set": cacheSet,
+  "cache-remove": cacheRemove,
+  "cache-value": cacheValue,
+  "set-backend": setBackend,
+  "send-request": sendRequest,
+  retry,
+  parallel,
   when,
   deprecation,
   forward,

@@ -160,10 +160,12 @@ function route(): RouteDraft {
         message: "request",
         action: "set",
         name: "x-user-id",
-        value: { text: [claim("jwt.sub")] },
+        values: [{ text: [claim("jwt.sub")] }],
       },
     ],
-    outbound: [{ kind: "set-header", message: "response", action: "set", name: "x-gateway", value: "edge" }],
+    outbound: [
+      { kind: "set-header", message: "response", action: "set", name: "x-gateway", values: ["edge"] },
+    ],
   }
 }
 

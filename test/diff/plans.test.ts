@@ -36,7 +36,7 @@ const limit: Step = {
   periodSeconds: 60,
   keys: [{ by: "ip" }],
 }
-const answer: Step = { kind: "respond", status: 200, headers: [] }
+const answer: Step = { kind: "respond", status: 200, headers: [], media: null }
 
 function planWith(...inbound: Step[]): PlanBody {
   const key = "GET /orders/{id}"

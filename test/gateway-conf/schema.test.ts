@@ -36,6 +36,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   inbound: (statement) => around.api(`inbound {\n${statement}\n}`),
   outbound: (statement) => around.api(`outbound {\n${statement}\n}`),
   respond: (statement) => around.inbound(`respond 200 {\n${statement}\n}`),
+  "json-to-xml": (statement) => around.inbound(`body json-to-xml {\n${statement}\n}`),
+  "xml-to-json": (statement) => around.inbound(`body xml-to-json {\n${statement}\n}`),
   product: (statement) => `product p {\napis a\n${statement}\n}`,
   subscription: (statement) => `subscription s {\nkey k\n${statement}\n}`,
 }

@@ -39,7 +39,7 @@ const mark = (message: "request" | "response", value: string): StepDraft => ({
   message,
   action: "set",
   name: "x-plan",
-  value,
+  values: [value],
 })
 
 test("applying plans under load fails no request, mixes nothing and keeps the connections to the backend", async () => {
@@ -121,7 +121,7 @@ test("counters go on counting, equal steps are carried over, the same plan is no
             message: "request",
             action: "set",
             name: "x-edge",
-            value: { text: [{ value: "edge" }] },
+            values: [{ text: [{ value: "edge" }] }],
           },
         ],
       },

@@ -53,7 +53,7 @@ export const header = (
   message: "request",
   action,
   name,
-  value,
+  values: [value],
 })
 
 /** The parts of a text, to be joined with others. */

@@ -212,7 +212,7 @@ test("100 Continue goes out after the door has opened, not before", async () => 
       {
         kind: "when",
         test: "request.header('x-ok') == ''",
-        matched: [{ kind: "respond", status: 403, headers: [] }],
+        matched: [{ kind: "respond", status: 403, headers: [], media: null }],
       },
     ],
   })

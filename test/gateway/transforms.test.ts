@@ -17,23 +17,30 @@ test("headers, query, path, host and body of the request, in the order of the fi
         header("x-value", { text: ["<", { value: "edge" }, "-", ...parts(cel("edge")), ">"] }),
         header("accept", "b", "append"),
         header("x-default", "mine", "default"),
-        { kind: "set-header", message: "request", action: "remove", name: "x-gone" },
-        { kind: "set-query", action: "set", name: "q", value: cel("query.a + '&b=2'") },
-        { kind: "set-query", action: "remove", name: "a" },
-        { kind: "rewrite", path: { text: ["/new/", ...parts(cel("path.id")), "/x"] } },
+        { kind: "set-header", message: "request", action: "remove", name: "x-gone", values: [] },
+        { kind: "set-query", action: "set", name: "q", values: [cel("query.a + '&b=2'")] },
+        { kind: "set-query", action: "remove", name: "a", values: [] },
+        {
+          kind: "rewrite",
+          path: { text: ["/new/", ...parts(cel("path.id")), "/x"] },
+          raw: false,
+          keepQuery: true,
+        },
         { kind: "set-host", host: { preserve: true } },
         {
           kind: "set-body",
           message: "request",
-          media: "json",
-          body: {
-            text: [
-              '{"id":"',
-              { expression: { lang: "cel", text: "path.id", type: "string" }, as: "json-string" },
-              '","n":',
-              { expression: { lang: "cel", text: "1 + 1", type: "int" }, as: "json-value" },
-              "}",
-            ],
+          media: "application/json",
+          content: {
+            text: {
+              text: [
+                '{"id":"',
+                { expression: { lang: "cel", text: "path.id", type: "string" }, as: "json-string" },
+                '","n":',
+                { expression: { lang: "cel", text: "1 + 1", type: "int" }, as: "json-value" },
+                "}",
+              ],
+            },
           },
         },
       ],
@@ -65,9 +72,9 @@ test("outbound: headers, when on the status, a new body", async () => {
         message: "response",
         action: "set",
         name: "x-status",
-        value: cel("string(response.status)"),
+        values: [cel("string(response.status)")],
       },
-      { kind: "set-header", message: "response", action: "remove", name: "content-type" },
+      { kind: "set-header", message: "response", action: "remove", name: "content-type", values: [] },
       {
         kind: "when",
         test: "response.status == 200 && path.id == '7'",
@@ -75,16 +82,17 @@ test("outbound: headers, when on the status, a new body", async () => {
           {
             kind: "set-body",
             message: "response",
-            media: "text",
-            body: { text: ["id ", ...parts(cel("request.id"))] },
+            media: "text/plain; charset=utf-8",
+            content: { text: { text: ["id ", ...parts(cel("request.id"))] } },
           },
         ],
         otherwise: [
           {
             kind: "respond",
             status: 418,
-            headers: [{ name: "x-short", value: "yes" }],
-            body: { media: "text", text: "no" },
+            headers: [{ name: "x-short", action: "set", values: ["yes"] }],
+            media: "text/plain",
+            body: { text: "no" },
           },
         ],
       },
@@ -109,8 +117,8 @@ test("respond answers without a backend, to HEAD without the body", async () => 
         kind: "respond",
         status: 203,
         headers: [],
+        media: "application/json",
         body: {
-          media: "json",
           text: {
             text: [
               '{"state":',
@@ -184,12 +192,12 @@ test("on-error steps run over the problem", async () => {
           message: "response",
           action: "set",
           name: "x-failed",
-          value: cel("string(response.status)"),
+          values: [cel("string(response.status)")],
         },
         {
           kind: "when",
           test: "response.status == 401",
-          matched: [{ kind: "respond", status: 404, headers: [] }],
+          matched: [{ kind: "respond", status: 404, headers: [], media: null }],
         },
       ],
     },
@@ -231,21 +239,39 @@ describe("nothing a request carries becomes a header, a line or another path", (
           message: "response",
           action: "set",
           name: "x-out",
-          value: cel("request.query('v')"),
+          values: [cel("request.query('v')")],
         },
       ],
       "outbound",
     ],
-    ["query", [{ kind: "set-query", action: "set", name: "w", value: cel("request.query('v')") }], "inbound"],
+    [
+      "query",
+      [{ kind: "set-query", action: "set", name: "w", values: [cel("request.query('v')")] }],
+      "inbound",
+    ],
     [
       "rewrite",
-      [{ kind: "rewrite", path: { text: ["/r/", ...parts(cel("request.query('v')")), "/end"] } }],
+      [
+        {
+          kind: "rewrite",
+          path: { text: ["/r/", ...parts(cel("request.query('v')")), "/end"] },
+          raw: false,
+          keepQuery: true,
+        },
+      ],
       "inbound",
     ],
     ["host", [{ kind: "set-host", host: cel("request.query('v')") }], "inbound"],
     [
       "respond",
-      [{ kind: "respond", status: 200, headers: [{ name: "location", value: cel("request.query('v')") }] }],
+      [
+        {
+          kind: "respond",
+          status: 200,
+          headers: [{ name: "location", action: "set", values: [cel("request.query('v')")] }],
+          media: null,
+        },
+      ],
       "inbound",
     ],
   ]

@@ -196,7 +196,14 @@ describe("reading a plan", () => {
     ],
     [
       "a missing value",
-      planOf((plan) => use(plan, { kind: "rewrite", path: { text: [{ value: "nope" }] } })),
+      planOf((plan) =>
+        use(plan, {
+          kind: "rewrite",
+          path: { text: [{ value: "nope" }] },
+          raw: false,
+          keepQuery: true,
+        }),
+      ),
       /there is no value `nope`/,
     ],
     [
@@ -207,7 +214,7 @@ describe("reading a plan", () => {
           message: "request",
           action: "set",
           name: "x",
-          value: { text: [{ secret: "nope" }] },
+          values: [{ text: [{ secret: "nope" }] }],
         }),
       ),
       /there is no secret `nope`/,
@@ -259,8 +266,8 @@ describe("reading a plan", () => {
     ["a key nobody knows", { ...planOf(), ["k".repeat(1e5)]: 1 }, /^: unknown key "k{60}…"$/],
     [
       "a value of another type, in a union",
-      planOf((plan) => use(plan, { kind: "set-query", name: "x", value: { text: [{ value: 5 }] } })),
-      /^plan\.steps\.[0-9a-f]{16}\.value\.text\[0\]\.value: expected string, found number$/,
+      planOf((plan) => use(plan, { kind: "set-query", name: "x", values: [{ text: [{ value: 5 }] }] })),
+      /^plan\.steps\.[0-9a-f]{16}\.values\[0\]\.text\[0\]\.value: expected string, found number$/,
     ],
     [
       "a name that is long",

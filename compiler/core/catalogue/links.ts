@@ -92,4 +92,10 @@ export const links = area({
     help: "Ask first: `when (has(jwt.sub)) { … }`, or `${has(jwt.sub) ? jwt.sub : …}`.",
     why: "Where several ways of `auth` are allowed, callers have only what their way provides. Reading what is not there is an error of the request (500).",
   },
+  SP5017: {
+    severity: "error",
+    title: "Wrong template",
+    help: "Correct the template; `{{ value }}` writes, `{% tag %}` steers.",
+    why: "Templates are Liquid in the dialect of Azure API Management. They are compiled with the plan: a tag or filter that does not exist, or one that is not closed, would fail in every request.",
+  },
 })

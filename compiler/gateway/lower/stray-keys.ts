@@ -42,11 +42,13 @@ function withDrops(lowered: LoweredRoute, places: KeyPlaces | undefined, steps: 
   const drops: Lowered[] = []
   for (const [name, origin] of places.header) {
     if (own.some(({ header }) => header === name)) continue
-    drops.push(steps.addFrom({ kind: "set-header", message: "request", action: "remove", name }, origin))
+    drops.push(
+      steps.addFrom({ kind: "set-header", message: "request", action: "remove", name, values: [] }, origin),
+    )
   }
   for (const [name, origin] of places.query) {
     if (own.some(({ query }) => query === name)) continue
-    drops.push(steps.addFrom({ kind: "set-query", action: "remove", name }, origin))
+    drops.push(steps.addFrom({ kind: "set-query", action: "remove", name, values: [] }, origin))
   }
   if (drops.length === 0) return lowered
   drops.sort((a, b) => (a.id < b.id ? -1 : 1))

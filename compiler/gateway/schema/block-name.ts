@@ -27,5 +27,7 @@ export type BlockName =
   | "inbound"
   | "outbound"
   | "respond"
+  | "json-to-xml"
+  | "xml-to-json"
   | "product"
   | "subscription"

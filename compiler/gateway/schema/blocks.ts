@@ -1,5 +1,6 @@
 import { authJwtRows, checkRows, corsRows, limitRows } from "./access.ts"
 import type { BlockName } from "./block-name.ts"
+import { jsonToXmlRows, xmlToJsonRows } from "./content.ts"
 import {
   authzenRows,
   authzRows,
@@ -51,6 +52,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   inbound: { title: "`inbound`", rows: inboundRows },
   outbound: { title: "`outbound`", rows: outboundRows },
   respond: { title: "`respond`", rows: respondRows },
+  "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
+  "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
   product: { title: "`product`", rows: [...productRows, limit] },
   subscription: { title: "`subscription`", rows: subscriptionRows },
 }

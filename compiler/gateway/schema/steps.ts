@@ -1,18 +1,34 @@
 import { allow, check, concurrencyBlock, deny } from "./access.ts"
-import { oneOf, type Row, slot, word } from "./row.ts"
+import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
-const content = oneOf([slot("expression", "expression")], [slot("text", "text")])
+/** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`, or an expression whose value is text, bytes or JSON. */
+export const bodyContent = oneOf(
+  [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
+  [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
+  [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr(contentPart())],
+  [slot("expression", "expression")],
+)
+
+function contentPart(): Part[][] {
+  return [[slot("expression", "expression")], [slot("text", "text")]]
+}
+
+function templateOr(alternatives: Part[][]): Part {
+  return oneOf([word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })], ...alternatives)
+}
+
+const values = many(slot("value", "text"), 100)
 
 const header: Row = {
   keyword: "header",
   several: true,
   forms: [
-    { args: [word("set"), slot("name", "header-name"), slot("value", "text")] },
-    { args: [word("append"), slot("name", "header-name"), slot("value", "text")] },
-    { args: [word("default"), slot("name", "header-name"), slot("value", "text")] },
+    { args: [word("set"), slot("name", "header-name"), values] },
+    { args: [word("append"), slot("name", "header-name"), values] },
+    { args: [word("default"), slot("name", "header-name"), values] },
     { args: [word("remove"), slot("name", "header-name")] },
   ],
-  docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it.",
+  docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
   example: 'header set "X-User-Id" "${jwt.sub}"',
 }
 
@@ -20,18 +36,28 @@ const query: Row = {
   keyword: "query",
   several: true,
   forms: [
-    { args: [word("set"), slot("name", "query-name"), slot("value", "text")] },
+    { args: [word("set"), slot("name", "query-name"), values] },
+    { args: [word("append"), slot("name", "query-name"), values] },
+    { args: [word("default"), slot("name", "query-name"), values] },
     { args: [word("remove"), slot("name", "query-name")] },
   ],
-  docs: "Changes a query parameter of the request to the backend.",
+  docs: "Changes a query parameter of the request to the backend: `set` replaces it, `append` adds one, `default` sets it only where it is absent. Several values are several parameters.",
   example: 'query set "tenant" "${jwt.tenant}"',
 }
 
 const rewrite: Row = {
   keyword: "rewrite",
   several: true,
-  forms: [{ args: [slot("path", "text", { label: '"/PATH"' })] }],
-  docs: "The path of the request to the backend, below the backend's own base path. What an expression brings is one segment.",
+  forms: [
+    {
+      args: [
+        slot("path", "text", { label: '"/PATH"' }),
+        optional(word("raw")),
+        optional(word("without"), word("query")),
+      ],
+    },
+  ],
+  docs: "The path of the request to the backend, below the backend's own base path, perhaps with a query. What an expression brings is one segment; with `raw` it may be more. `without query` drops what the caller sent.",
   example: 'rewrite "/internal/orders/${path.id}"',
 }
 
@@ -47,8 +73,13 @@ const forwardHost: Row = {
 const body: Row = {
   keyword: "body",
   several: true,
-  forms: [{ args: [word("set"), slot("media", "choice", { choices: ["json", "text"] }), content] }],
-  docs: "Replaces the body. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value.",
+  forms: [
+    { args: [word("set"), bodyContent] },
+    { args: [word("replace"), slot("from", "text"), word("with"), slot("to", "text")] },
+    { args: [word("json-to-xml")], block: "json-to-xml" },
+    { args: [word("xml-to-json")], block: "xml-to-json" },
+  ],
+  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value.",
   example: 'body set json ({"error": "no such order"})',
 }
 
@@ -63,7 +94,7 @@ export const respond: Row = {
 export const respondRows: readonly Row[] = [
   {
     keyword: "body",
-    forms: [{ args: [slot("media", "choice", { choices: ["json", "text"] }), content] }],
+    forms: [{ args: [bodyContent] }],
     byDefault: "no body",
     docs: "The body of the answer.",
     example: 'body json ({"state": gateway.state})',
@@ -71,7 +102,7 @@ export const respondRows: readonly Row[] = [
   {
     keyword: "header",
     several: 50,
-    forms: [{ args: [slot("name", "header-name"), slot("value", "text")] }],
+    forms: [{ args: [slot("name", "header-name"), values] }],
     docs: "A header of the answer.",
     example: 'header "Cache-Control" "no-store"',
   },

@@ -1,26 +1,56 @@
-import type { Text } from "../../../../runtime/plan/text.ts"
+import type { BodyContent } from "../../../../runtime/plan/steps-content.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
-import type { LowerStep, StepContext } from "../step.ts"
+import type { Lowered, StepContext } from "../step.ts"
+import { lowerConversion } from "./conversion.ts"
+import { messageAt } from "./header.ts"
+import { lowerLiquid } from "./liquid.ts"
 
-/** The content of a body statement: `json|text` and a text or expression. */
-export function lowerContent(
-  bound: Bound,
-  { texts, place }: StepContext,
-): { media: "json" | "text"; text: Text } | undefined {
-  const media = bound.args.value<"json" | "text">("media")
-  const content = bound.args.cel("expression") ?? bound.args.text("text")
-  if (media === undefined || content === undefined) return undefined
-  const text = media === "json" ? texts.lowerJson(content, place) : texts.lowerBody(content, place)
-  return text === undefined ? undefined : { media, text }
+/** Media types of the words that stand for some; JSON is UTF-8 by definition (RFC 8259 §8.1) and has no charset. */
+const mediaOf: Readonly<Record<string, string>> = {
+  json: "application/json",
+  text: "text/plain; charset=utf-8",
 }
 
-/** `body set json|text …` */
-export const lowerBody: LowerStep = (bound, context) => {
-  const content = lowerContent(bound, context)
+/** The content of a body statement: `json|text|"media/type"`, perhaps `liquid`, and a text or expression. */
+export function lowerContent(
+  bound: Bound,
+  { texts, expressions, place, report }: StepContext,
+): { media: string | null; content: BodyContent } | undefined {
+  const word = bound.args.value<string>("media")
+  const written = bound.args.value<string>("type")
+  const media = written ?? (word === undefined ? null : (mediaOf[word] ?? null))
+  const template = bound.args.text("template")
+  if (template !== undefined) {
+    const liquid = lowerLiquid(template, report)
+    return liquid === undefined ? undefined : { media, content: { liquid } }
+  }
+  const content = bound.args.cel("expression") ?? bound.args.text("text")
   if (content === undefined) return undefined
-  const message = context.place.section === "inbound" ? "request" : "response"
-  return context.steps.add(
-    { kind: "set-body", message, media: content.media, body: content.text },
-    headSpan(bound.statement),
-  )
+  if (content.kind === "cel" && word !== "json" && word !== "text") {
+    const value = expressions.lower(content, place)
+    return value === undefined ? undefined : { media, content: { value } }
+  }
+  const isJson = word === "json" || (written !== undefined && /[/+]json\b/i.test(written))
+  const text = isJson ? texts.lowerJson(content, place) : texts.lowerBody(content, place)
+  return text === undefined ? undefined : { media, content: { text } }
+}
+
+/** `body set …`, `body replace "a" with "b"`, `body json-to-xml|xml-to-json { … }` */
+export function lowerBody(bound: Bound, context: StepContext): Lowered | undefined {
+  const [what] = bound.statement.args
+  const { steps, texts, place } = context
+  const message = messageAt(place)
+  const at = headSpan(bound.statement)
+  if (what?.kind !== "word") return undefined
+  if (what.text === "replace") {
+    const [fromAt, toAt] = [bound.args.text("from"), bound.args.text("to")]
+    if (fromAt === undefined || toAt === undefined) return undefined
+    const from = texts.lower(fromAt, place)
+    const to = texts.lower(toAt, place)
+    if (from === undefined || to === undefined) return undefined
+    return steps.add({ kind: "find-replace", message, from, to }, at)
+  }
+  if (what.text !== "set") return steps.add(lowerConversion(what.text, message, bound), at)
+  const content = lowerContent(bound, context)
+  return content === undefined ? undefined : steps.add({ kind: "set-body", message, ...content }, at)
 }

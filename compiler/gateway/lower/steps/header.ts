@@ -1,26 +1,13 @@
+import { connectionFields } from "../../../../runtime/plan/header-name.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Text } from "../../../../runtime/plan/text.ts"
 import type { Report } from "../../../core/diagnostic.ts"
 import type { Span } from "../../../core/source.ts"
-import { headSpan } from "../../bind/bound.ts"
+import type { Text as ArgumentText, Word } from "../../ast.ts"
+import { type Bound, headSpan } from "../../bind/bound.ts"
+import type { Place } from "../place.ts"
 import type { LowerStep } from "../step.ts"
 import type { TextUse } from "../text.ts"
-
-/** Fields of the connection and of the framing (RFC 9110 §7.6.1, RFC 9112 §6), and such as make a second request of the first. */
-const untouchable: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "http2-settings",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-])
 
 const valueMax = 8192
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -54,27 +41,46 @@ export function mayWrite(name: string, span: Span, message: "request" | "respons
     })
     return false
   }
-  if (!untouchable.has(name)) return true
+  if (!connectionFields.has(name)) return true
   report.add("SP2034", span, `\`${name}\` belongs to the connection`, { help: "Remove the statement." })
   return false
 }
 
-/** `header set|append|default|remove "Name" "value"` */
+/** `header set|append|default|remove "Name" "value" …` */
 export const lowerHeader: LowerStep = (bound, { texts, place, report, steps }) => {
   const action = bound.statement.args[0]
   const name = bound.args.value<string>("name")
   const nameAt = bound.args.get("name")?.argument.span
   if (action?.kind !== "word" || name === undefined || nameAt === undefined) return undefined
-  const message = place.section === "inbound" ? "request" : "response"
+  const message = messageAt(place)
   if (!mayWrite(name, nameAt, message, report)) return undefined
-  const step: Omit<StepOf<"set-header">, "value"> = {
-    kind: "set-header",
-    message,
-    action: action.text as StepOf<"set-header">["action"],
-    name,
+  const values = lowerAll(bound, "value", (argument) =>
+    texts.lower(argument, place, headerUse(message === "request")),
+  )
+  if (values === undefined) return undefined
+  return steps.add(
+    { kind: "set-header", message, action: action.text as StepOf<"set-header">["action"], name, values },
+    headSpan(bound.statement),
+  )
+}
+
+/** The message that statements of a section change. */
+export function messageAt({ section }: Place): "request" | "response" {
+  return section === "inbound" ? "request" : "response"
+}
+
+/** The texts of a slot that takes several; undefined when one of them is wrong (reported). */
+export function lowerAll(
+  bound: Bound,
+  slot: string,
+  lower: (argument: ArgumentText | Word) => Text | undefined,
+): Text[] | undefined {
+  const texts: Text[] = []
+  for (const { argument } of bound.args.all(slot)) {
+    if (argument.kind !== "word" && argument.kind !== "text") continue
+    const text = lower(argument)
+    if (text === undefined) return undefined
+    texts.push(text)
   }
-  const argument = bound.args.text("value")
-  if (argument === undefined) return steps.add(step, headSpan(bound.statement))
-  const value: Text | undefined = texts.lower(argument, place, headerUse(message === "request"))
-  return value === undefined ? undefined : steps.add({ ...step, value }, headSpan(bound.statement))
+  return texts
 }

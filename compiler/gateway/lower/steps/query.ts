@@ -1,13 +1,17 @@
+import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import { headSpan } from "../../bind/bound.ts"
 import type { LowerStep } from "../step.ts"
+import { lowerAll } from "./header.ts"
 
-/** `query set|remove "name" "value"` */
+/** `query set|append|default|remove "name" "value" …` */
 export const lowerQuery: LowerStep = (bound, { texts, place, steps }) => {
+  const action = bound.statement.args[0]
   const name = bound.args.value<string>("name")
-  const argument = bound.args.text("value")
-  if (name === undefined) return undefined
-  const at = headSpan(bound.statement)
-  if (argument === undefined) return steps.add({ kind: "set-query", action: "remove", name }, at)
-  const value = texts.lower(argument, place, { secrets: true })
-  return value === undefined ? undefined : steps.add({ kind: "set-query", action: "set", name, value }, at)
+  if (action?.kind !== "word" || name === undefined) return undefined
+  const values = lowerAll(bound, "value", (argument) => texts.lower(argument, place, { secrets: true }))
+  if (values === undefined) return undefined
+  return steps.add(
+    { kind: "set-query", action: action.text as StepOf<"set-query">["action"], name, values },
+    headSpan(bound.statement),
+  )
 }

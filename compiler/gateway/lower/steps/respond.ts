@@ -30,9 +30,9 @@ export const lowerRespond: LowerStep = (bound, context) => {
       ? texts.lower(argument, place, headerUse(false))
       : undefined
     if (value === undefined) complete = false
-    else headers.push({ name, value })
+    else headers.push({ name, action: "set", values: [value] })
   }
   if (!complete) return undefined
-  const body = content === undefined ? {} : { body: content }
+  const body = content === undefined ? { media: null } : { media: content.media, body: content.content }
   return steps.add({ kind: "respond", status, ...body, headers }, headSpan(bound.statement))
 }

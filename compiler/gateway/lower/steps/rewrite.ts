@@ -9,7 +9,7 @@ const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
 /** What percent-encoding may not stand for: control characters, `/`, `;`, `\\`, and a `%` of another encoding. */
 const refusedEncoding = /%(?:[01][0-9A-F]|2F|3B|5C|7F|25[0-9A-F]{2})|%(?![0-9A-F]{2})/i
 
-/** `rewrite "/path/${path.id}?query"`: the constant parts must be what a canonical path can hold. */
+/** `rewrite "/path/${path.id}?query" [raw] [without query]`: the constant parts must be what a canonical path can hold. */
 export const lowerRewrite: LowerStep = (bound, { texts, place, report, steps }) => {
   const argument = bound.args.text("path")
   if (argument === undefined) return undefined
@@ -28,7 +28,11 @@ export const lowerRewrite: LowerStep = (bound, { texts, place, report, steps }) 
     })
     return undefined
   }
-  return steps.add({ kind: "rewrite", path }, headSpan(bound.statement))
+  const words = new Set(bound.statement.args.map((each) => (each.kind === "word" ? each.text : "")))
+  return steps.add(
+    { kind: "rewrite", path, raw: words.has("raw"), keepQuery: !words.has("without") },
+    headSpan(bound.statement),
+  )
 }
 
 function checkPart(value: string, report: Report, at: (offset: number) => Span): void {

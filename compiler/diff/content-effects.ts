@@ -1,0 +1,157 @@
+import type { StepOf } from "../../runtime/plan/steps.ts"
+import type { Text } from "../../runtime/plan/text.ts"
+import { countWordsOf } from "./access-words.ts"
+import { type ContentKind, nameWords, secondsWords } from "./content-words.ts"
+import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import type { FlowKind } from "./flow-words.ts"
+import { fromCaller, secretsIn } from "./text-findings.ts"
+
+type Kinds = Exclude<ContentKind | FlowKind, "retry" | "parallel" | "cache-value">
+type Effects = { readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding }
+
+/** What it means that a step that changes messages, or where they go, is there now. */
+export const contentAdded: Effects = {
+  "set-header": (step) => headerAdded(step),
+  "set-query": ({ name, action, values }) =>
+    action === "remove"
+      ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
+      : [neutral(`the backend gets the query parameter ${nameShown(name)}`), ...secretsInAll(values)],
+  "set-method": ({ method }) => [
+    neutral("the backend is asked with another method"),
+    ...(fromCaller(method) ? [opens("callers decide with which method the backend is asked")] : []),
+  ],
+  "set-status": ({ status }) => breaking(`callers are answered ${countWordsOf(status)}`),
+  rewrite: ({ keepQuery }) => [
+    neutral("the backend is asked for another path"),
+    ...(keepQuery ? [] : [closes("the backend does not see the caller's query any more")]),
+  ],
+  "set-host": ({ host }) =>
+    typeof host === "object" && "preserve" in host
+      ? opens("callers choose the Host header the backend sees")
+      : neutral("the backend gets another Host header"),
+  "set-body": ({ message }) =>
+    message === "request"
+      ? neutral("the backend gets this body instead of the caller's")
+      : breaking("callers get this body instead of the backend's"),
+  "find-replace": ({ message }) => changedBody(message),
+  "xml-to-json": ({ message }) => changedBody(message),
+  "json-to-xml": ({ message }) => changedBody(message),
+  respond: ({ status = 200 }) =>
+    typeof status === "number" && status >= 400
+      ? closes(`these requests are answered ${status}`)
+      : breaking(`these requests are answered here with ${countWordsOf(status)}, not by the backend`),
+  "set-variable": ({ name }) => neutral(`the statements after it have \`${name}\``),
+  "validate-headers": ({ headers, unspecified }) =>
+    prevents([unspecified, ...headers.map(({ action }) => action)])
+      ? breaking("answers with other headers become 502")
+      : neutral("answers with other headers are noted"),
+  "validate-status": ({ codes, unspecified }) =>
+    prevents([unspecified, ...codes.map(({ action }) => action)])
+      ? breaking("answers with other statuses become 502")
+      : neutral("answers with other statuses are noted"),
+  trace: () => neutral("a line is written to the log"),
+  metric: ({ name }) => neutral(`\`${name}\` is counted`),
+  "cache-lookup": ({ authorized }) =>
+    authorized
+      ? opens("an answer to one caller with a token may be given to another")
+      : neutral("answers may come from the cache"),
+  "cache-store": ({ seconds }) => neutral(`answers are kept for ${secondsWords(seconds)}`),
+  "cache-get": () => neutral("a value is read from the cache"),
+  "cache-set": () => neutral("a value is kept in the cache"),
+  "cache-remove": () => neutral("a value is taken out of the cache"),
+  "send-request": ({ url, wait, ignoreError }) => [
+    neutral("another service is asked"),
+    ...(wait && ignoreError !== true
+      ? [breaking("without its answer the request fails with 502 or 504")]
+      : []),
+    ...(url !== undefined && fromCaller(url) ? [opens("what callers send is part of the URL")] : []),
+    ...secretsIn(url),
+  ],
+  "set-backend": ({ target }) =>
+    "url" in target && target.raw
+      ? opens("an expression decides where requests go")
+      : neutral("requests may go to another backend"),
+}
+
+/** What it means that such a step is gone. */
+export const contentRemoved: Effects = {
+  "set-header": (step) => headerRemoved(step),
+  "set-query": ({ name, action }) =>
+    action === "append" || action === "default"
+      ? neutral(`the backend does not get the query parameter ${nameShown(name)} from here any more`)
+      : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
+  "set-method": () => neutral("the backend is asked with the method of the request"),
+  "set-status": () => breaking("callers are answered with the backend's own status"),
+  rewrite: ({ keepQuery }) => [
+    neutral("the backend is asked for the path of the request"),
+    ...(keepQuery ? [] : [opens("the caller's query reaches the backend")]),
+  ],
+  "set-host": () => neutral("the backend gets its own Host header"),
+  "set-body": ({ message }) => ownBody(message),
+  "find-replace": ({ message }) => ownBody(message),
+  "xml-to-json": ({ message }) => ownBody(message),
+  "json-to-xml": ({ message }) => ownBody(message),
+  respond: ({ status = 200 }) =>
+    typeof status === "number" && status >= 400
+      ? opens(`what was refused with ${status} goes on`)
+      : opens(`what was answered here with ${countWordsOf(status)} goes on`),
+  "set-variable": ({ name }) => neutral(`the statements after it do not have \`${name}\``),
+  "validate-headers": () => opens("the headers of answers are not looked at any more"),
+  "validate-status": () => opens("the status of answers is not looked at any more"),
+  trace: () => neutral("a line is not written to the log any more"),
+  metric: ({ name }) => neutral(`\`${name}\` is not counted here any more`),
+  "cache-lookup": () => neutral("answers do not come from the cache any more"),
+  "cache-store": () => neutral("answers are not kept any more"),
+  "cache-get": () => neutral("a value is not read from the cache any more"),
+  "cache-set": () => neutral("a value is not kept in the cache any more"),
+  "cache-remove": () => neutral("a value stays in the cache"),
+  "send-request": () => neutral("another service is not asked any more"),
+  "set-backend": () => neutral("requests go to the route's own backend"),
+}
+
+/** A header's name as it is shown in a sentence. */
+export function nameShown(name: string | { readonly text: Text }): string {
+  return `\`${typeof name === "string" ? name : nameWords(name)}\``
+}
+
+function secretsInAll(values: readonly Text[]): Finding[] {
+  return values.flatMap((value) => secretsIn(value))
+}
+
+function prevents(actions: readonly string[]): boolean {
+  return actions.includes("prevent")
+}
+
+function changedBody(message: "request" | "response"): Finding {
+  return message === "request"
+    ? neutral("the backend gets a changed body")
+    : breaking("callers get a changed body")
+}
+
+function ownBody(message: "request" | "response"): Finding {
+  return message === "request"
+    ? opens("the caller's own body reaches the backend")
+    : opens("callers see the backend's own body")
+}
+
+function headerAdded({ message, action, name, values }: StepOf<"set-header">): Finding[] {
+  const shown = nameShown(name)
+  if (message === "request") {
+    if (action === "remove") return [closes(`the backend does not see the caller's ${shown} any more`)]
+    const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
+    return [neutral(`the backend gets ${shown}${how[action]}`), ...secretsInAll(values)]
+  }
+  if (action === "remove") return [closes(`callers do not see ${shown} any more`)]
+  return [neutral(`callers get ${shown}`), ...secretsInAll(values)]
+}
+
+function headerRemoved({ message, action, name }: StepOf<"set-header">): Finding {
+  const shown = nameShown(name)
+  if (message === "request")
+    return action === "set" || action === "remove"
+      ? opens(`the caller's own ${shown} reaches the backend`)
+      : neutral(`the backend does not get ${shown} from here any more`)
+  return action === "remove"
+    ? opens(`callers see the backend's ${shown}`)
+    : breaking(`callers do not get ${shown} from here any more`)
+}

@@ -1,0 +1,168 @@
+import type { StepOf } from "../../runtime/plan/steps.ts"
+import type { Count } from "../../runtime/plan/steps-access.ts"
+import type { BodyContent } from "../../runtime/plan/steps-content.ts"
+import type { Expression, Text } from "../../runtime/plan/text.ts"
+import { blockWords, countWordsOf } from "./access-words.ts"
+import type { WordsOf } from "./step-words.ts"
+import { textWords } from "./words.ts"
+
+/** Kinds of steps that change messages, keep things, or say them. */
+export type ContentKind =
+  | "set-header"
+  | "set-query"
+  | "set-method"
+  | "set-status"
+  | "rewrite"
+  | "set-host"
+  | "set-body"
+  | "find-replace"
+  | "xml-to-json"
+  | "json-to-xml"
+  | "respond"
+  | "set-variable"
+  | "validate-headers"
+  | "validate-status"
+  | "trace"
+  | "metric"
+  | "cache-lookup"
+  | "cache-store"
+  | "cache-get"
+  | "cache-set"
+  | "cache-remove"
+  | "cache-value"
+
+/** Such steps in words of gateway.conf. */
+export const contentWords: WordsOf<ContentKind> = {
+  "set-header": ({ action, name, values }) => `header ${action} ${nameWords(name)}${valueWords(values)}`,
+  "set-query": ({ action, name, values }) => `query ${action} ${nameWords(name)}${valueWords(values)}`,
+  "set-method": ({ method }) => `method ${textWords(method)}`,
+  "set-status": ({ status, reason }) => `status ${countWordsOf(status)}${reasonWords(reason)}`,
+  rewrite: ({ path, raw, keepQuery }) =>
+    `rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
+  "set-host": ({ host }) =>
+    typeof host === "object" && "preserve" in host
+      ? "forward-host preserve"
+      : `forward-host ${textWords(host)}`,
+  "set-body": ({ media, content }) => `body set ${bodyWords(media, content)}`,
+  "find-replace": ({ from, to }) => `body replace ${textWords(from)} with ${textWords(to)}`,
+  "xml-to-json": ({ style, apply, considerAccept, alwaysArray }) =>
+    `body xml-to-json${blockWords([
+      ...(style === "direct" ? [] : ["style friendly"]),
+      ...(apply === "always" ? ["always"] : []),
+      ...(considerAccept ? ["if-accepted"] : []),
+      ...(alwaysArray ? ["arrays"] : []),
+    ])}`,
+  "json-to-xml": ({
+    apply,
+    considerAccept,
+    parseDates,
+    namespaceSeparator,
+    namespacePrefix,
+    attributeBlock,
+  }) =>
+    `body json-to-xml${blockWords([
+      ...(apply === "always" ? ["always"] : []),
+      ...(considerAccept ? ["if-accepted"] : []),
+      ...(parseDates ? ["dates"] : []),
+      ...(namespaceSeparator === "_" ? [] : [`separator "${namespaceSeparator}"`]),
+      ...(namespacePrefix === undefined ? [] : [`namespaces "${namespacePrefix}"`]),
+      ...(attributeBlock === undefined ? [] : [`attributes "${attributeBlock}"`]),
+    ])}`,
+  respond: ({ from, status, reason, headers, media, body }) =>
+    `respond${from === undefined ? "" : ` from ${from}`}${status === undefined ? "" : ` ${countWordsOf(status)}`}${reasonWords(reason)}${blockWords(
+      [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
+    )}`,
+  "set-variable": ({ name, value }) => `set ${name} ${textOrExpressionWords(value)}`,
+  "validate-headers": ({ headers, unspecified }) =>
+    `validate headers${blockWords([
+      ...headers.map(
+        ({ name, required, action }) => `header "${name}"${required ? " required" : ""} ${action}`,
+      ),
+      `others ${unspecified}`,
+    ])}`,
+  "validate-status": ({ codes, unspecified }) =>
+    `validate status${blockWords([...codes.map(({ code, action }) => `status ${code} ${action}`), `others ${unspecified}`])}`,
+  trace: ({ source, severity, message }) => `trace ${severity} "${source}" ${textWords(message)}`,
+  metric: ({ name, value }) =>
+    `metric ${name}${value === 1 ? "" : ` ${typeof value === "number" ? value : `(${value.expression.text})`}`}`,
+  "cache-lookup": (step) => `cache response${blockWords(lookupStatements(step))}`,
+  "cache-store": ({ seconds, storeIf }) =>
+    `cache response ${secondsWords(seconds)}${storeIf === undefined ? "" : blockWords([`if ${flagWords(storeIf)}`])}`,
+  "cache-get": ({ variable, key, default: otherwise }) =>
+    `cache get ${variable} ${textWords(key)}${otherwise === undefined ? "" : ` default ${textOrExpressionWords(otherwise)}`}`,
+  "cache-set": ({ key, value, seconds }) =>
+    `cache set ${textWords(key)} ${textOrExpressionWords(value)} for ${secondsWords(seconds)}`,
+  "cache-remove": ({ key }) => `cache remove ${textWords(key)}`,
+  "cache-value": ({ variable, key, seconds, steps }, words) =>
+    `cache value ${variable} ${textWords(key)} for ${secondsWords(seconds)} { ${words.list(steps)} }`,
+}
+
+function lookupStatements(step: StepOf<"cache-lookup">): string[] {
+  const { varyHeaders, varyQuery, key, authorized, downstream, mustRevalidate, coalesce } = step
+  return [
+    ...(varyHeaders.length === 0 ? [] : [`vary header ${varyHeaders.map((name) => `"${name}"`).join(" ")}`]),
+    ...(varyQuery === null
+      ? []
+      : [
+          varyQuery.length === 0
+            ? "vary query none"
+            : `vary query ${varyQuery.map((name) => JSON.stringify(name)).join(" ")}`,
+        ]),
+    ...(key === undefined ? [] : [`key ${textWords(key)}`]),
+    ...(authorized ? ["shared"] : []),
+    ...(downstream === "none" ? [] : [`downstream ${downstream}${mustRevalidate ? " must-revalidate" : ""}`]),
+    ...(coalesce === true ? ["coalesce"] : []),
+  ]
+}
+
+/** `"X-A"`, also where it is made per request. */
+export function nameWords(name: string | { readonly text: Text }): string {
+  return typeof name === "string" ? JSON.stringify(name) : textWords(name.text)
+}
+
+function valueWords(values: readonly Text[]): string {
+  return values.map((value) => ` ${textWords(value)}`).join("")
+}
+
+function reasonWords(reason: Text | undefined): string {
+  return reason === undefined ? "" : ` ${textWords(reason)}`
+}
+
+/** `5s`, or the expression that says it. */
+export function secondsWords(seconds: Count): string {
+  return typeof seconds === "number" ? `${seconds}s` : countWordsOf(seconds)
+}
+
+function flagWords(flag: boolean | { readonly expression: Expression }): string {
+  return typeof flag === "boolean" ? `(${flag})` : `(${flag.expression.text})`
+}
+
+/** A text in quotes, or an expression in parentheses. */
+export function textOrExpressionWords(value: Text | { readonly expression: Expression }): string {
+  return typeof value === "object" && "expression" in value ? `(${value.expression.text})` : textWords(value)
+}
+
+/** The lines of headers of `respond` and `send`. */
+export function headerLineWords(headers: StepOf<"respond">["headers"]): string[] {
+  return headers.map(
+    ({ name, action, values }) =>
+      `header ${action === "set" ? "" : `${action} `}"${name}"${valueWords(values)}`,
+  )
+}
+
+/** What follows `body` or `body set`: `json "…"`, `text (…)`, `liquid "…"`. */
+export function bodyWords(media: string | null, content: BodyContent): string {
+  const as =
+    media === null
+      ? ""
+      : media === "application/json"
+        ? "json "
+        : media.startsWith("text/plain")
+          ? "text "
+          : `"${media}" `
+  if ("liquid" in content) return `${as}liquid ${JSON.stringify(content.liquid)}`
+  if ("value" in content) return `${as}(${content.value.text})`
+  const { text } = content
+  const [only, ...more] = typeof text === "string" ? [text] : text.text
+  return `${as}${typeof only === "object" && "expression" in only && more.length === 0 ? `(${only.expression.text})` : textWords(text)}`
+}

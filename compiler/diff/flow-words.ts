@@ -1,0 +1,57 @@
+import type { StepOf } from "../../runtime/plan/steps.ts"
+import type { Authentication } from "../../runtime/plan/steps-flow.ts"
+import { blockWords, countWordsOf } from "./access-words.ts"
+import { bodyWords, headerLineWords, secondsWords } from "./content-words.ts"
+import type { WordsOf } from "./step-words.ts"
+import { textWords } from "./words.ts"
+
+/** Kinds of steps that say where requests go and how often. */
+export type FlowKind = "retry" | "parallel" | "send-request" | "set-backend"
+
+/** Such steps in words of gateway.conf. */
+export const flowWords: WordsOf<FlowKind> = {
+  retry: ({ test, times, intervalSeconds, deltaSeconds, maxSeconds, fastFirst, steps }, words) => {
+    const growth = deltaSeconds === undefined ? "" : ` plus ${secondsWords(deltaSeconds)}`
+    const most = maxSeconds === undefined ? "" : ` at-most ${secondsWords(maxSeconds)}`
+    const fast = fastFirst === false ? "" : " first-at-once"
+    return `retry ${countWordsOf(times)} while (${test.text}) every ${secondsWords(intervalSeconds)}${growth}${most}${fast} { ${words.list(steps)} }`
+  },
+  parallel: ({ until, branches }, words) =>
+    `parallel ${until}${blockWords(branches.map((steps) => `branch { ${words.list(steps)} }`))}`,
+  "send-request": (step) =>
+    `send${step.wait ? "" : " and forget"}${step.variable === undefined ? "" : ` ${step.variable}`}${blockWords(sendStatements(step))}`,
+  "set-backend": ({ target }) => targetWords(target),
+}
+
+function sendStatements(step: StepOf<"send-request">): string[] {
+  const { mode, url, method, headers, media, body, authentication, timeoutSeconds, ignoreError } = step
+  return [
+    ...(mode === "copy" ? ["copy"] : []),
+    ...(url === undefined ? [] : [`url ${textWords(url)}`]),
+    ...(method === undefined ? [] : [`method ${textWords(method)}`]),
+    ...headerLineWords(headers),
+    ...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]),
+    ...(authentication === undefined ? [] : [authenticationWords(authentication)]),
+    ...(timeoutSeconds === 60 ? [] : [`timeout ${secondsWords(timeoutSeconds)}`]),
+    ...(ignoreError === false ? [] : ["ignore-error"]),
+  ]
+}
+
+function authenticationWords(authentication: Authentication): string {
+  return authentication.scheme === "basic"
+    ? `authenticate basic ${textWords(authentication.user)} ${textWords(authentication.password)}`
+    : `authenticate bearer ${textWords(authentication.token)}`
+}
+
+function targetWords(target: StepOf<"set-backend">["target"]): string {
+  if ("backend" in target) return `use backend ${target.backend}`
+  if ("url" in target) return `use url ${textWords(target.url)}${target.raw ? " raw" : ""}`
+  if ("weighted" in target)
+    return `use weighted${target.key === undefined ? "" : ` by ${textWords(target.key)}`}${blockWords(
+      target.weighted.map(({ backend, weight }) => `backend ${backend} weight ${weight}`),
+    )}`
+  return `use by ${textWords(target.by)}${blockWords([
+    ...target.cases.map(({ value, backend }) => `case ${JSON.stringify(value)} ${backend}`),
+    ...(target.otherwise === null ? [] : [`otherwise ${target.otherwise}`]),
+  ])}`
+}

@@ -1,0 +1,105 @@
+import { type Cache, type Cached, type CacheStats, Flights } from "./cache.ts"
+
+/** `bytesMax`: room for keys, bytes and what it costs to keep them (default 64 MiB); `now`: the wall clock in milliseconds. */
+export interface MemoryCacheOptions {
+  readonly bytesMax?: number
+  readonly now?: () => number
+}
+
+const bytesMaxDefault = 64 * 1024 * 1024
+/** What an entry costs besides key and bytes: measured with a million small ones. */
+const entryCost = 200
+/** One entry may not push out all others. */
+const largestPart = 8
+
+/**
+ * A cache in this process. When its room is used up, what was not read for the longest time leaves first. It belongs to the process and not
+ * to a plan: a new plan whose steps use the same keys finds what the old one kept.
+ */
+export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache {
+  return new MemoryCache(options.bytesMax ?? bytesMaxDefault, options.now ?? Date.now)
+}
+
+class MemoryCache implements Cache {
+  readonly flights = new Flights()
+  /** In the order of their last use: a Map keeps the order of insertion. */
+  readonly #entries = new Map<string, Cached>()
+  readonly #bytesMax: number
+  readonly #now: () => number
+  #bytes = 0
+  #hits = 0
+  #misses = 0
+  #stores = 0
+  #evictions = 0
+
+  constructor(bytesMax: number, now: () => number) {
+    this.#bytesMax = bytesMax
+    this.#now = now
+  }
+
+  get(key: string): Cached | undefined {
+    const found = this.#entries.get(key)
+    if (found === undefined) {
+      this.#misses += 1
+      return undefined
+    }
+    if (found.expiresAtMs <= this.#now()) {
+      this.#drop(key, found)
+      this.#misses += 1
+      return undefined
+    }
+    this.#hits += 1
+    this.#entries.delete(key)
+    this.#entries.set(key, found)
+    return found
+  }
+
+  set(key: string, bytes: Buffer, forMs: number): boolean {
+    this.remove(key)
+    const cost = costOf(key, bytes)
+    if (cost > this.#bytesMax / largestPart || forMs <= 0) return false
+    const storedAtMs = this.#now()
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#bytes + cost <= this.#bytesMax) break
+      this.#drop(oldest, entry)
+      if (entry.expiresAtMs > storedAtMs) this.#evictions += 1
+    }
+    this.#entries.set(key, { bytes: ownBytes(bytes), storedAtMs, expiresAtMs: storedAtMs + forMs })
+    this.#bytes += cost
+    this.#stores += 1
+    return true
+  }
+
+  remove(key: string): void {
+    const found = this.#entries.get(key)
+    if (found !== undefined) this.#drop(key, found)
+  }
+
+  stats(): CacheStats {
+    return {
+      hits: this.#hits,
+      misses: this.#misses,
+      stores: this.#stores,
+      evictions: this.#evictions,
+      entries: this.#entries.size,
+      bytes: this.#bytes,
+    }
+  }
+
+  #drop(key: string, entry: Cached): void {
+    this.#entries.delete(key)
+    this.#bytes -= costOf(key, entry.bytes)
+  }
+}
+
+function costOf(key: string, bytes: Buffer): number {
+  return entryCost + 2 * key.length + bytes.length
+}
+
+/** A small piece of a large buffer, or of Node's pool, would hold on to all of it. */
+function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(own)
+  return own
+}

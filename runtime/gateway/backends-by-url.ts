@@ -1,0 +1,42 @@
+import type { BackendHandle } from "../policies/exchange.ts"
+import type { BackendsByUrl } from "../policies/ports.ts"
+import { Backend, type Pools } from "./backends.ts"
+
+/** Backends that expressions name, kept with their connections; the one not used for the longest time leaves first. */
+const backendsMax = 200
+const connectMs = 5_000
+
+/** Makes backends of URLs that are found per request. Their time is that of the route. */
+export class UrlBackends implements BackendsByUrl {
+  readonly #pools: Pools
+  readonly #backends = new Map<string, Backend>()
+
+  constructor(pools: Pools) {
+    this.#pools = pools
+  }
+
+  at(url: string): BackendHandle {
+    const known = this.#backends.get(url)
+    if (known !== undefined) {
+      this.#backends.delete(url)
+      this.#backends.set(url, known)
+      return known
+    }
+    const { origin, pathname } = new URL(url)
+    const settings = {
+      targets: [{ url: origin + pathname, weight: 1 }],
+      connectMs,
+      totalMs: null,
+      ca: undefined,
+      insecure: false,
+    }
+    const made = new Backend(origin, settings, this.#pools)
+    this.#backends.set(url, made)
+    const [oldest] = this.#backends
+    if (this.#backends.size > backendsMax && oldest !== undefined) {
+      this.#backends.delete(oldest[0])
+      oldest[1].release()
+    }
+    return made
+  }
+}

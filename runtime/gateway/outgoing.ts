@@ -1,0 +1,189 @@
+import { Agent, type Dispatcher, errors, request } from "undici"
+import type { StoredResponse } from "../policies/exchange.ts"
+import { HeaderList } from "../policies/header-list.ts"
+import { OutgoingError, type OutgoingHttp, type OutgoingRequest } from "../policies/ports.ts"
+import { CodingError, codingsOf, decodeContent } from "./content-coding.ts"
+
+const responseBytesDefault = 10_000_000
+const connectMs = 5_000
+/** Connections to one origin; more requests wait. */
+const connectionsMax = 64
+/** Agents with a client certificate of their own that are kept. */
+const agentsMax = 50
+/** Fields that belong to the place a request was for: another origin does not get them (Fetch standard, HTTP-redirect fetch). */
+const ofTheOrigin: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization", "host"])
+const ofTheBody: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-encoding",
+  "content-language",
+  "content-length",
+])
+
+/** Sends requests of our own by undici: connections are kept, certificates verified, responses bounded, redirects followed only where asked. */
+export class UndiciOutgoing implements OutgoingHttp {
+  readonly #agent = newAgent(undefined)
+  readonly #withCertificate = new Map<string, Agent>()
+
+  async send(asked: OutgoingRequest): Promise<StoredResponse> {
+    const ending = new AbortController()
+    const timer = setTimeout(
+      () => ending.abort(new OutgoingError("timeout", "no answer in time")),
+      asked.timeoutMs,
+    )
+    const give = () => ending.abort(new OutgoingError("unreachable", "the exchange is over"))
+    asked.signal?.addEventListener("abort", give)
+    if (asked.signal?.aborted === true) give()
+    try {
+      return await this.#follow(asked, ending.signal)
+    } catch (error) {
+      throw outgoingError(error, ending.signal)
+    } finally {
+      clearTimeout(timer)
+      asked.signal?.removeEventListener("abort", give)
+    }
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    const agents = [this.#agent, ...this.#withCertificate.values()]
+    await Promise.all(agents.map((agent) => agent.destroy().catch(() => undefined)))
+  }
+
+  async #follow(asked: OutgoingRequest, signal: AbortSignal): Promise<StoredResponse> {
+    let current: OutgoingRequest = asked
+    for (let left = asked.redirectsMax ?? 0; ; left -= 1) {
+      const { url, answer } = await this.#once(current, signal)
+      const next = left > 0 ? redirected(current, url, answer) : undefined
+      if (next === undefined) return stored(answer, asked.responseBytesMax ?? responseBytesDefault)
+      await answer.body.dump()
+      current = next
+    }
+  }
+
+  async #once(
+    asked: OutgoingRequest,
+    signal: AbortSignal,
+  ): Promise<{ url: URL; answer: Dispatcher.ResponseData }> {
+    const url = checkedUrl(asked.url)
+    const headers: string[] = []
+    for (let at = 0; at < asked.headers.length; at += 2) {
+      const name = asked.headers[at] as string
+      if (name !== "content-length" && name !== "transfer-encoding")
+        headers.push(name, asked.headers[at + 1] as string)
+    }
+    const answer = await request(url, {
+      method: asked.method as Dispatcher.HttpMethod,
+      headers,
+      body: asked.body ?? null,
+      dispatcher: this.#agentFor(asked.certificate),
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return { url, answer }
+  }
+
+  #agentFor(certificate: OutgoingRequest["certificate"]): Agent {
+    if (certificate === undefined) return this.#agent
+    const key = `${certificate.cert}\n${certificate.key}`
+    let agent = this.#withCertificate.get(key)
+    if (agent !== undefined) return agent
+    agent = newAgent(certificate)
+    this.#withCertificate.set(key, agent)
+    const [oldest] = this.#withCertificate
+    if (this.#withCertificate.size > agentsMax && oldest !== undefined) {
+      this.#withCertificate.delete(oldest[0])
+      void oldest[1].close()
+    }
+    return agent
+  }
+}
+
+function newAgent(certificate: OutgoingRequest["certificate"]): Agent {
+  return new Agent({
+    connections: connectionsMax,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 4_000,
+    maxHeaderSize: 64 * 1024,
+    connect: { timeout: connectMs, minVersion: "TLSv1.2", ...certificate },
+  })
+}
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new OutgoingError("invalid", "it has no URL")
+  const url = new URL(text)
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new OutgoingError("invalid", "its URL is neither http nor https")
+  if (url.username !== "" || url.password !== "")
+    throw new OutgoingError("invalid", "its URL holds credentials")
+  url.hash = ""
+  return url
+}
+
+/** The request a redirection asks for (RFC 9110 §15.4); undefined where the answer is none. */
+function redirected(
+  asked: OutgoingRequest,
+  from: URL,
+  { statusCode, headers }: Dispatcher.ResponseData,
+): OutgoingRequest | undefined {
+  const { location } = headers
+  if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== "string") return undefined
+  if (!URL.canParse(location, from.href)) return undefined
+  const to = new URL(location, from)
+  // A safe connection is not left for an open one.
+  if (from.protocol === "https:" && to.protocol === "http:") return undefined
+  const asGet =
+    (statusCode === 303 && asked.method !== "HEAD") || (statusCode < 303 && asked.method === "POST")
+  const kept: string[] = []
+  for (let at = 0; at < asked.headers.length; at += 2) {
+    const name = asked.headers[at] as string
+    if (to.origin !== from.origin && ofTheOrigin.has(name)) continue
+    if (asGet && ofTheBody.has(name)) continue
+    kept.push(name, asked.headers[at + 1] as string)
+  }
+  return {
+    ...asked,
+    url: to.href,
+    method: asGet ? "GET" : asked.method,
+    headers: kept,
+    body: asGet ? undefined : asked.body,
+  }
+}
+
+async function stored(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  bytesMax: number,
+): Promise<StoredResponse> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > bytesMax)
+      throw new OutgoingError("too-large", `the response has more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  const list = new HeaderList()
+  for (const [name, value] of Object.entries(headers)) {
+    for (const line of Array.isArray(value) ? value : [value]) if (line !== undefined) list.append(name, line)
+  }
+  const codings = codingsOf(list.get("content-encoding"))
+  const raw = Buffer.concat(chunks)
+  if (codings.length === 0 || raw.length === 0)
+    return { status: statusCode, reason: "", headers: list, body: raw }
+  const content = await decodeContent(raw, codings, bytesMax)
+  list.remove("content-encoding")
+  list.remove("content-length")
+  return { status: statusCode, reason: "", headers: list, body: content }
+}
+
+function outgoingError(error: unknown, signal: AbortSignal): OutgoingError {
+  if (error instanceof OutgoingError) return error
+  if (signal.aborted && signal.reason instanceof OutgoingError) return signal.reason
+  if (error instanceof CodingError)
+    return new OutgoingError(error.reason === "too-large" ? "too-large" : "unreachable", error.message)
+  if (error instanceof errors.ConnectTimeoutError)
+    return new OutgoingError("timeout", "no connection in time")
+  if (error instanceof errors.InvalidArgumentError) return new OutgoingError("invalid", error.message)
+  return new OutgoingError("unreachable", error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,48 @@
+import { toJson } from "../expression/compile.ts"
+import type { BodyContent } from "../plan/steps-content.ts"
+import { compileTemplate } from "../template/liquid.ts"
+import type { Exchange } from "./exchange.ts"
+import { anyText } from "./grammars.ts"
+import { liquidVariables } from "./liquid-variables.ts"
+import { messageOf } from "./message.ts"
+import type { Provision } from "./policy.ts"
+import { compileText } from "./text.ts"
+import { compileValue } from "./value.ts"
+
+/** Makes the bytes of a body per request. */
+export type MakeBody = (exchange: Exchange) => Buffer
+
+/** Compiles what a body is made of. `of`: the message a template reads as `body`. */
+export function compileContent(
+  content: BodyContent,
+  of: "request" | "response",
+  provision: Provision,
+): MakeBody {
+  if ("liquid" in content) return compileLiquid(content.liquid, content.xsiNil ?? "blank", of, provision)
+  if ("value" in content) {
+    const value = compileValue(content.value, provision)
+    return (exchange) => bytesOf(value(exchange))
+  }
+  const text = compileText(content.text, provision, anyText)
+  const constant = text.constant === undefined ? undefined : Buffer.from(text.constant)
+  return (exchange) => constant ?? Buffer.from(text.of(exchange))
+}
+
+/** A value as a body: texts and bytes as they are, everything else as JSON; null is no body. */
+export function bytesOf(value: unknown): Buffer {
+  if (value === null || value === undefined) return Buffer.alloc(0)
+  if (typeof value === "string") return Buffer.from(value)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return Buffer.from(JSON.stringify(toJson(value)))
+}
+
+function compileLiquid(
+  source: string,
+  xsiNil: "blank" | "null",
+  of: "request" | "response",
+  provision: Provision,
+): MakeBody {
+  const template = compileTemplate(source)
+  if (/\bbody\b/.test(source)) provision.need(messageOf(of).needs)
+  return (exchange) => Buffer.from(template.render(liquidVariables(exchange, of, xsiNil)))
+}

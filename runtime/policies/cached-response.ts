@@ -1,0 +1,68 @@
+import type { StoredResponse } from "./exchange.ts"
+import { HeaderList } from "./header-list.ts"
+
+/** A response as bytes: the length of its head, the head as JSON, the body. */
+export function encodeResponse({ status, reason, headers, body }: StoredResponse): Buffer {
+  const head = Buffer.from(JSON.stringify([status, reason, headers.flat]))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(head.length)
+  return Buffer.concat([length, head, body])
+}
+
+/** The inverse; undefined for bytes of another form. */
+export function decodeResponse(bytes: Buffer): StoredResponse | undefined {
+  try {
+    const end = 4 + bytes.readUInt32BE(0)
+    const [status, reason, flat] = JSON.parse(bytes.toString("utf8", 4, end)) as [number, string, string[]]
+    return { status, reason, headers: new HeaderList(flat), body: bytes.subarray(end) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A value of an expression as bytes. @throws Error for what has no form outside of the exchange. */
+export function encodeValue(value: unknown): Buffer {
+  if (typeof value === "string") return Buffer.from(`s${value}`)
+  if (value instanceof Uint8Array) return Buffer.concat([Buffer.from("b"), value])
+  return Buffer.from(`j${JSON.stringify(value ?? null, taken)}`)
+}
+
+/** The inverse; undefined for bytes of another form. */
+export function decodeValue(bytes: Buffer): unknown {
+  const form = String.fromCharCode(bytes[0] ?? 0)
+  if (form === "s") return bytes.toString("utf8", 1)
+  if (form === "b") return bytes.subarray(1)
+  if (form !== "j") return undefined
+  try {
+    return JSON.parse(bytes.toString("utf8", 1), given)
+  } catch {
+    return undefined
+  }
+}
+
+const tag = "\u0000"
+
+/** Whole numbers and maps that JSON does not know, under a tag no JSON of a message begins a name with. */
+function taken(this: unknown, _: string, value: unknown): unknown {
+  if (typeof value === "bigint") return { [`${tag}int`]: value.toString() }
+  if (value instanceof Uint8Array) return { [`${tag}bytes`]: Buffer.from(value).toString("base64") }
+  if (value instanceof Map) return { [`${tag}map`]: [...value] }
+  if (typeof value === "object" && value !== null && !isPlain(value))
+    throw new Error("a value that is neither text, number, list nor map cannot be kept")
+  return value
+}
+
+function given(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value
+  const tagged = value as Record<string, unknown>
+  const { [`${tag}int`]: int, [`${tag}bytes`]: bytes, [`${tag}map`]: map } = tagged
+  if (typeof int === "string") return BigInt(int)
+  if (typeof bytes === "string") return Buffer.from(bytes, "base64")
+  if (Array.isArray(map)) return new Map(map as [unknown, unknown][])
+  return value
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Array.isArray(value)
+}

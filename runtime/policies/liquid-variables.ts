@@ -1,0 +1,104 @@
+import { toJson } from "../expression/compile.ts"
+import { problem, Refused } from "./answer.ts"
+import type { Exchange } from "./exchange.ts"
+import type { HeaderList } from "./header-list.ts"
+import { messageOf } from "./message.ts"
+import { jsonOfXml } from "./xml-json.ts"
+import { XmlProblem } from "./xml-reading.ts"
+
+/**
+ * What templates see: `body`, and `context` in the names of Azure API Management. All of it is plain data, made for this rendering; what is
+ * asked for is made when it is asked for.
+ */
+export function liquidVariables(
+  exchange: Exchange,
+  of: "request" | "response",
+  xsiNil: "blank" | "null",
+): Readonly<Record<string, unknown>> {
+  return {
+    get body() {
+      return bodyOf(exchange, of, xsiNil)
+    },
+    get context() {
+      return contextOf(exchange)
+    },
+  }
+}
+
+/** JSON or XML as data, by the media type; other text as it is. */
+function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" | "null"): unknown {
+  const message = messageOf(of)
+  const body = message.body(exchange)
+  if (!body.present) return null
+  const type = message.headers(exchange).get("content-type") ?? ""
+  if (/[/+]json\b/i.test(type)) return body.json()
+  if (!/[/+]xml\b/i.test(type)) return body.text()
+  try {
+    return withoutNil(jsonOfXml(body.text(), { style: "javascript-friendly", alwaysArray: false }), xsiNil)
+  } catch (error) {
+    if (!(error instanceof XmlProblem)) throw error
+    const cause = `the body of the ${of} is no XML: ${error.message}`
+    throw new Refused(problem(of === "request" ? "invalid-request" : "bad-gateway", { cause }))
+  }
+}
+
+/** Elements that say `xsi:nil="true"` are nothing: null, or an empty text. */
+function withoutNil(value: unknown, xsiNil: "blank" | "null"): unknown {
+  if (Array.isArray(value)) return value.map((each) => withoutNil(each, xsiNil))
+  if (typeof value !== "object" || value === null) return value
+  if ((value as Record<string, unknown>)["xsi:nil"] === "true") return xsiNil === "null" ? null : ""
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutNil(each, xsiNil)]))
+}
+
+function contextOf(exchange: Exchange): object {
+  const { response } = exchange
+  const method = exchange.sentMethod ?? exchange.method
+  const url = (path: string) => {
+    const query = exchange.query.text
+    return `${exchange.scheme}://${exchange.authority}${path}${query === "" ? "" : `?${query}`}`
+  }
+  return {
+    RequestId: exchange.id,
+    Request: {
+      Method: method,
+      OriginalMethod: exchange.method,
+      Url: url(exchange.rewritten ?? exchange.path),
+      OriginalUrl: url(exchange.path),
+      IpAddress: exchange.ip,
+      MatchedParameters: { ...exchange.parameters },
+      HasBody: exchange.requestBody.present,
+      Headers: headersOf(exchange.headers),
+    },
+    Response:
+      response === undefined
+        ? null
+        : {
+            StatusCode: response.status,
+            StatusReason: response.reason ?? "",
+            Method: method,
+            Headers: headersOf(response.headers),
+          },
+    Variables: Object.fromEntries([...exchange.variables].map(([name, value]) => [name, plain(value)])),
+  }
+}
+
+/** By the names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
+function headersOf({ flat }: HeaderList): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let at = 0; at < flat.length; at += 2) {
+    const name = flat[at] as string
+    const value = name in headers ? `${headers[name]},${flat[at + 1]}` : (flat[at + 1] as string)
+    headers[name] = value
+    headers[name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())] = value
+  }
+  return { ...headers }
+}
+
+/** What no template can show is nothing to it. */
+function plain(value: unknown): unknown {
+  try {
+    return toJson(value)
+  } catch {
+    return null
+  }
+}

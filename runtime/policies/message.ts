@@ -1,0 +1,31 @@
+import { type Exchange, type MessageBody, type Needs, requestBody, responseBody } from "./exchange.ts"
+import type { HeaderList } from "./header-list.ts"
+
+/** One of the two messages of an exchange, for steps that work on either. */
+export interface Message {
+  readonly needs: Needs
+  headers(exchange: Exchange): HeaderList
+  body(exchange: Exchange): MessageBody
+}
+
+/** The message a step is about. The response is there in outbound and on-error; elsewhere asking for it is a bug of the plan. */
+export function messageOf(name: "request" | "response"): Message {
+  return name === "request" ? request : response
+}
+
+const request: Message = {
+  needs: requestBody,
+  headers: (exchange) => exchange.headers,
+  body: (exchange) => exchange.requestBody,
+}
+
+const response: Message = {
+  needs: responseBody,
+  headers: (exchange) => answered(exchange).headers,
+  body: (exchange) => answered(exchange).body,
+}
+
+function answered({ response: found }: Exchange): NonNullable<Exchange["response"]> {
+  if (found === undefined) throw new Error("the answer is used before there is one")
+  return found
+}

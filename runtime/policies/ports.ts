@@ -1,0 +1,61 @@
+import type { BackendHandle, StoredResponse } from "./exchange.ts"
+
+/** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
+export interface OutgoingRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+  /** For all of it, redirects included, in milliseconds. */
+  readonly timeoutMs: number
+  /** Follows 301, 302, 303, 307 and 308, at most so many. */
+  readonly redirectsMax?: number
+  /** Largest response; default 10 MB. */
+  readonly responseBytesMax?: number
+  /** PEM of the certificate we show, and of its key. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
+  /** Ends the request when the exchange it is for has ended. */
+  readonly signal?: AbortSignal
+}
+
+/** Why a request of our own has no response. */
+export class OutgoingError extends Error {
+  override readonly name = "OutgoingError"
+  readonly reason: "invalid" | "timeout" | "too-large" | "unreachable"
+
+  constructor(reason: OutgoingError["reason"], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** Sends requests of our own and holds their responses whole, without codings. Certificates are verified. */
+export interface OutgoingHttp {
+  /** Rejects with OutgoingError. */
+  send(request: OutgoingRequest): Promise<StoredResponse>
+}
+
+/** A line that a configuration writes. */
+export interface TraceLine {
+  readonly requestId: string
+  readonly source: string
+  readonly severity: "verbose" | "information" | "error"
+  readonly message: string
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+/** Takes lines for the log. */
+export interface TraceLog {
+  write(line: TraceLine): void
+}
+
+/** Takes what a configuration counts. Series are bounded: beyond, label values are counted together. */
+export interface Meter {
+  add(name: string, labels: Readonly<Record<string, string>>, value: number): void
+}
+
+/** Backends at URLs that are found per request. */
+export interface BackendsByUrl {
+  /** @throws Error for what cannot be the URL of a backend. */
+  at(url: string): BackendHandle
+}

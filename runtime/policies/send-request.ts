@@ -1,0 +1,97 @@
+import { connectionFields } from "../plan/header-name.ts"
+import type { StepOf } from "../plan/steps.ts"
+import { problem, Refused } from "./answer.ts"
+import { compileAuthorization } from "./authentication.ts"
+import { compileContent } from "./body-content.ts"
+import { type Exchange, requestBody } from "./exchange.ts"
+import { anyText } from "./grammars.ts"
+import { HeaderList } from "./header-list.ts"
+import type { Outcome, Policy, Provision } from "./policy.ts"
+import { OutgoingError, type OutgoingRequest } from "./ports.ts"
+import { compileHeaderLine } from "./set-header.ts"
+import { compileText } from "./text.ts"
+import { compileUrl } from "./url-text.ts"
+import { compileCount, compileFlag } from "./value.ts"
+
+/** Methods a request of our own may have: a name (RFC 9110 §9.1) that asks for no tunnel. */
+const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
+
+/** Sends a request of our own and leaves its response in a variable. One that nobody waits for cannot fail. */
+export const sendRequest: Policy<"send-request"> = (plan, provision) => {
+  const http = provision.http()
+  const make = compileRequest(plan, provision)
+  const ignoreError = compileFlag(plan.ignoreError, provision)
+  const { variable, wait } = plan
+  const send = async (exchange: Exchange, request: OutgoingRequest): Promise<Outcome> => {
+    try {
+      const response = await http.send(request)
+      if (variable !== undefined) exchange.variables.set(variable, response)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof OutgoingError)) throw error
+      if (!ignoreError(exchange)) return failed(error)
+      if (variable !== undefined) exchange.variables.set(variable, null)
+      return undefined
+    }
+  }
+  return (exchange) => {
+    const request = make(exchange)
+    if (wait) {
+      const ending = new AbortController()
+      exchange.whenOver(() => ending.abort())
+      return send(exchange, { ...request, signal: ending.signal })
+    }
+    http.send(request).catch(() => undefined)
+    return undefined
+  }
+}
+
+/** What a request of our own is made of, per exchange. */
+function compileRequest(
+  plan: StepOf<"send-request">,
+  provision: Provision,
+): (exchange: Exchange) => OutgoingRequest {
+  const copies = plan.mode === "copy"
+  if (plan.url === undefined) throw new Error("a request of our own needs a URL")
+  const url = compileUrl(plan.url, provision)
+  const method = plan.method === undefined ? undefined : compileText(plan.method, provision, anyText)
+  const lines = plan.headers.map((line) => compileHeaderLine(line, provision))
+  const body = plan.body === undefined ? undefined : compileContent(plan.body, "request", provision)
+  if (copies && body === undefined) provision.need(requestBody)
+  const authorization =
+    plan.authentication === undefined ? undefined : compileAuthorization(plan.authentication, provision)
+  const timeout = compileCount(plan.timeoutSeconds, provision)
+  const { media } = plan
+  return (exchange) => {
+    const name = method?.of(exchange) ?? (copies ? (exchange.sentMethod ?? exchange.method) : "GET")
+    if (!methodName.test(name))
+      throw new Refused(problem("invalid-request", { cause: "what was made as a method is none" }))
+    const headers = new HeaderList(copies ? copiedFields(exchange.headers) : [])
+    const content =
+      body?.(exchange) ?? (copies && exchange.requestBody.present ? exchange.requestBody.content : undefined)
+    if (body !== undefined && media !== null) headers.set("content-type", media)
+    for (const line of lines) line(headers, exchange)
+    if (authorization !== undefined) headers.set("authorization", authorization(exchange))
+    const timeoutMs = timeout(exchange) * 1000
+    return { url: url.of(exchange), method: name, headers: headers.flat, body: content, timeoutMs }
+  }
+}
+
+/** The client's fields without those of its connection and of the coding its body does not have any more. */
+function copiedFields({ flat }: HeaderList): string[] {
+  const copied: string[] = []
+  for (let at = 0; at < flat.length; at += 2) {
+    const name = flat[at] as string
+    if (connectionFields.has(name) || name === "content-encoding" || name === "accept-encoding") continue
+    copied.push(name, flat[at + 1] as string)
+  }
+  return copied
+}
+
+function failed(error: OutgoingError): Outcome {
+  const cause = `a request of our own: ${error.message}`
+  return problem(error.reason === "timeout" ? "gateway-timeout" : "bad-gateway", {
+    cause,
+    reason: "SendRequestFailure",
+  })
+}

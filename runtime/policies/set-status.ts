@@ -1,0 +1,36 @@
+import { ExpressionError } from "../expression/expression-error.ts"
+import type { Count } from "../plan/steps-access.ts"
+import type { Exchange } from "./exchange.ts"
+import { headerText } from "./grammars.ts"
+import type { Policy, Provision } from "./policy.ts"
+import { compileText } from "./text.ts"
+import { compileCount } from "./value.ts"
+
+/** Sets the status of the answer, and its reason phrase. */
+export const setStatus: Policy<"set-status"> = (plan, provision) => {
+  const status = compileStatus(plan.status, provision)
+  const reason = plan.reason === undefined ? undefined : compileText(plan.reason, provision, headerText)
+  return (exchange) => {
+    const { response } = exchange
+    if (response === undefined) throw new Error("the status of the answer is set before there is one")
+    response.status = status(exchange)
+    response.reason = reason?.of(exchange)
+    return undefined
+  }
+}
+
+/** Compiles the status of an answer: 200 to 599. */
+export function compileStatus(count: Count, provision: Provision): (exchange: Exchange) => number {
+  const value = compileCount(count, provision)
+  if (typeof count === "number" && !isStatus(count))
+    throw new Error(`an answer can't have the status ${count}`)
+  return (exchange) => {
+    const status = value(exchange)
+    if (!isStatus(status)) throw new ExpressionError("type", `an answer can't have the status ${status}`)
+    return status
+  }
+}
+
+function isStatus(status: number): boolean {
+  return status >= 200 && status <= 599
+}

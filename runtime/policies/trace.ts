@@ -1,0 +1,29 @@
+import { anyText } from "./grammars.ts"
+import type { Policy } from "./policy.ts"
+import { compileText } from "./text.ts"
+
+/** Longer texts are cut: a log line is no place for a body. */
+const charactersMax = 4096
+
+/** Writes a line to the log. */
+export const trace: Policy<"trace"> = (plan, provision) => {
+  const log = provision.traceLog()
+  const { source, severity } = plan
+  const message = compileText(plan.message, provision, anyText)
+  const metadata = plan.metadata.map(({ name, value }) => ({
+    name,
+    text: compileText(value, provision, anyText),
+  }))
+  return (exchange) => {
+    const said: Record<string, string> = {}
+    for (const { name, text } of metadata) said[name] = text.of(exchange).slice(0, charactersMax)
+    log.write({
+      requestId: exchange.id,
+      source,
+      severity,
+      message: message.of(exchange).slice(0, charactersMax),
+      metadata: said,
+    })
+    return undefined
+  }
+}
