@@ -1,4 +1,4 @@
-import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
+import type { Backend, InlineKey, Issuer } from "../../runtime/plan/resources.ts"
 import type { LimitKey } from "../../runtime/plan/steps-access.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
@@ -96,7 +96,10 @@ export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issu
   source: ({ source }) =>
     "discovery" in source
       ? `discovery ${textWords(source.discovery)}`
-      : `keys ${referenceWords(source.keys)}; issuer ${textWords(source.issuer)}`,
+      : [
+          ...("inline" in source ? source.inline.map(keyWords) : [`keys ${referenceWords(source.keys)}`]),
+          source.issuer === null ? "any-issuer" : `issuer ${textWords(source.issuer)}`,
+        ].join("; "),
   audiences: ({ audiences }) =>
     audiences === null ? "any-audience" : `audience ${audiences.map(textWords).join(" ")}`,
   clockSkewSeconds: ({ clockSkewSeconds }) => `clock-skew ${clockSkewSeconds}s`,
@@ -106,6 +109,14 @@ export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issu
     const listed = Object.entries(claims).sort(([a], [b]) => (a < b ? -1 : 1))
     return `claims { ${listed.map(([name, type]) => `${name} ${type}`).join("; ")} }`
   },
+}
+
+/** A key in the text; of a public one the beginning is enough to tell it from others. */
+function keyWords(key: InlineKey): string {
+  const id = key.id === null ? "" : ` ${JSON.stringify(key.id)}`
+  if ("secret" in key) return `key secret ${key.secret}${key.encoding === "base64" ? " base64" : ""}${id}`
+  if ("certificate" in key) return `key certificate ${referenceWords(key.certificate)}${id}`
+  return `key rsa "${key.rsa.n.slice(0, 12)}…" "${key.rsa.e}"${id}`
 }
 
 /** An issuer's block in one line: whom it trusts, and for what. */

@@ -20,6 +20,7 @@ export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: 
     if (step.kind === "validate-jwt") for (const issuer of step.issuers) used.issuers.add(issuer)
     collectSecrets(step, used.secrets)
   }
+  for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)
   const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
     new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))
   return {

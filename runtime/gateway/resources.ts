@@ -1,6 +1,7 @@
 import type { Cache } from "../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../expression/environment.ts"
 import { anyRequestContext } from "../expression/request-context.ts"
+import { readInlineKeys } from "../identity/inline-keys.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -72,7 +73,9 @@ export async function provisionResources(
     for (const [name, issuer] of Object.entries(plan.plan.issuers)) {
       if (!issuers.has(name)) continue
       await slices.breathe()
-      maker.attempt(`issuers.${name}`, () => verifiers.set(name, maker.verifier(name, issuer, previous)))
+      await maker.attemptLater(`issuers.${name}`, async () => {
+        verifiers.set(name, await maker.verifier(name, issuer, previous))
+      })
     }
     const backends = new Map<string, Held<Backend>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
@@ -126,9 +129,24 @@ class Maker {
     }
   }
 
-  verifier(name: string, issuer: Issuer, previous: Resources | undefined): Held<TokenVerifier> {
+  /** As `attempt`, for what has to wait. */
+  async attemptLater(place: string, make: () => Promise<void>): Promise<void> {
+    try {
+      await make()
+    } catch (error) {
+      this.#problem(place, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** Keys of the text are looked at now: one that cannot be used is a mistake of the text, and no trouble of the issuer's. */
+  async verifier(
+    name: string,
+    issuer: Issuer,
+    previous: Resources | undefined,
+  ): Promise<Held<TokenVerifier>> {
     const settings = issuerSettingsOf(name, issuer, this.#references, this.#dependencies.folder)
-    return this.#take(previous?.verifiers.get(name), canonicalJson(settings), () => {
+    if ("keys" in settings.source) await readInlineKeys(settings.source.keys, settings.algorithms)
+    return this.#take(previous?.verifiers.get(name), digestOf(settings), () => {
       const verifier = this.#dependencies.createVerifier(settings)
       return { value: verifier, close: () => verifier.close() }
     })

@@ -3,6 +3,7 @@ import { digestOf, stepIdOf } from "./canonical.ts"
 import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
+import type { Issuer } from "./resources.ts"
 import { routeKeyOf } from "./route-key.ts"
 import type { Step } from "./steps.ts"
 
@@ -118,6 +119,7 @@ class Integrity {
       if ("product" in subscription.scope)
         this.#has(products, subscription.scope.product, `subscriptions.${key}.scope`, "product")
     }
+    for (const [key, issuer] of Object.entries(this.#plan.issuers)) this.#issuer(issuer, `issuers.${key}`)
     if (authz !== null) this.#authz(authz)
     // Stores know models by this digest: under another one, a model would be taken for what a store has already.
     for (const [key, { model }] of Object.entries(models)) {
@@ -126,6 +128,17 @@ class Integrity {
         this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
     }
     this.#names(this.#plan, "")
+  }
+
+  /** A shared secret verifies HMAC and nothing else, a public key never any (RFC 8725 section 3.1). */
+  #issuer({ source, algorithms }: Issuer, path: string): void {
+    const keys = "inline" in source ? source.inline : []
+    for (const key of keys)
+      if ("secret" in key) this.#has(this.#plan.secrets, key.secret, `${path}.source.inline`, "secret")
+    const secrets = keys.filter((key) => "secret" in key).length
+    const hmac = algorithms.some((algorithm) => algorithm.startsWith("HS"))
+    if (hmac ? secrets === 0 || secrets < keys.length : secrets > 0)
+      this.#add(`${path}.algorithms`, "shared secrets are for HMAC, and HMAC is for shared secrets alone")
   }
 
   #authz({ stores, auth, authzen }: NonNullable<PlanBody["authz"]>): void {

@@ -37,7 +37,7 @@ export const value = z.union([z.strictObject({ from: reference }), z.strictObjec
 /** Types of claims an issuer promises (notation of runtime/expression/types.ts). */
 export const claimTypes = z.record(z.string(), z.string())
 
-/** Signatures a token may have (RFC 7518 section 3.1, RFC 8037, RFC 9864). Only asymmetric ones: a shared secret could be guessed or leak. */
+/** Signatures a token may have by a public key (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const signatureAlgorithm = z.enum([
   "RS256",
   "RS384",
@@ -52,15 +52,35 @@ export const signatureAlgorithm = z.enum([
   "Ed25519",
 ])
 
-/** Who signs tokens: found by OIDC discovery, or with keys from a JWKS file and the `iss` value given. `audiences` null: any (said by `any-audience`). */
+/** Signatures by a shared secret (HMAC): for issuers whose keys are such secrets, and for no others. */
+export const secretAlgorithm = z.enum(["HS256", "HS384", "HS512"])
+
+/** A key that is written in the text. `id` is the `kid` of its tokens; null: any. A secret's text is its bytes, or they are in Base64. */
+export const inlineKey = z.union([
+  z.strictObject({
+    id: z.string().max(256).nullable(),
+    rsa: z.strictObject({ n: z.string().max(4096), e: z.string().max(64) }),
+  }),
+  z.strictObject({
+    id: z.string().max(256).nullable(),
+    certificate: z.strictObject({ file: z.string().min(1) }),
+  }),
+  z.strictObject({ id: z.string().max(256).nullable(), secret: name, encoding: z.enum(["text", "base64"]) }),
+])
+export type InlineKey = z.infer<typeof inlineKey>
+
+/**
+ * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or of the text, and the `iss` value given; null: any (said by `any-issuer`).
+ * `audiences` null: any (said by `any-audience`). */
 export const issuer = z.strictObject({
   source: z.union([
     z.strictObject({ discovery: loadText }),
-    z.strictObject({ keys: z.strictObject({ file: z.string().min(1) }), issuer: loadText }),
+    z.strictObject({ keys: z.strictObject({ file: z.string().min(1) }), issuer: loadText.nullable() }),
+    z.strictObject({ inline: z.array(inlineKey).min(1).max(20), issuer: loadText.nullable() }),
   ]),
   audiences: z.array(loadText).min(1).max(100).nullable(),
   clockSkewSeconds: z.number().int().min(0).max(600),
-  algorithms: z.array(signatureAlgorithm).min(1),
+  algorithms: z.union([z.array(signatureAlgorithm).min(1), z.array(secretAlgorithm).min(1)]),
   claims: claimTypes.nullable(),
 })
 export type Issuer = z.infer<typeof issuer>

@@ -8,7 +8,7 @@ import { type Outside, type References, resolveReferences } from "../gateway/ref
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { EngineAuth, EngineGrants } from "../plan/authz.ts"
-import { canonicalJson } from "../plan/canonical.ts"
+import { digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 
 /** What the engine's listeners need to find out who calls. */
@@ -110,6 +110,11 @@ export class EngineAccess {
     const { authz } = plan.plan
     const auth = authz?.auth ?? null
     const wanted = new Set(Object.keys(auth?.keys ?? {}))
+    for (const name of Object.keys(auth?.issuers ?? {})) {
+      const source = plan.plan.issuers[name]?.source
+      if (source !== undefined && "inline" in source)
+        for (const key of source.inline) if ("secret" in key) wanted.add(key.secret)
+    }
     const references = await resolveReferences(plan, wanted, this.#settings)
     const url = authz?.authzen.url ?? null
     const verifiers = this.#verifiers(plan, references)
@@ -135,7 +140,7 @@ export class EngineAccess {
       const issuer = plan.issuers[name]
       if (issuer === undefined) continue
       const settings = issuerSettingsOf(name, issuer, references, this.#settings.folder)
-      const key = canonicalJson(settings)
+      const key = digestOf(settings)
       const before = this.#current?.verifiers.get(name)
       if (before?.key === key) verifiers.set(name, before.hold())
       else {

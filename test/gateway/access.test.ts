@@ -1,3 +1,4 @@
+import { SignJWT } from "jose"
 import { afterEach, describe, expect, it } from "vitest"
 import { withoutCookie } from "../../runtime/policies/cookies.ts"
 import { HeaderList } from "../../runtime/policies/header-list.ts"
@@ -285,5 +286,43 @@ describe("limit-concurrency", () => {
     expect((await get()).status).toBe(404)
     expect((await get("/a/7", "X-A: 1\r\n")).status).toBe(200)
     expect((await get("/a/7", "X-A: 1\r\n")).status).toBe(200)
+  })
+})
+
+describe("issuers with keys in the text", () => {
+  const secret = "0123456789abcdef0123456789abcdef"
+  const inline = (source: object, algorithms: string[]) =>
+    ({
+      acme: { source, audiences: ["api"], clockSkewSeconds: 0, algorithms, claims: null },
+    }) as unknown as typeof issuers
+  const draft = {
+    secrets: { s: { env: "S", default: secret } },
+    issuers: inline({ inline: [{ id: null, secret: "s", encoding: "text" }], issuer: null }, [
+      "HS256",
+      "HS384",
+      "HS512",
+    ]),
+  }
+  const signed = (key: string, claims: object = {}) =>
+    new SignJWT({ aud: "api", scope: "read", exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+      .setProtectedHeader({ alg: "HS256" })
+      .sign(Buffer.from(key))
+
+  it("a shared secret lets in what it signed, and nothing else", async () => {
+    const { get } = await start({ inbound: [jwt] }, draft)
+    expect((await get("/a/7", `Authorization: Bearer ${await signed(secret)}\r\n`)).status).toBe(200)
+    expect((await get("/a/7", `Authorization: Bearer ${await signed(`${secret}x`)}\r\n`)).status).toBe(401)
+    const elsewhere = await signed(secret, { aud: "elsewhere" })
+    expect((await get("/a/7", `Authorization: Bearer ${elsewhere}\r\n`)).status).toBe(401)
+  })
+
+  it("a secret that is too short keeps the plan from being served", async () => {
+    const short = { ...draft, secrets: { s: { env: "S", default: "short" } } }
+    await expect(start({ inbound: [jwt] }, short)).rejects.toThrow(/5 bytes is too short/)
+  })
+
+  it("a plan that lets a public key verify HMAC is none", async () => {
+    const mixed = inline({ inline: [{ id: null, rsa: { n: "AQAB", e: "AQAB" } }], issuer: null }, ["HS256"])
+    await expect(start({ inbound: [jwt] }, { issuers: mixed })).rejects.toThrow(/HMAC is for shared secrets/)
   })
 })

@@ -182,7 +182,7 @@ export const rooms: readonly Room[] = [
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["issuer", "keys", "subscription-key", "verifier", "verify-any"],
+    doors: ["inline-keys", "issuer", "keys", "subscription-key", "verifier", "verify-any"],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",

@@ -152,6 +152,12 @@ export const routes = area({
     help: "Add `read STORE`, `write STORE` or `manage stores`; or remove it.",
     why: "A key or subject may do what its block says. An empty one is let in and then refused everything, which is hardly meant.",
   },
+  SP3041: {
+    severity: "error",
+    title: "Shared secret beside public keys",
+    help: "Declare two issuers: one with `key secret` and HS256, HS384 or HS512, one with public keys.",
+    why: "Where a key may verify by HMAC and by signature, anybody who knows the public key can sign with it as if it were the secret.",
+  },
   SP3040: {
     severity: "error",
     title: "Credentials for every site",

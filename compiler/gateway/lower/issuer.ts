@@ -1,13 +1,14 @@
-import type { Issuer } from "../../../runtime/plan/resources.ts"
+import type { InlineKey, Issuer } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { Declaration } from "../program.ts"
+import { listed } from "../schema/slots.ts"
 import type { Claims } from "./place.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-const defaultAlgorithms: Issuer["algorithms"] = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
+const defaultAlgorithms = ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"] as const
 const defaultSkewMs = 30_000
 const audiencesMax = 100
 
@@ -44,57 +45,118 @@ export function lowerIssuer(declaration: Declaration, values: Values, report: Re
   const source = lowerSource(bound, values, report)
   const audiences = lowerAudiences(bound, values, report)
   const skewMs = statementOf(block, "clock-skew")?.args.value<number>("time") ?? defaultSkewMs
-  const algorithms = statementOf(block, "algorithms")?.args.values<Issuer["algorithms"][number]>("algorithm")
+  const algorithms = lowerAlgorithms(bound, report)
   const claims = claimsOfIssuer(declaration)
-  if (source === undefined || audiences === undefined) return undefined
+  if (source === undefined || audiences === undefined || algorithms === undefined) return undefined
   return {
     source,
     audiences,
     clockSkewSeconds: skewMs / 1000,
-    algorithms: [...new Set(algorithms ?? defaultAlgorithms)].sort(),
+    algorithms,
     claims: claims === "any" ? null : claims,
   }
+}
+
+/** Those that are said, or those that the keys are for; a shared secret and a public key never verify the same. */
+function lowerAlgorithms({ block }: Bound, report: Report): Issuer["algorithms"] | undefined {
+  const said = statementOf(block, "algorithms")
+  const keys = statementsOf(block, "key")
+  const secrets = keys.filter(({ args }) => args.get("secret") !== undefined)
+  const names = [...new Set(said?.args.values<string>("algorithm") ?? [])].sort()
+  const hmac = names.filter((name) => name.startsWith("HS"))
+  const isSecret = secrets.length > 0
+  const [secret, other] = [secrets[0], keys.find((key) => !secrets.includes(key))]
+  if (secret !== undefined && other !== undefined) {
+    report.add("SP3041", headSpan(other.statement), "this key is public, another one is a shared secret", {
+      related: [{ span: headSpan(secret.statement), message: "the shared secret" }],
+    })
+    return undefined
+  }
+  if (said === undefined) return isSecret ? ["HS256", "HS384", "HS512"] : [...defaultAlgorithms].sort()
+  if (isSecret ? hmac.length < names.length : hmac.length > 0) {
+    const detail = isSecret
+      ? "a shared secret is for HS256, HS384 and HS512 only"
+      : `${listed(hmac, "and")} need a shared secret`
+    report.add("SP3041", headSpan(said.statement), detail)
+    return undefined
+  }
+  return names as Issuer["algorithms"]
 }
 
 function lowerSource(bound: Bound, values: Values, report: Report): Issuer["source"] | undefined {
   const { block, statement } = bound
   const discovery = statementOf(block, "discovery")
-  const keys = statementOf(block, "keys")
-  const issuer = statementOf(block, "issuer")
-  if (discovery !== undefined && (keys ?? issuer) !== undefined) {
-    const other = (keys ?? issuer) as Bound
-    report.add(
-      "SP2017",
-      other.statement.keyword.span,
-      `with \`discovery\` there is no \`${other.row.keyword}\``,
-      {
-        related: [{ span: discovery.statement.keyword.span, message: "`discovery`" }],
-        help: "Keep `discovery`, or `keys` and `issuer`.",
-      },
-    )
+  const file = statementOf(block, "keys")
+  const inline = statementsOf(block, "key")
+  const said = [file, ...inline, statementOf(block, "issuer"), statementOf(block, "any-issuer")]
+  const [first] = said.filter((each) => each !== undefined)
+  if (discovery !== undefined && first !== undefined) {
+    reportBoth(first, discovery, report)
     return undefined
   }
   if (discovery !== undefined) {
     const url = lowerUrl(discovery.args.text("url"), values, report)
     return url === undefined ? undefined : { discovery: url }
   }
-  const file = keys?.args.value<{ file: string }>("file")
-  const name = issuer?.args.text("name")
-  if (keys !== undefined && issuer !== undefined) {
-    const text = name === undefined ? undefined : values.loadText(name)
-    if (text === undefined || file === undefined) return undefined
-    return { keys: file, issuer: text }
+  if (file !== undefined && inline[0] !== undefined) {
+    reportBoth(inline[0], file, report)
+    return undefined
+  }
+  const issuer = lowerIssuerName(bound, values, report)
+  if (issuer !== undefined && (file !== undefined || inline.length > 0)) {
+    if (issuer === "broken") return undefined
+    if (file === undefined) return lowerInline(inline, issuer, values)
+    const keys = file.args.value<{ file: string }>("file")
+    return keys === undefined ? undefined : { keys, issuer }
   }
   if (block?.damaged !== true) {
-    const what =
-      keys === undefined && issuer === undefined
-        ? "neither `discovery` nor `keys`"
-        : `no \`${keys === undefined ? "keys" : "issuer"}\``
+    const keyed = file !== undefined || inline.length > 0
+    const what = keyed ? "no `issuer`" : issuer === undefined ? "neither `discovery` nor `keys`" : "no `keys`"
     report.add("SP2009", headSpan(statement), `\`${bound.args.word("name")?.text}\` has ${what}`, {
       help: 'Add `discovery "https://…/.well-known/openid-configuration"`, or `keys file("…")` and `issuer "…"`.',
     })
   }
   return undefined
+}
+
+function reportBoth(one: Bound, other: Bound, report: Report): void {
+  const word = other.row.keyword
+  report.add("SP2017", one.statement.keyword.span, `with \`${word}\` there is no \`${one.row.keyword}\``, {
+    related: [{ span: other.statement.keyword.span, message: `\`${word}\`` }],
+    help: "Keep `discovery`, or `keys` and `issuer`.",
+  })
+}
+
+/** The `iss` of tokens; null: any. Undefined where nothing is said. */
+function lowerIssuerName(
+  { block }: Bound,
+  values: Values,
+  report: Report,
+): LoadText | null | "broken" | undefined {
+  const issuer = statementOf(block, "issuer")
+  const any = statementOf(block, "any-issuer")
+  if (issuer !== undefined && any !== undefined) {
+    reportBoth(any, issuer, report)
+    return "broken"
+  }
+  if (any !== undefined) return null
+  const name = issuer?.args.text("name")
+  return name === undefined ? undefined : (values.loadText(name) ?? "broken")
+}
+
+function lowerInline(keys: readonly Bound[], issuer: LoadText | null, values: Values): Issuer["source"] {
+  const inline = keys.flatMap(({ args }): InlineKey[] => {
+    const id = args.value<string>("id") ?? null
+    const secret = args.word("secret")
+    if (secret !== undefined) {
+      values.needSecret(secret.text)
+      return [{ id, secret: secret.text, encoding: args.value("encoding") === "base64" ? "base64" : "text" }]
+    }
+    const certificate = args.value<{ file: string }>("certificate")
+    if (certificate !== undefined) return [{ id, certificate }]
+    return [{ id, rsa: { n: args.value<string>("n") ?? "", e: args.value<string>("e") ?? "" } }]
+  })
+  return { inline, issuer }
 }
 
 /** Null: any. */

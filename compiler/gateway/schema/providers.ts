@@ -1,8 +1,8 @@
-import { signatureAlgorithm } from "../../../runtime/plan/resources.ts"
+import { secretAlgorithm, signatureAlgorithm } from "../../../runtime/plan/resources.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 /** The names a plan may hold. */
-export const algorithmNames = signatureAlgorithm.options
+export const algorithmNames: readonly string[] = [...signatureAlgorithm.options, ...secretAlgorithm.options]
 
 const claimTypeNames = ["string", "int", "double", "bool", "map", "any"]
 
@@ -20,10 +20,38 @@ export const issuerRows: readonly Row[] = [
     example: 'keys file("keys/partner.jwks.json")',
   },
   {
+    keyword: "key",
+    several: 20,
+    forms: [
+      {
+        args: [
+          oneOf(
+            [
+              word("secret"),
+              slot("secret", "reference", { to: ["secret"] }),
+              optional(slot("encoding", "choice", { choices: ["base64"] })),
+            ],
+            [word("rsa"), slot("n", "constant", { max: 4096 }), slot("e", "constant", { max: 64 })],
+            [word("certificate"), slot("certificate", "file")],
+          ),
+          optional(slot("id", "constant", { max: 256 })),
+        ],
+      },
+    ],
+    docs: "A key instead of discovery, perhaps with the `kid` of its tokens behind it: a shared secret (for HMAC only), an RSA key by modulus and exponent in Base64, or the key of a certificate. Needs `issuer`.",
+    example: "key secret partner_key base64",
+  },
+  {
     keyword: "issuer",
     forms: [{ args: [slot("name", "load-text")] }],
-    docs: "The `iss` a token must have, with `keys`. With `discovery` the document says it.",
+    docs: "The `iss` a token must have, with `keys` or `key`. With `discovery` the document says it.",
     example: 'issuer "https://partner.example"',
+  },
+  {
+    keyword: "any-issuer",
+    forms: [{ args: [] }],
+    docs: "With `keys` or `key`: accepts tokens whoever they say made them, as long as the key fits.",
+    example: "any-issuer",
   },
   {
     keyword: "audience",
@@ -48,10 +76,10 @@ export const issuerRows: readonly Row[] = [
   {
     keyword: "algorithms",
     forms: [
-      { args: [many(slot("algorithm", "choice", { choices: algorithmNames, label: "ALGORITHM" }), 11)] },
+      { args: [many(slot("algorithm", "choice", { choices: algorithmNames, label: "ALGORITHM" }), 14)] },
     ],
     byDefault: "RS256 PS256 ES256 EdDSA Ed25519",
-    docs: "The signature algorithms accepted; all are asymmetric.",
+    docs: "The signature algorithms accepted. Those of shared secrets (HS256, HS384, HS512) are for `key secret` alone, and the default there.",
     example: "algorithms RS256 ES256",
   },
   {
