@@ -1,5 +1,6 @@
+import type { Backend } from "../../runtime/plan/backend.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Backend, Issuer } from "../../runtime/plan/resources.ts"
+import type { Issuer } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
@@ -156,6 +157,18 @@ const backendRules: FieldRules<Backend> = {
       : neutral(
           `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
         ),
+  firstByteMs: () => neutral("the backend has another time until its answer begins"),
+  idleMs: () => neutral("the backend's answer may pause for another time"),
+  http2: () => neutral("the backend is spoken to in another version of HTTP"),
+  balance: () => neutral("requests are shared among the targets in another way"),
+  health: () => neutral("targets are found to be well, or not, in another way"),
+  breaker: () => neutral("targets that fail are left alone in another way"),
+  retry: (before, after) => {
+    const added = (after?.methods ?? []).filter((method) => before?.methods.includes(method) !== true)
+    return added.length === 0
+      ? neutral("requests are repeated in other cases")
+      : breaking(`${listWords(added)} requests may be done twice`)
+  },
   tls: (before, after) => {
     if (after.insecure && !before.insecure)
       return opens("anybody on the way can answer for the backend, and read what is sent to it")

@@ -38,6 +38,7 @@ const rulesOf = {
           ? "requests go to another backend"
           : `requests go to \`${after}\`, not to \`${before}\``,
       ),
+    hashKey: () => neutral("targets are chosen by another key"),
     timeoutMs: () => neutral("the backend has another time for its answer"),
     bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
     bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),

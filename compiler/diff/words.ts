@@ -1,4 +1,5 @@
-import type { Backend, InlineKey, Issuer } from "../../runtime/plan/resources.ts"
+import type { Backend } from "../../runtime/plan/backend.ts"
+import type { InlineKey, Issuer } from "../../runtime/plan/resources.ts"
 import type { LimitKey } from "../../runtime/plan/steps-access.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
@@ -74,10 +75,28 @@ export const backendStatements: { readonly [Key in keyof Required<Backend>]: (ba
     },
     connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
     totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
+    firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
+    idleMs: ({ idleMs }) => `timeout idle ${durationWords(idleMs ?? null)}`,
     tls: ({ tls: { ca, insecure } }) => {
       if (insecure) return "tls { insecure }"
       return ca === undefined ? "tls { }" : `tls { ca ${referenceWords(ca)} }`
     },
+    http2: ({ http2 }) => (http2 === true ? "http2" : "HTTP/1.1"),
+    balance: ({ balance }) => `balance ${balance ?? "round-robin"}`,
+    health: ({ health }) =>
+      health === undefined
+        ? "no health checks"
+        : `health ${health.method} "${health.path}" every ${durationWords(health.everyMs)}`,
+    breaker: ({ breaker }) => {
+      if (breaker === undefined) return "no breaker"
+      const { calls, percent, windowMs, openMs } = breaker
+      const rule = percent === undefined ? `${calls} failures` : `${percent} percent of ${calls} calls`
+      return `breaker ${rule} in ${durationWords(windowMs)} open ${durationWords(openMs)}`
+    },
+    retry: ({ retry }) =>
+      retry === undefined
+        ? "no retries"
+        : `retry ${retry.times} on ${retry.on.join(" ")}${retry.methods.length === 0 ? "" : ` { even ${retry.methods.join(" ")} }`}`,
   }
 
 /** A backend's block in one line, without what it leaves to defaults. */
@@ -88,6 +107,9 @@ export function backendWords(backend: Backend): string {
     ...(connectMs === 2000 ? [] : [backendStatements.connectMs(backend)]),
     ...(totalMs === null ? [] : [backendStatements.totalMs(backend)]),
     ...(tls.insecure || tls.ca !== undefined ? [backendStatements.tls(backend)] : []),
+    ...(["firstByteMs", "idleMs", "http2", "balance", "health", "breaker", "retry"] as const).flatMap(
+      (field) => (backend[field] === undefined ? [] : [backendStatements[field](backend)]),
+    ),
   ].join("; ")} }`
 }
 

@@ -10,7 +10,7 @@ import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type Tup
 import { Snapshot } from "./snapshot.ts"
 import { TooLarge } from "./too-large.ts"
 import { Views } from "./views.ts"
-import { endedOrLate, loadWhole } from "./whole-load.ts"
+import { loadWhole } from "./whole-load.ts"
 
 /** Changes read from the source at a time. */
 const changesMax = 2_000
@@ -113,7 +113,12 @@ export class StoreGraph implements Tenant {
     const loading = this.#loadWhole()
     // A load that goes on after questions are answered from pages is tried again when it fails, by the next poll.
     loading.catch(() => undefined)
-    await endedOrLate(loading, this.#options.coldMs)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const cold = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.coldMs)
+    })
+    await Promise.race([loading, cold])
+    clearTimeout(timer)
     if (!this.ready) await this.#startPaged()
   }
 

@@ -43,16 +43,3 @@ export async function loadWhole(load: WholeLoad): Promise<void> {
   }
   load.onLoaded(graph)
 }
-
-/** Resolves when a load has ended, or after so many milliseconds. Rejects with the load's failure. */
-export async function endedOrLate(load: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  try {
-    await Promise.race([load, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

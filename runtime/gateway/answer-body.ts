@@ -3,6 +3,7 @@ import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { LiveExchange } from "./live-exchange.ts"
 import type { Patience } from "./patience.ts"
 import { endUnread, unreadBody, writeHead } from "./reply.ts"
+import { passTrailers } from "./trailers.ts"
 
 /** What is left of an answer nobody wants: up to this it is read to keep the connection. */
 const discardBytesMax = 64 * 1024
@@ -54,6 +55,7 @@ export class AnswerBody implements Timed {
   /** The backend has nothing more to say. */
   #done = false
   #failure: Problem | undefined
+  #trailers: readonly (string | Buffer)[] = []
 
   constructor(exchange: LiveExchange, waiting: Waiting, source: AnswerSource, length: number) {
     this.#exchange = exchange
@@ -107,6 +109,11 @@ export class AnswerBody implements Timed {
     else this.#goOn()
   }
 
+  /** Whether it is not the backend that everybody waits for. */
+  get isHeldUp(): boolean {
+    return this.#paused || this.#stall !== undefined
+  }
+
   /** Bytes from the backend; false: wait for `resume`. */
   push(chunk: Buffer): boolean {
     this.#received += chunk.length
@@ -129,11 +136,11 @@ export class AnswerBody implements Timed {
   }
 
   /** The backend has said all. */
-  complete(): void {
+  complete(trailers: readonly (string | Buffer)[]): void {
     this.#done = true
     this.#release()
+    this.#trailers = trailers
     if (this.#sink === "collect") this.#collected(undefined)
-    // Trailers are not passed on (RFC 9110 §6.5.1 allows it): what a header may not say, a trailer could.
     else if (this.#sink === "reply" && !this.#ended) this.#end()
   }
 
@@ -183,6 +190,7 @@ export class AnswerBody implements Timed {
     } else if (this.#done && unreadBody(this.#exchange) === "none") {
       this.#exchange.bytesSent += content.length
       this.#ended = true
+      passTrailers(this.#exchange, this.#trailers)
       this.#exchange.reply.end(content)
     } else {
       const taken = this.#pass(content)
@@ -233,6 +241,7 @@ export class AnswerBody implements Timed {
     this.#ended = true
     const unread = unreadBody(this.#exchange)
     if (unread === "none") {
+      passTrailers(this.#exchange, this.#trailers)
       this.#exchange.reply.end()
       return
     }

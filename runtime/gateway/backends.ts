@@ -1,55 +1,60 @@
 import { isIP, type Socket } from "node:net"
 import { buildConnector, errors, Pool } from "undici"
+import type { Backend as BackendPlan, BackendRetry } from "../plan/backend.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
 import type { BackendHandle } from "../policies/exchange.ts"
+import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
+import { Breaker } from "./breaker.ts"
+import { HealthChecks } from "./health-checks.ts"
+import { RetryBudget } from "./retry-budget.ts"
+import { Target, type TargetPlace, type TargetState } from "./target.ts"
 
 /** A backend of the plan with its texts resolved and its files read. */
 export interface BackendSettings {
   readonly targets: readonly { readonly url: string; readonly weight: number }[]
   readonly connectMs: number
   readonly totalMs: number | null
+  readonly firstByteMs: number | undefined
+  readonly idleMs: number | undefined
   /** PEM of the certificate authorities, when not those of the system. */
   readonly ca: string | undefined
   readonly insecure: boolean
-}
-
-/** One address of a backend with its connections. */
-export interface Target {
-  readonly origin: string
-  /** Without a slash at the end. */
-  readonly basePath: string
-  readonly host: string
-  readonly servername: string | undefined
-  readonly pool: Pool
-  readonly weight: number
-  /** Requests given to the pool that have no connection yet. */
-  waiting: number
+  readonly http2: boolean
+  readonly balance: BackendPlan["balance"]
+  readonly health: BackendPlan["health"]
+  readonly breaker: BackendPlan["breaker"]
+  readonly retry: BackendPlan["retry"]
 }
 
 /** Connections to one target. More requests than this wait; a browser-facing service is slower with more, not faster. */
 const connectionsMax = 256
-/** Requests waiting for a connection to one target; beyond it the backend has lost, and waiting makes it worse. */
-const waitingMax = 1024
 /** Below the idle time of common servers (Node 5 s), so that we close first. */
 const keepAliveMs = 4_000
 /** An answer without a deadline of its own must begin within this. */
 const headersMs = 300_000
 const answerHeaderBytesMax = 64 * 1024
 
+/** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
+const connectionAgeMs = 60_000
+/** Streams of one HTTP/2 connection. */
+const streamsMax = 100
+
 /** A backend ready for use. */
 export class Backend implements BackendHandle {
   readonly name: string
-  readonly totalMs: number | null
+  readonly settings: BackendSettings
   readonly targets: readonly Target[]
+  readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
   readonly #pools: readonly SharedPool[]
-  readonly #current: number[]
-  readonly #weightSum: number
+  readonly #balance: Balance
+  readonly #checks: HealthChecks | undefined
 
   /** Pools are taken from `pools`, which shares them with the backends of the running plan. @throws Error for a URL that is not one. */
   constructor(name: string, settings: BackendSettings, pools: Pools) {
     this.name = name
-    this.totalMs = settings.totalMs
+    this.settings = settings
+    const { breaker, health, retry, balance } = settings
     const taken: SharedPool[] = []
     this.#pools = taken
     try {
@@ -57,39 +62,65 @@ export class Backend implements BackendHandle {
         const place = placeOf(url, name)
         const shared = pools.take(place.origin, place.hostname, settings)
         taken.push(shared)
-        return { ...place, pool: shared.pool, weight, waiting: 0 }
+        return new Target(
+          place,
+          shared.pool,
+          weight,
+          breaker === undefined ? undefined : new Breaker(breaker),
+        )
       })
     } catch (error) {
       for (const pool of taken) pool.release()
       throw error
     }
-    this.#current = this.targets.map(() => 0)
-    this.#weightSum = this.targets.reduce((sum, { weight }) => sum + weight, 0)
+    this.retry =
+      retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
+    this.#balance =
+      balance === "hash" ? consistentHash() : balance === undefined ? roundRobin() : leastOutstanding()
+    this.#checks = health === undefined ? undefined : new HealthChecks(health, this.targets)
   }
 
-  /** The next target by weight, spread evenly (smooth weighted round-robin: 3:1 gives a a b a, not a a a b). */
-  next(): Target {
+  /** The target for the next request, one that was not tried where there is such; undefined when none may be used. `key` is what `hash` goes by. */
+  pick(key: string | undefined, tried: ReadonlySet<Target> | undefined): Target | undefined {
     const { targets } = this
-    if (targets.length === 1) return targets[0] as Target
-    let best = 0
-    for (let at = 0; at < targets.length; at += 1) {
-      const value = (this.#current[at] as number) + (targets[at] as Target).weight
-      this.#current[at] = value
-      if (value > (this.#current[best] as number)) best = at
-    }
-    this.#current[best] = (this.#current[best] as number) - this.#weightSum
-    return targets[best] as Target
+    const [only] = targets
+    if (targets.length === 1 && only !== undefined)
+      return only.down || only.breaker?.allows(performance.now()) === false ? undefined : only
+    const usable = this.#usable()
+    const fresh = tried === undefined ? usable : usable.filter((target) => !tried.has(target))
+    const among = fresh.length > 0 ? fresh : usable
+    return among.length === 0 ? undefined : this.#balance(among, key)
+  }
+
+  /** How long until a target may be used again, in whole seconds, 1 at least. */
+  get retryAfterSeconds(): number {
+    const now = performance.now()
+    const everyMs = this.settings.health?.everyMs ?? 0
+    const waits = this.targets.map(({ down, breaker }) => (down ? everyMs : (breaker?.remainingMs(now) ?? 0)))
+    return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
+  }
+
+  states(): readonly TargetState[] {
+    const now = performance.now()
+    return this.targets.map((target) => target.state(now))
   }
 
   /** Gives the pools back; those nobody else holds close when their requests have ended. */
   release(): void {
+    this.#checks?.close()
     for (const pool of this.#pools) pool.release()
   }
-}
 
-/** Whether one more request would only wait behind too many others. */
-export function isOverloaded(target: Target): boolean {
-  return target.waiting >= waitingMax
+  #usable(): readonly Target[] {
+    const { breaker, health } = this.settings
+    const up = health === undefined ? this.targets : this.targets.filter(({ down }) => !down)
+    if (breaker === undefined) return up
+    const now = performance.now()
+    const closed = up.filter((target) => target.breaker?.allows(now) === true)
+    if (closed.length === up.length) return up
+    const tooMany = (up.length - closed.length) * 100 > breaker.ejectedMaxPercent * this.targets.length
+    return tooMany ? up : closed
+  }
 }
 
 interface SharedPool {
@@ -102,8 +133,8 @@ export class Pools {
   readonly #entries = new Map<string, { readonly pool: Pool; holders: number }>()
 
   take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
-    const { connectMs, ca, insecure } = settings
-    const key = canonicalJson({ origin, connectMs, ca, insecure })
+    const { connectMs, ca, insecure, http2 } = settings
+    const key = canonicalJson({ origin, connectMs, ca, insecure, http2 })
     let entry = this.#entries.get(key)
     if (entry === undefined) {
       entry = { pool: newPool(origin, hostname, settings), holders: 0 }
@@ -140,7 +171,9 @@ export class Pools {
 function newPool(origin: string, hostname: string, settings: BackendSettings): Pool {
   return new Pool(origin, {
     connections: connectionsMax,
-    pipelining: 1,
+    clientTtl: connectionAgeMs,
+    // Without `pipelining` undici sends one request at a time over HTTP/1.1 and many over HTTP/2.
+    ...(settings.http2 ? { allowH2: true, maxConcurrentStreams: streamsMax } : { pipelining: 1 }),
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     headersTimeout: headersMs,
@@ -154,7 +187,10 @@ function newPool(origin: string, hostname: string, settings: BackendSettings): P
  * Opens connections: certificates are verified unless the plan says `insecure`, and always against the name in the plan, never against a Host
  * that a client sent. The time-out is exact; undici's own ticks in seconds. Sessions are not resumed: resumption skips the name check.
  */
-function connector(hostname: string, { connectMs, ca, insecure }: BackendSettings): buildConnector.connector {
+function connector(
+  hostname: string,
+  { connectMs, ca, insecure, http2 }: BackendSettings,
+): buildConnector.connector {
   const servername = isIP(hostname) === 0 ? hostname : undefined
   const open = buildConnector({
     rejectUnauthorized: !insecure,
@@ -162,6 +198,7 @@ function connector(hostname: string, { connectMs, ca, insecure }: BackendSetting
     minVersion: "TLSv1.2",
     maxCachedSessions: 0,
     timeout: 0,
+    allowH2: http2,
   })
   return (options, callback) => {
     const { servername: _fromTheRequest, host: _itsHost, ...rest } = options
@@ -183,18 +220,10 @@ function connector(hostname: string, { connectMs, ca, insecure }: BackendSetting
   }
 }
 
-interface Place {
-  readonly origin: string
-  readonly hostname: string
-  readonly basePath: string
-  readonly host: string
-  readonly servername: string | undefined
-}
-
-function placeOf(url: string, name: string): Place {
+function placeOf(url: string, name: string): TargetPlace {
   const wrong = (why: string) => new Error(`backend \`${name}\`: \`${url}\` ${why}`)
   if (!URL.canParse(url)) throw wrong("is no URL")
-  const { protocol, username, password, pathname, search, hash, origin, host, hostname } = new URL(url)
+  const { protocol, username, password, pathname, search, hash, origin, hostname } = new URL(url)
   if (protocol !== "http:" && protocol !== "https:") throw wrong("is neither http nor https")
   if (username !== "" || password !== "")
     throw new Error(`backend \`${name}\`: a URL may not hold credentials`)
@@ -203,5 +232,5 @@ function placeOf(url: string, name: string): Place {
   if (canonicalPath(basePath === "" ? "/" : basePath) === undefined)
     throw wrong("has a path without a canonical form")
   const bare = hostname.replace(/^\[|\]$/g, "")
-  return { origin, hostname: bare, basePath, host, servername: protocol === "https:" ? bare : undefined }
+  return { origin, hostname: bare, basePath, servername: protocol === "https:" ? bare : undefined }
 }

@@ -22,6 +22,7 @@ import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
 import type { GatewayDependencies, KeyEntry } from "./resources.ts"
+import type { TargetState } from "./target.ts"
 
 /** What a gateway needs from the process that runs it. */
 export interface GatewayOptions {
@@ -68,6 +69,8 @@ export interface GatewayState {
   readonly issuers: Readonly<
     Record<string, { readonly ready: boolean; readonly lastError: string | undefined }>
   >
+  /** Targets of each backend, in the order of the plan. */
+  readonly backends: Readonly<Record<string, readonly TargetState[]>>
 }
 
 /** A plan that stands beside the one that serves. Exactly one of the two is called, once; until then no other plan is prepared. */
@@ -176,6 +179,9 @@ class RunningGateway implements Gateway {
       running: [...this.#generations].reduce((sum, { generation }) => sum + generation.running, 0),
       generations: this.#generations.size,
       issuers: Object.fromEntries(issuers),
+      backends: Object.fromEntries(
+        [...(this.#current?.resources.backends ?? [])].map(([name, { value }]) => [name, value.states()]),
+      ),
     }
   }
 

@@ -9,6 +9,7 @@ export type RequestRole =
   | "host"
   | "content-length"
   | "transfer-encoding"
+  | "te"
   | "expect"
   | "upgrade"
   | "forwarded-for"
@@ -34,7 +35,7 @@ const roles: Readonly<Record<string, RequestRole>> = {
   "proxy-connection": "hop",
   "proxy-authorization": "hop",
   "proxy-authenticate": "hop",
-  te: "hop",
+  te: "te",
   trailer: "hop",
   "http2-settings": "hop",
   "transfer-encoding": "transfer-encoding",

@@ -22,6 +22,8 @@ export interface Intake {
   readonly sentLength: number | undefined
   readonly expectsContinue: boolean
   readonly wantsWebSocket: boolean
+  /** `TE: trailers` (RFC 9110 §10.1.4). */
+  readonly takesTrailers: boolean
 }
 
 export interface IntakeRules {
@@ -75,6 +77,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
         : contentLength,
     sentLength: contentLength,
     expectsContinue: fields.expectsContinue,
+    takesTrailers: fields.takesTrailers,
     wantsWebSocket: fields.nominated.includes("upgrade") && namesWebSocket(fields.upgrade),
   }
 }
@@ -121,6 +124,7 @@ class Fields {
   contentLength: number | undefined
   chunked = false
   expectsContinue = false
+  takesTrailers = false
   nominated: string[] = noNames
   readonly #kept: string[] = []
   #once = ""
@@ -214,6 +218,7 @@ class Fields {
     else if (role === "via") this.via = joined(this.via, value)
     else if (role === "request-id") this.requestId = value
     else if (role === "upgrade") this.upgrade = joined(this.upgrade, value.toLowerCase())
+    else if (role === "te") this.takesTrailers ||= /(?:^|,)\s*trailers\s*(?:$|[,;])/i.test(value)
     else if (role === "expect") this.#expect(value)
   }
 }

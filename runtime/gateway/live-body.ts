@@ -78,6 +78,13 @@ export class LiveBody implements MessageBody {
     return this.#loading
   }
 
+  /** Reads the bytes as they came, without looking into them. */
+  async loadRaw(): Promise<void> {
+    if (this.#content !== undefined || this.#raw !== undefined) return
+    const raw = await this.#options.read()
+    if (!this.#replaced) this.#raw = raw
+  }
+
   text(): string {
     const type = this.#options.headers.get("content-type")
     return decodeText(this.content, type)
@@ -112,7 +119,7 @@ export class LiveBody implements MessageBody {
 
   async #load(): Promise<void> {
     const { read, headers, bytesMax } = this.#options
-    const raw = await read()
+    const raw = this.#raw ?? (await read())
     const codings = codingsOf(headers.get("content-encoding"))
     const content =
       codings.length === 0 || raw.length === 0 ? raw : await this.#decoded(raw, codings, bytesMax)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
+import { type Problem, type ProblemName, problem, Refused } from "../policies/answer.ts"
 import {
   type BackendHandle,
   type Decision,
@@ -43,7 +43,11 @@ const nothingTakenIn: Intake = {
   sentLength: undefined,
   expectsContinue: false,
   wantsWebSocket: false,
+  takesTrailers: false,
 }
+
+/** Bodies up to this are kept for a repetition of the request. */
+const keptBytesMax = 64 * 1024
 
 const noParameters: PathParameters = Object.freeze(Object.create(null))
 
@@ -204,13 +208,28 @@ export class LiveExchange implements Exchange, BindingSource {
     return second === undefined ? first : Promise.all([first, second]).then(nothingMore)
   }
 
-  send(backend: BackendHandle, { timeoutMs }: SendOptions): Promise<Problem | undefined> {
+  send(backend: BackendHandle, { timeoutMs, key }: SendOptions): Promise<Problem | undefined> {
     if (!(backend instanceof Backend)) throw new Error("the backend is none of this gateway's")
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()
-    this.#upstream = new UpstreamCall(this, backend, this.#waiting)
-    return this.#upstream.send(timeoutMs)
+    const call = new UpstreamCall(this, backend, this.#waiting, key)
+    this.#upstream = call
+    // A small body is kept where the backend's retries may need it again.
+    const { body } = this.intake
+    if (backend.retry !== undefined && typeof body === "number" && body <= keptBytesMax && !this.reading)
+      return this.#keepBody().then((found) => found ?? call.send(timeoutMs))
+    return call.send(timeoutMs)
+  }
+
+  async #keepBody(): Promise<Problem | undefined> {
+    try {
+      await this.requestBody.loadRaw()
+      return undefined
+    } catch (error) {
+      if (error instanceof Refused && error.answer.kind === "problem") return error.answer
+      throw error
+    }
   }
 
   #refusalToSend(): Problem | undefined {

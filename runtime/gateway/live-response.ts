@@ -1,3 +1,4 @@
+import type { Problem } from "../policies/answer.ts"
 import type { PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import type { AnswerBody } from "./answer-body.ts"
@@ -51,6 +52,11 @@ export class LiveResponse implements PendingResponse {
   /** The stream that is to be sent as it comes; undefined where there is other content, or the stream was read. */
   get stream(): AnswerBody | undefined {
     return this.body.outgoing === undefined ? this.#stream : undefined
+  }
+
+  /** It broke off. */
+  stop(found: Problem): void {
+    this.#stream?.fail(found)
   }
 
   /** Nobody wants it. */

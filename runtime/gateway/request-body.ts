@@ -53,6 +53,11 @@ export class RequestBody extends Readable implements Timed {
     this.#begin = begin
   }
 
+  /** Whether bytes of it were asked for. */
+  get begun(): boolean {
+    return this.#begun
+  }
+
   get received(): number {
     return this.#received
   }

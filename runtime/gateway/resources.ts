@@ -6,9 +6,10 @@ import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import type { Backend as BackendPlan } from "../plan/backend.ts"
 import { canonicalJson, digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { Backend as BackendPlan, Issuer } from "../plan/resources.ts"
+import type { Issuer } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
@@ -176,8 +177,15 @@ class Maker {
       targets: plan.targets.map(({ url, weight }) => ({ url: this.#references.text(url), weight })),
       connectMs: plan.connectMs,
       totalMs: plan.totalMs,
+      firstByteMs: plan.firstByteMs,
+      idleMs: plan.idleMs,
       ca,
       insecure: plan.tls.insecure,
+      http2: plan.http2 === true,
+      balance: plan.balance,
+      health: plan.health,
+      breaker: plan.breaker,
+      retry: plan.retry,
     }
     return this.#take(previous?.backends.get(name), canonicalJson(settings), () => {
       const backend = new Backend(name, settings, this.#dependencies.pools)

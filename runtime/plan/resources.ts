@@ -85,18 +85,6 @@ export const issuer = z.strictObject({
 })
 export type Issuer = z.infer<typeof issuer>
 
-/** Where requests go. URLs are `http:` or `https:` with an optional base path. `totalMs` null: the operation's own deadline only. */
-export const backend = z.strictObject({
-  targets: z
-    .array(z.strictObject({ url: loadText, weight: z.number().int().min(1).max(1000) }))
-    .min(1)
-    .max(256),
-  connectMs: milliseconds,
-  totalMs: milliseconds.nullable(),
-  tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
-})
-export type Backend = z.infer<typeof backend>
-
 /** What a call costs: a decimal number as text, so that it is exact, and an ISO 4217 code. */
 export const price = z.strictObject({
   amount: z.string().regex(/^(0|[1-9]\d{0,11})(\.\d{1,12})?$/),

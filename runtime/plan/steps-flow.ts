@@ -107,6 +107,8 @@ export const setBackend = z.strictObject({
 export const forward = z.strictObject({
   kind: z.literal("forward"),
   backend: name.nullable(),
+  /** What a backend with `balance` `hash` chooses its target by. */
+  hashKey: text.optional(),
   /** Instead of the backend's own total time; null: none. */
   timeoutMs: z.union([count, z.null()]).optional(),
   /** The request body is read whole first, so that a repetition has it. */

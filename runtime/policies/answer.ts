@@ -23,6 +23,7 @@ export type ProblemName =
   | "not-implemented"
   | "bad-gateway"
   | "backend-refused"
+  | "backend-unavailable"
   | "issuer-unavailable"
   | "authorization-unavailable"
   | "overloaded"

@@ -81,6 +81,8 @@ export interface Decision {
 export interface SendOptions {
   /** For the whole exchange with the backend, in milliseconds; null: without end; undefined: as the backend says. */
   readonly timeoutMs: number | null | undefined
+  /** What a backend chooses its target by, where it does so. */
+  readonly key?: string | undefined
 }
 
 /** One request and its answer, as policies see them. */

@@ -1,6 +1,8 @@
 import { problem } from "./answer.ts"
 import { type Exchange, requestBody, responseBody } from "./exchange.ts"
+import { anyText } from "./grammars.ts"
 import type { Outcome, Policy } from "./policy.ts"
+import { compileText } from "./text.ts"
 import { compileCount } from "./value.ts"
 
 /** Sends the request to the backend and waits for the head of its answer; the body follows when the section has ended. */
@@ -10,6 +12,7 @@ export const forward: Policy<"forward"> = (plan, provision) => {
     plan.timeoutMs === undefined || plan.timeoutMs === null
       ? plan.timeoutMs
       : compileCount(plan.timeoutMs, provision)
+  const key = plan.hashKey === undefined ? undefined : compileText(plan.hashKey, provision, anyText)
   const { bufferResponse, failOnStatus } = plan
   if (plan.bufferRequest) provision.need(requestBody)
   const answered = async (exchange: Exchange): Promise<Outcome> => {
@@ -28,7 +31,7 @@ export const forward: Policy<"forward"> = (plan, provision) => {
     if (backend === undefined) return problem("internal-error", { cause: "no backend was chosen" })
     exchange.backend = backend
     const timeoutMs = typeof timeout === "function" ? timeout(exchange) : timeout
-    const sent = exchange.send(backend, { timeoutMs })
+    const sent = exchange.send(backend, { timeoutMs, key: key?.of(exchange) ?? exchange.ip })
     return asks ? sent.then((found) => found ?? answered(exchange)) : sent
   }
 }

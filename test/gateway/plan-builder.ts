@@ -6,6 +6,7 @@ import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
 import { routeKeyOf } from "../../runtime/plan/route-key.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import type { Text } from "../../runtime/plan/text.ts"
 
 /** A step as tests write it: children in place of their ids. */
 export type StepDraft =
@@ -24,6 +25,7 @@ export interface RouteDraft {
   inbound?: StepDraft[]
   /** Name of the backend; null: the inbound section answers. */
   backend?: string | null
+  hashKey?: Text
   outbound?: StepDraft[]
   onError?: StepDraft[]
 }
@@ -117,7 +119,15 @@ function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanB
   const add = (drafts: readonly StepDraft[] | undefined) =>
     (drafts ?? []).map((draft) => addStep(draft, steps))
   const backend =
-    route.backend === null ? [] : [{ kind: "forward", backend: route.backend ?? "main" } as const]
+    route.backend === null
+      ? []
+      : [
+          {
+            kind: "forward" as const,
+            backend: route.backend ?? "main",
+            ...(route.hashKey === undefined ? {} : { hashKey: route.hashKey }),
+          },
+        ]
   return [
     routeKeyOf({ method, path: route.path, hosts: route.hosts }),
     {

@@ -56,6 +56,7 @@ export const rooms: readonly Room[] = [
       "address-text",
       "authorization-model",
       "authz",
+      "backend",
       "canonical",
       "duplicate-key",
       "header-name",

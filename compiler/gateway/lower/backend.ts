@@ -1,10 +1,11 @@
+import type { Backend } from "../../../runtime/plan/backend.ts"
 import { digestOf } from "../../../runtime/plan/canonical.ts"
-import type { Backend } from "../../../runtime/plan/resources.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
+import { lowerResilience } from "./resilience.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -35,8 +36,28 @@ export function lowerBackend(
     targets,
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
     totalMs: timeout?.value<number | null>("total") ?? null,
+    ...timesOf(timeout),
     tls: { ...(ca === undefined ? {} : { ca }), insecure: insecure !== undefined },
+    ...(statementOf(block, "http2") === undefined ? {} : { http2: true }),
+    ...balanceOf(statementOf(block, "balance")),
+    ...lowerResilience(block, report),
   }
+}
+
+function timesOf(timeout: Bound["args"] | undefined): Pick<Backend, "firstByteMs" | "idleMs"> {
+  const firstByteMs = timeout?.value<number>("firstByte")
+  const idleMs = timeout?.value<number>("idle")
+  return {
+    ...(firstByteMs === undefined ? {} : { firstByteMs }),
+    ...(idleMs === undefined ? {} : { idleMs }),
+  }
+}
+
+function balanceOf(bound: Bound | undefined): Pick<Backend, "balance"> {
+  const word = bound?.statement.args[0]
+  if (bound === undefined || bound.broken || word?.kind !== "word") return {}
+  if (word.text === "least-outstanding" || word.text === "hash") return { balance: word.text }
+  return {}
 }
 
 /** Whether it is certain that nothing is encrypted on the way to this target. */

@@ -1,7 +1,8 @@
-import type { Backend } from "../../../runtime/plan/resources.ts"
+import type { Backend } from "../../../runtime/plan/backend.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
-import { type Bound, headSpan } from "../bind/bound.ts"
+import type { Text, Word } from "../ast.ts"
+import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { inlineBackend, lowerBackend } from "./backend.ts"
 import { lowerUrl } from "./url.ts"
@@ -13,6 +14,7 @@ export class Backends {
   readonly #report: Report
   readonly #all = new Map<string, { backend: Backend | undefined; span: Span }>()
   readonly #used = new Set<string>()
+  readonly #hashKeys = new Map<string, Text | Word>()
   readonly #inline = new Map<Bound, string | undefined>()
 
   constructor(program: Program, values: Values, report: Report) {
@@ -20,6 +22,8 @@ export class Backends {
     this.#report = report
     for (const declared of program.all("backend")) {
       this.#all.set(declared.name, { backend: lowerBackend(declared, values, report), span: declared.span })
+      const key = statementOf(declared.bound.block, "balance")?.args.text("key")
+      if (key !== undefined) this.#hashKeys.set(declared.name, key)
     }
   }
 
@@ -30,6 +34,11 @@ export class Backends {
     if (!this.#all.has(word.text)) return undefined
     this.#used.add(word.text)
     return word.text
+  }
+
+  /** The text a backend with `balance hash` chooses its target by. */
+  hashKey(name: string): Text | Word | undefined {
+    return this.#hashKeys.get(name)
   }
 
   /** Used backends with the place of their declaration. */

@@ -70,7 +70,7 @@ export class RouteLowering {
     const outbound = [...cors, ...this.#section(items, "outbound", outboundPlace)]
     const answers = items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
-    const forward = answers ? undefined : this.#backend(chain)
+    const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const backend = forward === undefined || forward === "broken" ? [] : [forward]
     this.#checkSize([steps, outbound], source)
     const route: Route = {
@@ -289,13 +289,20 @@ export class RouteLowering {
     return [this.#shared.steps.add(step, headSpan(first.statement))]
   }
 
-  #backend(chain: readonly (Scope | undefined)[]): Lowered | "broken" | undefined {
+  #backend(chain: readonly (Scope | undefined)[], place: Place): Lowered | "broken" | undefined {
     for (const scope of chain) {
       if (!mentions(scope?.block, "backend")) continue
       const statement = statementOf(scope?.block, "backend")
       const name = statement === undefined ? undefined : this.#backends.use(statement)
       if (statement === undefined || name === undefined) return "broken"
-      return this.#shared.steps.add({ kind: "forward", backend: name }, headSpan(statement.statement))
+      const key = this.#backends.hashKey(name)
+      const hashKey =
+        key === undefined
+          ? undefined
+          : this.#once(`hash ${name} ${place.key}`, () => this.#shared.texts.lower(key, place))
+      if (key !== undefined && hashKey === undefined) return "broken"
+      const step = { kind: "forward" as const, backend: name, ...(hashKey === undefined ? {} : { hashKey }) }
+      return this.#shared.steps.add(step, headSpan(statement.statement))
     }
     return undefined
   }

@@ -9,7 +9,15 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
-import { backendRows, claimRow, issuerRows, tlsRows } from "./providers.ts"
+import {
+  backendRows,
+  breakerRows,
+  claimRow,
+  healthRows,
+  issuerRows,
+  retryRows,
+  tlsRows,
+} from "./providers.ts"
 import type { BlockRow } from "./row.ts"
 import {
   apiRows,
@@ -40,6 +48,9 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   claims: { title: "`claims`", rows: [], anyKeyword: claimRow },
   backend: { title: "`backend`", rows: backendRows },
   tls: { title: "`tls`", rows: tlsRows },
+  health: { title: "`health`", rows: healthRows },
+  breaker: { title: "`breaker`", rows: breakerRows },
+  retry: { title: "`retry`", rows: retryRows },
   policy: { title: "`policy`", rows: policyRows },
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
@@ -84,9 +95,6 @@ export const laterWords: readonly LaterWord[] = [
   { word: "openapi", blocks: ["api", "version"], docs: "operations from an OpenAPI document" },
   { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
   { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
-  { word: "health", blocks: ["backend"], docs: "health checks" },
-  { word: "breaker", blocks: ["backend"], docs: "circuit breakers" },
-  { word: "retry", blocks: ["backend"], docs: "retries" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },

@@ -110,6 +110,11 @@ export const claimRow: Row = {
 
 const milliseconds = { min: 1, max: 86_400_000 }
 
+const retryCauses = ["connect-error", "reset", "timeout", "408", "425", "429", "500", "502", "503", "504"]
+const firstByte = [word("first-byte"), slot("firstByte", "duration", milliseconds)]
+const idle = [word("idle"), slot("idle", "duration", milliseconds)]
+const total = [word("total"), slot("total", "duration-or-none", milliseconds)]
+
 export const backendRows: readonly Row[] = [
   {
     keyword: "url",
@@ -137,17 +142,94 @@ export const backendRows: readonly Row[] = [
             [
               word("connect"),
               slot("connect", "duration", milliseconds),
-              optional(word("total"), slot("total", "duration-or-none", milliseconds)),
+              optional(...firstByte),
+              optional(...idle),
+              optional(...total),
             ],
-            [word("total"), slot("total", "duration-or-none", milliseconds)],
+            [...firstByte, optional(...idle), optional(...total)],
+            [...idle, optional(...total)],
+            [...total],
             [slot("total", "duration-or-none", milliseconds)],
           ),
         ],
       },
     ],
     byDefault: "connect 2s, total none (the operation's own time counts)",
-    docs: "Longest time to connect, and in all until the answer is complete.",
-    example: "timeout connect 2s total 5s",
+    docs: "Longest time to connect, until the answer begins, between two pieces of it, and in all until it is complete.",
+    example: "timeout connect 2s first-byte 5s idle 30s total 60s",
+  },
+  {
+    keyword: "balance",
+    forms: [
+      { args: [word("round-robin")] },
+      { args: [word("least-outstanding")] },
+      { args: [word("hash"), word("by"), slot("key", "text")] },
+    ],
+    byDefault: "round-robin",
+    docs: "Which target gets a request: they take turns by weight; the one with the fewest requests under way for its weight; equal keys go to the same target.",
+    example: 'balance hash by "${jwt.sub}"',
+  },
+  {
+    keyword: "health",
+    forms: [
+      {
+        args: [
+          slot("method", "choice", { choices: ["GET", "HEAD"] }),
+          slot("path", "path"),
+          word("every"),
+          slot("every", "duration", { min: 100, max: 3_600_000 }),
+        ],
+        block: "health",
+      },
+    ],
+    byDefault: "targets are not asked",
+    docs: "Asks every target by itself whether it is well; one that is not gets no requests.",
+    example: 'health GET "/healthz" every 5s',
+  },
+  {
+    keyword: "breaker",
+    forms: [
+      {
+        args: [
+          slot("calls", "count", { min: 1, max: 1_000_000 }),
+          oneOf(
+            [word("failures")],
+            [word("percent"), word("of"), slot("least", "count", { min: 1, max: 1_000_000 }), word("calls")],
+          ),
+          word("in"),
+          slot("window", "duration", milliseconds),
+          word("open"),
+          slot("open", "duration", milliseconds),
+        ],
+        block: "breaker",
+      },
+    ],
+    byDefault: "no breaker",
+    docs: "Keeps requests from a target that fails (no answer in time, or a failing status), then lets one through to see whether it is well again.",
+    example: "breaker 5 failures in 30s open 10s",
+  },
+  {
+    keyword: "retry",
+    forms: [
+      {
+        args: [
+          slot("times", "count", { min: 1, max: 10 }),
+          word("on"),
+          many(slot("cause", "choice", { choices: retryCauses, label: "CAUSE" }), 50),
+        ],
+        block: "retry",
+      },
+    ],
+    byDefault: "no retries",
+    docs: "Sends a request again, to another target where there is one: on `connect-error`, `reset` (no answer before the connection broke), `timeout` (no answer in time) or a status. Only methods that may be repeated, and for at most 10 percent of the requests, unless its block says otherwise; never when a byte of an answer has gone out.",
+    example: "retry 2 on connect-error 502 503",
+  },
+  {
+    keyword: "http2",
+    forms: [{ args: [] }],
+    byDefault: "HTTP/1.1",
+    docs: "Offers HTTP/2 to targets with `https:`.",
+    example: "http2",
   },
   {
     keyword: "tls",
@@ -155,6 +237,70 @@ export const backendRows: readonly Row[] = [
     byDefault: "certificates are checked against the system's authorities",
     docs: "How the backend's certificate is checked.",
     example: 'tls { ca file("certs/internal-ca.pem") }',
+  },
+]
+
+export const healthRows: readonly Row[] = [
+  {
+    keyword: "timeout",
+    forms: [{ args: [slot("time", "duration", milliseconds)] }],
+    byDefault: "2s",
+    docs: "Longest time for the whole answer to a check.",
+    example: "timeout 1s",
+  },
+  {
+    keyword: "status",
+    forms: [{ args: [many(slot("status", "status", { min: 100, max: 599 }), 50)] }],
+    byDefault: "200 to 299",
+    docs: "The statuses of a target that is well.",
+    example: "status 200 204",
+  },
+  {
+    keyword: "down-after",
+    forms: [{ args: [slot("count", "count", { min: 1, max: 100 })] }],
+    byDefault: "3",
+    docs: "So many bad answers in a row take a target out.",
+    example: "down-after 3",
+  },
+  {
+    keyword: "up-after",
+    forms: [{ args: [slot("count", "count", { min: 1, max: 100 })] }],
+    byDefault: "2",
+    docs: "So many good answers in a row bring it back.",
+    example: "up-after 2",
+  },
+]
+
+export const breakerRows: readonly Row[] = [
+  {
+    keyword: "status",
+    forms: [{ args: [many(slot("status", "status", { min: 100, max: 599 }), 100)] }],
+    byDefault: "500 to 599",
+    docs: "The statuses that are failures; no answer in time always is one.",
+    example: "status 500 502 503 504",
+  },
+  {
+    keyword: "eject",
+    forms: [{ args: [word("at-most"), slot("share", "count", { min: 0, max: 100 }), word("percent")] }],
+    byDefault: "at-most 100 percent",
+    docs: "While the breakers of more of the targets are open, none counts: some answer is better than none.",
+    example: "eject at-most 50 percent",
+  },
+]
+
+export const retryRows: readonly Row[] = [
+  {
+    keyword: "even",
+    forms: [{ args: [many(slot("method", "choice", { choices: ["POST", "PATCH"] }), 2)] }],
+    docs: "Methods that are repeated although they may then be done twice.",
+    example: "even POST",
+  },
+  {
+    keyword: "budget",
+    forms: [{ args: [slot("share", "count", { min: 1, max: 100 }), word("percent")] }],
+    byDefault: "10 percent",
+    docs: "At most so many requests more than without retries.",
+    example: "budget 10 percent",
   },
 ]
 

@@ -1,0 +1,84 @@
+import type { Backend } from "../../../runtime/plan/backend.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { type Bound, type BoundBlock, statementOf } from "../bind/bound.ts"
+import { printPath, type RoutePath } from "../bind/path.ts"
+
+const defaultHealthTimeoutMs = 2_000
+const defaultBudgetPercent = 10
+
+/** What a backend does about targets that fail: checks, breaker, retries. What is not written is absent. */
+export function lowerResilience(
+  block: BoundBlock,
+  report: Report,
+): Pick<Backend, "health" | "breaker" | "retry"> {
+  const health = lowerHealth(statementOf(block, "health"), report)
+  const breaker = lowerBreaker(statementOf(block, "breaker"))
+  const retry = lowerRetry(statementOf(block, "retry"))
+  return {
+    ...(health === undefined ? {} : { health }),
+    ...(breaker === undefined ? {} : { breaker }),
+    ...(retry === undefined ? {} : { retry }),
+  }
+}
+
+function lowerHealth(bound: Bound | undefined, report: Report): Backend["health"] {
+  if (bound === undefined || bound.broken) return undefined
+  const { args, block } = bound
+  const path = args.value<RoutePath>("path")
+  const method = args.value<"GET" | "HEAD">("method")
+  const everyMs = args.value<number>("every")
+  if (path === undefined || method === undefined || everyMs === undefined) return undefined
+  if (path.segments.some(({ kind }) => kind !== "static")) {
+    report.add("SP3001", args.get("path")?.argument.span, "the path of a health check has no parameters", {
+      help: "Write the whole path, as the targets know it.",
+    })
+    return undefined
+  }
+  return {
+    method,
+    path: printPath(path.segments),
+    everyMs,
+    timeoutMs: statementOf(block, "timeout")?.args.value<number>("time") ?? defaultHealthTimeoutMs,
+    statuses: statusesOf(block, 200, 299),
+    downAfter: statementOf(block, "down-after")?.args.value<number>("count") ?? 3,
+    upAfter: statementOf(block, "up-after")?.args.value<number>("count") ?? 2,
+  }
+}
+
+function lowerBreaker(bound: Bound | undefined): Backend["breaker"] {
+  if (bound === undefined || bound.broken) return undefined
+  const { args, block } = bound
+  const first = args.value<number>("calls")
+  const least = args.value<number>("least")
+  const windowMs = args.value<number>("window")
+  const openMs = args.value<number>("open")
+  if (first === undefined || windowMs === undefined || openMs === undefined) return undefined
+  return {
+    ...(least === undefined ? { calls: first } : { calls: least, percent: Math.min(first, 100) }),
+    windowMs,
+    openMs,
+    statuses: statusesOf(block, 500, 599),
+    ejectedMaxPercent: statementOf(block, "eject")?.args.value<number>("share") ?? 100,
+  }
+}
+
+function lowerRetry(bound: Bound | undefined): Backend["retry"] {
+  if (bound === undefined || bound.broken) return undefined
+  const { args, block } = bound
+  const times = args.value<number>("times")
+  if (times === undefined) return undefined
+  const causes = [...new Set(args.values<string>("cause"))].sort()
+  const on = causes.map((cause) => (/^\d/.test(cause) ? Number(cause) : cause))
+  return {
+    times,
+    on: on as NonNullable<Backend["retry"]>["on"],
+    methods: [...new Set(statementOf(block, "even")?.args.values<string>("method") ?? [])].sort(),
+    budgetPercent: statementOf(block, "budget")?.args.value<number>("share") ?? defaultBudgetPercent,
+  }
+}
+
+function statusesOf(block: BoundBlock | undefined, from: number, to: number): number[] {
+  const written = statementOf(block, "status")?.args.values<number>("status")
+  if (written !== undefined) return [...new Set(written)].sort((a, b) => a - b)
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}

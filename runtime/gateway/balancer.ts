@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto"
+import type { Target } from "./target.ts"
+
+/** Chooses among targets that may be used; `key` is what `hash` goes by. Called with one target at least. */
+export type Balance = (usable: readonly Target[], key: string | undefined) => Target
+
+/** Takes turns by weight, spread evenly (smooth weighted round-robin: 3:1 gives a a b a, not a a a b). */
+export function roundRobin(): Balance {
+  const current = new Map<Target, number>()
+  return (usable) => {
+    let sum = 0
+    let best = usable[0] as Target
+    let most = Number.NEGATIVE_INFINITY
+    for (const target of usable) {
+      const value = (current.get(target) ?? 0) + target.weight
+      current.set(target, value)
+      sum += target.weight
+      if (value > most) {
+        most = value
+        best = target
+      }
+    }
+    current.set(best, most - sum)
+    return best
+  }
+}
+
+/** The target with the fewest requests under way for its weight; equals are chosen by lot, or the first would get every lone request. */
+export function leastOutstanding(random: () => number = Math.random): Balance {
+  return (usable) => {
+    let best = usable[0] as Target
+    let equals = 1
+    for (const target of usable.slice(1)) {
+      const difference = target.outstanding * best.weight - best.outstanding * target.weight
+      if (difference < 0) {
+        best = target
+        equals = 1
+      } else if (difference === 0) {
+        equals += 1
+        if (random() * equals < 1) best = target
+      }
+    }
+    return best
+  }
+}
+
+const keysMax = 10_000
+
+/** Equal keys go to the same target as long as it is there (weighted rendezvous hashing): a target that goes moves only its own keys. */
+export function consistentHash(): Balance {
+  const known = new Map<string, Map<Target, number>>()
+  return (usable, key = "") => {
+    let scores = known.get(key)
+    if (scores === undefined) {
+      // Keys are the clients' to choose: the memory of them is bounded.
+      if (known.size >= keysMax) known.clear()
+      scores = new Map()
+      known.set(key, scores)
+    }
+    let best = usable[0] as Target
+    let most = Number.NEGATIVE_INFINITY
+    for (const target of usable) {
+      let value = scores.get(target)
+      if (value === undefined) {
+        value = score(target, key)
+        scores.set(target, value)
+      }
+      if (value > most) {
+        most = value
+        best = target
+      }
+    }
+    return best
+  }
+}
+
+function score({ place, weight }: Target, key: string): number {
+  const digest = createHash("sha256").update(`${place.origin}${place.basePath}\n${key}`).digest()
+  const fraction = (digest.readUInt32BE(0) + 1) / (2 ** 32 + 1)
+  return -weight / Math.log(fraction)
+}
