@@ -1,6 +1,6 @@
 import type { BackendHandle } from "../policies/exchange.ts"
 import type { BackendsByUrl } from "../policies/ports.ts"
-import { Backend, type Pools } from "./backends.ts"
+import { Backend, type Pools, plainBackend } from "./backends.ts"
 
 /** Backends that expressions name, kept with their connections; the one not used for the longest time leaves first. */
 const backendsMax = 200
@@ -24,11 +24,9 @@ export class UrlBackends implements BackendsByUrl {
     }
     const { origin, pathname } = new URL(url)
     const settings = {
+      ...plainBackend,
       targets: [{ url: origin + pathname, weight: 1 }],
       connectMs,
-      totalMs: null,
-      ca: undefined,
-      insecure: false,
     }
     const made = new Backend(origin, settings, this.#pools)
     this.#backends.set(url, made)

@@ -27,6 +27,20 @@ export interface BackendSettings {
   readonly retry: BackendPlan["retry"]
 }
 
+/** A backend that is only asked. */
+export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
+  totalMs: null,
+  firstByteMs: undefined,
+  idleMs: undefined,
+  ca: undefined,
+  insecure: false,
+  http2: false,
+  balance: undefined,
+  health: undefined,
+  breaker: undefined,
+  retry: undefined,
+}
+
 /** Connections to one target. More requests than this wait; a browser-facing service is slower with more, not faster. */
 const connectionsMax = 256
 /** Below the idle time of common servers (Node 5 s), so that we close first. */
