@@ -7,6 +7,7 @@ import { Project } from "./core/load.ts"
 import { bind } from "./gateway/bind.ts"
 import { checkNames, checkUnused } from "./gateway/check/names.ts"
 import { checkNetworks } from "./gateway/check/networks.ts"
+import { type DescribedOperation, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
 import { compileModels, testsOfStores } from "./gateway/models.ts"
@@ -25,6 +26,8 @@ export interface Compiled {
   readonly models: ReadonlyMap<string, CompiledModel | undefined>
   /** Tests of the models that the stores name; `tested` runs them. */
   readonly tests: readonly DeclaredTests[]
+  /** By key of the route, what OpenAPI documents say about it. */
+  readonly described: ReadonlyMap<string, DescribedOperation>
 }
 
 /**
@@ -42,12 +45,20 @@ export function compile(files: Files, entry: string): Compiled {
   checkNetworks(program, report)
   const models = compileModels(program, project, report)
   const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
-  const lowered = lower(program, models, report)
+  const described = readDocuments(program, project, report)
+  const lowered = lower(program, models, described, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths
   const compiledModels = new Map([...models].map(([store, each]) => [store, each?.source]))
-  return { plan, diagnostics: report.sorted(), sources, models: compiledModels, tests }
+  return {
+    plan,
+    diagnostics: report.sorted(),
+    sources,
+    models: compiledModels,
+    tests,
+    described: lowered.described,
+  }
 }
 
 /**

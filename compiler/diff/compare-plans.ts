@@ -46,6 +46,7 @@ const nothing: PlanBody = {
   routes: {},
   steps: {},
   models: {},
+  schemas: {},
 }
 
 /** Parts that nothing refers to can be different too: no route and no store is touched. */

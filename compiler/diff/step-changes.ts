@@ -8,6 +8,7 @@ import { breaking, closes, compareFields, type FieldRules, type Finding, neutral
 import { isImplied } from "./implied.ts"
 import { ownOf, same } from "./same.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
+import { validationRules } from "./validation-changes.ts"
 import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
@@ -31,6 +32,7 @@ export function compareSteps(
 const rulesOf = {
   ...accessRules,
   ...contentRules,
+  ...validationRules,
   forward: {
     backend: (before: string | null, after: string | null) =>
       neutral(

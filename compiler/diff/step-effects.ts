@@ -4,6 +4,7 @@ import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import { accessAdded, accessRemoved } from "./access-effects.ts"
 import { contentAdded, contentRemoved } from "./content-effects.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import { validationAdded, validationRemoved } from "./validation-changes.ts"
 
 type Steps = PlanBody["steps"]
 type Effect<Kind extends StepKind> = (step: StepOf<Kind>, steps: Steps) => readonly Finding[] | Finding
@@ -12,6 +13,7 @@ type Effect<Kind extends StepKind> = (step: StepOf<Kind>, steps: Steps) => reado
 const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
   ...accessAdded,
   ...contentAdded,
+  ...validationAdded,
   "validate-key": ({ status }) => closes(`who has no valid subscription key is refused with ${status}`),
   "any-of": () => closes("who has none of these credentials is refused"),
   require: ({ relation }) =>
@@ -35,6 +37,7 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
 const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
   ...accessRemoved,
   ...contentRemoved,
+  ...validationRemoved,
   "validate-key": () => opens("anybody may call: a subscription key is not asked for any more"),
   "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),

@@ -4,6 +4,7 @@ import { accessWords, blockWords } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
+import { validationWords } from "./validation-changes.ts"
 import { textWords } from "./words.ts"
 
 /** A way to say each of some kinds of steps. */
@@ -46,6 +47,7 @@ const wordsOf: WordsOf<StepKind> = {
   ...accessWords,
   ...contentWords,
   ...flowWords,
+  ...validationWords,
   "validate-key": ({ header, query, status, forward }) =>
     `auth subscription${blockWords([
       ...(header === "ocp-apim-subscription-key"

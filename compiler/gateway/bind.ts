@@ -25,7 +25,8 @@ export function bind(documents: readonly Document[], report: Report): BoundBlock
   return bindStatements("file", statements, undefined, report)
 }
 
-function bindStatements(
+/** Binds statements as those of a block; `owner` is whose block it is. */
+export function bindStatements(
   name: BlockName,
   statements: readonly Statement[],
   owner: Statement | undefined,

@@ -1,7 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import type { Report } from "../core/diagnostic.ts"
+import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
+import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
@@ -27,22 +29,30 @@ const usesMax = 500_000
 export interface LoweredGateway {
   readonly body: PlanBody
   readonly origins: Record<string, string>
+  /** By key of the route, what OpenAPI documents say about it. */
+  readonly described: ReadonlyMap<string, DescribedOperation>
 }
 
 /**
  * Makes the plan's content of the declarations and checks on the way what only the whole shows: expressions in their places, `require`
  * against the models, limits against `auth`. With findings that are errors the result is incomplete and must not be used.
  */
-export function lower(program: Program, models: StoreModels, report: Report): LoweredGateway {
+export function lower(
+  program: Program,
+  models: StoreModels,
+  documents: Documents,
+  report: Report,
+): LoweredGateway {
   const values = new Values(program, report)
   const expressions = new Expressions(program, values, report)
   const texts = new Texts(program, values, expressions, report)
   const steps = new StepTable()
   const backends = new Backends(program, values, report)
+  const schemas = new PlanSchemas(report)
   const places = new Places(values.names())
   const shared = { program, values, texts, expressions, models, report, steps }
-  const lowering = new RouteLowering(shared, places, backends, timeoutOf(program.gateway))
-  const routes = dropStrayKeys(lowerRoutes(program, lowering, report), steps)
+  const lowering = new RouteLowering(shared, places, backends, schemas, timeoutOf(program.gateway))
+  const routes = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
   checkClashes(program, report)
 
   const used = new Set<StepId>()
@@ -70,13 +80,20 @@ export function lower(program: Program, models: StoreModels, report: Report): Lo
     models: Object.fromEntries(
       [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
     ),
+    schemas: { ...schemas.table() },
     ...values.tables(),
   }
-  return { body, origins: new Origins(program, body).of(routes, backends.used()) }
+  const described = new Map(
+    [...routes.keys()].flatMap(({ key, described: each }) =>
+      each === undefined ? [] : [[key, each] as const],
+    ),
+  )
+  return { body, origins: new Origins(program, body).of(routes, backends.used()), described }
 }
 
 function lowerRoutes(
   program: Program,
+  documents: Documents,
   lowering: RouteLowering,
   report: Report,
 ): Map<RouteSource, LoweredRoute> {
@@ -86,7 +103,7 @@ function lowerRoutes(
   const outer = scopes.inside([], { label: "gateway", block: program.gateway?.block }, 0)
   let uses = 0
   const common = new Map<string, ReturnType<Scopes["inside"]>>()
-  for (const source of routesOf(program, report)) {
+  for (const source of routesOf(program, documents, report)) {
     const { api, version, operation } = source.scopes
     const key = `${source.api.name}/${source.versionName ?? ""}`
     let items = common.get(key)
@@ -110,6 +127,7 @@ function lowerRoutes(
   }
   scopes.reportIdle()
   missing.report()
+  lowering.report()
   if (program.gateway === undefined && !program.root.damaged) reportNoListener(program, report)
   return routes
 }

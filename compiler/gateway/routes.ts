@@ -3,6 +3,13 @@ import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
 import { printPath, type RoutePath, type Segment } from "./bind/path.ts"
+import {
+  type Described,
+  type DescribedOperation,
+  type Documents,
+  mergeOperations,
+  type OperationSource,
+} from "./described.ts"
 import type { Declaration, Program } from "./program.ts"
 import { operations } from "./schema/scopes.ts"
 
@@ -29,6 +36,10 @@ export interface RouteSource {
   readonly scopes: { readonly api: Scope; readonly version: Scope | undefined; readonly operation: Scope }
   /** Keyword and path of the operation. */
   readonly span: Span
+  /** What the API's OpenAPI document says about it. */
+  readonly described: DescribedOperation | undefined
+  /** Whether its API has a document at all. */
+  readonly inDescribed: boolean
   /** False where the API's path is wrong: the route is checked, but compared with none. */
   readonly placed: boolean
 }
@@ -38,8 +49,8 @@ const routesMax = 10_000
 const pathMax = 2048
 
 /** All routes of all APIs. An operation of a version stands in place of the API's with the same method and path. */
-export function routesOf(program: Program, report: Report): RouteSource[] {
-  const routes = program.all("api").flatMap((api) => routesOfApi(api, report))
+export function routesOf(program: Program, documents: Documents, report: Report): RouteSource[] {
+  const routes = program.all("api").flatMap((api) => routesOfApi(api, documents, report))
   if (routes.length > routesMax) {
     report.add(
       "SP3016",
@@ -70,7 +81,7 @@ function reportTooMany(count: number, span: Span | undefined, report: Report): v
   })
 }
 
-function routesOfApi(api: Declaration, report: Report): RouteSource[] {
+function routesOfApi(api: Declaration, documents: Documents, report: Report): RouteSource[] {
   const { block } = api.bound
   if (block === undefined) return []
   const prefix = apiPath(block, report)
@@ -81,19 +92,26 @@ function routesOfApi(api: Declaration, report: Report): RouteSource[] {
     reportTooMany(versions.length * common.length, api.span, report)
     return []
   }
+  const told = new Set<Bound>()
+  const describedIn = (version: Bound | undefined): Described | undefined =>
+    (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
+  const routesOfVersion = (version: Bound | undefined, texts: readonly Bound[]): RouteSource[] =>
+    mergeOperations(texts, describedIn(version), told, report).map((each) =>
+      makeRoute(api, version, each, { path: prefix, hosts }),
+    )
   const routes =
     versions.length === 0
-      ? common.map((operation) => makeRoute(api, undefined, operation, { path: prefix, hosts }))
+      ? routesOfVersion(undefined, common)
       : versions.flatMap((version) => {
           const own = operationsIn(version.block)
           const taken = new Set(own.map(shapeOf))
           const inherited = common.filter((operation) => !taken.has(shapeOf(operation)))
-          return [...own, ...inherited].map((operation) =>
-            makeRoute(api, version, operation, { path: prefix, hosts }),
-          )
+          return routesOfVersion(version, [...own, ...inherited])
         })
   if (versions.length > 0) reportReplaced(common, versions, report)
-  reportEmpty(api, versions, report)
+  const described = versions.length === 0 ? [block] : [block, ...versions.map((version) => version.block)]
+  if (!described.some((each) => each !== undefined && documents.has(each))) reportEmpty(api, versions, report)
+  else if (routes.length === 0) reportUndescribed(api, documents.get(block), report)
   return routes
 }
 
@@ -155,7 +173,7 @@ function versionsOf(block: BoundBlock, report: Report): Bound[] {
 function makeRoute(
   api: Declaration,
   version: Bound | undefined,
-  operation: Bound,
+  { bound: operation, described, inDescribed }: OperationSource,
   { path: apiAt, hosts }: { path: RoutePath | undefined; hosts: readonly string[] | undefined },
 ): RouteSource {
   const versionName = version?.args.word("name")?.text ?? null
@@ -187,6 +205,8 @@ function makeRoute(
       operation: { label: `${versionLabel} ${operationName}`, block: operation.block },
     },
     span: headSpan(operation.statement),
+    described,
+    inDescribed,
     placed: apiAt !== undefined,
   }
 }
@@ -238,6 +258,13 @@ function reportReplaced(common: readonly Bound[], versions: readonly Bound[], re
       ),
     })
   }
+}
+
+/** A document that was read and has nothing to serve; one that was not has a finding of its own. */
+function reportUndescribed(api: Declaration, described: Described | undefined, report: Report): void {
+  const document = described?.document
+  if (document !== undefined && document.operations.length === 0)
+    report.add("SP3006", api.span, `the API \`${api.name}\` has no operation, and neither has its document`)
 }
 
 function reportEmpty(api: Declaration, versions: readonly Bound[], report: Report): void {

@@ -12,6 +12,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { Issuer } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
+import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { ClientAddresses } from "./client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
@@ -55,6 +56,7 @@ export interface Resources {
   readonly addresses: Held<ClientAddresses>
   /** Names of the products that cover an API. */
   readonly products: ReadonlyMap<string, ReadonlySet<string>>
+  readonly schemas: SchemaSet
   readonly held: readonly Held<unknown>[]
   readonly files: readonly SeenFile[]
 }
@@ -85,6 +87,8 @@ export async function provisionResources(
       maker.attempt(`backends.${name}`, () => backends.set(name, maker.backend(name, backend, ca, previous)))
     }
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
+    const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
+    while (maker.attempt("schemas", () => schemas.compileNext()) === true) await slices.breathe()
     const addresses = maker.attempt("gateway", () => maker.addresses(previous))
     if (maker.problems.length > 0 || keys === undefined || addresses === undefined)
       throw new LoadError(maker.problems)
@@ -97,6 +101,7 @@ export async function provisionResources(
       addresses,
       environment: maker.environment(previous),
       products: maker.products(previous),
+      schemas,
       held: maker.held,
       files: maker.files,
     }

@@ -9,6 +9,7 @@ import type { BackendHandle, Needs } from "../policies/exchange.ts"
 import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import { policies } from "../policies/table.ts"
+import type { Validator } from "../validation/schema-set.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 
 /** Looks something up again in another plan; equal results mean that a step made with one would be made alike with the other. */
@@ -125,6 +126,10 @@ class Recorder implements Provision {
 
   backend(name: string): BackendHandle {
     return this.#use((table) => have(table.resources.backends.get(name)?.value, `backend \`${name}\``))
+  }
+
+  schema(name: string): Validator {
+    return this.#use((table) => table.resources.schemas.get(name))
   }
 
   environment(): Environment {

@@ -6,6 +6,7 @@ import { gateway, issuer, product, route, subscription, value } from "./resource
 import { stepId } from "./step-id.ts"
 import { step } from "./steps.ts"
 import { name, reference } from "./text.ts"
+import { valueSchema } from "./value-schema.ts"
 
 /** Raised when a reader of the old format could misread the new one. */
 export const planFormat = 1
@@ -28,6 +29,8 @@ export const planBody = z.strictObject({
   steps: z.record(stepId, step),
   /** Key: digest of the model's canonical JSON. */
   models: z.record(digest, modelPlan),
+  /** JSON Schemas that steps judge by. Key: digest of the schema's canonical JSON. */
+  schemas: z.record(digest, valueSchema),
 })
 export type PlanBody = z.infer<typeof planBody>
 

@@ -127,6 +127,13 @@ class Integrity {
       if (actual !== key)
         this.#add(`models[${quote(key)}]`, `the digest does not fit the model, which has ${actual}`)
     }
+    // What is compiled is taken over by this name.
+    for (const [key, schema] of Object.entries(this.#plan.schemas)) {
+      const actual = digestOf(schema)
+      if (actual !== key)
+        this.#add(`schemas[${quote(key)}]`, `the digest does not fit the schema, which has ${actual}`)
+      for (const name of schemaReferences(schema)) this.#hasSchema(name, key, `schemas[${quote(key)}]`)
+    }
     this.#names(this.#plan, "")
   }
 
@@ -210,6 +217,7 @@ class Integrity {
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require")
       this.#has(this.#plan.authz?.stores ?? {}, step.store, `${path}.store`, "store")
+    for (const name of schemasOf(step)) this.#hasSchema(name, undefined, path)
   }
 
   /** Every `{value: name}` and `{secret: name}` anywhere. */
@@ -222,7 +230,7 @@ class Integrity {
     }
     if (!isRecord(node)) return
     for (const [key, item] of Object.entries(node)) {
-      if (path === "" && key === "models") continue
+      if (path === "" && (key === "models" || key === "schemas")) continue
       // Names of claims are the issuer's: one may be called `value`.
       if (key === "claims" && /^issuers\.[^.]+$/.test(path)) continue
       if (typeof item === "string" && Object.keys(node).length === 1) {
@@ -231,6 +239,16 @@ class Integrity {
       }
       this.#names(item, path === "" ? key : `${path}.${key}`)
     }
+  }
+
+  /** Whether a schema names one of the plan, or a member of one. */
+  #hasSchema(name: string, own: string | undefined, path: string): void {
+    const [key, pointer] = name.split("#", 2) as [string, string | undefined]
+    const schema = this.#plan.schemas[key === "" && own !== undefined ? own : key]
+    const members = typeof schema === "object" ? schema["$defs"] : undefined
+    const member = pointer?.slice("/$defs/".length)
+    const found = member === undefined ? schema !== undefined : Object.hasOwn(Object(members), member)
+    if (!found) this.#add(path, `there is no schema \`${cut(name)}\``)
   }
 
   #has(table: Record<string, unknown>, key: string, path: string, what: string): void {
@@ -252,6 +270,28 @@ function isObject(value: unknown): value is object {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !Array.isArray(value)
+}
+
+/** Schemas a step judges by. */
+function schemasOf(step: Step): string[] {
+  const rules =
+    step.kind === "validate-content"
+      ? step.types
+      : step.kind === "validate-parameters"
+        ? step.parameters
+        : step.kind === "validate-headers"
+          ? step.headers
+          : []
+  return rules.flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
+}
+
+/** Every `$ref` of a schema. */
+function schemaReferences(schema: unknown): string[] {
+  if (!isObject(schema)) return []
+  return Object.entries(schema).flatMap(([key, value]) => {
+    if (key === "enum" || key === "const") return []
+    return key === "$ref" && typeof value === "string" ? [value] : schemaReferences(value)
+  })
 }
 
 /** An object or list of the JSON, with the way to it. */

@@ -3,6 +3,7 @@ import { headerName } from "./header-name.ts"
 import { stepId } from "./step-id.ts"
 import { count, flag, variableName } from "./steps-access.ts"
 import { expression, name, text } from "./text.ts"
+import { schemaName } from "./value-schema.ts"
 
 /** Which message of the exchange a step works on. */
 export const message = z.enum(["request", "response"])
@@ -152,7 +153,7 @@ export const validateContent = z.strictObject({
           .regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
           .optional(),
         as: z.enum(["json", "xml", "form", "multipart", "any"]),
-        schema: z.string().max(128).optional(),
+        schema: schemaName.optional(),
         action: violation,
       }),
     )
@@ -176,7 +177,7 @@ export const parameterRule = z.strictObject({
     "json",
   ]),
   explode: z.boolean(),
-  schema: z.string().max(128).optional(),
+  schema: schemaName.optional(),
   action: violation,
 })
 

@@ -22,7 +22,9 @@ import {
   setStatus,
   setVariable,
   trace,
+  validateContent,
   validateHeaders,
+  validateParameters,
   validateStatus,
   xmlToJson,
 } from "./steps-content.ts"
@@ -71,6 +73,8 @@ export const deprecation = z.strictObject({
 export const step = z.discriminatedUnion("kind", [
   validateJwt,
   validateKey,
+  validateContent,
+  validateParameters,
   anyOf,
   cors,
   checkHeader,

@@ -1,3 +1,4 @@
+import { toJson } from "../expression/compile.ts"
 import type { StoredResponse } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 
@@ -20,7 +21,7 @@ export function decodeResponse(bytes: Buffer): StoredResponse | undefined {
   }
 }
 
-/** A value of an expression as bytes. @throws Error for what has no form outside of the exchange. */
+/** A value of an expression as bytes. @throws ExpressionError for what has no form outside of the exchange. */
 export function encodeValue(value: unknown): Buffer {
   if (typeof value === "string") return Buffer.from(`s${value}`)
   if (value instanceof Uint8Array) return Buffer.concat([Buffer.from("b"), value])
@@ -47,8 +48,7 @@ function taken(this: unknown, _: string, value: unknown): unknown {
   if (typeof value === "bigint") return { [`${tag}int`]: value.toString() }
   if (value instanceof Uint8Array) return { [`${tag}bytes`]: Buffer.from(value).toString("base64") }
   if (value instanceof Map) return { [`${tag}map`]: [...value] }
-  if (typeof value === "object" && value !== null && !isPlain(value))
-    throw new Error("a value that is neither text, number, list nor map cannot be kept")
+  if (typeof value === "object" && value !== null && !isPlain(value)) return toJson(value)
   return value
 }
 

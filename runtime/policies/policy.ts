@@ -5,6 +5,7 @@ import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
+import type { Validator } from "../validation/schema-set.ts"
 import type { Answer } from "./answer.ts"
 import type { BackendHandle, Exchange, Needs } from "./exchange.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "./ports.ts"
@@ -41,6 +42,8 @@ export interface Provision {
   /** Names of the products that cover an API. */
   productsOf(api: string): ReadonlySet<string>
   backend(name: string): BackendHandle
+  /** A schema of the plan, compiled. */
+  schema(name: string): Validator
   environment(): Environment
   limiter(): Limiter
   authorizer(): Authorizer

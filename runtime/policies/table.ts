@@ -30,8 +30,10 @@ import { setVariable } from "./set-variable.ts"
 import { trace } from "./trace.ts"
 import { validateHeaders } from "./validate-headers.ts"
 import { validateJwt } from "./validate-jwt.ts"
+import { validateContent } from "./validate-content.ts"
 import { validateKey } from "./validate-key.ts"
 import { validateStatus } from "./validate-status.ts"
+import { validateParameters } from "./validate-parameters.ts"
 import { when } from "./when.ts"
 import { xmlToJson } from "./xml-to-json.ts"
 
@@ -39,6 +41,8 @@ import { xmlToJson } from "./xml-to-json.ts"
 export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-jwt": validateJwt,
   "validate-key": validateKey,
+  "validate-content": validateContent,
+  "validate-parameters": validateParameters,
   "any-of": anyOf,
   cors,
   "check-header": checkHeader,

@@ -106,7 +106,7 @@ function phases(): ReadonlyMap<string, number> {
   checkNetworks(program, found)
   done("check", undefined)
   const models = done("model", compileModels(program, project, found))
-  const { body, origins } = done("lower", lower(program, models, found))
+  const { body, origins } = done("lower", lower(program, models, new Map(), found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

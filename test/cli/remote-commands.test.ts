@@ -25,6 +25,7 @@ const emptyPlan = {
   routes: {},
   steps: {},
   models: {},
+  schemas: {},
 }
 const planAnswer = (serial: number, digest = record(serial).digest): Answer => ({
   json: { record: record(serial, { digest }), plan: { format: 1, digest, plan: emptyPlan, origins: {} } },

@@ -38,6 +38,7 @@ function planWith(model: AuthorizationModel): PlanBody {
     routes: {},
     steps: {},
     models: { [digest]: lowerModel(model) },
+    schemas: {},
   }
 }
 

@@ -12,7 +12,8 @@ import {
 } from "./harness.ts"
 import type { RouteDraft, StepDraft } from "./plan-builder.ts"
 
-const closers: (() => Promise<void>)[] = []
+/** What is to be closed when a test has ended. */
+export const closers: (() => Promise<void>)[] = []
 
 /** Closes what `start` opened; for `afterEach`. */
 export async function closeAll(): Promise<void> {

@@ -10,10 +10,15 @@ import type { Text } from "../../runtime/plan/text.ts"
 
 /** A step as tests write it: children in place of their ids. */
 export type StepDraft =
-  | Exclude<Step, { kind: "when" | "any-of" | "limit-concurrency" }>
-  | (Omit<Extract<Step, { kind: "limit-concurrency" }>, "steps"> & { steps: StepDraft[] })
+  | Exclude<Step, { kind: "when" | "any-of" | Nesting["kind"] | "parallel" }>
   | { kind: "when"; test: string; matched: StepDraft[]; otherwise?: StepDraft[] }
   | { kind: "any-of"; steps: StepDraft[] }
+  | WithDrafts<Nesting>
+  | (Omit<Extract<Step, { kind: "parallel" }>, "branches"> & { branches: StepDraft[][] })
+
+/** Steps with a list of others. */
+type Nesting = Extract<Step, { kind: "retry" | "cache-value" | "limit-concurrency" }>
+type WithDrafts<Kind> = Kind extends unknown ? Omit<Kind, "steps"> & { steps: StepDraft[] } : never
 
 export interface RouteDraft {
   method?: string
@@ -25,6 +30,8 @@ export interface RouteDraft {
   inbound?: StepDraft[]
   /** Name of the backend; null: the inbound section answers. */
   backend?: string | null
+  /** Instead of one `forward` to the backend. */
+  backendSteps?: StepDraft[]
   hashKey?: Text
   outbound?: StepDraft[]
   onError?: StepDraft[]
@@ -114,20 +121,17 @@ function backendOf(backend: string | PlanBody["backends"][string]): PlanBody["ba
   return { targets: [{ url: backend, weight: 1 }], connectMs: 2_000, totalMs: null, tls: { insecure: false } }
 }
 
+/** The usual step of the backend section. */
+export function forwardTo(backend: string, hashKey?: Text): StepDraft {
+  return { kind: "forward", backend, ...(hashKey === undefined ? {} : { hashKey }) }
+}
+
 function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanBody["routes"][string]] {
   const method = route.method ?? "GET"
   const add = (drafts: readonly StepDraft[] | undefined) =>
     (drafts ?? []).map((draft) => addStep(draft, steps))
-  const backend =
-    route.backend === null
-      ? []
-      : [
-          {
-            kind: "forward" as const,
-            backend: route.backend ?? "main",
-            ...(route.hashKey === undefined ? {} : { hashKey: route.hashKey }),
-          },
-        ]
+  const backend: StepDraft[] =
+    route.backendSteps ?? (route.backend === null ? [] : [forwardTo(route.backend ?? "main", route.hashKey)])
   return [
     routeKeyOf({ method, path: route.path, hosts: route.hosts }),
     {
@@ -157,10 +161,12 @@ function addStep(draft: StepDraft, steps: Record<StepId, Step>): StepId {
 }
 
 function stepOf(draft: StepDraft, steps: Record<StepId, Step>): Step {
+  const add = (drafts: readonly StepDraft[]) => drafts.map((each) => addStep(each, steps))
   if (draft.kind === "any-of")
     return { kind: "any-of", steps: draft.steps.map((step) => addStep(step, steps)) }
-  if (draft.kind === "limit-concurrency")
-    return { ...draft, steps: draft.steps.map((step) => addStep(step, steps)) }
+  if (draft.kind === "parallel") return { ...draft, branches: draft.branches.map(add) }
+  if (draft.kind === "retry" || draft.kind === "cache-value" || draft.kind === "limit-concurrency")
+    return { ...draft, steps: add(draft.steps) } as Step
   if (draft.kind !== "when") return draft
   return {
     kind: "when",

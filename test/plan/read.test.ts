@@ -51,6 +51,7 @@ function body(): PlanBody {
     },
     steps: { [stepIdOf(forward)]: forward as never },
     models: {},
+    schemas: {},
   }
 }
 

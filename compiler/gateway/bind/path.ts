@@ -27,7 +27,12 @@ export function readPath(text: Text, slot: Slot, report: Report): RoutePath | un
     report.add("SP3001", text.span, problem.why, { help: problem.help })
     return undefined
   }
-  return { segments: value === "/" ? [] : value.slice(1).split("/").map(segmentOf) }
+  return { segments: segmentsOf(value) }
+}
+
+/** The segments of a path that is right. */
+export function segmentsOf(path: string): Segment[] {
+  return path === "/" ? [] : path.slice(1).split("/").map(segmentOf)
 }
 
 /** The path as it is written, `/` for none. */

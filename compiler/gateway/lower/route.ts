@@ -1,8 +1,11 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
+import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import { printPath } from "../bind/path.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
+import { DescribedAuth } from "./described-auth.ts"
+import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
@@ -11,6 +14,7 @@ import { authOf, lowerAuth } from "./steps/auth.ts"
 import { isAnonymous, lowerLimit } from "./steps/limit.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
+import { Validation } from "./validation.ts"
 
 /** A route of the plan with its steps as they are used, for `origins`. */
 export interface LoweredRoute {
@@ -37,7 +41,7 @@ type Shared = Omit<StepContext, "place" | "block">
 
 /**
  * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
- * limits by address alone, auth, headers compared with the caller, other limits, concurrency, require, inbound; then the backend; then outbound. Inside a phase outer scopes come first, and statements of
+ * limits by address alone, auth, headers compared with the caller, other limits, concurrency, require, validation of the request, inbound; then the backend; then outbound, validation of the response. Inside a phase outer scopes come first, and statements of
  * one block as they are written.
  */
 export class RouteLowering {
@@ -45,20 +49,36 @@ export class RouteLowering {
   readonly #places: Places
   readonly #backends: Backends
   readonly #timeoutMs: number | null
+  readonly #validation: Validation
+  readonly #describedAuth: DescribedAuth
   readonly #memo = new Map<string, unknown>()
   readonly #contexts = new WeakMap<Place, StepContext>()
   readonly #ids = new WeakMap<object, number>()
   #nextId = 0
 
-  constructor(shared: Shared, places: Places, backends: Backends, timeoutMs: number | null) {
+  constructor(
+    shared: Shared,
+    places: Places,
+    backends: Backends,
+    schemas: PlanSchemas,
+    timeoutMs: number | null,
+  ) {
     this.#shared = shared
     this.#places = places
     this.#backends = backends
     this.#timeoutMs = timeoutMs
+    this.#validation = new Validation(schemas, shared.steps, shared.report)
+    this.#describedAuth = new DescribedAuth(shared.report)
+  }
+
+  /** To be called when all routes were lowered: what documents demand and nobody said how to meet. */
+  report(): void {
+    this.#describedAuth.report()
   }
 
   lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
-    const authItems = nearestAuth(items)
+    const ownAuth = this.#describedAuth.of(source, nearestAuth(items))
+    const authItems = ownAuth ?? []
     const auth = this.#auth(authItems)
     const parameters = source.path.flatMap(({ kind, text }) => (kind === "static" ? [] : [text]))
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
@@ -67,9 +87,16 @@ export class RouteLowering {
     const cors = this.#cors(source, items, inboundPlace)
     const steps = [...cors, ...this.#inbound(source, items, authItems, places)]
     // In front of the outbound statements the same step takes away what the backend says about sharing.
-    const outbound = [...cors, ...this.#section(items, "outbound", outboundPlace)]
-    const answers = items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
+    const outbound = [
+      ...cors,
+      ...this.#section(items, "outbound", outboundPlace),
+      ...this.#validation.steps(source, chain, "response"),
+    ]
+    const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
+    if (mock !== undefined && mock !== "broken") steps.push(mock)
+    const answers =
+      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const backend = forward === undefined || forward === "broken" ? [] : [forward]
     this.#checkSize([steps, outbound], source)
@@ -87,7 +114,8 @@ export class RouteLowering {
     return {
       lowered: { route, inbound: steps, backend, outbound },
       missing: {
-        auth: authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
+        auth:
+          ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
         backend:
           !answers &&
           forward === undefined &&
@@ -130,6 +158,11 @@ export class RouteLowering {
       ...this.#limits(late, places),
       ...this.#concurrency(items, place),
       ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, place) : [])),
+      ...this.#validation.steps(
+        source,
+        [source.scopes.operation, source.scopes.version, source.scopes.api],
+        "request",
+      ),
       ...this.#section(items, "inbound", place),
     ]
   }

@@ -9,6 +9,7 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
+import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import {
   backendRows,
   breakerRows,
@@ -24,6 +25,7 @@ import {
   authSubscriptionRows,
   everyScope,
   limit,
+  openapiRows,
   policyRows,
   routeScope,
   versionRows,
@@ -54,7 +56,10 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   policy: { title: "`policy`", rows: policyRows },
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
-  operation: { title: "an operation", rows: [...routeScope, operationRespond] },
+  openapi: { title: "`openapi`", rows: openapiRows },
+  "validate request": { title: "`validate request`", rows: validateRequestRows },
+  "validate response": { title: "`validate response`", rows: validateResponseRows },
+  operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
   check: { title: "`check`", rows: checkRows },
   cors: { title: "`cors`", rows: corsRows },
@@ -82,7 +87,6 @@ const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "op
 export const laterWords: readonly LaterWord[] = [
   { word: "quota", blocks: [...routes, "product"], docs: "calls or bytes per long period" },
   { word: "on-error", blocks: routes, docs: "statements for failures" },
-  { word: "validate", blocks: routes, docs: "requests and responses against a schema" },
   {
     word: "filter",
     blocks: ["operation", "outbound", "policy"],
@@ -91,8 +95,6 @@ export const laterWords: readonly LaterWord[] = [
   { word: "grant", blocks: ["operation", "outbound", "policy"], docs: "relations written after a success" },
   { word: "revoke", blocks: ["operation", "outbound", "policy"], docs: "relations deleted after a success" },
   { word: "cache", blocks: routes, docs: "answers kept" },
-  { word: "mock", blocks: ["operation"], docs: "answers from the API's document" },
-  { word: "openapi", blocks: ["api", "version"], docs: "operations from an OpenAPI document" },
   { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
   { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },

@@ -1,4 +1,5 @@
 import { allow, check, concurrency, cors, deny } from "./access.ts"
+import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 const failureStatus = { min: 400, max: 599 }
@@ -147,7 +148,17 @@ const backend: Row = {
 }
 
 /** Statements of API, version and operation. */
-export const routeScope: readonly Row[] = [...everyScope, requireRow, without, backend, timeout]
+export const routeScope: readonly Row[] = [
+  ...everyScope,
+  requireRow,
+  without,
+  backend,
+  timeout,
+  validateRow,
+  mockRow,
+]
+
+export const openapiRows: readonly Row[] = [securityRow(auth)]
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
 
@@ -187,6 +198,7 @@ export const apiRows: readonly Row[] = [
     docs: "A version of the API, found below `/NAME`; an API without versions has no such prefix.",
     example: "version v1 { backend orders_v1; deprecated }",
   },
+  openapiRow,
   ...routeScope,
   ...operations,
 ]
@@ -204,6 +216,7 @@ export const versionRows: readonly Row[] = [
     docs: "The day the version ends, announced by a Sunset header; with `then 410` requests are answered 410 from that day on (UTC).",
     example: "sunset 2099-06-30 then 410",
   },
+  openapiRow,
   ...routeScope,
   ...operations,
 ]

@@ -1,0 +1,114 @@
+import type { StepOf } from "../../runtime/plan/steps.ts"
+import { blockWords } from "./access-words.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { same } from "./same.ts"
+
+type Content = StepOf<"validate-content">
+type Parameters = StepOf<"validate-parameters">
+type Fields<Step> = Omit<Step, "kind">
+type Action = Content["onSize"]
+
+const strength: Readonly<Record<Action, number>> = { ignore: 0, detect: 1, prevent: 2 }
+
+/** What it means that messages are judged by schemas now. */
+export const validationAdded = {
+  "validate-content": ({ message, onSize, onUnspecified, types }: Content): Finding => {
+    if (![onSize, onUnspecified, ...types.map(({ action }) => action)].includes("prevent"))
+      return neutral(`bodies of ${message}s that do not fit are noted`)
+    return message === "request"
+      ? closes("requests whose bodies do not fit are refused with 400")
+      : breaking("answers whose bodies do not fit become 502")
+  },
+  "validate-parameters": ({ parameters, unspecified }: Parameters): Finding =>
+    [unspecified.query, unspecified.header, ...parameters.map(({ action }) => action)].includes("prevent")
+      ? closes("requests whose parameters do not fit are refused with 400")
+      : neutral("parameters that do not fit are noted"),
+}
+
+/** What it means that they are not any more. */
+export const validationRemoved = {
+  "validate-content": ({ message }: Content): Finding =>
+    opens(`the bodies of ${message}s are not judged any more`),
+  "validate-parameters": (): Finding => opens("the parameters of requests are not judged any more"),
+}
+
+/** What a change of such a step means. */
+export const validationRules: {
+  readonly "validate-content": FieldRules<Fields<Content>>
+  readonly "validate-parameters": FieldRules<Fields<Parameters>>
+} = {
+  "validate-content": {
+    message: (_, after) => neutral(`it is about the ${after} now`),
+    bytesMax: (before, after) =>
+      after > before
+        ? opens(`bodies of up to ${after} bytes are let through`)
+        : closes(`bodies have ${after} bytes at most`),
+    onSize: (before, after) => actionChange(before, after, "bodies that are too large"),
+    onUnspecified: (before, after) => actionChange(before, after, "bodies of other media types"),
+    onMissing: (before, after) =>
+      actionChange(before ?? "ignore", after ?? "ignore", "messages without a body"),
+    types: (before, after) =>
+      ruleChanges(before, after, ({ media, status }) =>
+        [media, ...(status === undefined ? [] : [status])].join(" "),
+      ),
+    errors: () => neutral("what is found goes to another variable"),
+  },
+  "validate-parameters": {
+    parameters: (before, after) => ruleChanges(before, after, (rule) => `${rule.in} ${rule.name}`),
+    unspecified: (before, after) => [
+      ...(before.query === after.query
+        ? []
+        : [actionChange(before.query, after.query, "other query parameters")]),
+      ...(before.header === after.header ? [] : [actionChange(before.header, after.header, "other headers")]),
+    ],
+    errors: () => neutral("what is found goes to another variable"),
+  },
+}
+
+function actionChange(before: Action, after: Action, what: string): Finding {
+  if (strength[after] < strength[before])
+    return opens(`${what} are ${after === "ignore" ? "let through" : "only noted"}`)
+  return after === "prevent" ? closes(`${what} are refused`) : neutral(`${what} are noted`)
+}
+
+/** Rules by what they are about: one that goes lets things through, a new one refuses, another schema may do either. */
+function ruleChanges<Rule extends { readonly action: Action }>(
+  before: readonly Rule[],
+  after: readonly Rule[],
+  nameOf: (rule: Rule) => string,
+): Finding[] {
+  const old = new Map(before.map((rule) => [nameOf(rule), rule]))
+  const next = new Map(after.map((rule) => [nameOf(rule), rule]))
+  const found: Finding[] = []
+  for (const [name, rule] of old) {
+    const now = next.get(name)
+    if (now === undefined) found.push(opens(`\`${name}\` is not judged any more`))
+    else if (rule.action !== now.action)
+      found.push(actionChange(rule.action, now.action, `faults of \`${name}\``))
+    else if (!same(rule, now))
+      found.push(
+        opens(`\`${name}\` is judged otherwise: what was refused may pass, what passed may be refused`),
+      )
+  }
+  for (const name of next.keys()) if (!old.has(name)) found.push(closes(`\`${name}\` is judged now`))
+  return found
+}
+
+/** Such steps in words of gateway.conf. */
+export const validationWords = {
+  "validate-content": ({ message, types, bytesMax }: Content): string =>
+    `validate ${message}${blockWords([`content ${strongest(types)}`, `size ${bytesMax}B`])}`,
+  "validate-parameters": ({ parameters, unspecified }: Parameters): string =>
+    `validate request${blockWords([
+      `parameters ${strongest(parameters)}`,
+      ...(unspecified.query === "ignore" ? [] : [`unknown-query ${unspecified.query}`]),
+      ...(unspecified.header === "ignore" ? [] : [`unknown-headers ${unspecified.header}`]),
+    ])}`,
+}
+
+function strongest(rules: readonly { readonly action: Action }[]): Action {
+  return rules.reduce<Action>(
+    (most, { action }) => (strength[action] > strength[most] ? action : most),
+    "ignore",
+  )
+}

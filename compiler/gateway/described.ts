@@ -1,0 +1,195 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Project } from "../core/load.ts"
+import { didYouMean } from "../core/nearest.ts"
+import type { SourceFile } from "../core/source.ts"
+import type { ApiDocument, Operation } from "../openapi/api-document.ts"
+import { readApiDocument } from "../openapi/read-document.ts"
+import type { Block, Statement, Text, Word } from "./ast.ts"
+import { Args, type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
+import { printPath, type RoutePath, segmentsOf } from "./bind/path.ts"
+import type { Program } from "./program.ts"
+import type { Row, Slot } from "./schema/row.ts"
+import { operations as operationRows } from "./schema/scopes.ts"
+
+/** An `openapi` statement with the document it names. */
+export interface Described {
+  readonly statement: Bound
+  /** Undefined where it could not be read (reported). */
+  readonly document: ApiDocument | undefined
+}
+
+/** What a document says about a route. */
+export interface DescribedOperation {
+  readonly described: Described
+  readonly document: ApiDocument
+  readonly operation: Operation
+  /** Names of path parameters in the document, to those of the route. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+/** An operation of an API as it is bound, with what its document says. */
+export interface OperationSource {
+  readonly bound: Bound
+  readonly described: DescribedOperation | undefined
+  /** Whether its API has a document at all. */
+  readonly inDescribed: boolean
+}
+
+/** Documents by the block (of an API or version) whose `openapi` names them. */
+export type Documents = ReadonlyMap<BoundBlock, Described>
+
+/** Reads the documents all `openapi` statements name, each file once. */
+export function readDocuments(program: Program, project: Project, report: Report): Documents {
+  const byFile = new Map<SourceFile, ApiDocument | undefined>()
+  const documents = new Map<BoundBlock, Described>()
+  const blocks = program.all("api").flatMap(({ bound: { block } }) => {
+    const versions = block?.statements.filter(({ row }) => row.keyword === "version") ?? []
+    return [block, ...versions.map((version) => version.block)]
+  })
+  for (const block of blocks) {
+    const statement = statementOf(block, "openapi")
+    const filled = statement?.args.get("file")
+    if (block === undefined || statement === undefined || filled === undefined) continue
+    const file = project.readNamed(filled.value as string, filled.argument.span)
+    if (file !== undefined && !byFile.has(file))
+      byFile.set(
+        file,
+        readApiDocument(file, report, (path, at) => project.readNamed(path, at)),
+      )
+    documents.set(block, { statement, document: file === undefined ? undefined : byFile.get(file) })
+  }
+  checkSchemes(documents, report)
+  return documents
+}
+
+/** Reports `security` of schemes that a document does not have, or that nothing demands, and those that stand there twice. */
+function checkSchemes(documents: Documents, report: Report): void {
+  for (const { statement, document } of documents.values()) {
+    if (document === undefined) continue
+    const demanded = new Set(
+      document.operations.flatMap(({ security }) => [
+        ...(security ?? []).flatMap(({ schemes }) => schemes.map(({ name }) => name)),
+        ...(security === undefined ||
+        security.some(({ schemes }) => schemes.length === 0) ||
+        security.length === 0
+          ? [undefined]
+          : []),
+      ]),
+    )
+    for (const each of statementsOf(statement.block, "security")) {
+      const scheme = each.args.value<string>("scheme")
+      const span = each.args.get("scheme")?.argument.span ?? headSpan(each.statement)
+      if (scheme !== undefined && !document.securitySchemes.has(scheme))
+        report.add(
+          "SP8009",
+          span,
+          `the document declares no security scheme \`${scheme}\`${didYouMean(scheme, document.securitySchemes.keys())}`,
+        )
+      else if (!demanded.has(scheme))
+        report.add(
+          "SP8016",
+          span,
+          scheme === undefined ? "every operation demands a scheme" : `no operation demands \`${scheme}\``,
+        )
+    }
+  }
+}
+
+/**
+ * The operations of a version: those of the text and those of the document, where both have one the text's with what the document says. One of the text alone must say that it
+ * is `extra`.
+ */
+export function mergeOperations(
+  texts: readonly Bound[],
+  described: Described | undefined,
+  told: Set<Bound>,
+  report: Report,
+): OperationSource[] {
+  const document = described?.document
+  if (described === undefined || document === undefined)
+    return texts.map((bound) => ({ bound, described: undefined, inDescribed: described !== undefined }))
+  const byShape = new Map(texts.map((bound) => [shapeOfBound(bound), bound]))
+  const used = new Set<Bound>()
+  const all = document.operations.flatMap((operation): OperationSource[] => {
+    const { path } = operation
+    if (path === undefined) return []
+    const bound =
+      byShape.get(`${operation.method} ${shapeOfPath(segmentsOf(path))}`) ?? boundOf(operation, path)
+    if (bound === undefined) return []
+    used.add(bound)
+    return [
+      {
+        bound,
+        described: { described, document, operation, names: namesIn(bound, operation) },
+        inDescribed: true,
+      },
+    ]
+  })
+  const extra = texts.filter((bound) => !used.has(bound))
+  for (const bound of extra) reportExtra(bound, document, told, report)
+  for (const bound of texts) if (used.has(bound)) reportNeedless(bound, told, report)
+  return [...all, ...extra.map((bound) => ({ bound, described: undefined, inDescribed: true }))]
+}
+
+function reportExtra(bound: Bound, document: ApiDocument, told: Set<Bound>, report: Report): void {
+  if (statementOf(bound.block, "extra") !== undefined || told.has(bound)) return
+  told.add(bound)
+  const path = printPath(bound.args.value<RoutePath>("path")?.segments ?? [])
+  const name = `${bound.row.keyword} ${path}`
+  const known = document.operations.map((each) => `${each.method} ${each.path ?? each.template}`)
+  report.add(
+    "SP8011",
+    headSpan(bound.statement),
+    `\`${document.span.file.path}\` has no \`${name}\`${didYouMean(name, known)}`,
+  )
+}
+
+function reportNeedless(bound: Bound, told: Set<Bound>, report: Report): void {
+  const extra = statementOf(bound.block, "extra")
+  if (extra === undefined || told.has(bound)) return
+  told.add(bound)
+  report.add("SP8011", extra.statement.keyword.span, "the document has this operation", {
+    help: "Remove `extra`.",
+  })
+}
+
+function shapeOfBound(bound: Bound): string {
+  return `${bound.row.keyword} ${shapeOfPath(bound.args.value<RoutePath>("path")?.segments ?? [])}`
+}
+
+function shapeOfPath(segments: RoutePath["segments"]): string {
+  return segments
+    .map(({ kind, text }) => (kind === "static" ? text : kind === "tail" ? "{*}" : "{}"))
+    .join("/")
+}
+
+/** The parameters by the names the route has for them: the text may call them otherwise. */
+function namesIn(bound: Bound, operation: Operation): ReadonlyMap<string, string> {
+  const segments = bound.args.value<RoutePath>("path")?.segments ?? []
+  const parameters = segments.filter(({ kind }) => kind !== "static")
+  return new Map([...operation.names.keys()].map((name, index) => [name, parameters[index]?.text ?? name]))
+}
+
+const rows = new Map(operationRows.map((row) => [row.keyword, row]))
+
+/** The operation of a document as if it were written in the text, at its place in the document. */
+function boundOf(operation: Operation, path: string): Bound | undefined {
+  const row = rows.get(operation.method) as Row
+  const { span } = operation
+  const keyword: Word = { kind: "word", text: operation.method, span }
+  const argument: Text = {
+    kind: "text",
+    form: "quoted",
+    parts: [{ kind: "literal", value: path, span }],
+    span,
+  }
+  const end = { file: span.file, start: span.end, end: span.end }
+  const block: Block = { statements: [], open: end, close: end }
+  const statement: Statement = { keyword, args: [argument], block, otherwise: undefined, broken: false, span }
+  const form = row.forms[0]
+  const slot = form?.args[0] as Slot | undefined
+  if (form === undefined || slot === undefined) return undefined
+  const args = new Args([{ slot, argument, value: { segments: segmentsOf(path) } }])
+  const inside = { name: "operation", statements: [], damaged: false, unknown: [] } as const
+  return { row, form, statement, args, block: inside, otherwise: undefined, broken: false }
+}

@@ -1,0 +1,160 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Operation, Requirement } from "../../openapi/api-document.ts"
+import type { Statement, Text, Word } from "../ast.ts"
+import { type Bound, type BoundBlock, headSpan, statementsOf } from "../bind/bound.ts"
+import { bindStatements } from "../bind.ts"
+import type { Described } from "../described.ts"
+import type { RouteSource } from "../routes.ts"
+import { blocks } from "../schema/blocks.ts"
+import { auth } from "../schema/scopes.ts"
+import type { Item } from "./scope.ts"
+
+/** Operations that demand something nobody said what it is here, by what they demand. */
+interface Unmet {
+  readonly described: Described
+  readonly route: string
+  readonly demand: string
+  readonly span: Span
+  count: number
+}
+
+const operationDepth = 4
+
+/** `auth` of operations that their documents demand security for. */
+export class DescribedAuth {
+  readonly #report: Report
+  readonly #made = new Map<Bound, Map<string, Bound>>()
+  readonly #unmet = new Map<string, Unmet>()
+
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  /**
+   * What counts for a route, given the nearest `auth` of the text: that of the operation itself; else what `openapi { security … }` says the
+   * demanded schemes are; else the text's, but never `auth none` where something is demanded. Undefined then: it is reported.
+   */
+  of({ described, scopes, key }: RouteSource, nearest: readonly Item[]): readonly Item[] | undefined {
+    if (described === undefined || nearest.some(({ depth }) => depth === operationDepth)) return nearest
+    const { operation } = described
+    const mappings = statementsOf(described.described.statement.block, "security")
+    const mapped = this.#mapped(operation, mappings)
+    if (mapped.length > 0) {
+      const label = scopes.operation.label
+      return mapped.map((bound) => ({
+        bound,
+        scope: label,
+        depth: operationDepth,
+        via: [],
+        product: undefined,
+      }))
+    }
+    if (!demands(operation)) return nearest
+    const open = nearest.length === 0 || nearest.some(({ bound }) => isNone(bound))
+    if (!open && mappings.length === 0) return nearest
+    this.#note(described.described, operation, key)
+    return undefined
+  }
+
+  /** To be called when all routes were seen. */
+  report(): void {
+    for (const { described, route, demand, span, count } of this.#unmet.values()) {
+      const more =
+        count === 1 ? "" : `, and ${count - 1} more of this document ${count === 2 ? "does" : "do"}`
+      this.#report.add("SP8010", span, `\`${route}\` demands ${demand}${more}`, {
+        related: [{ span: headSpan(described.statement.statement), message: "the document is named here" }],
+      })
+    }
+  }
+
+  #note(described: Described, { security, span }: Operation, route: string): void {
+    const demand = (security ?? []).map(wordsOf).join(" or ")
+    const key = `${described.statement.statement.span.start} ${described.statement.statement.span.file.path} ${demand}`
+    const known = this.#unmet.get(key)
+    if (known === undefined) this.#unmet.set(key, { described, route, demand, span, count: 1 })
+    else known.count += 1
+  }
+
+  #mapped({ security }: Operation, mappings: readonly Bound[]): Bound[] {
+    if (
+      security === undefined ||
+      security.length === 0 ||
+      security.every(({ schemes }) => schemes.length === 0)
+    )
+      return mappings
+        .filter((each) => each.args.value("scheme") === undefined)
+        .map((each) => this.#auth(each, []))
+    return security.flatMap(({ schemes }) => {
+      const [only] = schemes
+      // What demands two schemes at once is met by no list of ways in.
+      if (only === undefined || schemes.length > 1) return []
+      return mappings
+        .filter((each) => each.args.value<string>("scheme") === only.name)
+        .map((each) => this.#auth(each, only.scopes, only.span))
+    })
+  }
+
+  /** The `auth` behind `security SCHEME`, with the scopes that are demanded. */
+  #auth(mapping: Bound, scopes: readonly string[], at?: Span): Bound {
+    let made = this.#made.get(mapping)
+    if (made === undefined) {
+      made = new Map()
+      this.#made.set(mapping, made)
+    }
+    const key = JSON.stringify([...scopes].sort())
+    let bound = made.get(key)
+    if (bound === undefined) {
+      bound = this.#make(mapping, scopes, at ?? headSpan(mapping.statement))
+      made.set(key, bound)
+    }
+    return bound
+  }
+
+  #make(mapping: Bound, scopes: readonly string[], at: Span): Bound {
+    const form = auth.forms[mapping.row.forms.indexOf(mapping.form)] ?? mapping.form
+    const { keyword, args, ...rest } = mapping.statement
+    // The words `SCHEME auth` stand before what `auth` has.
+    const statement: Statement = { ...rest, keyword: { ...keyword, text: "auth" }, args: args.slice(2) }
+    const name = form.block
+    const takesClaims = name !== undefined && blocks[name].rows.some((row) => row.keyword === "claim")
+    if (scopes.length === 0 || name === undefined || !takesClaims)
+      return { ...mapping, row: auth, form, statement }
+    const claim = bindStatements(name, [claimStatement(scopes, at)], undefined, this.#report)
+    const block: BoundBlock = {
+      name,
+      statements: [...(mapping.block?.statements ?? []), ...claim.statements],
+      damaged: mapping.block?.damaged ?? false,
+      unknown: mapping.block?.unknown ?? [],
+    }
+    return { ...mapping, row: auth, form, statement, block }
+  }
+}
+
+/** `claim scope has all "…"`, as if it stood where the document demands the scopes. */
+function claimStatement(scopes: readonly string[], span: Span): Statement {
+  const word = (text: string): Word => ({ kind: "word", text, span })
+  const text = (value: string): Text => ({
+    kind: "text",
+    form: "quoted",
+    parts: value === "" ? [] : [{ kind: "literal", value, span }],
+    span,
+  })
+  const args = [word("scope"), word("has"), word("all"), ...scopes.map(text)]
+  return { keyword: word("claim"), args, block: undefined, otherwise: undefined, broken: false, span }
+}
+
+function demands({ security }: Operation): boolean {
+  return (
+    security !== undefined && security.length > 0 && !security.some(({ schemes }) => schemes.length === 0)
+  )
+}
+
+function isNone({ statement }: Bound): boolean {
+  const [word] = statement.args
+  return word?.kind === "word" && word.text === "none"
+}
+
+function wordsOf({ schemes }: Requirement): string {
+  return schemes.map(({ name }) => `\`${name}\``).join(" and ")
+}

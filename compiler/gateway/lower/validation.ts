@@ -1,0 +1,214 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Content, Parameter } from "../../openapi/api-document.ts"
+import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
+import type { Schemas } from "../../openapi/schema.ts"
+import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { RouteSource, Scope } from "../routes.ts"
+import type { Lowered, StepTable } from "./step.ts"
+
+type Action = "ignore" | "detect" | "prevent"
+type ContentRule = StepOf<"validate-content">["types"][number]
+type Direction = "request" | "response"
+
+const bytesDefault = 1_000_000
+
+/** Steps that judge the messages of routes by what their documents say. */
+export class Validation {
+  readonly #schemas: PlanSchemas
+  readonly #steps: StepTable
+  readonly #report: Report
+  readonly #told = new Set<Bound>()
+
+  constructor(schemas: PlanSchemas, steps: StepTable, report: Report) {
+    this.#schemas = schemas
+    this.#steps = steps
+    this.#report = report
+  }
+
+  /** The steps for one direction; none where nobody asked for them. `chain`: scopes of the route from inside. */
+  steps(source: RouteSource, chain: readonly (Scope | undefined)[], direction: Direction): Lowered[] {
+    const statement = this.#nearest(chain, direction)
+    if (statement === undefined) return []
+    if (source.described === undefined) {
+      // An extra operation of a described API is judged by nothing; nobody asked for it alone.
+      const own = statementsOf(source.scopes.operation.block, "validate").includes(statement)
+      if (own || !source.inDescribed) this.#reportUndescribed(statement)
+      return []
+    }
+    const settings = new Settings(statement)
+    const made = direction === "request" ? this.#request(source, settings) : this.#response(source, settings)
+    return made.map((step) => this.#steps.add(step, headSpan(statement.statement)))
+  }
+
+  #nearest(chain: readonly (Scope | undefined)[], direction: Direction): Bound | undefined {
+    for (const scope of chain) {
+      const [first, second] = statementsOf(scope?.block, "validate").filter(({ statement }) => {
+        const [word] = statement.args
+        return word?.kind === "word" && word.text === direction
+      })
+      if (second !== undefined && !this.#told.has(second)) {
+        this.#told.add(second)
+        this.#report.add("SP2008", headSpan(second.statement), `\`validate ${direction}\` is there twice`)
+      }
+      if (first !== undefined) return first
+    }
+    return undefined
+  }
+
+  #reportUndescribed(statement: Bound): void {
+    if (this.#told.has(statement)) return
+    this.#told.add(statement)
+    this.#report.add(
+      "SP8012",
+      headSpan(statement.statement),
+      "no document describes what is to be judged here",
+    )
+  }
+
+  #request({ described }: RouteSource, settings: Settings): Judging[] {
+    if (described === undefined) return []
+    const { operation, document, names } = described
+    const judging: Judging[] = []
+    const action = settings.action("parameters")
+    const unspecified = {
+      query: settings.action("unknown-query", "ignore"),
+      header: settings.action("unknown-headers", "ignore"),
+    }
+    const parameters = operation.parameters.map((each) => ({
+      in: each.in,
+      name: each.in === "path" ? (names.get(each.name) ?? each.name) : each.name,
+      required: each.required,
+      style: each.style,
+      explode: each.explode,
+      ...this.#schema(document.schemas, each.schema, "request"),
+      action,
+    }))
+    if (
+      (parameters.length > 0 && action !== "ignore") ||
+      unspecified.query !== "ignore" ||
+      unspecified.header !== "ignore"
+    )
+      judging.push({
+        kind: "validate-parameters",
+        parameters: parameters.sort(inOrder),
+        unspecified,
+        ...settings.errors,
+      })
+    const { body } = operation
+    if (body === undefined && !settings.says("unknown-content")) return judging
+    const content = settings.action("content")
+    const types = (body?.contents ?? []).flatMap((each) =>
+      this.#rules(each, document.schemas, "request", content),
+    )
+    const missing = body?.required === true && content !== "ignore" ? { onMissing: content } : {}
+    return [...judging, ...settings.content("request", types, missing)]
+  }
+
+  #response({ described }: RouteSource, settings: Settings): Judging[] {
+    if (described === undefined) return []
+    const { operation, document } = described
+    const judging: Judging[] = []
+    const unspecified = settings.action("status", "ignore")
+    const codes = operation.responses.map(({ status }) => status)
+    if (unspecified !== "ignore" && !codes.includes("default"))
+      judging.push({
+        kind: "validate-status",
+        codes: [...codes].sort().map((code) => ({ code, action: "ignore" as const })),
+        unspecified,
+        ...settings.errors,
+      })
+    const content = settings.action("content")
+    const types = operation.responses.flatMap(({ status, contents }) =>
+      contents
+        .flatMap((each) => this.#rules(each, document.schemas, "response", content))
+        .map((rule) => ({ ...rule, status })),
+    )
+    return types.length === 0 ? judging : [...judging, ...settings.content("response", types, {})]
+  }
+
+  #rules(content: Content, schemas: Schemas, direction: Direction, action: Action): ContentRule[] {
+    const { media } = content
+    const as = formOf(media)
+    const judged = as === "any" || as === "xml" ? {} : this.#schema(schemas, content.schema, direction)
+    if (!/^(?:\*|application)\/\*/.test(media) || content.schema === undefined)
+      return [{ media, as, ...judged, action }]
+    // A range says nothing of how to read what comes; of what can come only JSON is what schemas speak of.
+    const json = {
+      media: "application/json",
+      as: "json" as const,
+      ...this.#schema(schemas, content.schema, direction),
+    }
+    return [
+      { ...json, action },
+      { media, as, action },
+    ]
+  }
+
+  #schema(schemas: Schemas, key: Parameter["schema"], direction: Direction): { schema?: string } {
+    return key === undefined ? {} : { schema: this.#schemas.use(schemas, key, direction) }
+  }
+}
+
+type Judging = StepOf<"validate-content"> | StepOf<"validate-parameters"> | StepOf<"validate-status">
+
+/** What a `validate` statement says, its defaults filled in. */
+class Settings {
+  readonly #block: Bound["block"]
+  readonly #action: Action
+
+  constructor({ block, args }: Bound) {
+    this.#block = block
+    this.#action = args.value<Action>("action") ?? "prevent"
+  }
+
+  action(keyword: string, byDefault: Action = this.#action): Action {
+    return statementOf(this.#block, keyword)?.args.value<Action>("action") ?? byDefault
+  }
+
+  says(keyword: string): boolean {
+    return statementOf(this.#block, keyword) !== undefined
+  }
+
+  get errors(): { errors?: string } {
+    const variable = statementOf(this.#block, "errors")?.args.value<string>("variable")
+    return variable === undefined ? {} : { errors: variable }
+  }
+
+  /** The step for bodies, where there is something to do. */
+  content(
+    message: Direction,
+    types: readonly ContentRule[],
+    missing: { onMissing?: Action },
+  ): StepOf<"validate-content">[] {
+    const content = this.action("content")
+    const onUnspecified = this.action("unknown-content", content)
+    const size = statementOf(this.#block, "size")?.args
+    const onSize = size?.value<Action>("action") ?? content
+    if (content === "ignore" && onUnspecified === "ignore" && onSize === "ignore") return []
+    return [
+      {
+        kind: "validate-content",
+        message,
+        bytesMax: size?.value<number>("size") ?? bytesDefault,
+        onSize,
+        onUnspecified,
+        ...missing,
+        types: [...types],
+        ...this.errors,
+      },
+    ]
+  }
+}
+
+function formOf(media: string): ContentRule["as"] {
+  const essence = media.split(";", 1)[0]?.trim() ?? ""
+  if (/^(?:application\/json|[\w.+-]+\/[\w.+-]+\+json)$/.test(essence)) return "json"
+  if (/^(?:(?:application|text)\/xml|[\w.+-]+\/[\w.+-]+\+xml)$/.test(essence)) return "xml"
+  if (essence === "application/x-www-form-urlencoded") return "form"
+  return essence === "multipart/form-data" ? "multipart" : "any"
+}
+
+function inOrder(a: { in: string; name: string }, b: { in: string; name: string }): number {
+  return `${a.in} ${a.name}` < `${b.in} ${b.name}` ? -1 : 1
+}

@@ -1,0 +1,125 @@
+import { oneOf, optional, type Row, slot, word } from "./row.ts"
+
+const actions = ["prevent", "detect", "ignore"]
+const action = slot("action", "choice", { choices: actions })
+
+/** What happens to messages with one kind of fault. */
+function fault(keyword: string, byDefault: string, docs: string): Row {
+  return { keyword, forms: [{ args: [action] }], byDefault, docs, example: `${keyword} detect` }
+}
+
+const size: Row = {
+  keyword: "size",
+  forms: [
+    {
+      args: [
+        slot("size", "size", { min: 1, max: 1_073_741_824 }),
+        optional(slot("action", "choice", { choices: actions })),
+      ],
+    },
+  ],
+  byDefault: "1MB, and what happens to a larger body is what happens to its content",
+  docs: "Largest body that is judged, and what happens to a larger one.",
+  example: "size 100KB prevent",
+}
+
+const errors: Row = {
+  keyword: "errors",
+  forms: [{ args: [slot("variable", "value-name")] }],
+  byDefault: "no variable",
+  docs: "The variable that gets the list of all that was found.",
+  example: "errors found",
+}
+
+export const validateRequestRows: readonly Row[] = [
+  fault(
+    "parameters",
+    "as the statement says",
+    "Parameters in path, query, header and cookies that are missing or do not fit their schemas.",
+  ),
+  fault("content", "as the statement says", "Bodies that are missing or do not fit their schemas."),
+  fault("unknown-content", "as `content`", "Bodies of media types the document does not have."),
+  fault("unknown-query", "ignore", "Query parameters the document does not have."),
+  fault(
+    "unknown-headers",
+    "ignore",
+    "Headers the document does not have; those everybody sends are left out.",
+  ),
+  size,
+  errors,
+]
+
+export const validateResponseRows: readonly Row[] = [
+  fault("content", "as the statement says", "Bodies that do not fit their schemas."),
+  fault(
+    "unknown-content",
+    "as `content`",
+    "Bodies of media types the document does not have for the status.",
+  ),
+  fault("status", "ignore", "Statuses the document does not have."),
+  size,
+  errors,
+]
+
+/** Of API, version and operation. */
+export const validateRow: Row = {
+  keyword: "validate",
+  several: 2,
+  forms: [
+    { args: [word("request"), optional(action)], block: "validate request" },
+    { args: [word("response"), optional(action)], block: "validate response" },
+  ],
+  byDefault: "nothing is judged",
+  docs: "Judges requests or responses by the API's OpenAPI document: `prevent` answers 400 (502 for a response) with all that is wrong, `detect` notes it. The nearest block decides.",
+  example: "validate request { unknown-query prevent }",
+}
+
+/** Of API, version and operation. */
+export const mockRow: Row = {
+  keyword: "mock",
+  forms: [
+    {
+      args: [
+        optional(slot("status", "status", { min: 200, max: 599 })),
+        optional(slot("media", "constant", { label: '"MEDIA/TYPE"', max: 256 })),
+      ],
+    },
+  ],
+  byDefault: "the first success of the document, in JSON where there is some",
+  docs: "Answers what the API's OpenAPI document has as example, else what fits its schema, instead of asking a backend.",
+  example: 'mock 200 "application/json"',
+}
+
+/** Of operations. */
+export const extraRow: Row = {
+  keyword: "extra",
+  forms: [{ args: [] }],
+  docs: "The operation is there besides those of the API's OpenAPI document.",
+  example: "extra",
+}
+
+/** Of API and version. */
+export const openapiRow: Row = {
+  keyword: "openapi",
+  forms: [{ args: [slot("file", "constant", { label: '"FILE"', max: 1024 })], block: "openapi" }],
+  docs: "An OpenAPI document (2.0, 3.0, 3.1; JSON or YAML), relative to this file. Its operations become routes; operations of the text with the same method and path add to them.",
+  example: 'openapi "models/catalog.openapi.yaml"',
+}
+
+/** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
+export function securityRow(auth: Row): Row {
+  return {
+    keyword: "security",
+    several: 100,
+    forms: auth.forms.map(({ args, ...form }) => ({
+      ...form,
+      args: [
+        oneOf([word("none")], [slot("scheme", "claim", { label: "SCHEME", max: 256 })]),
+        word("auth"),
+        ...args,
+      ],
+    })),
+    docs: "What a security scheme of the document is here. Operations that demand it get this `auth`; scopes they demand are asked of its tokens. `none` is for operations that demand nothing.",
+    example: "security bearerAuth auth jwt acme",
+  }
+}

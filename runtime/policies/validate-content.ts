@@ -1,0 +1,129 @@
+import type { StepOf } from "../plan/steps.ts"
+import { formValue, multipartValue } from "../validation/body-value.ts"
+import { fitOf, type MediaType, mediaTypeOf } from "../validation/media-type.ts"
+import type { Validator } from "../validation/schema-set.ts"
+import { textShape } from "../validation/shape.ts"
+import { Refused } from "./answer.ts"
+import type { Exchange, MessageBody } from "./exchange.ts"
+import { messageOf } from "./message.ts"
+import type { Policy } from "./policy.ts"
+import { Violations } from "./violations.ts"
+import { readXml, XmlProblem } from "./xml-reading.ts"
+
+type Plan = StepOf<"validate-content">
+
+interface Rule {
+  readonly range: MediaType
+  readonly status: string | undefined
+  readonly as: Plan["types"][number]["as"]
+  readonly action: Plan["types"][number]["action"]
+  readonly validator: Validator | undefined
+}
+
+/** Judges a body: that it is there, its size, its media type, and what it holds. */
+export const validateContent: Policy<"validate-content"> = (plan, provision) => {
+  const message = messageOf(plan.message)
+  provision.need(message.needs)
+  const rules = plan.types.map(({ media, status, as, schema, action }): Rule => {
+    const range = mediaTypeOf(media)
+    if (range === undefined) throw new Error(`\`${media}\` is no media type`)
+    return {
+      range,
+      status,
+      as,
+      action,
+      validator: schema === undefined ? undefined : provision.schema(schema),
+    }
+  })
+  return (exchange) => {
+    const violations = new Violations()
+    const body = message.body(exchange)
+    const add = (action: Rule["action"], text: string, pointer = ""): void =>
+      violations.add(action, { in: "body", pointer, message: text })
+    if (!body.present) {
+      if (plan.onMissing !== undefined) add(plan.onMissing, "is required")
+    } else if (body.content.length > plan.bytesMax) add(plan.onSize, `has more than ${plan.bytesMax} bytes`)
+    else {
+      const written = message.headers(exchange).get("content-type")
+      const known = rulesFor(rules, plan.message === "response" ? exchange.response?.status : undefined)
+      const rule = bestOf(known, written)
+      if (rule !== undefined) judge(rule, body, written ?? "", violations)
+      else if (known.length > 0 || rules.length === 0 || plan.message === "request")
+        add(
+          plan.onUnspecified,
+          written === undefined ? "has no Content-Type" : "has a Content-Type that is not expected",
+        )
+    }
+    return settle(violations, exchange, plan)
+  }
+}
+
+function settle(violations: Violations, exchange: Exchange, plan: Plan): ReturnType<Violations["settle"]> {
+  return violations.settle(exchange, plan.message, plan.errors)
+}
+
+/** The rules for a status: those that name it, else its class, else the default; rules without status are for any. */
+function rulesFor(rules: readonly Rule[], status: number | undefined): readonly Rule[] {
+  const any = rules.filter((rule) => rule.status === undefined)
+  if (status === undefined || any.length === rules.length) return any
+  for (const wanted of [String(status), `${Math.trunc(status / 100)}xx`, "default"]) {
+    const found = rules.filter((rule) => rule.status === wanted)
+    if (found.length > 0) return [...found, ...any]
+  }
+  return any
+}
+
+function bestOf(rules: readonly Rule[], written: string | undefined): Rule | undefined {
+  const type = written === undefined ? undefined : mediaTypeOf(written)
+  if (type === undefined) return undefined
+  let best: Rule | undefined
+  let bestFit = 0
+  for (const rule of rules) {
+    const fit = fitOf(rule.range, type)
+    if (fit > bestFit) {
+      best = rule
+      bestFit = fit
+    }
+  }
+  return best
+}
+
+function judge(rule: Rule, body: MessageBody, contentType: string, violations: Violations): void {
+  const { action, validator } = rule
+  if (action === "ignore") return
+  const read = valueOfBody(rule, body, contentType)
+  if ("problem" in read) violations.add(action, { in: "body", pointer: "", message: read.problem })
+  else if (validator !== undefined && "value" in read)
+    for (const { pointer, message } of validator.validate(read.value))
+      violations.add(action, { in: "body", pointer, message })
+}
+
+type Read = { readonly value: unknown } | { readonly problem: string } | object
+
+/** What the schema judges; nothing where the body is only looked at for its form. */
+function valueOfBody({ as, validator }: Rule, body: MessageBody, contentType: string): Read {
+  const shape = validator?.shape ?? textShape
+  switch (as) {
+    case "json":
+      try {
+        return { value: body.json() }
+      } catch (error) {
+        if (error instanceof Refused) return { problem: "is not JSON" }
+        throw error
+      }
+    case "xml":
+      try {
+        readXml(body.text())
+        return {}
+      } catch (error) {
+        if (error instanceof XmlProblem) return { problem: `is not well-formed XML: it ${error.message}` }
+        throw error
+      }
+    case "form":
+      return formValue(body.text(), shape)
+    case "multipart":
+      return multipartValue(body.content, contentType, shape)
+    case "any":
+      return {}
+  }
+}

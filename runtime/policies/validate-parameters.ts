@@ -1,0 +1,97 @@
+import type { StepOf } from "../plan/steps.ts"
+import { type Pair, pairsOf } from "../validation/pairs.ts"
+import {
+  belongsTo,
+  type ParameterForm,
+  type ParameterValue,
+  queryValue,
+  textParameter,
+} from "../validation/parameter-value.ts"
+import type { Validator } from "../validation/schema-set.ts"
+import { type Shape, textShape } from "../validation/shape.ts"
+import { cookieValues } from "./cookies.ts"
+import type { Exchange } from "./exchange.ts"
+import type { Policy } from "./policy.ts"
+import { Violations } from "./violations.ts"
+
+type RulePlan = StepOf<"validate-parameters">["parameters"][number]
+
+interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action"> {
+  readonly validator: Validator | undefined
+  readonly shape: Shape
+}
+
+/** Fields clients and what stands before us send of their own accord (RFC 9110, Fetch, trace context): nobody describes them. */
+const ordinary =
+  /^(?:accept|accept-.*|access-control-.*|authorization|cache-control|connection|content-.*|cookie|date|dnt|expect|forwarded|from|host|if-.*|max-forwards|origin|pragma|priority|prefer|proxy-.*|range|referer|sec-.*|te|trace(?:parent|state)|trailer|transfer-encoding|upgrade|upgrade-insecure-requests|user-agent|via|x-forwarded-.*|x-real-ip|x-request-id)$/
+
+/** Judges the parameters of a request, in the path, the query, the header and the cookies. */
+export const validateParameters: Policy<"validate-parameters"> = (plan, provision) => {
+  const rules = plan.parameters.map((rule): Rule => {
+    const validator = rule.schema === undefined ? undefined : provision.schema(rule.schema)
+    return { ...rule, validator, shape: validator?.shape ?? textShape }
+  })
+  const { unspecified, errors } = plan
+  return (exchange) => {
+    const violations = new Violations()
+    const pairs = pairsOf(exchange.query.text)
+    for (const rule of rules) {
+      if (rule.action !== "ignore") judge(rule, valueIn(exchange, rule, pairs), violations)
+    }
+    if (unspecified.query !== "ignore")
+      for (const name of unknownPairs(pairs, rules))
+        violations.add(unspecified.query, { in: "query", pointer: name, message: "is not expected" })
+    if (unspecified.header !== "ignore")
+      for (const name of unknownHeaders(exchange, rules))
+        violations.add(unspecified.header, { in: "header", pointer: name, message: "is not expected" })
+    return violations.settle(exchange, "request", errors)
+  }
+}
+
+function valueIn(exchange: Exchange, rule: Rule, pairs: readonly Pair[]): ParameterValue {
+  const { name, shape } = rule
+  if (rule.in === "query") return queryValue(rule, shape, pairs)
+  const texts =
+    rule.in === "path"
+      ? [exchange.parameters[name] ?? ""]
+      : rule.in === "header"
+        ? linesOf(exchange, name.toLowerCase())
+        : cookieValues(exchange.headers.get("cookie"), name)
+  return texts.length === 0 ? undefined : textParameter(rule, shape, texts.join(","))
+}
+
+function linesOf({ headers }: Exchange, name: string): string[] {
+  const lines: string[] = []
+  for (let at = 0; at < headers.flat.length; at += 2)
+    if (headers.flat[at] === name) lines.push(headers.flat[at + 1] as string)
+  return lines
+}
+
+function judge(
+  { in: place, name, required, action, validator }: Rule,
+  read: ParameterValue,
+  violations: Violations,
+): void {
+  const add = (message: string, inside = ""): void =>
+    violations.add(action, { in: place, pointer: `${name}${inside}`, message })
+  if (read === undefined) {
+    if (required) add("is required")
+  } else if ("problem" in read) add(read.problem)
+  else for (const { pointer, message } of validator?.validate(read.value) ?? []) add(message, pointer)
+}
+
+const namesShown = 20
+
+function unknownPairs(pairs: readonly Pair[], rules: readonly Rule[]): Set<string> {
+  const known = rules.filter((rule) => rule.in === "query")
+  const names = pairs
+    .map(({ name }) => name)
+    .filter((name) => !known.some((rule) => belongsTo(rule, rule.shape, name)))
+  return new Set([...new Set(names)].slice(0, namesShown).map((name) => name.slice(0, 100)))
+}
+
+function unknownHeaders({ headers }: Exchange, rules: readonly Rule[]): Set<string> {
+  const known = new Set(rules.flatMap((rule) => (rule.in === "header" ? [rule.name.toLowerCase()] : [])))
+  const names = headers.flat.filter((name, at) => at % 2 === 0 && !known.has(name) && !ordinary.test(name))
+  return new Set(names.slice(0, namesShown))
+}

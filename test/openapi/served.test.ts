@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
+import type { Finished } from "../../runtime/gateway/observer.ts"
+import { createVerifier } from "../../runtime/identity/issuer.ts"
+import { createKeyTable } from "../../runtime/identity/keys.ts"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
+
+const document = `
+openapi: 3.0.3
+info: { title: Orders, version: "1" }
+paths:
+  /orders:
+    get:
+      parameters:
+        - { name: limit, in: query, schema: { type: integer, maximum: 100 } }
+        - { name: ids, in: query, explode: false, schema: { type: array, items: { type: integer } } }
+        - { name: filter, in: query, style: deepObject, schema: { type: object, properties: { open: { type: boolean } }, additionalProperties: false } }
+        - { name: X-Page, in: header, schema: { type: integer } }
+        - { name: session, in: cookie, required: true, schema: { type: string, minLength: 4 } }
+      responses:
+        "200": { description: ok, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Order" } } } } }
+    post:
+      requestBody:
+        required: true
+        content:
+          application/json: { schema: { $ref: "#/components/schemas/Order" } }
+          application/x-www-form-urlencoded: { schema: { $ref: "#/components/schemas/Order" } }
+          multipart/form-data: { schema: { type: object, required: [file], properties: { file: { type: string, maxLength: 3 }, count: { type: integer } } } }
+          application/xml: {}
+      responses: { "201": { description: made } }
+  /orders/{order-id}:
+    get:
+      parameters: [{ name: order-id, in: path, required: true, schema: { type: string, pattern: "^[a-z]+$" } }]
+      responses: { default: { description: any, content: { application/json: { schema: { $ref: "#/components/schemas/Order" } } } } }
+components:
+  schemas:
+    Order:
+      type: object
+      required: [id, item]
+      additionalProperties: false
+      properties:
+        id: { type: integer, readOnly: true }
+        item: { type: string }
+        count: { type: integer, minimum: 1 }
+        parts: { type: array, items: { $ref: "#/components/schemas/Order" } }
+`
+const text = (backend: string, port: number): string => `
+gateway g { listen 127.0.0.1:${port} }
+api judged {
+  path "/judged"
+  auth none
+  backend "${backend}"
+  openapi "orders.yaml"
+  validate request { unknown-query prevent; size 1KB }
+  validate response { status prevent }
+  GET "/orders/{id}" { validate request detect { errors found } }
+}
+api mocked { path "/mocked"; auth none; mock; openapi "orders.yaml" }
+`
+
+let upstream: Upstream
+let gateway: Gateway
+let base: string
+const finished: Finished[] = []
+/** What the backend answers next. */
+let answer = { status: 201, type: "text/plain", body: "" }
+
+beforeAll(async () => {
+  upstream = await startUpstream((_, response) => {
+    response.writeHead(answer.status, { "content-type": answer.type })
+    response.end(answer.body)
+  })
+  const port = await freePort()
+  base = `http://127.0.0.1:${port}`
+  const files = new MemoryFiles([
+    ["gateway.conf", text(upstream.url, port)],
+    ["orders.yaml", document],
+  ])
+  const { plan, diagnostics } = compile(files, "gateway.conf")
+  if (plan === undefined) throw new Error(JSON.stringify(diagnostics.map(({ detail }) => detail)))
+  gateway = createGateway({
+    createVerifier: (settings) => createVerifier(settings),
+    createKeyTable,
+    limiter: createMemoryLimiter(),
+    authorizerOf: () => ({ check: () => ({ allowed: false, revision: 0 }) }),
+    observer: { finished: (each) => finished.push(each) },
+    environment: {},
+    folder: process.cwd(),
+  })
+  await gateway.apply(plan)
+})
+
+afterAll(async () => {
+  await gateway.close(0)
+  await upstream.close()
+})
+
+interface Problem {
+  readonly type: string
+  readonly status: number
+  readonly errors?: readonly { readonly in: string; readonly pointer: string; readonly message: string }[]
+}
+
+async function errorsOf(path: string, init: RequestInit = {}): Promise<string[]> {
+  const response = await fetch(`${base}/judged${path}`, { headers: { cookie: "session=abcd" }, ...init })
+  if (response.status === 201) return []
+  const problem = (await response.json()) as Problem
+  expect(response.headers.get("content-type")).toBe("application/problem+json")
+  expect(problem.type).toBe("urn:sallyport:problem:invalid-request")
+  return [
+    String(response.status),
+    ...(problem.errors ?? []).map((each) => `${each.in} ${each.pointer}: ${each.message}`),
+  ]
+}
+
+const post = (body: string | Buffer, type: string): RequestInit => ({
+  method: "POST",
+  body: typeof body === "string" ? body : new Uint8Array(body),
+  headers: { "content-type": type },
+})
+
+describe("requests", () => {
+  beforeAll(() => {
+    answer = { status: 201, type: "text/plain", body: "" }
+  })
+
+  test.each<[string, string, RequestInit, string[]]>([
+    [
+      "right JSON",
+      "/orders",
+      post('{"item":"a","parts":[{"item":"b"}]}', "application/json; charset=utf-8"),
+      [],
+    ],
+    [
+      "all mistakes of JSON",
+      "/orders",
+      post('{"parts":[{"item":1,"x":1}],"count":0}', "application/json"),
+      [
+        "400",
+        "body /item: is required",
+        "body /count: must be >= 1",
+        "body /parts/0/x: is not expected",
+        "body /parts/0/item: must be string",
+      ],
+    ],
+    ["what is no JSON", "/orders", post("{", "application/json"), ["400", "body : is not JSON"]],
+    ["no body", "/orders", { method: "POST" }, ["400", "body : is required"]],
+    [
+      "another type",
+      "/orders",
+      post("x", "text/plain"),
+      ["400", "body : has a Content-Type that is not expected"],
+    ],
+    ["a form", "/orders", post("item=a&count=2", "application/x-www-form-urlencoded"), []],
+    [
+      "a wrong form",
+      "/orders",
+      post("item=a&count=0", "application/x-www-form-urlencoded"),
+      ["400", "body /count: must be >= 1"],
+    ],
+    ["XML", "/orders", post("<a/>", "application/xml"), []],
+    [
+      "broken XML",
+      "/orders",
+      post("<a>", "text/xml"),
+      ["400", "body : has a Content-Type that is not expected"],
+    ],
+    [
+      "too large",
+      "/orders",
+      post(`{"item":"${"a".repeat(2000)}"}`, "application/json"),
+      ["400", "body : has more than 1024 bytes"],
+    ],
+    [
+      "parameters",
+      "/orders?limit=101&ids=1,x&filter[open]=maybe&filter[x]=1&other=1",
+      { headers: { "x-page": "one", cookie: "session=a" } },
+      [
+        "400",
+        "cookie session: must NOT have fewer than 4 characters",
+        "header X-Page: must be integer",
+        "query filter/x: is not expected",
+        "query filter/open: must be boolean",
+        "query ids/1: must be integer",
+        "query limit: must be <= 100",
+        "query other: is not expected",
+      ],
+    ],
+    ["no cookie", "/orders", { headers: {} }, ["400", "cookie session: is required"]],
+  ])("%s", async (_, path, init, expected) => {
+    expect(await errorsOf(path, init)).toEqual(expected)
+  })
+
+  test("a form of parts", async () => {
+    const form = new FormData()
+    form.set("file", new Blob(["abcd"]), "a.bin")
+    form.set("count", "x")
+    const response = await fetch(`${base}/judged/orders`, { method: "POST", body: form })
+    const { errors } = (await response.json()) as Problem
+    expect(errors?.map(({ pointer, message }) => `${pointer} ${message}`).sort()).toEqual([
+      "/count must be integer",
+      "/file must NOT have more than 3 characters",
+    ])
+  })
+
+  test("what is judged goes on byte for byte", async () => {
+    const body = '{ "item" : "a" }\n'
+    await fetch(`${base}/judged/orders`, post(body, "application/json"))
+    expect(upstream.requests.at(-1)?.body).toBe(body)
+  })
+})
+
+describe("answers", () => {
+  const get = async (path: string): Promise<Response> =>
+    fetch(`${base}/judged${path}`, { headers: { cookie: "session=abcd" } })
+
+  test("that fit go through", async () => {
+    answer = { status: 200, type: "application/json", body: '[{"id":1,"item":"a"}]' }
+    const response = await get("/orders")
+    expect([response.status, await response.text()]).toEqual([200, '[{"id":1,"item":"a"}]'])
+  })
+
+  test.each([
+    [
+      "a body that does not fit",
+      { status: 200, type: "application/json", body: '[{"item":"a"}]' },
+      "/0/id is required",
+    ],
+    [
+      "a type that is not described",
+      { status: 200, type: "text/html", body: "x" },
+      "has a Content-Type that is not expected",
+    ],
+    ["a status that is not described", { status: 206, type: "application/json", body: "[]" }, "206"],
+  ])("%s: 502, the reason is in the log alone", async (_, next, reason) => {
+    answer = next
+    const response = await get("/orders")
+    const body = await response.text()
+    expect(response.status).toBe(502)
+    expect(body).not.toContain("required")
+    expect(body).not.toContain("errors")
+    expect(finished.at(-1)?.cause).toContain(reason)
+  })
+
+  test("what is only noted goes through", async () => {
+    answer = { status: 200, type: "application/json", body: '{"id":1,"item":"a"}' }
+    const response = await get("/orders/UPPER")
+    expect(response.status).toBe(200)
+  })
+})
+
+test("mocks answer examples and samples", async () => {
+  const list = await fetch(`${base}/mocked/orders`)
+  const order = { id: 0, item: "text", count: 1, parts: [{ id: 0, item: "text" }] }
+  expect([list.status, await list.json()]).toEqual([200, [order]])
+  const made = await fetch(`${base}/mocked/orders`, { method: "POST" })
+  expect([made.status, await made.text()]).toEqual([201, ""])
+})
