@@ -50,6 +50,7 @@ export type PlanDraft = Partial<
   /** URL by name, or the whole backend. */
   backends?: Record<string, string | PlanBody["backends"][string]>
   routes: RouteDraft[]
+  schemas?: PlanBody["schemas"]
   origins?: Record<string, string>
 }
 
@@ -83,6 +84,7 @@ export function planOf(draft: PlanDraft): Plan {
     routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),
     steps,
     models: draft.stores === undefined ? {} : { [digestOf(model)]: lowerModel(model) },
+    schemas: draft.schemas ?? {},
   }
   const read = readPlan({ format: 1, digest: digestOf(body), plan: body, origins: draft.origins ?? {} })
   if ("problems" in read) throw new Error(JSON.stringify(read.problems, undefined, 1))
