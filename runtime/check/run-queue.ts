@@ -73,7 +73,8 @@ export class RunQueue {
 
   /** Runs for a first slice. The clock is first read after some steps: most questions never ask it. */
   runOnce(work: Pick<Work<unknown>, "run">): Progress {
-    return this.#run(work, firstSliceMs)
+    // With others at work it is one of several already, perhaps of several in this very turn.
+    return this.#run(work, this.#waiting.length === 0 ? firstSliceMs : sliceMs)
   }
 
   #run(work: Pick<Work<unknown>, "run">, ms: number): Progress {
