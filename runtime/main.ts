@@ -231,17 +231,22 @@ function reportOf(
   keeper: PlanKeeper,
   gateway: Gateway | undefined,
   listeners: EngineListeners | undefined,
-  { issued, usage }: Metering,
+  { issued, usage, quotas }: Metering,
 ): ProcessReport {
   const { serial, error } = keeper
   const subscriptions = gateway === undefined ? null : issued.revision
-  return { ...processState({ keeper, gateway, listeners, issued, usage }), serial, error, subscriptions }
+  return {
+    ...processState({ keeper, gateway, listeners, issued, usage, quotas }),
+    serial,
+    error,
+    subscriptions,
+  }
 }
 
 function makeGateway(
   settings: RuntimeSettings,
   stores: PlanStores,
-  { issued }: Metering,
+  { issued, quotas }: Metering,
   observer: Observer,
 ): Gateway {
   const { log } = settings
@@ -249,6 +254,7 @@ function makeGateway(
     createVerifier: verifierMaker(log),
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
+    quotas,
     authorizerOf: (plan) => stores.authorizerOf(plan),
     observer,
     environment: settings.env,

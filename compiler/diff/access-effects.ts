@@ -1,12 +1,19 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import { countWordsOf } from "./access-words.ts"
 import { breaking, closes, type Finding, opens } from "./finding.ts"
-import { durationWords, limitKeyWords, listWords } from "./words.ts"
+import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Effects<Kinds extends StepKind> = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding
 }
-type Kinds = "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "limit-concurrency"
+type Kinds =
+  | "validate-jwt"
+  | "cors"
+  | "check-header"
+  | "ip-filter"
+  | "rate-limit"
+  | "quota"
+  | "limit-concurrency"
 
 /** What it means that a step that decides who may pass is there now. */
 export const accessAdded: Effects<Kinds> = {
@@ -28,6 +35,10 @@ export const accessAdded: Effects<Kinds> = {
     closes(
       `more than ${countWordsOf(callsMax)} calls in ${periodWords(periodSeconds)} by ${limitKeyWords(keys)} are refused with 429`,
     ),
+  quota: ({ callsMax, bytesMax, keys }) =>
+    closes(
+      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${callsMax} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
+    ),
   "limit-concurrency": ({ max }) => closes(`more than ${max} requests at a time are refused with 429`),
 }
 
@@ -40,6 +51,7 @@ export const accessRemoved: Effects<Kinds> = {
   "ip-filter": ({ action }) =>
     opens(action === "allow" ? "callers from every network pass" : "callers from these networks pass"),
   "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
+  quota: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
   "limit-concurrency": () => opens("any number of requests may be served at a time"),
 }
 

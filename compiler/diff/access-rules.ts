@@ -5,7 +5,7 @@ import { countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { scopeOfCounter } from "./match-steps.ts"
 import { listChanges } from "./same.ts"
-import { limitKeyWords, listWords } from "./words.ts"
+import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -97,6 +97,31 @@ export const accessRules = {
     totalHeader: namesOnly,
     totalVariable: namesOnly,
   } satisfies FieldRules<Fields<"rate-limit">>,
+  quota: {
+    callsMax: (before, after) => volumeChange(before, after, (max) => `${max} calls`),
+    bytesMax: (before, after) => volumeChange(before, after, sizeWords),
+    periodSeconds: (before, after) => {
+      const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
+      return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
+    },
+    startsAt: () => opens("periods begin at other times, and what was used begins anew"),
+    keys: (before, after) =>
+      opens(`each ${keysWords(after)} has a quota of its own, not each ${keysWords(before)}`),
+    counter: (before, after) =>
+      scopeOfCounter(before) === scopeOfCounter(after)
+        ? opens("what was used begins anew")
+        : opens(
+            `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
+          ),
+    countIf: (_, after) =>
+      after === undefined
+        ? closes("every call counts now")
+        : opens("only calls that fit the condition count"),
+    increment: (before, after) => {
+      const words = `a call counts ${countWordsOf(after ?? 1)}, not ${countWordsOf(before ?? 1)}`
+      return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
+    },
+  } satisfies FieldRules<Fields<"quota">>,
   "limit-concurrency": {
     counter: () => neutral("who is inside is counted anew"),
     key: () => opens("who is inside is counted by something else"),
@@ -110,6 +135,20 @@ export const accessRules = {
 
 function keysWords(keys: readonly LimitKey[]): string {
   return `\`${limitKeyWords(keys)}\``
+}
+
+function volumeChange(
+  before: number | undefined,
+  after: number | undefined,
+  words: (max: number) => string,
+): Finding {
+  const [old, next] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
+  const told = `${after === undefined ? "any number" : words(after)} may be used of a period, not ${before === undefined ? "any number" : words(before)}`
+  return next > old ? opens(told) : closes(told)
+}
+
+function quotaPeriod(seconds: number): string {
+  return seconds === 0 ? "all time" : durationWords(seconds * 1000)
 }
 
 /** Whether a number is larger, or may be because it is found per request. */

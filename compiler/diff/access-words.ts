@@ -1,7 +1,7 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { ClaimRule, Count, CredentialSource, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Text } from "../../runtime/plan/text.ts"
-import { durationWords, limitKeyWords, textWords } from "./words.ts"
+import { durationWords, limitKeyWords, sizeWords, textWords } from "./words.ts"
 
 type Lists = { readonly list: (ids: readonly string[]) => string }
 type WordsOf<Kinds extends StepKind> = {
@@ -20,7 +20,7 @@ export function blockWords(statements: readonly string[]): string {
 
 /** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
 export const accessWords: WordsOf<
-  "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "limit-concurrency"
+  "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "quota" | "limit-concurrency"
 > = {
   "validate-jwt": (step) => `auth jwt ${step.issuers.join(" ")}${blockWords(jwtStatements(step))}`,
   cors: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
@@ -51,6 +51,15 @@ export const accessWords: WordsOf<
         ? durationWords(step.periodSeconds * 1000)
         : countWordsOf(step.periodSeconds)
     return `limit ${countWordsOf(step.callsMax)} per ${period} by ${limitKeyWords(step.keys)}${blockWords(limitStatements(step))}`
+  },
+  quota: (step) => {
+    const volume = step.callsMax === undefined ? sizeWords(step.bytesMax ?? 0) : `${step.callsMax} calls`
+    const period = step.periodSeconds === 0 ? "in total" : `per ${durationWords(step.periodSeconds * 1000)}`
+    return `quota ${volume} ${period} by ${limitKeyWords(step.keys)}${blockWords([
+      ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
+      ...(step.increment === undefined ? [] : [`count ${countWordsOf(step.increment)}`]),
+      ...(step.startsAt === undefined ? [] : [`starts ${step.startsAt.slice(0, 10)}`]),
+    ])}`
   },
   "limit-concurrency": ({ max, key, steps }, { list }) =>
     `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${list(steps)} }`}`,

@@ -19,6 +19,7 @@ export function isAuth(step: Step): step is AuthStep {
 
 const guardKinds: ReadonlySet<string> = new Set([
   "rate-limit",
+  "quota",
   "limit-concurrency",
   "check-header",
   "ip-filter",

@@ -224,6 +224,6 @@ export class ListComparison {
 
 function kindOf({ kind }: Step): SubjectKind {
   if (kind === "validate-jwt" || kind === "validate-key" || kind === "any-of") return "auth"
-  if (kind === "rate-limit") return "limit"
+  if (kind === "rate-limit" || kind === "quota") return "limit"
   return kind === "require" ? "require" : "step"
 }

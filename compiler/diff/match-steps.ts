@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
 import { align } from "./align.ts"
 
 /** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
@@ -88,6 +88,11 @@ function takeContained(
   return taken
 }
 
+function quotaIdentities({ bytesMax, counter }: StepOf<"quota">): readonly string[] {
+  const volume = `quota ${bytesMax === undefined ? "calls" : "bytes"}`
+  return [`${volume} ${scopeOfCounter(counter)}`, volume]
+}
+
 const levelsMax = 5
 
 /** What makes two steps the same statement, the surest first; steps are paired level by level. */
@@ -108,6 +113,8 @@ function identities(step: Step): readonly string[] {
         "limit",
       ]
     }
+    case "quota":
+      return quotaIdentities(step)
     case "check-header":
       return [`check header ${step.name}`, "check header"]
     case "ip-filter":

@@ -10,6 +10,7 @@ import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
+import type { QuotaCounters } from "../policies/quotas.ts"
 import { Pools } from "./backends.ts"
 import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: Limiter
+  /** Absent: plans with quotas are refused. */
+  readonly quotas?: QuotaCounters | undefined
   /** Who answers `require` for the steps of a plan. The same for two plans: their steps may be carried over. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer

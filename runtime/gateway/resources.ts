@@ -12,6 +12,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { Issuer } from "../plan/resources.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
+import type { QuotaCounters } from "../policies/quotas.ts"
 import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { ClientAddresses } from "./client-address.ts"
@@ -34,6 +35,8 @@ export interface GatewayDependencies extends Outside {
   readonly createVerifier: (settings: IssuerSettings) => TokenVerifier
   readonly createKeyTable: (entries: readonly KeyEntry[]) => KeyTable
   readonly limiter: Limiter
+  /** Absent: plans with quotas are refused. */
+  readonly quotas?: QuotaCounters | undefined
   readonly authorizer: Authorizer
   readonly cache: Cache
   readonly http: OutgoingHttp

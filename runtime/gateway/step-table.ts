@@ -8,6 +8,7 @@ import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
 import type { BackendHandle, Needs } from "../policies/exchange.ts"
 import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
+import type { QuotaCounters } from "../policies/quotas.ts"
 import { policies } from "../policies/table.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
@@ -138,6 +139,10 @@ class Recorder implements Provision {
 
   limiter(): Limiter {
     return this.#table.dependencies.limiter
+  }
+
+  quotas(): QuotaCounters {
+    return have(this.#table.dependencies.quotas, "database to keep quotas in")
   }
 
   authorizer(): Authorizer {

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import type { stepId } from "./step-id.ts"
-import { checkHeader, cors, ipFilter, rateLimit, validateJwt } from "./steps-access.ts"
+import { checkHeader, cors, ipFilter, quota, rateLimit, validateJwt } from "./steps-access.ts"
 import {
   cacheGet,
   cacheLookup,
@@ -80,6 +80,7 @@ export const step = z.discriminatedUnion("kind", [
   checkHeader,
   ipFilter,
   rateLimit,
+  quota,
   limitConcurrency,
   require_,
   setHeader,

@@ -138,6 +138,9 @@ export interface Exchange {
   }): void
   /** Adds a line to whatever answer the client gets, problems included. */
   answerWith(name: string, value: string): void
+  /** Of bodies, as the client sent and got them until now. */
+  readonly bytesReceived: number
+  readonly bytesSent: number
   /** Calls back once when the exchange has ended, however it did. */
   whenOver(release: () => void): void
   /** The last decision is logged under the request id. */

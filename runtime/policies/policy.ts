@@ -9,6 +9,7 @@ import type { Validator } from "../validation/schema-set.ts"
 import type { Answer } from "./answer.ts"
 import type { BackendHandle, Exchange, Needs } from "./exchange.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "./ports.ts"
+import type { QuotaCounters } from "./quotas.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
 export type Outcome = Answer | undefined
@@ -46,6 +47,7 @@ export interface Provision {
   schema(name: string): Validator
   environment(): Environment
   limiter(): Limiter
+  quotas(): QuotaCounters
   authorizer(): Authorizer
   /** What outlives an exchange, and the plan. */
   cache(): Cache

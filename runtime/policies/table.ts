@@ -13,6 +13,7 @@ import { limitConcurrency } from "./limit-concurrency.ts"
 import { metric } from "./metric.ts"
 import { parallel } from "./parallel.ts"
 import type { Policy } from "./policy.ts"
+import { quota } from "./quota.ts"
 import { rateLimit } from "./rate-limit.ts"
 import { require_ } from "./require.ts"
 import { respond } from "./respond.ts"
@@ -48,6 +49,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "check-header": checkHeader,
   "ip-filter": ipFilter,
   "rate-limit": rateLimit,
+  quota,
   "limit-concurrency": limitConcurrency,
   require: require_,
   "set-header": setHeader,

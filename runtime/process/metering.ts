@@ -5,6 +5,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import { Quotas } from "../usage/quotas.ts"
 import { UsageRecorder } from "../usage/recorder.ts"
 import { IssuedSubscriptions } from "./issued-subscriptions.ts"
 import { UsageObserver } from "./usage-observer.ts"
@@ -24,6 +25,7 @@ export interface MeteringSettings {
 export class Metering {
   readonly issued: IssuedSubscriptions
   readonly usage: UsageRecorder
+  readonly quotas: Quotas
   readonly observer: Observer
   readonly subscriptionDesk: SubscriptionDesk
   readonly usageDesk: UsageDesk
@@ -44,6 +46,7 @@ export class Metering {
           ? log.info("usage is written to the database again")
           : log.warn({ error }, "usage cannot be written to the database"),
     })
+    this.quotas = new Quotas({ database })
     this.observer = new UsageObserver((call) => this.usage.add(call), plan)
     this.subscriptionDesk = new SubscriptionDesk({ database, plan, changed: () => this.issued.refresh() })
     this.usageDesk = new UsageDesk({ database, plan, flush: () => this.usage.flush() })
@@ -54,11 +57,12 @@ export class Metering {
   async start(): Promise<void> {
     await this.issued.start()
     this.usage.start()
+    this.quotas.start()
   }
 
   /** Call it when no call is under way any more: what was counted is written. */
   async close(): Promise<void> {
-    await Promise.all([this.issued.close(), this.usage.close()])
+    await Promise.all([this.issued.close(), this.usage.close(), this.quotas.close()])
   }
 }
 

@@ -1,6 +1,7 @@
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
@@ -19,17 +20,19 @@ export interface StatefulParts {
   readonly listeners: Pick<EngineListeners, "issuers"> | undefined
   readonly issued: Pick<IssuedSubscriptions, "error">
   readonly usage: Pick<UsageRecorder, "error" | "lost">
+  readonly quotas: Pick<Quotas, "error">
 }
 
 /** What this process is now. */
 export function processState(parts: StatefulParts): ProcessState {
-  const { keeper, gateway, issued, usage } = parts
+  const { keeper, gateway, issued, usage, quotas } = parts
   const reasons = [
     ...(keeper.error === null ? [] : [keeper.error]),
     ...(gateway === undefined || issued.error === undefined
       ? []
       : [`issued subscriptions are not followed: ${issued.error}`]),
     ...(usage.error === undefined ? [] : [usage.error]),
+    ...(quotas.error === undefined ? [] : [quotas.error]),
     ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
     ...issuerReasons(parts),
   ]

@@ -37,6 +37,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),
   check: (statement) => around.api(`check header "X" {\n${statement}\n}`),
   cors: (statement) => around.api(`cors {\norigins *\n${statement}\n}`),
+  quota: (statement) => around.api(`quota 1 calls per 1h by ip {\n${statement}\n}`),
   limit: (statement) => around.api(`limit 1 per 1s by ip {\n${statement}\n}`),
   "auth subscription": (statement) => around.api(`auth subscription {\n${statement}\n}`),
   inbound: (statement) => around.api(`inbound {\n${statement}\n}`),

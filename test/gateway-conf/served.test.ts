@@ -60,6 +60,7 @@ describe("what compiles can be served", () => {
       createVerifier: (settings) => createVerifier(settings),
       createKeyTable,
       limiter: createMemoryLimiter(),
+      quotas: { take: () => ({ allowed: true }), add: () => undefined },
       authorizerOf: () => ({ check: (): CheckAnswer => ({ allowed: false, revision: 0 }) }),
       observer: { finished: () => undefined },
       environment: new Proxy(

@@ -41,6 +41,7 @@ export async function startGateway(draft: Draft, options: Partial<GatewayOptions
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
+    quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () => ({
       check: (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
     }),

@@ -11,6 +11,7 @@ import { expectedOf } from "../schema/slots.ts"
 export const cuttable: readonly string[] = [
   "auth",
   "limit",
+  "quota",
   "require",
   "cors",
   "check",

@@ -11,7 +11,8 @@ import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
 import { authOf, lowerAuth } from "./steps/auth.ts"
-import { isAnonymous, lowerLimit } from "./steps/limit.ts"
+import { isAnonymous } from "./steps/limit.ts"
+import { lowerCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
 import { Validation } from "./validation.ts"
@@ -156,6 +157,10 @@ export class RouteLowering {
       ...authSteps,
       ...this.#each(knowing, ["check"], place, lowerCheck),
       ...this.#limits(late, places),
+      ...this.#limits(
+        items.filter(({ bound }) => bound.row.keyword === "quota"),
+        places,
+      ),
       ...this.#concurrency(items, place),
       ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, place) : [])),
       ...this.#validation.steps(
@@ -210,7 +215,7 @@ export class RouteLowering {
     return items.flatMap((item) => {
       const lowered = this.#once(`limit ${item.scope} ${this.#keyOf([item])} ${place.key}`, () =>
         item.product === undefined
-          ? lowerLimit(item.bound, item.scope, this.#context(place), late)
+          ? lowerCounted(item, this.#context(place), late)
           : this.#productLimit(item, item.product, place, late),
       )
       if (lowered === undefined) return []
@@ -225,7 +230,7 @@ export class RouteLowering {
     if (ways.length === 0) return undefined
     const route = { key: place.route, span: place.routeSpan }
     const inside = this.#places.make(route, "inbound", place.pathParameters, { ways, span: place.auth.span })
-    const limit = lowerLimit(item.bound, item.scope, this.#context(inside), late)
+    const limit = lowerCounted(item, this.#context(inside), late)
     if (limit === undefined) return undefined
     const test = `subscription.product == ${JSON.stringify(product)}`
     const text = ways.length === place.auth.ways.length ? test : `has(subscription.product) && ${test}`
@@ -238,7 +243,12 @@ export class RouteLowering {
 
   #reportSame(item: Item, counters: Map<string, Item>): void {
     const { args, statement } = item.bound
-    const key = JSON.stringify([item.scope, args.values("key"), args.value("period")])
+    const key = JSON.stringify([
+      item.scope,
+      args.values("key"),
+      args.value("period"),
+      args.value("bytes") !== undefined,
+    ])
     const earlier = counters.get(key)
     if (earlier === undefined) counters.set(key, item)
     else if (earlier.bound !== item.bound) {

@@ -35,7 +35,8 @@ export class Scopes {
     this.#report = report
     this.#excessive = checkPolicies(program, report)
     for (const { name, bound } of program.all("product")) {
-      const items = statementsOf(bound.block, "limit").map((each) => ({
+      const counted = ["limit", "quota"].flatMap((keyword) => statementsOf(bound.block, keyword))
+      const items = counted.map((each) => ({
         bound: each,
         scope: `product ${name}`,
         depth: 1,

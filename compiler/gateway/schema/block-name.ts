@@ -29,6 +29,7 @@ export type BlockName =
   | "check"
   | "cors"
   | "limit"
+  | "quota"
   | "auth subscription"
   | "inbound"
   | "outbound"

@@ -27,6 +27,8 @@ import {
   limit,
   openapiRows,
   policyRows,
+  quota,
+  quotaRows,
   routeScope,
   versionRows,
 } from "./scopes.ts"
@@ -64,13 +66,14 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   check: { title: "`check`", rows: checkRows },
   cors: { title: "`cors`", rows: corsRows },
   limit: { title: "`limit`", rows: limitRows },
+  quota: { title: "`quota`", rows: quotaRows },
   "auth subscription": { title: "`auth subscription`", rows: authSubscriptionRows },
   inbound: { title: "`inbound`", rows: inboundRows },
   outbound: { title: "`outbound`", rows: outboundRows },
   respond: { title: "`respond`", rows: respondRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
-  product: { title: "`product`", rows: [...productRows, limit] },
+  product: { title: "`product`", rows: [...productRows, limit, quota] },
   subscription: { title: "`subscription`", rows: subscriptionRows },
 }
 
@@ -85,7 +88,6 @@ export interface LaterWord {
 const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "operation"]
 
 export const laterWords: readonly LaterWord[] = [
-  { word: "quota", blocks: [...routes, "product"], docs: "calls or bytes per long period" },
   { word: "on-error", blocks: routes, docs: "statements for failures" },
   {
     word: "filter",

@@ -1,4 +1,4 @@
-import { allow, check, concurrency, cors, deny } from "./access.ts"
+import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
@@ -118,6 +118,40 @@ export const outbound: Row = {
   example: 'outbound { header remove "Server" }',
 }
 
+const quotaEnd = [
+  oneOf(
+    [word("per"), slot("period", "duration", { min: 60_000, max: 315_360_000_000, wholeSeconds: true })],
+    [word("in"), word("total")],
+  ),
+  word("by"),
+  many(slot("key", "limit-key"), 8, "else"),
+]
+
+export const quota: Row = {
+  keyword: "quota",
+  several: true,
+  forms: [
+    {
+      args: [slot("calls", "count", { min: 1, max: 1_000_000_000_000 }), word("calls"), ...quotaEnd],
+      block: "quota",
+    },
+    { args: [slot("bytes", "size", { min: 1, max: 2 ** 50 }), ...quotaEnd], block: "quota" },
+  ],
+  docs: "A volume of calls, or of bytes of bodies, for a fixed period, or `in total`; it lasts over restarts and is shared by all processes. Used up: 403.",
+  example: "quota 100000 calls per 30d by subscription",
+}
+
+export const quotaRows: readonly Row[] = [
+  ...limitRows.filter(({ keyword }) => keyword === "count"),
+  {
+    keyword: "starts",
+    forms: [{ args: [slot("date", "date")] }],
+    byDefault: "with the subscription, else 1970-01-01",
+    docs: "The day (UTC) periods are counted from.",
+    example: "starts 2026-01-01",
+  },
+]
+
 /** Statements every scope takes: gateway, policy, API, version, operation. */
 export const everyScope: readonly Row[] = [
   cors,
@@ -126,6 +160,7 @@ export const everyScope: readonly Row[] = [
   auth,
   check,
   limit,
+  quota,
   concurrency,
   use,
   inbound,

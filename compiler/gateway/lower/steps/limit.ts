@@ -22,13 +22,23 @@ export function lowerLimit(
   context: StepContext,
   late: Place,
 ): Lowered | undefined {
-  const { place, report, steps } = context
   const callsMax = bound.args.value<number>("calls")
   const periodMs = bound.args.value<number>("period")
   const keys = lowerKeys(bound, context)
   const counting = lowerCounting(bound, context, late)
   if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
   if (keys === undefined || counting === undefined) return undefined
+  if (!checkKeys(bound, keys, context)) return undefined
+  const periodSeconds = periodMs / 1000
+  const counter = counterName(scope, keys, periodSeconds)
+  return context.steps.add(
+    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
+    headSpan(bound.statement),
+  )
+}
+
+/** Whether every caller has one of the keys; reported where not. */
+export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, report }: StepContext): boolean {
   const { ways } = place.auth
   for (const { slot, argument, value } of bound.args.filled) {
     const key = value as LimitKey
@@ -37,27 +47,15 @@ export function lowerLimit(
       if (claims !== undefined) checkClaim(key.claim, claims, argument.span, report)
   }
   const lacking = ways.find((way) => !keys.some((key) => provides(way, key)))
-  if (lacking !== undefined) {
-    const names = listed(
-      keys.map((key) => `\`${nameOf(key)}\``),
-      "or",
-    )
-    report.add(
-      "SP3008",
-      headSpan(bound.statement),
-      `with \`auth ${lacking.kind}\` a caller has no ${names}`,
-      {
-        related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
-      },
-    )
-    return undefined
-  }
-  const periodSeconds = periodMs / 1000
-  const counter = counterName(scope, keys, periodSeconds)
-  return steps.add(
-    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
-    headSpan(bound.statement),
+  if (lacking === undefined) return true
+  const names = listed(
+    keys.map((key) => `\`${nameOf(key)}\``),
+    "or",
   )
+  report.add("SP3008", headSpan(bound.statement), `with \`auth ${lacking.kind}\` a caller has no ${names}`, {
+    related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+  })
+  return false
 }
 
 /** `api orders: subscription else ip, 60s`, at most 512 characters. */
@@ -70,7 +68,7 @@ function keysOf(bound: Bound): LimitKey[] {
 }
 
 /** The keys with their texts; undefined when one is wrong (reported). */
-function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey[] | undefined {
+export function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey[] | undefined {
   const keys: LimitKey[] = []
   for (const { argument, value } of bound.args.all("key")) {
     if (argument.kind !== "text") keys.push(value as LimitKey)
@@ -88,7 +86,7 @@ type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "pe
 const signs = { remaining: "remaining", total: "total", "retry-after": "retryAfter" } as const
 
 /** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
-function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
+export function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
   const counting: Counting = {}
   for (const { args } of statementsOf(bound.block, "count")) {
     const test = args.cel("test")
