@@ -33,6 +33,7 @@ import type { Database } from "./store/database.ts"
 import { migrate } from "./store/migrate.ts"
 import { schemaState } from "./store/schema-state.ts"
 import { createTupleSource } from "./store/tuple-source.ts"
+import { TupleWriter } from "./store/tuple-writer.ts"
 import { createAccessLog, type Log } from "./telemetry/log.ts"
 import { Metrics } from "./telemetry/metrics.ts"
 import { addProcessMetrics } from "./telemetry/process-metrics.ts"
@@ -118,7 +119,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const metrics = new Metrics()
   addProcessMetrics(metrics)
   const engine = new Engine(createTupleSource(database))
-  const stores = new PlanStores(engine)
+  const stores = new PlanStores(engine, tupleWriter(database, engine))
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
@@ -172,6 +173,11 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     notReady,
     close,
   }
+}
+
+/** What `grant` and `revoke` write the engine of this process knows at once. */
+function tupleWriter(database: Database, engine: Engine): TupleWriter {
+  return new TupleWriter(database, (storeId, changes) => engine.applied(storeId, changes))
 }
 
 function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {

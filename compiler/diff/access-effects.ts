@@ -7,6 +7,9 @@ type Effects<Kinds extends StepKind> = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding
 }
 type Kinds =
+  | "require-any"
+  | "filter"
+  | "grant"
   | "validate-jwt"
   | "cors"
   | "check-header"
@@ -39,6 +42,12 @@ export const accessAdded: Effects<Kinds> = {
     closes(
       `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${callsMax} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
     ),
+  "require-any": () => closes("who has none of these relations is refused with 403"),
+  filter: ({ relation }) => closes(`callers do not see items on which they are not \`${relation}\``),
+  grant: ({ action, relation }) =>
+    action === "write"
+      ? opens(`whoever the backend says yes to makes somebody \`${relation}\``)
+      : closes(`after a yes of the backend somebody is not \`${relation}\` any more`),
   "limit-concurrency": ({ max }) => closes(`more than ${max} requests at a time are refused with 429`),
 }
 
@@ -52,6 +61,12 @@ export const accessRemoved: Effects<Kinds> = {
     opens(action === "allow" ? "callers from every network pass" : "callers from these networks pass"),
   "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
   quota: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
+  "require-any": () => opens("nobody has to have one of these relations any more"),
+  filter: ({ relation }) => opens(`callers see items too on which they are not \`${relation}\``),
+  grant: ({ action, relation }) =>
+    action === "write"
+      ? breaking(`nobody becomes \`${relation}\` by this any more`)
+      : opens(`who was \`${relation}\` stays it`),
   "limit-concurrency": () => opens("any number of requests may be served at a time"),
 }
 

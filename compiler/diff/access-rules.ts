@@ -122,6 +122,26 @@ export const accessRules = {
       return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
     },
   } satisfies FieldRules<Fields<"quota">>,
+  "require-any": { steps: () => opens("other relations are enough now") } satisfies FieldRules<
+    Fields<"require-any">
+  >,
+  filter: {
+    store: (before, after) => opens(`the store \`${after}\` is asked, not \`${before}\``),
+    items: (_, after) => opens(`items are left out of the list at \`${after}\` now, and of no other`),
+    relation: (before, after) => opens(`who is \`${after}\` sees an item, not who is \`${before}\``),
+    object: () => opens("another object is asked about for each item"),
+    user: () => opens("another user is asked about"),
+    context: () => opens("conditions of the model see other values"),
+    tuples: () => opens("other tuples count for the questions"),
+  } satisfies FieldRules<Fields<"filter">>,
+  grant: {
+    action: (_, after) =>
+      opens(after === "write" ? "relations are written, not deleted" : "relations are deleted, not written"),
+    store: (before, after) => opens(`the store \`${after}\` is changed, not \`${before}\``),
+    relation: (before, after) => opens(`it is about \`${after}\`, not \`${before}\``),
+    object: () => opens("it is about another object"),
+    user: () => opens("it is about another user"),
+  } satisfies FieldRules<Fields<"grant">>,
   "limit-concurrency": {
     counter: () => neutral("who is inside is counted anew"),
     key: () => opens("who is inside is counted by something else"),

@@ -3,7 +3,7 @@ import type { ClaimRule, Count, CredentialSource, Flag } from "../../runtime/pla
 import type { Text } from "../../runtime/plan/text.ts"
 import { durationWords, limitKeyWords, sizeWords, textWords } from "./words.ts"
 
-type Lists = { readonly list: (ids: readonly string[]) => string }
+type Lists = { readonly list: (ids: readonly string[]) => string; readonly severalStores: boolean }
 type WordsOf<Kinds extends StepKind> = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>, words: Lists) => string
 }
@@ -20,7 +20,16 @@ export function blockWords(statements: readonly string[]): string {
 
 /** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
 export const accessWords: WordsOf<
-  "validate-jwt" | "cors" | "check-header" | "ip-filter" | "rate-limit" | "quota" | "limit-concurrency"
+  | "require-any"
+  | "filter"
+  | "grant"
+  | "validate-jwt"
+  | "cors"
+  | "check-header"
+  | "ip-filter"
+  | "rate-limit"
+  | "quota"
+  | "limit-concurrency"
 > = {
   "validate-jwt": (step) => `auth jwt ${step.issuers.join(" ")}${blockWords(jwtStatements(step))}`,
   cors: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
@@ -61,8 +70,41 @@ export const accessWords: WordsOf<
       ...(step.startsAt === undefined ? [] : [`starts ${step.startsAt.slice(0, 10)}`]),
     ])}`
   },
-  "limit-concurrency": ({ max, key, steps }, { list }) =>
-    `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${list(steps)} }`}`,
+  "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
+  filter: (step, words) =>
+    `filter ${JSON.stringify(step.items || ".")} by ${askedWords(step)}${storeWords(step.store, words)}${circumstanceWords(step)}`,
+  grant: ({ action, relation, object, user, store }, words) =>
+    action === "write"
+      ? `grant ${relation} of ${textWords(object)} to ${textWords(user)}${storeWords(store, words)}`
+      : `revoke ${relation} of ${textWords(object)} from ${textWords(user)}${storeWords(store, words)}`,
+  "limit-concurrency": ({ max, key, steps }, words) =>
+    `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${words.list(steps)} }`}`,
+}
+
+/** `viewer of "order:…" for "user:…"`. */
+function askedWords({
+  relation,
+  object,
+  user,
+}: Pick<StepOf<"require">, "relation" | "object" | "user">): string {
+  return `${relation} of ${textWords(object)} for ${textWords(user)}`
+}
+
+function storeWords(store: string, { severalStores }: Lists): string {
+  return severalStores ? ` in ${store}` : ""
+}
+
+/** The block of a question: what conditions see, and tuples that count for it. */
+export function circumstanceWords({
+  context = [],
+  tuples = [],
+}: Pick<StepOf<"require">, "context" | "tuples">): string {
+  return blockWords([
+    ...context.map(({ key, value }) => `context ${key} (${value.text})`),
+    ...tuples.map(
+      ({ user, relation, object }) => `tuple ${textWords(user)} ${relation} ${textWords(object)}`,
+    ),
+  ])
 }
 
 /** Where a credential is read from; nothing for the usual place. */

@@ -24,6 +24,8 @@ const guardKinds: ReadonlySet<string> = new Set([
   "check-header",
   "ip-filter",
   "require",
+  "require-any",
+  "filter",
 ])
 
 /** Whether a step may refuse a request by who or what it is. */

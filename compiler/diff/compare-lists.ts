@@ -225,5 +225,5 @@ export class ListComparison {
 function kindOf({ kind }: Step): SubjectKind {
   if (kind === "validate-jwt" || kind === "validate-key" || kind === "any-of") return "auth"
   if (kind === "rate-limit" || kind === "quota") return "limit"
-  return kind === "require" ? "require" : "step"
+  return kind === "require" || kind === "require-any" ? "require" : "step"
 }

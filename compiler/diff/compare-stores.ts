@@ -46,7 +46,11 @@ function askers(
   return (type, relation) => {
     const { along, against } = dependants.of(`${type}#${relation}`)
     return uses.routes((step) => {
-      if (step.kind !== "require" || step.store !== store) return false
+      if (
+        (step.kind !== "require" && step.kind !== "filter" && step.kind !== "grant") ||
+        step.store !== store
+      )
+        return false
       const [first] = typeof step.object === "string" ? [step.object] : step.object.text
       const objectType = typeof first === "string" ? first.split(":", 1)[0] : undefined
       const asked = `${objectType}#${step.relation}`

@@ -115,12 +115,6 @@ function identities(step: Step): readonly string[] {
     }
     case "quota":
       return quotaIdentities(step)
-    case "check-header":
-      return [`check header ${step.name}`, "check header"]
-    case "ip-filter":
-      return [`${step.action} ip`, "ip"]
-    case "limit-concurrency":
-      return [`concurrency ${step.counter}`, "concurrency"]
     case "require":
       return [
         `require ${canonicalJson([step.store, step.object, step.user])}`,
@@ -152,6 +146,24 @@ function identities(step: Step): readonly string[] {
       return [`respond ${step.status}`, "respond"]
     case "when":
       return [`when ${step.test.text}`, `when ${step.matched.join()} else ${step.otherwise.join()}`]
+    default:
+      return guardIdentities(step)
+  }
+}
+
+/** Of statements that decide who may pass, and of all that are one by their kind. */
+function guardIdentities(step: Step): readonly string[] {
+  switch (step.kind) {
+    case "check-header":
+      return [`check header ${step.name}`, "check header"]
+    case "ip-filter":
+      return [`${step.action} ip`, "ip"]
+    case "limit-concurrency":
+      return [`concurrency ${step.counter}`, "concurrency"]
+    case "filter":
+      return [`filter ${step.items}`, "filter"]
+    case "grant":
+      return [`${step.action} ${step.relation}`, step.action]
     default:
       return [step.kind]
   }

@@ -74,6 +74,8 @@ function compareRequire(before: StepOf<"require">, after: StepOf<"require">, bod
     relation: (old, next) => relationChange(old, next, before, after, body),
     object: (_, next) => opens(`another object is asked about: ${textWords(next)}`),
     user: (_, next) => opens(`another user is asked about: ${textWords(next)}`),
+    context: () => opens("conditions of the model see other values"),
+    tuples: () => opens("other tuples count for this question"),
   }
   return compareFields(rules, before, after)
 }

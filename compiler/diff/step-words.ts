@@ -1,6 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { accessWords, blockWords } from "./access-words.ts"
+import { accessWords, blockWords, circumstanceWords } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
@@ -58,8 +58,8 @@ const wordsOf: WordsOf<StepKind> = {
       ...(status === 401 ? [] : [`status ${status}`]),
     ])}`,
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
-  require: ({ relation, object, user, store }, { severalStores }) =>
-    `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}`,
+  require: ({ relation, object, user, store, ...more }, { severalStores }) =>
+    `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}${circumstanceWords(more)}`,
   when: ({ test, matched, otherwise }, words) =>
     `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
   deprecation: ({ deprecated, sunset, closed }) =>

@@ -25,7 +25,11 @@ export function routesRequiring(
       const place = `${path}.${at}`
       if (step === undefined) return
       for (const inside of nestedSteps(step)) walk(route, `${place}.${inside.place}`, inside.steps)
-      if (step.kind !== "require" || step.store !== store) return
+      if (
+        (step.kind !== "require" && step.kind !== "filter" && step.kind !== "grant") ||
+        step.store !== store
+      )
+        return
       const [head] = typeof step.object === "string" ? [step.object] : step.object.text
       const relation = `${typeof head === "string" ? head.slice(0, head.indexOf(":")) : ""}#${step.relation}`
       if (relations.has(relation)) found.push({ route, relation, place: origins[place] })

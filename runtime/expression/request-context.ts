@@ -71,6 +71,8 @@ export interface RequestPlace {
   readonly values: readonly string[]
   /** What statements before it leave in `var`, with their types; `any` where that is not known. */
   readonly variables?: Readonly<Record<string, CelType>> | "any"
+  /** Whether `item` is there: an item of an answer's list, of any form. */
+  readonly item?: boolean
 }
 
 /** What an expression at this place may name. */
@@ -82,6 +84,7 @@ export function requestContext(place: RequestPlace): Declarations {
   if (section !== "inbound") variables["response"] = "response"
   if (section === "on-error") variables["error"] = "error"
   if (left === "any" || Object.keys(left).length > 0) variables["var"] = "var"
+  if (place.item === true) variables["item"] = "dyn"
   if (claims !== undefined) variables["jwt"] = "jwt"
   if (subscription) {
     variables["subscription"] = "subscription"
@@ -106,6 +109,7 @@ export function anyRequestContext(values: readonly string[]): Declarations {
     claims: "any",
     subscription: true,
     values,
+    item: true,
   } as const
   const declared = requestContext(place)
   return {

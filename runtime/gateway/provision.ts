@@ -161,6 +161,7 @@ const guards: ReadonlySet<string> = new Set([
   "check-header",
   "ip-filter",
   "require",
+  "require-any",
 ])
 
 /** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */

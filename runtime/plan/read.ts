@@ -215,7 +215,7 @@ class Integrity {
       for (const issuer of step.issuers) this.#has(this.#plan.issuers, issuer, `${path}.issuers`, "issuer")
     else if (step.kind === "forward" && step.backend !== null)
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
-    else if (step.kind === "require")
+    else if (step.kind === "require" || step.kind === "filter" || step.kind === "grant")
       this.#has(this.#plan.authz?.stores ?? {}, step.store, `${path}.store`, "store")
     for (const name of schemasOf(step)) this.#hasSchema(name, undefined, path)
   }

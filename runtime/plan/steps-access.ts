@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
+import { stepId } from "./step-id.ts"
 import { expression, name, text } from "./text.ts"
 
 /** Name of a variable that steps and expressions of one exchange share. */
@@ -162,37 +163,49 @@ export const cors = z.strictObject({
   terminateUnmatched: z.boolean(),
 })
 
-/** One question to the engine; dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
-export const question = z.strictObject({
+/** What every question to the engine may bring along: values for conditions of the model, and tuples that count for this question only. */
+const circumstances = {
+  context: z
+    .array(z.strictObject({ key: z.string().min(1).max(256), value: expression }))
+    .max(100)
+    .optional(),
+  tuples: z
+    .array(z.strictObject({ user: text, relation: z.string(), object: text }))
+    .max(20)
+    .optional(),
+}
+
+/** Asks the engine: may `user` have `relation` on `object` in `store`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
+export const require_ = z.strictObject({
+  kind: z.literal("require"),
+  store: name,
   relation: z.string(),
   object: text,
   user: text,
-  /** Values for conditions of the model. */
-  context: z.array(z.strictObject({ key: z.string().min(1).max(256), value: expression })).max(100),
-  /** Tuples that count for this question only. */
-  tuples: z.array(z.strictObject({ user: text, relation: z.string(), object: text })).max(20),
-})
-export type Question = z.infer<typeof question>
-
-/** Asks the engine (or the AuthZEN PDP `pdp`): may the caller, by `all` or `any` of the questions? No: 403. No answer: 503. */
-export const require_ = z.strictObject({
-  kind: z.literal("require"),
-  store: name.nullable(),
-  pdp: name.nullable(),
-  match: z.enum(["all", "any"]),
-  questions: z.array(question).min(1).max(50),
+  ...circumstances,
 })
 
-/** Takes out of the JSON response the items (of the array at `items`, dots walk into objects; empty: the whole) that the caller may not see: one batch. */
+/** One of several `require` steps is enough. None says yes: 403, unless one had no answer: 503. */
+export const requireAny = z.strictObject({
+  kind: z.literal("require-any"),
+  steps: z.array(stepId).min(2).max(20),
+})
+
+/**
+ * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
+ * `object`, `user` and what else is asked may read `item`. No answer of the engine: 503, an answer without such an array: 502; never unfiltered.
+ */
 export const filter = z.strictObject({
   kind: z.literal("filter"),
-  store: name.nullable(),
-  pdp: name.nullable(),
+  store: name,
   items: z.string().max(1024),
-  question,
+  relation: z.string(),
+  object: text,
+  user: text,
+  ...circumstances,
 })
 
-/** Writes or deletes a tuple after the backend said yes (2xx), before its answer goes out; retried, a failure is told as 502 with a log line. */
+/** Writes or deletes a tuple after the backend said yes (2xx), before its answer goes out; retried, a failure is told as 502 with a log line. What is there (or gone) already is fine. */
 export const grant = z.strictObject({
   kind: z.literal("grant"),
   action: z.enum(["write", "delete"]),

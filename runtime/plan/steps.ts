@@ -1,7 +1,18 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import type { stepId } from "./step-id.ts"
-import { checkHeader, cors, ipFilter, quota, rateLimit, validateJwt } from "./steps-access.ts"
+import {
+  checkHeader,
+  cors,
+  filter,
+  grant,
+  ipFilter,
+  quota,
+  rateLimit,
+  require_,
+  requireAny,
+  validateJwt,
+} from "./steps-access.ts"
 import {
   cacheGet,
   cacheLookup,
@@ -38,7 +49,7 @@ import {
   setBackend,
   when,
 } from "./steps-flow.ts"
-import { name, text } from "./text.ts"
+import { name } from "./text.ts"
 
 const failureStatus = z.number().int().min(400).max(599)
 
@@ -50,15 +61,6 @@ export const validateKey = z.strictObject({
   query: z.string().min(1).max(128).nullable(),
   status: failureStatus,
   forward: z.boolean(),
-})
-
-/** Asks the engine: may `user` have `relation` on `object` in `store`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
-export const require_ = z.strictObject({
-  kind: z.literal("require"),
-  store: name,
-  relation: z.string(),
-  object: text,
-  user: text,
 })
 
 /** Deprecation (RFC 9745) and Sunset (RFC 8594) headers on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
@@ -83,6 +85,9 @@ export const step = z.discriminatedUnion("kind", [
   quota,
   limitConcurrency,
   require_,
+  requireAny,
+  filter,
+  grant,
   setHeader,
   setQuery,
   setMethod,

@@ -1,5 +1,6 @@
 import type { Cache } from "../cache/cache.ts"
-import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
+import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
+import type { BatchCheckAnswer } from "../check/questions.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -29,6 +30,10 @@ export type Policy<Kind extends StepKind> = (plan: StepOf<Kind>, provision: Prov
 /** The authorization engine as a gateway asks it. Rejects or throws CheckError when there is no answer. */
 export interface Authorizer {
   check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
+  /** Many questions at one revision; what is wrong with one of them is its own error. */
+  batch(store: string, requests: readonly CheckRequest[]): BatchCheckAnswer | Promise<BatchCheckAnswer>
+  /** Writes or deletes a tuple that fits the model; one that is there, or gone, already is fine. Rejects when that is not certain. */
+  change(store: string, action: "write" | "delete", tuple: TupleKey): Promise<void>
 }
 
 /**

@@ -5,8 +5,10 @@ import { cacheGet, cacheRemove, cacheSet, cacheValue } from "./cache-values.ts"
 import { checkHeader } from "./check-header.ts"
 import { cors } from "./cors.ts"
 import { deprecation } from "./deprecation.ts"
+import { filter } from "./filter.ts"
 import { findReplace } from "./find-replace.ts"
 import { forward } from "./forward.ts"
+import { grant } from "./grant.ts"
 import { ipFilter } from "./ip-filter.ts"
 import { jsonToXml } from "./json-to-xml.ts"
 import { limitConcurrency } from "./limit-concurrency.ts"
@@ -16,6 +18,7 @@ import type { Policy } from "./policy.ts"
 import { quota } from "./quota.ts"
 import { rateLimit } from "./rate-limit.ts"
 import { require_ } from "./require.ts"
+import { requireAny } from "./require-any.ts"
 import { respond } from "./respond.ts"
 import { retry } from "./retry.ts"
 import { rewrite } from "./rewrite.ts"
@@ -52,6 +55,9 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   quota,
   "limit-concurrency": limitConcurrency,
   require: require_,
+  "require-any": requireAny,
+  filter,
+  grant,
   "set-header": setHeader,
   "set-query": setQuery,
   "set-method": setMethod,

@@ -1,15 +1,28 @@
+import { batchCheck } from "../check/batch-check.ts"
 import { type LoadedModel, loadModel } from "../check/loaded-model.ts"
-import { type CheckAnswer, CheckError, type CheckRequest } from "../check/ports.ts"
+import { type CheckAnswer, CheckError, type CheckRequest, type TupleKey } from "../check/ports.ts"
+import type { BatchCheckAnswer } from "../check/questions.ts"
+import { validateTuple } from "../check/tuple.ts"
+import type { Work } from "../check/work.ts"
 import { type EngineCors, type EngineLimits, engineLimitDefaults, memoryBytesDefault } from "../plan/authz.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { DeclaredStore } from "../store/declared-stores.ts"
+import { rowOfTuple } from "../store/tuple-row.ts"
+import type { WriteConflict, WriteRequest, WriteResult } from "../store/write-tuples.ts"
 
 /** The part of the engine that answers `require`. */
 export interface Checks {
   check(storeId: string, model: LoadedModel, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
+  ask<Answer>(storeId: string, work: Work<Answer>): Answer | Promise<Answer>
+  readonly bounds: Parameters<typeof batchCheck>[2]
+}
+
+/** Writes tuples of a store; undefined: there is no such store. */
+export interface Writes {
+  write(storeId: string, request: WriteRequest): Promise<WriteResult | WriteConflict | undefined>
 }
 
 const noOrigins: EngineCors = { origins: [], headers: [] }
@@ -17,10 +30,12 @@ const noOrigins: EngineCors = { origins: [], headers: [] }
 /** The stores of one plan by name. Two plans with the same stores and models share one, so that steps are carried over. */
 class StoresOfPlan implements Authorizer {
   readonly #checks: Checks
+  readonly #writes: Writes
   readonly #entries = new Map<string, { readonly storeId: string; readonly model: LoadedModel }>()
 
-  constructor(checks: Checks) {
+  constructor(checks: Checks, writes: Writes) {
     this.#checks = checks
+    this.#writes = writes
   }
 
   add(name: string, storeId: string, model: LoadedModel): void {
@@ -28,9 +43,35 @@ class StoresOfPlan implements Authorizer {
   }
 
   check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
+    const { storeId, model } = this.#entry(store)
+    return this.#checks.check(storeId, model, request)
+  }
+
+  batch(store: string, requests: readonly CheckRequest[]): BatchCheckAnswer | Promise<BatchCheckAnswer> {
+    const { storeId, model } = this.#entry(store)
+    return this.#checks.ask(storeId, batchCheck(model, requests, this.#checks.bounds))
+  }
+
+  async change(store: string, action: "write" | "delete", tuple: TupleKey): Promise<void> {
+    const { storeId, model } = this.#entry(store)
+    const wrong = action === "write" ? validateTuple(model, tuple) : undefined
+    if (wrong !== undefined) throw wrong
+    const rows = [rowOfTuple(tuple)]
+    const outcome = await this.#writes.write(storeId, {
+      writes: action === "write" ? rows : [],
+      deletes: action === "delete" ? rows : [],
+      onDuplicate: "ignore",
+      onMissing: "ignore",
+    })
+    if (outcome === undefined) throw new CheckError("unavailable", `the store \`${store}\` is gone`)
+    if ("conflict" in outcome)
+      throw new CheckError("unavailable", "the tuple is there already with another condition")
+  }
+
+  #entry(store: string): { readonly storeId: string; readonly model: LoadedModel } {
     const entry = this.#entries.get(store)
     if (entry === undefined) throw new CheckError("unavailable", `the store \`${store}\` is not in service`)
-    return this.#checks.check(entry.storeId, entry.model, request)
+    return entry
   }
 }
 
@@ -48,12 +89,15 @@ interface Loaded {
  */
 export class PlanStores {
   readonly #checks: Checks
+  readonly #writes: Writes
   #current: Loaded
   #next: Loaded | undefined
 
-  constructor(checks: Checks) {
+  constructor(checks: Checks, writes: Writes) {
     this.#checks = checks
-    this.#current = { plan: undefined, key: "", models: new Map(), authorizer: new StoresOfPlan(checks) }
+    this.#writes = writes
+    const authorizer = new StoresOfPlan(checks, writes)
+    this.#current = { plan: undefined, key: "", models: new Map(), authorizer }
   }
 
   /** Null: no bound. */
@@ -108,7 +152,7 @@ export class PlanStores {
       plan,
       key,
       models,
-      authorizer: key === runningKey ? authorizer : new StoresOfPlan(this.#checks),
+      authorizer: key === runningKey ? authorizer : new StoresOfPlan(this.#checks, this.#writes),
     }
   }
 

@@ -2,6 +2,7 @@
  * The gateway with everything on against bare @fastify/http-proxy, before the same backend: token (cached), subscription key, rate limit, two
  * headers, relation check, access log line counted. Each server is a process of its own; rounds alternate; medians.
  */
+
 import { type ChildProcess, execFile, fork } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -19,6 +20,7 @@ import { createGateway } from "../../runtime/gateway/gateway.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../gateway/harness.ts"
 import { planOf, type RouteDraft } from "../gateway/plan-builder.ts"
 
@@ -72,7 +74,7 @@ async function gateway({ port, backendPort, folder }: Settings): Promise<void> {
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizerOf: () => ({ check: (store, request) => engine.check(store, model, request) }),
+    authorizerOf: () => authorizerOf((store, request) => engine.check(store, model, request)),
     observer: {
       finished: () => {
         logged += 1

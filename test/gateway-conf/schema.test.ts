@@ -35,6 +35,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "validate request": (statement) => around.api(`validate request {\n${statement}\n}`),
   "validate response": (statement) => around.api(`validate response {\n${statement}\n}`),
   "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),
+  question: (statement) => around.api(`require r of "o:1" for "u:1" {\n${statement}\n}`),
+  "require any": (statement) => around.api(`require any {\n${statement}\n}`),
   check: (statement) => around.api(`check header "X" {\n${statement}\n}`),
   cors: (statement) => around.api(`cors {\norigins *\n${statement}\n}`),
   quota: (statement) => around.api(`quota 1 calls per 1h by ip {\n${statement}\n}`),
@@ -61,7 +63,7 @@ describe.each(Object.keys(blocks) as BlockName[])("statements of %s", (name) => 
   const all = anyKeyword === undefined ? rows : [anyKeyword]
 
   test.each(all.map((row) => [row.keyword, row] as const))("%s: its example is right", (keyword, row) => {
-    expect(row.example.startsWith(keyword === "CLAIM" ? "" : keyword)).toBe(true)
+    expect(row.example.startsWith(anyKeyword === undefined ? keyword : "")).toBe(true)
     expect(findings(around[name](row.example))).toEqual([])
     expect(row.docs).toMatch(/^[A-Z`].*[.]$/s)
     expect(syntaxOf(row).every((line) => line.startsWith(keyword))).toBe(true)

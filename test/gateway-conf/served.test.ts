@@ -11,6 +11,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
+import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../gateway/harness.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
@@ -61,7 +62,7 @@ describe("what compiles can be served", () => {
       createKeyTable,
       limiter: createMemoryLimiter(),
       quotas: { take: () => ({ allowed: true }), add: () => undefined },
-      authorizerOf: () => ({ check: (): CheckAnswer => ({ allowed: false, revision: 0 }) }),
+      authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0 })),
       observer: { finished: () => undefined },
       environment: new Proxy(
         {},

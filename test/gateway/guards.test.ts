@@ -4,6 +4,7 @@ import { CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
 import type { GatewayOptions } from "../../runtime/gateway/gateway.ts"
 import { MemorySource } from "../check/memory-source.ts"
 import { modelOf, tupleOf } from "../check/model.ts"
+import { authorizerOf } from "./authorizer.ts"
 import { until } from "./harness.ts"
 import { cel, closeAll, issuers, jwt, key, keyDraft, parts, start, tokenOf, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
@@ -141,8 +142,8 @@ describe("require", () => {
   const asked: CheckRequest[] = []
   const options: Partial<GatewayOptions> = {
     ...verifier,
-    authorizerOf: () => ({
-      check(_store, request) {
+    authorizerOf: () =>
+      authorizerOf((_store, request) => {
         asked.push(request)
         if (request.object === "order:away")
           throw new CheckError("unavailable", "the database at 10.0.0.1 is away")
@@ -150,8 +151,7 @@ describe("require", () => {
         if (request.object === "order:bug") return Promise.reject(new TypeError("boom"))
         const answer = { allowed: request.user === "user:ann" && request.object === "order:1", revision: 42 }
         return request.object === "order:1" ? Promise.resolve(answer) : answer
-      },
-    }),
+      }),
   }
   const rows: [string, string, number, number][] = [
     ["/a/1", "ann", 200, 1],
@@ -213,7 +213,7 @@ condition office(hour: int, door: bool) { hour < 18 && door }
       { issuers, stores: ["acme"] },
       {
         ...verifier,
-        authorizerOf: () => ({ check: (store, request) => engine.check(store, model, request) }),
+        authorizerOf: () => authorizerOf((store, request) => engine.check(store, model, request)),
       },
     )
     const answer = await get("/a/1", tokenOf({ sub: "ann", scope: "read" }))
@@ -223,7 +223,7 @@ condition office(hour: int, door: bool) { hour < 18 && door }
     await until(() => running.log.length === 1)
     expect(running.log[0]).toMatchObject({
       cause:
-        "authorization engine: tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples",
+        "authorization engine: tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples and those of its `context`",
       decision: { user: "user:ann", relation: "viewer", object: "order:1", allowed: false },
     })
   })

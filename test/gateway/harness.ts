@@ -12,6 +12,7 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { authorizerOf } from "./authorizer.ts"
 import { type PlanDraft, planOf } from "./plan-builder.ts"
 
 /** A port that was free a moment ago. */
@@ -42,9 +43,10 @@ export async function startGateway(draft: Draft, options: Partial<GatewayOptions
     createKeyTable,
     limiter: createMemoryLimiter(),
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
-    authorizerOf: () => ({
-      check: (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
-    }),
+    authorizerOf: () =>
+      authorizerOf(
+        (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
+      ),
     observer: { finished: (finished) => log.push(finished) },
     environment: {},
     folder: process.cwd(),

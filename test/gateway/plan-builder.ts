@@ -17,7 +17,7 @@ export type StepDraft =
   | (Omit<Extract<Step, { kind: "parallel" }>, "branches"> & { branches: StepDraft[][] })
 
 /** Steps with a list of others. */
-type Nesting = Extract<Step, { kind: "retry" | "cache-value" | "limit-concurrency" }>
+type Nesting = Extract<Step, { kind: "retry" | "cache-value" | "require-any" | "limit-concurrency" }>
 type WithDrafts<Kind> = Kind extends unknown ? Omit<Kind, "steps"> & { steps: StepDraft[] } : never
 
 export interface RouteDraft {
@@ -167,7 +167,12 @@ function stepOf(draft: StepDraft, steps: Record<StepId, Step>): Step {
   if (draft.kind === "any-of")
     return { kind: "any-of", steps: draft.steps.map((step) => addStep(step, steps)) }
   if (draft.kind === "parallel") return { ...draft, branches: draft.branches.map(add) }
-  if (draft.kind === "retry" || draft.kind === "cache-value" || draft.kind === "limit-concurrency")
+  if (
+    draft.kind === "retry" ||
+    draft.kind === "cache-value" ||
+    draft.kind === "require-any" ||
+    draft.kind === "limit-concurrency"
+  )
     return { ...draft, steps: add(draft.steps) } as Step
   if (draft.kind !== "when") return draft
   return {

@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../gateway/harness.ts"
 
 const version = "26.4.0"
@@ -159,7 +160,7 @@ api hello { path "/hello"; auth jwt acme; GET "/" { respond 200 } }
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizerOf: () => ({ check: () => ({ allowed: false, revision: 0 }) }),
+    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0 })),
     observer: { finished: () => undefined },
     environment: {},
     folder: process.cwd(),

@@ -6,6 +6,7 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
 
 const document = `
@@ -85,7 +86,7 @@ beforeAll(async () => {
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
     limiter: createMemoryLimiter(),
-    authorizerOf: () => ({ check: () => ({ allowed: false, revision: 0 }) }),
+    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0 })),
     observer: { finished: (each) => finished.push(each) },
     environment: {},
     folder: process.cwd(),

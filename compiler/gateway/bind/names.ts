@@ -18,6 +18,9 @@ export const cuttable: readonly string[] = [
   "allow",
   "deny",
   "concurrency",
+  "filter",
+  "grant",
+  "revoke",
   "inbound",
   "outbound",
 ]

@@ -173,7 +173,14 @@ function unknownHere(name: string, place: Place): Special | undefined {
       extra: { help: "Move the statement to `outbound`." },
     }
   }
-  if (name === "error" || name === "item" || name === "var") {
+  if (name === "item") {
+    return {
+      code: "SP5004",
+      detail: "there is no `item` here",
+      extra: { help: "It is an item of the list that `filter` cuts: it belongs there." },
+    }
+  }
+  if (name === "error" || name === "var") {
     return {
       code: "SP5004",
       detail: `there is no \`${name}\` here`,

@@ -49,13 +49,14 @@ export class Places {
     section: Place["section"],
     parameters: readonly string[],
     auth: Auth,
+    item = false,
   ): Place {
     const pathParameters = [...parameters].sort()
-    const names = JSON.stringify([section, pathParameters, auth.ways])
+    const names = JSON.stringify([section, pathParameters, auth.ways, item])
     let known = this.#environments.get(names)
     if (known === undefined) {
       const environment = declareEnvironment(
-        requestContext(contextOf(section, pathParameters, auth, this.#values)),
+        requestContext({ ...contextOf(section, pathParameters, auth, this.#values), item }),
       )
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)

@@ -38,7 +38,7 @@ interface SectionPlaces {
   readonly outbound: Place
 }
 
-type Shared = Omit<StepContext, "place" | "block">
+type Shared = Omit<StepContext, "place" | "places" | "block">
 
 /**
  * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
@@ -91,6 +91,9 @@ export class RouteLowering {
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const outbound = [
       ...cors,
+      ...["grant", "revoke", "filter"].flatMap((word) =>
+        this.#each(items, [word], outboundPlace, stepLowerings[word] as LowerStep),
+      ),
       ...this.#section(items, "outbound", outboundPlace),
       ...this.#validation.steps(source, chain, "response"),
     ]
@@ -371,7 +374,12 @@ export class RouteLowering {
   #context(place: Place): StepContext {
     let context = this.#contexts.get(place)
     if (context === undefined) {
-      context = { ...this.#shared, place, block: (block, inner) => this.#block(block, inner) }
+      context = {
+        ...this.#shared,
+        place,
+        places: this.#places,
+        block: (block, inner) => this.#block(block, inner),
+      }
       this.#contexts.set(place, context)
     }
     return context

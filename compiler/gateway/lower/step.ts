@@ -6,7 +6,7 @@ import type { Span } from "../../core/source.ts"
 import type { Bound, BoundBlock } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { Expressions } from "./expression.ts"
-import type { Place } from "./place.ts"
+import type { Place, Places } from "./place.ts"
 import type { StoreModels } from "./store-model.ts"
 import type { Texts } from "./text.ts"
 import type { Values } from "./values.ts"
@@ -29,6 +29,8 @@ export interface StepContext {
   readonly report: Report
   readonly steps: StepTable
   readonly place: Place
+  /** Makes other places of the same route. */
+  readonly places: Places
   /** Steps of a block inside a statement. */
   readonly block: (block: BoundBlock | undefined, place: Place) => readonly Lowered[]
 }

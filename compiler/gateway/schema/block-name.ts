@@ -27,6 +27,8 @@ export type BlockName =
   | "operation"
   | "auth jwt"
   | "check"
+  | "question"
+  | "require any"
   | "cors"
   | "limit"
   | "quota"

@@ -19,6 +19,7 @@ import {
   retryRows,
   tlsRows,
 } from "./providers.ts"
+import { anyRow, questionRows } from "./relations.ts"
 import type { BlockRow } from "./row.ts"
 import {
   apiRows,
@@ -64,6 +65,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
   check: { title: "`check`", rows: checkRows },
+  question: { title: "a question to the engine", rows: questionRows },
+  "require any": { title: "`require any`", rows: [], anyKeyword: anyRow },
   cors: { title: "`cors`", rows: corsRows },
   limit: { title: "`limit`", rows: limitRows },
   quota: { title: "`quota`", rows: quotaRows },
@@ -89,13 +92,6 @@ const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "op
 
 export const laterWords: readonly LaterWord[] = [
   { word: "on-error", blocks: routes, docs: "statements for failures" },
-  {
-    word: "filter",
-    blocks: ["operation", "outbound", "policy"],
-    docs: "lists cut to what the caller may see",
-  },
-  { word: "grant", blocks: ["operation", "outbound", "policy"], docs: "relations written after a success" },
-  { word: "revoke", blocks: ["operation", "outbound", "policy"], docs: "relations deleted after a success" },
   { word: "cache", blocks: routes, docs: "answers kept" },
   { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
   { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },

@@ -1,5 +1,6 @@
 import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
+import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 const failureStatus = { min: 400, max: 599 }
@@ -67,25 +68,6 @@ export const limit: Row = {
   example: "limit 100 per 1m by subscription else ip",
 }
 
-export const requireRow: Row = {
-  keyword: "require",
-  several: true,
-  forms: [
-    {
-      args: [
-        slot("relation", "relation"),
-        word("of"),
-        slot("object", "text"),
-        word("for"),
-        slot("user", "text"),
-        optional(word("in"), slot("store", "reference", { to: ["store"] })),
-      ],
-    },
-  ],
-  docs: "Asks the authorization engine; no is answered 403. The store is named where there are several.",
-  example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
-}
-
 export const use: Row = {
   keyword: "use",
   several: true,
@@ -98,7 +80,7 @@ export const without: Row = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `inbound`, `outbound`.",
+  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`.",
   example: "without edge",
 }
 
@@ -186,6 +168,7 @@ const backend: Row = {
 export const routeScope: readonly Row[] = [
   ...everyScope,
   requireRow,
+  ...relationRows,
   without,
   backend,
   timeout,
@@ -209,7 +192,7 @@ export const operations: readonly Row[] = methods.map((method) => ({
   example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
 }))
 
-export const policyRows: readonly Row[] = [...everyScope, requireRow]
+export const policyRows: readonly Row[] = [...everyScope, requireRow, ...relationRows]
 
 export const apiRows: readonly Row[] = [
   {

@@ -1,4 +1,5 @@
 import { allow, check, concurrencyBlock, deny } from "./access.ts"
+import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
 /** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`, or an expression whose value is text, bytes or JSON. */
@@ -125,6 +126,7 @@ export const inboundRows: readonly Row[] = [
   deny,
   check,
   concurrencyBlock,
+  requireRow,
   header,
   query,
   rewrite,
@@ -134,7 +136,7 @@ export const inboundRows: readonly Row[] = [
   when("inbound"),
 ]
 
-export const outboundRows: readonly Row[] = [header, body, respond, when("outbound")]
+export const outboundRows: readonly Row[] = [...relationRows, header, body, respond, when("outbound")]
 
 /** `respond` in an operation is short for `inbound { respond … }`. */
 export const operationRespond: Row = { ...respond, several: false }

@@ -1,11 +1,12 @@
+import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
 import { shown } from "../../../core/shown.ts"
 import type { Span } from "../../../core/source.ts"
 import type { Text, Word } from "../../ast.ts"
-import { type Bound, headSpan } from "../../bind/bound.ts"
+import { type Bound, type BoundBlock, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
 import { type AuthWay, providers } from "../place.ts"
-import type { Lowered, StepContext } from "../step.ts"
+import { idsOf, type Lowered, type StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
 
 /** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
@@ -14,10 +15,67 @@ interface Subject {
   readonly relation: string | undefined
 }
 
-/** `require RELATION of "type:…" for "type:…" in STORE`, checked against the store's model. */
+/** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`. */
 export function lowerRequire(bound: Bound, context: StepContext): Lowered | undefined {
-  const { texts, place, steps } = context
-  const relation = bound.args.word("relation")
+  const { steps } = context
+  if (bound.args.word("relation") === undefined) return lowerAny(bound, context)
+  const asked = lowerQuestion(bound, bound.args.word("relation"), context)
+  return asked === undefined ? undefined : steps.add({ kind: "require", ...asked }, headSpan(bound.statement))
+}
+
+/** One of several is enough: each line of the block is a `require` without its keyword. */
+function lowerAny(bound: Bound, context: StepContext): Lowered | undefined {
+  const lines = bound.block?.statements ?? []
+  const inside = lines.map((line) => {
+    const { text, span } = line.statement.keyword
+    const asked = lowerQuestion(line, { kind: "word", text, span }, context)
+    return asked === undefined
+      ? undefined
+      : context.steps.add({ kind: "require", ...asked }, headSpan(line.statement))
+  })
+  const known = inside.filter((each) => each !== undefined)
+  if (bound.broken || known.length < inside.length) return undefined
+  const [only, second] = known
+  if (only === undefined || second === undefined) {
+    context.report.add("SP2009", headSpan(bound.statement), "`require any` chooses among several relations", {
+      help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
+    })
+    return undefined
+  }
+  const step = { kind: "require-any" as const, steps: idsOf(known) }
+  return context.steps.add(step, headSpan(bound.statement), { steps: known })
+}
+
+/** `filter "items" by RELATION of "…" for "…"`: the object may read `item`. */
+export function lowerFilter(bound: Bound, context: StepContext): Lowered | undefined {
+  const { place, places, steps } = context
+  const route = { key: place.route, span: place.routeSpan }
+  const inside = places.make(route, place.section, place.pathParameters, place.auth, true)
+  const asked = lowerQuestion(bound, bound.args.word("relation"), { ...context, place: inside })
+  const items = bound.args.value<string>("items")
+  return asked === undefined || items === undefined
+    ? undefined
+    : steps.add({ kind: "filter", items: items === "." ? "" : items, ...asked }, headSpan(bound.statement))
+}
+
+/** `grant RELATION of "…" to "…"`, `revoke RELATION of "…" from "…"`. */
+export function lowerGrant(bound: Bound, context: StepContext): Lowered | undefined {
+  const asked = lowerQuestion(bound, bound.args.word("relation"), context, false)
+  if (asked === undefined) return undefined
+  const action = bound.row.keyword === "grant" ? "write" : "delete"
+  return context.steps.add({ kind: "grant", action, ...asked }, headSpan(bound.statement))
+}
+
+type Asked = Omit<StepOf<"require">, "kind">
+
+/** What is asked, or written; with `certain` the user must come from `auth`. */
+function lowerQuestion(
+  bound: Bound,
+  relation: Word | undefined,
+  context: StepContext,
+  certain = true,
+): Asked | undefined {
+  const { texts, place } = context
   const objectAt = bound.args.text("object")
   const userAt = bound.args.text("user")
   if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
@@ -26,21 +84,50 @@ export function lowerRequire(bound: Bound, context: StepContext): Lowered | unde
   const object = texts.lower(objectAt, place)
   // Of the user, what is not certain is an error below and needs no warning.
   const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
-  if (user !== undefined) checkCertain(userAt, context)
-  if (object === undefined || user === undefined || store === undefined) return undefined
+  if (user !== undefined && certain) checkCertain(userAt, context)
+  const more = lowerCircumstances(bound.block, store, context)
+  if (object === undefined || user === undefined || store === undefined || more === undefined)
+    return undefined
   const objectIs = readSubject(object, objectAt.span, "object", context)
   const userIs = readSubject(user, userAt.span, "user", context)
   if (objectIs === undefined || userIs === undefined) return undefined
   const model = context.models.get(store)
-  if (
-    model !== undefined &&
-    !fitsModel(model, { relation, object: objectIs, user: userIs, objectAt, userAt }, context)
-  )
-    return undefined
-  return steps.add(
-    { kind: "require", store, relation: relation.text, object, user },
-    headSpan(bound.statement),
-  )
+  const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
+  if (model !== undefined && !fitsModel(model, question, context)) return undefined
+  return { store, relation: relation.text, object, user, ...more }
+}
+
+/** `context NAME (CEL)` and `tuple "user:…" relation "object:…"` of a question. */
+function lowerCircumstances(
+  block: BoundBlock | undefined,
+  store: string | undefined,
+  context: StepContext,
+): Pick<Asked, "context" | "tuples"> | undefined {
+  const { expressions, texts, place } = context
+  const values = statementsOf(block, "context").map(({ args }) => {
+    const source = args.cel("value")
+    const value = source === undefined ? undefined : expressions.lower(source, place)
+    return value === undefined ? undefined : { key: args.value<string>("name") ?? "", value }
+  })
+  const tuples = statementsOf(block, "tuple").map(({ args }) => {
+    const [userAt, objectAt, relation] = [args.text("user"), args.text("object"), args.word("relation")]
+    if (userAt === undefined || objectAt === undefined || relation === undefined) return undefined
+    const user = texts.lower(userAt, place)
+    const object = texts.lower(objectAt, place)
+    if (user === undefined || object === undefined) return undefined
+    const objectIs = readSubject(object, objectAt.span, "object", context)
+    const userIs = readSubject(user, userAt.span, "user", context)
+    if (objectIs === undefined || userIs === undefined) return undefined
+    const model = store === undefined ? undefined : context.models.get(store)
+    const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
+    if (model !== undefined && !fitsModel(model, question, context)) return undefined
+    return { user, relation: relation.text, object }
+  })
+  if (values.includes(undefined) || tuples.includes(undefined)) return undefined
+  return {
+    ...(values.length === 0 ? {} : { context: values.filter((each) => each !== undefined) }),
+    ...(tuples.length === 0 ? {} : { tuples: tuples.filter((each) => each !== undefined) }),
+  }
 }
 
 function storeOf(bound: Bound, { program, report }: StepContext): string | undefined {

@@ -4,6 +4,7 @@ import { lowerBody } from "./body.ts"
 import { lowerForwardHost } from "./forward-host.ts"
 import { lowerHeader } from "./header.ts"
 import { lowerQuery } from "./query.ts"
+import { lowerFilter, lowerGrant, lowerRequire } from "./require.ts"
 import { lowerRespond } from "./respond.ts"
 import { lowerRewrite } from "./rewrite.ts"
 import { lowerWhen } from "./when.ts"
@@ -14,6 +15,10 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   deny: lowerIp,
   check: lowerCheck,
   concurrency: lowerConcurrencyBlock,
+  require: lowerRequire,
+  filter: lowerFilter,
+  grant: lowerGrant,
+  revoke: lowerGrant,
   header: lowerHeader,
   query: lowerQuery,
   rewrite: lowerRewrite,

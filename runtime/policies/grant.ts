@@ -1,0 +1,49 @@
+import { ExpressionError } from "../expression/expression-error.ts"
+import { type Problem, problem } from "./answer.ts"
+import { idText } from "./grammars.ts"
+import type { Policy } from "./policy.ts"
+import { compileText } from "./text.ts"
+
+/** Pauses before another try, in milliseconds. */
+const pausesMs = [50, 250]
+
+/**
+ * Writes or deletes a tuple once the backend has said yes. The answer waits for it: a client that goes on at once finds what it was granted. When it
+ * cannot be written the client is told (502) though the backend has done its part: it may try again, and the same tuple again is fine.
+ */
+export const grant: Policy<"grant"> = (plan, provision) => {
+  const { store, action, relation } = plan
+  const authorizer = provision.authorizer()
+  const user = compileText(plan.user, provision, idText)
+  const object = compileText(plan.object, provision, idText)
+  return async (exchange) => {
+    const { response } = exchange
+    if (response === undefined || response.status < 200 || response.status > 299) return undefined
+    let tuple: { user: string; relation: string; object: string }
+    try {
+      tuple = { user: user.of(exchange), relation, object: object.of(exchange) }
+    } catch (error) {
+      if (error instanceof ExpressionError) return failed(`it is not named: ${error.message}`)
+      throw error
+    }
+    let last: unknown
+    for (const pauseMs of [...pausesMs, undefined]) {
+      try {
+        await authorizer.change(store, action, tuple)
+        return undefined
+      } catch (error) {
+        last = error
+      }
+      if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+    const words = `${tuple.user} ${tuple.relation} ${tuple.object}`
+    return failed(`${action} of \`${words}\`: ${last instanceof Error ? last.message : String(last)}`)
+  }
+}
+
+function failed(cause: string): Problem {
+  return problem("bad-gateway", {
+    reason: "GrantFailed",
+    cause: `the relation could not be changed: ${cause}`,
+  })
+}

@@ -1,0 +1,78 @@
+import { CheckError, type CheckRequest, UndecidedCheck } from "../check/ports.ts"
+import { toJson } from "../expression/compile.ts"
+import { ExpressionError } from "../expression/expression-error.ts"
+import type { StepOf } from "../plan/steps.ts"
+import { type Problem, problem } from "./answer.ts"
+import type { Exchange } from "./exchange.ts"
+import { idText } from "./grammars.ts"
+import type { Provision } from "./policy.ts"
+import { compileText } from "./text.ts"
+import { compileValue } from "./value.ts"
+
+/** Makes the question of one exchange; the caller may not be named by it, which is a refusal. */
+export type Question = (exchange: Exchange) => CheckRequest | Problem
+
+/** Compiles what is asked of the engine. What a request brings must be ids; a token that does not say who its bearer is may be good elsewhere, here it is nobody's. */
+export function compileQuestion(
+  plan: Pick<StepOf<"require">, "relation" | "object" | "user" | "context" | "tuples">,
+  provision: Provision,
+): Question {
+  const { relation, context = [], tuples = [] } = plan
+  const user = compileText(plan.user, provision, idText)
+  const object = compileText(plan.object, provision, idText)
+  const values = context.map(({ key, value }) => ({ key, value: compileValue(value, provision) }))
+  const keys = tuples.map((tuple) => ({
+    user: compileText(tuple.user, provision, idText),
+    relation: tuple.relation,
+    object: compileText(tuple.object, provision, idText),
+  }))
+  return (exchange) => {
+    let named: string
+    try {
+      named = user.of(exchange)
+    } catch (error) {
+      if (error instanceof ExpressionError)
+        return problem("forbidden", { cause: `the caller is not named: ${error.message}` })
+      throw error
+    }
+    const request = { user: named, relation, object: object.of(exchange) }
+    if (values.length === 0 && keys.length === 0) return request
+    return {
+      ...request,
+      context: Object.fromEntries(values.map(({ key, value }) => [key, toJson(value(exchange))])),
+      contextualTuples: keys.map((key) => ({
+        user: key.user.of(exchange),
+        relation: key.relation,
+        object: key.object.of(exchange),
+      })),
+    }
+  }
+}
+
+/** Codes that say something about the ids of the request; the rest of the question was checked at compile time. */
+const requestCodes: ReadonlySet<string> = new Set([
+  "validation_error",
+  "invalid_tuple",
+  "invalid_user",
+  "invalid_object_format",
+])
+
+/** The problem of a question that has no answer: the request's fault where it brought what is no id, else nobody knows whether the caller may. */
+export function questionFailure(error: unknown): Problem {
+  // The caller has no part in it, and is told nothing of tuples and conditions; the log has both.
+  if (error instanceof UndecidedCheck)
+    return problem("forbidden", {
+      cause: `authorization engine: ${error.message}; \`require\` gives conditions no values but those stored with their tuples and those of its \`context\``,
+    })
+  if (error instanceof CheckError) {
+    const cause = `authorization engine: ${error.code}: ${error.message}`
+    return requestCodes.has(error.code)
+      ? problem("invalid-request", { cause })
+      : problem("authorization-unavailable", { headers: ["retry-after", "1"], cause })
+  }
+  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return problem("authorization-unavailable", {
+    headers: ["retry-after", "1"],
+    cause: `authorization engine: ${cause}`,
+  })
+}
