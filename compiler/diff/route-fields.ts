@@ -39,6 +39,13 @@ const rules: FieldRules<Fields> = {
       ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
       : neutral(`an exchange may take ${durationWords(after)}`)
   },
+  websocket: (before, after) => {
+    if (after === null) return breaking("WebSockets are not opened any more")
+    if (before === null) return opens("WebSockets are opened")
+    if (before?.expireWithToken === true && after?.expireWithToken !== true)
+      return opens("a WebSocket may outlive the token it was opened with")
+    return neutral("WebSockets end in other cases")
+  },
 }
 
 const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
@@ -51,6 +58,16 @@ const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
     hosts === undefined ? "every host" : `host ${hosts.map((host) => `"${host}"`).join(" ")}`,
   stripPrefix: ({ stripPrefix }) => `path ${stripPrefix === "" ? "/" : stripPrefix}`,
   timeoutMs: ({ timeoutMs }) => `timeout ${durationWords(timeoutMs)}`,
+  websocket: ({ websocket }) => {
+    if (websocket === null) return "websocket off"
+    if (websocket === undefined) return "websocket { }"
+    const { idleMs, expireWithToken, closeWhenRemoved } = websocket
+    return `websocket { ${[
+      ...(expireWithToken ? ["expire-with-token"] : []),
+      ...(closeWhenRemoved ? ["close-when-removed"] : []),
+      ...(idleMs === null ? [] : [`idle ${durationWords(idleMs)}`]),
+    ].join("; ")} }`
+  },
 }
 
 const tick = (name: string) => `\`${name}\``

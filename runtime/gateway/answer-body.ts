@@ -27,6 +27,18 @@ export interface AnswerSource {
   cut(): void
 }
 
+/** What comes behind the head of an answer. */
+export interface AnswerStream {
+  /** Sends status, header and the rest to the client, as the response is now. Answers what went wrong instead, when nothing was sent yet. */
+  relay(): Problem | undefined
+  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. */
+  collect(bytesMax: number): Promise<Buffer>
+  /** Nobody wants the rest. */
+  discard(): void
+  /** It broke off. */
+  fail(found: Problem): void
+}
+
 /** What exchanges wait with. */
 export interface Waiting {
   readonly deadlines: Deadlines
@@ -37,7 +49,7 @@ export interface Waiting {
  * The body of a backend's answer on its way. A small one that is whole before anybody has decided about it costs no pause of the connection:
  * head and body leave in one piece.
  */
-export class AnswerBody implements Timed {
+export class AnswerBody implements AnswerStream, Timed {
   readonly #exchange: LiveExchange
   readonly #waiting: Waiting
   readonly #source: AnswerSource

@@ -1,14 +1,15 @@
 import type { Dispatcher } from "undici"
 import type { RetryCause } from "../plan/backend.ts"
 import { type Problem, problem } from "../policies/answer.ts"
-import { HeaderList } from "../policies/header-list.ts"
+import type { HeaderList } from "../policies/header-list.ts"
 import { AnswerBody, type Waiting } from "./answer-body.ts"
+import { answerHeaders } from "./answer-headers.ts"
 import type { BackendSettings } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
-import { headerNameOf, nominated } from "./header-names.ts"
 import type { LiveExchange } from "./live-exchange.ts"
 import { BodyFailure, type RequestBody } from "./request-body.ts"
 import type { Target } from "./target.ts"
+import { pathOf } from "./upstream-path.ts"
 
 /** The head of an answer. `length` by Content-Length, -1 where it says none. */
 export interface AnswerHead {
@@ -85,7 +86,7 @@ export class Attempt implements Timed {
     // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
     if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
     const options = {
-      path: this.#path(),
+      path: pathOf(exchange, target),
       method: exchange.sentMethod ?? exchange.method,
       headers,
       body: this.#bodyFor(headers),
@@ -131,16 +132,6 @@ export class Attempt implements Timed {
         : "the backend's answer stopped"
     this.#fail("timeout", problem("gateway-timeout", { reason: "Timeout", cause }), false)
     this.#abort?.(new Error(cause))
-  }
-
-  #path(): string {
-    const exchange = this.#exchange
-    const { basePath } = this.target.place
-    const query = exchange.queryText
-    const local = exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0)
-    const path = basePath + (local === "" && basePath === "" ? "/" : local)
-    if (query === "") return path
-    return `${path}${path.includes("?") ? "&" : "?"}${query}`
   }
 
   #bodyFor(headers: string[]): Buffer | RequestBody | null {
@@ -262,36 +253,7 @@ function flatTrailers(trailers: Trailers): readonly (string | Buffer)[] {
   return Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
 }
 
-function answerHeaders(status: number, raw: readonly Buffer[]): { headers: HeaderList; length: number } {
-  const flat: string[] = []
-  let named: string[] | undefined
-  let length = -1
-  for (let at = 0; at < raw.length; at += 2) {
-    const { lower, hopInAnswer } = headerNameOf((raw[at] as Buffer).toString("latin1"))
-    if (hopInAnswer) {
-      if (lower === "connection") named = nominatedBy(named, (raw[at + 1] as Buffer).toString("latin1"))
-      continue
-    }
-    const value = (raw[at + 1] as Buffer).toString("latin1")
-    if (lower === "content-length") length = Number(value)
-    if (lower === "content-length" && status === 204) continue
-    if (lower !== "x-request-id") flat.push(lower, value)
-  }
-  const headers = new HeaderList(flat)
-  for (const name of named ?? []) if (!framing.has(name)) headers.remove(name)
-  return { headers, length }
-}
-
-/** `keep-alive` and `close` are by far the most common and name no field that is kept. */
-function nominatedBy(before: string[] | undefined, connection: string): string[] | undefined {
-  if (connection === "keep-alive" || connection === "close") return before
-  return [...(before ?? []), ...nominated(connection)]
-}
-
 const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
-/** What no Connection field may take away: it says where the answer ends. */
-const framing: ReadonlySet<string> = new Set(["content-length", "content-type", "date"])
-
 const timeouts: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",

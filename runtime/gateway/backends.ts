@@ -137,6 +137,20 @@ export class Backend implements BackendHandle {
   }
 }
 
+/** Opens a connection to a target outside of its pool, as its pool would. */
+export function connectTo(
+  { place }: Target,
+  settings: BackendSettings,
+  done: (error: Error | null, socket: Socket | null) => void,
+): void {
+  const { protocol, port } = new URL(place.origin)
+  const open = connector(place.hostname, { ...settings, http2: false })
+  const defaultPort = protocol === "https:" ? "443" : "80"
+  open({ hostname: place.hostname, protocol, port: port === "" ? defaultPort : port }, (error, socket) =>
+    done(error, socket as Socket | null),
+  )
+}
+
 interface SharedPool {
   readonly pool: Pool
   release(): void

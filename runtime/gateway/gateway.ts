@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Cache } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -15,7 +14,7 @@ import { Pools } from "./backends.ts"
 import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
 import { FileWatch } from "./file-watch.ts"
-import { Listener, type Refused } from "./listener.ts"
+import { type Handle, Listener, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { UndiciOutgoing } from "./outgoing.ts"
@@ -24,6 +23,7 @@ import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
 import type { GatewayDependencies, KeyEntry } from "./resources.ts"
 import type { TargetState } from "./target.ts"
+import { Tunnels } from "./tunnels.ts"
 
 /** What a gateway needs from the process that runs it. */
 export interface GatewayOptions {
@@ -67,6 +67,8 @@ export interface GatewayState {
   readonly digest: string | undefined
   /** Requests in work, in all generations. */
   readonly running: number
+  /** WebSockets that are open. */
+  readonly tunnels: number
   /** Generations that still have requests, with the current one. */
   readonly generations: number
   readonly issuers: Readonly<
@@ -136,6 +138,7 @@ class RunningGateway implements Gateway {
       patience: { ...defaultPatience, ...options.patience },
       observer: options.observer,
       newId: randomUUID,
+      tunnels: new Tunnels(),
     }
     this.#watch = new FileWatch(() => this.#reload(), options.filesEveryMs)
   }
@@ -180,6 +183,7 @@ class RunningGateway implements Gateway {
       draining: this.#gatewayState.draining,
       digest: this.#current?.generation.plan.digest,
       running: [...this.#generations].reduce((sum, { generation }) => sum + generation.running, 0),
+      tunnels: this.#context.tunnels.size,
       generations: this.#generations.size,
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(
@@ -192,7 +196,10 @@ class RunningGateway implements Gateway {
     this.#gatewayState.draining = true
     this.#watch.close()
     await this.#enqueue(async () => {
+      const cut = setTimeout(() => this.#context.tunnels.closeAll(), graceMs)
       await Promise.all(this.#listeners.map((listener) => listener.close(graceMs)))
+      clearTimeout(cut)
+      this.#context.tunnels.closeAll()
       this.#listeners = []
       this.#current?.generation.retire()
       this.#current = undefined
@@ -200,14 +207,14 @@ class RunningGateway implements Gateway {
     })
   }
 
-  readonly #handle = (request: IncomingMessage, reply: ServerResponse, target: string): void => {
+  readonly #handle: Handle = (request, reply, target, upgrade) => {
     // Read once: everything this request meets is of this generation.
     const generation = this.#current?.generation
     if (generation === undefined) {
       reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
       return
     }
-    serve(this.#context, generation, request, reply, target)
+    serve(this.#context, generation, { request, reply, upgrade }, target)
   }
 
   /** What is no request is in the log all the same: its answer's request id must lead somewhere. */
@@ -276,6 +283,7 @@ class RunningGateway implements Gateway {
     for (const listener of this.#listeners) listener.headerBytesMax = headerBytesMaxOf(plan)
     for (const listener of gone) void listener.close(60_000)
     previous?.generation.retire()
+    this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
     this.#watch.watch(next.files)
     this.#forgetEnded()
     return {

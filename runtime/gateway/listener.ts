@@ -4,9 +4,16 @@ import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
 import { renderProblem } from "./problem.ts"
+import type { UpgradedSocket } from "./tunnel.ts"
+import { takeUpgrades } from "./upgrades.ts"
 
-/** What happens to a request: `target` is the request target as sent. */
-export type Handle = (request: IncomingMessage, reply: ServerResponse, target: string) => void
+/** What happens to a request: `target` is the request target as sent, `upgrade` the connection of one that asks for a WebSocket. */
+export type Handle = (
+  request: IncomingMessage,
+  reply: ServerResponse,
+  target: string,
+  upgrade?: UpgradedSocket,
+) => void
 
 /** What a listener needs besides its address. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */
 export interface ListenerSettings {
@@ -72,6 +79,7 @@ export class Listener {
     instance.all("/", () => undefined)
     instance.setNotFoundHandler(() => undefined)
     const { server } = instance
+    takeUpgrades(server, handle)
     // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
     server.maxHeadersCount = 0
     // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.

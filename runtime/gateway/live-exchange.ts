@@ -27,6 +27,8 @@ import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
 import type { PathParameters } from "./routes.ts"
+import type { Tunnel, TunnelKeeper, UpgradedSocket } from "./tunnel.ts"
+import { TunnelCall } from "./tunnel-call.ts"
 import { UpstreamCall } from "./upstream-call.ts"
 import { Variables } from "./variables.ts"
 
@@ -55,6 +57,11 @@ const noParameters: PathParameters = Object.freeze(Object.create(null))
 export class LiveExchange implements Exchange, BindingSource {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
+  /** The client's connection, when it asks for a WebSocket. */
+  readonly upgrade: UpgradedSocket | undefined
+  tunnelKeeper: TunnelKeeper | undefined
+  /** Bytes the client sent through a tunnel. */
+  tunnelReceived = 0
   readonly generation: Generation
   readonly startedAtMs = Date.now()
   readonly started = performance.now()
@@ -101,17 +108,22 @@ export class LiveExchange implements Exchange, BindingSource {
   #stream: RequestBody | undefined
   #variables: Variables | undefined
   #error: ExchangeError | undefined
-  #upstream: UpstreamCall | undefined
+  #upstream: UpstreamCall | TunnelCall | undefined
   #releases: (() => void)[] | undefined
 
   constructor(
-    message: { readonly request: IncomingMessage; readonly reply: ServerResponse },
+    message: {
+      readonly request: IncomingMessage
+      readonly reply: ServerResponse
+      readonly upgrade: UpgradedSocket | undefined
+    },
     generation: Generation,
     waiting: Waiting,
     id: string,
   ) {
     this.request = message.request
     this.reply = message.reply
+    this.upgrade = message.upgrade
     this.generation = generation
     this.#waiting = waiting
     this.id = id
@@ -179,7 +191,7 @@ export class LiveExchange implements Exchange, BindingSource {
 
   /** Bytes of the client's body that were read. */
   get bytesReceived(): number {
-    return this.#stream?.received ?? 0
+    return (this.#stream?.received ?? 0) + this.tunnelReceived
   }
 
   /** The client's body as a stream; there is one of it. */
@@ -213,6 +225,11 @@ export class LiveExchange implements Exchange, BindingSource {
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()
+    if (this.intake.wantsWebSocket) {
+      const tunnel = new TunnelCall(this, backend, this.#waiting, key)
+      this.#upstream = tunnel
+      return tunnel.send(timeoutMs)
+    }
     const call = new UpstreamCall(this, backend, this.#waiting, key)
     this.#upstream = call
     // A small body is kept where the backend's retries may need it again.
@@ -252,6 +269,14 @@ export class LiveExchange implements Exchange, BindingSource {
       method !== "HEAD" && this.method !== "HEAD" && status !== 204 && status !== 304 && length !== 0
     const { bufferBytesMax } = this.generation
     this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax: bufferBytesMax })
+  }
+
+  /** The backend has taken the upgrade. */
+  upgraded(tunnel: Tunnel, headers: HeaderList): void {
+    this.response = LiveResponse.streamed(
+      { status: 101, headers },
+      { body: tunnel, present: true, bytesMax: 0 },
+    )
   }
 
   respondWith(given: Parameters<Exchange["respondWith"]>[0]): void {

@@ -1,7 +1,7 @@
 import type { Problem } from "../policies/answer.ts"
 import type { PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
-import type { AnswerBody } from "./answer-body.ts"
+import type { AnswerStream } from "./answer-body.ts"
 import { LiveBody } from "./live-body.ts"
 
 interface Head {
@@ -16,9 +16,9 @@ export class LiveResponse implements PendingResponse {
   reason: string | undefined
   readonly headers: HeaderList
   readonly body: LiveBody
-  readonly #stream: AnswerBody | undefined
+  readonly #stream: AnswerStream | undefined
 
-  private constructor(head: Head, body: LiveBody, stream: AnswerBody | undefined) {
+  private constructor(head: Head, body: LiveBody, stream: AnswerStream | undefined) {
     this.status = head.status
     this.reason = head.reason
     this.headers = head.headers
@@ -33,7 +33,7 @@ export class LiveResponse implements PendingResponse {
       body,
       present,
       bytesMax,
-    }: { readonly body: AnswerBody; readonly present: boolean; readonly bytesMax: number },
+    }: { readonly body: AnswerStream; readonly present: boolean; readonly bytesMax: number },
   ): LiveResponse {
     const read = () => body.collect(bytesMax)
     const content = new LiveBody({ sender: "response", headers: head.headers, present, bytesMax, read })
@@ -50,7 +50,7 @@ export class LiveResponse implements PendingResponse {
   }
 
   /** The stream that is to be sent as it comes; undefined where there is other content, or the stream was read. */
-  get stream(): AnswerBody | undefined {
+  get stream(): AnswerStream | undefined {
     return this.body.outgoing === undefined ? this.#stream : undefined
   }
 

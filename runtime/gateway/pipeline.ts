@@ -14,6 +14,8 @@ import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus, renderProblem } from "./problem.ts"
 import { asAnswer, sendAnswer } from "./reply.ts"
 import type { Match } from "./routes.ts"
+import type { Tunnel, TunnelKeeper, UpgradedSocket } from "./tunnel.ts"
+import type { Tunnels } from "./tunnels.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -21,17 +23,25 @@ export interface PipelineContext {
   readonly patience: Patience
   readonly observer: Observer
   readonly newId: () => string
+  readonly tunnels: Tunnels
+}
+
+/** A request with what is answered on. */
+export interface IncomingExchange {
+  readonly request: IncomingMessage
+  readonly reply: ServerResponse
+  /** The connection of a request that asks for a WebSocket. */
+  readonly upgrade: UpgradedSocket | undefined
 }
 
 /** Serves one request. `target` is the request target as sent. */
 export function serve(
   context: PipelineContext,
   generation: Generation,
-  request: IncomingMessage,
-  reply: ServerResponse,
+  incoming: IncomingExchange,
   target: string,
 ): void {
-  const exchange = new LiveExchange({ request, reply }, generation, context, context.newId())
+  const exchange = new LiveExchange(incoming, generation, context, context.newId())
   const passage = new Passage(context, exchange)
   try {
     passage.begin(target)
@@ -41,10 +51,11 @@ export function serve(
 }
 
 /** The way of one exchange through the sections of its route: inbound, backend, outbound; on-error wherever it breaks. */
-class Passage implements Timed {
+class Passage implements Timed, TunnelKeeper {
   readonly #context: PipelineContext
   readonly #exchange: LiveExchange
   #deadline: Deadline | undefined
+  #holdsGeneration = false
 
   constructor(context: PipelineContext, exchange: LiveExchange) {
     this.#context = context
@@ -55,6 +66,8 @@ class Passage implements Timed {
     const exchange = this.#exchange
     const { request, reply, generation } = exchange
     generation.enter()
+    this.#holdsGeneration = true
+    exchange.tunnelKeeper = this
     // One event says both: the answer is out, or the client has gone.
     reply.once("close", () => this.#closed())
     reply.on("error", ignore)
@@ -127,8 +140,9 @@ class Passage implements Timed {
 
   #admit(route: LiveRoute): void {
     const { intake, generation } = this.#exchange
-    if (intake.wantsWebSocket) {
-      this.#fail(problem("not-implemented", { cause: "an upgrade to websocket" }))
+    const refusal = intake.wantsWebSocket ? upgradeRefusal(this.#exchange, route) : undefined
+    if (refusal !== undefined) {
+      this.#fail(refusal)
       return
     }
     if (typeof intake.body === "number" && intake.body > generation.bodyBytesMax) {
@@ -177,6 +191,10 @@ class Passage implements Timed {
     const exchange = this.#exchange
     const { response } = exchange
     if (response === undefined) return
+    if (response.status < 200) {
+      this.#fail(problem("bad-gateway", { cause: "a step changed the body of an answer that is a tunnel" }))
+      return
+    }
     const { status, reason, headers, body } = response
     response.drop()
     headers.remove("content-length")
@@ -239,15 +257,54 @@ class Passage implements Timed {
     else sendAnswer(exchange, outcome)
   }
 
+  /** A tunnel stands: it needs nothing of the plan any more, which may go. */
+  tunnelOpened(tunnel: Tunnel): void {
+    const { route } = this.#exchange
+    this.#context.deadlines.cancel(this.#deadline)
+    const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
+    this.#context.tunnels.add({ tunnel, routeKey: route?.key ?? "", closeWhenRemoved })
+    this.#leave()
+  }
+
+  tunnelEnded(tunnel: Tunnel): void {
+    this.#context.tunnels.remove(tunnel)
+    this.#closed()
+  }
+
+  #leave(): void {
+    if (!this.#holdsGeneration) return
+    this.#holdsGeneration = false
+    this.#exchange.generation.leave()
+  }
+
   #closed(): void {
     const exchange = this.#exchange
     if (exchange.over) return
     this.#context.deadlines.cancel(this.#deadline)
-    const complete = exchange.reply.writableFinished && !exchange.cut
+    const complete = (exchange.status === 101 || exchange.reply.writableFinished) && !exchange.cut
     exchange.end()
     this.#context.observer.finished(finishedOf(exchange, !complete))
-    exchange.generation.leave()
+    this.#leave()
   }
+}
+
+/** What keeps an upgrade from being sent on: a WebSocket is one only with all that RFC 6455 §4.2.1 asks for. */
+function upgradeRefusal(
+  { headers, intake, upgrade }: LiveExchange,
+  { plan }: LiveRoute,
+): Problem | undefined {
+  if (plan.websocket === null) return problem("not-implemented", { cause: "`websocket off`" })
+  const key = headers.get("sec-websocket-key") ?? ""
+  const isOne =
+    upgrade !== undefined &&
+    intake.body === "none" &&
+    headers.get("sec-websocket-version") === "13" &&
+    /^[A-Za-z0-9+/]{22}==$/.test(key)
+  if (isOne) return undefined
+  return problem("invalid-request", {
+    headers: ["sec-websocket-version", "13"],
+    cause: "the upgrade is no WebSocket's",
+  })
 }
 
 /** What on-error steps are told; the words for clients, not those of the log. */

@@ -142,6 +142,15 @@ export const route = z.strictObject({
     .optional(),
   stripPrefix: z.string().max(2048),
   timeoutMs: milliseconds.nullable(),
+  /** What ends WebSockets besides the two ends; null: none are opened, absent: nothing else does. */
+  websocket: z
+    .strictObject({
+      idleMs: milliseconds.nullable(),
+      expireWithToken: z.boolean(),
+      closeWhenRemoved: z.boolean(),
+    })
+    .nullable()
+    .optional(),
   sections,
 })
 export type Route = z.infer<typeof route>

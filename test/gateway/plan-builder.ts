@@ -33,6 +33,7 @@ export interface RouteDraft {
   /** Instead of one `forward` to the backend. */
   backendSteps?: StepDraft[]
   hashKey?: Text
+  websocket?: PlanBody["routes"][string]["websocket"]
   outbound?: StepDraft[]
   onError?: StepDraft[]
 }
@@ -145,6 +146,7 @@ function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanB
       ...(route.hosts === undefined ? {} : { hosts: route.hosts }),
       stripPrefix: route.stripPrefix ?? "",
       timeoutMs: route.timeoutMs === undefined ? 10_000 : route.timeoutMs,
+      ...(route.websocket === undefined ? {} : { websocket: route.websocket }),
       sections: {
         inbound: add(route.inbound),
         backend: add(backend),

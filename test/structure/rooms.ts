@@ -373,7 +373,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/policy",
-    doors: ["ast", "lower-document", "reader/read-document", "prove", "site", "steps", "values"],
+    doors: ["ast", "lower-document", "reader/read-document", "site", "steps"],
     may: ["compiler/core", "runtime/plan"],
     packages: ["zod"],
     builtins: ["node:net"],
@@ -397,14 +397,12 @@ export const rooms: readonly Room[] = [
       "lower",
       "models",
       "parser",
-      "policy-files",
       "program",
     ],
     may: [
       "compiler/core",
       "compiler/model",
       "compiler/openapi",
-      "compiler/policy",
       "runtime/template",
       ...pure.filter((room) => room !== "runtime/check"),
     ],

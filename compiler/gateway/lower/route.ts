@@ -7,9 +7,6 @@ import type { Backends } from "./backends.ts"
 import { DescribedAuth } from "./described-auth.ts"
 import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
-import type { Policies, PolicySteps } from "./policies.ts"
-import { checkSize, stepsMax } from "./route-size.ts"
-import { alwaysAnswers, namesCaller, nearestAuth, runsInbound, timeoutOfChain } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
@@ -26,7 +23,6 @@ export interface LoweredRoute {
   readonly inbound: readonly Lowered[]
   readonly backend: readonly Lowered[]
   readonly outbound: readonly Lowered[]
-  readonly onError: readonly Lowered[]
 }
 
 /** What is missing on a route, to be told once for an API that lacks it everywhere. */
@@ -34,6 +30,8 @@ export interface Missing {
   readonly auth: boolean
   readonly backend: boolean
 }
+
+const stepsMax = 1000
 
 interface SectionPlaces {
   readonly inbound: Place
@@ -52,7 +50,6 @@ export class RouteLowering {
   readonly #places: Places
   readonly #backends: Backends
   readonly #timeoutMs: number | null
-  readonly #policies: Policies
   readonly #validation: Validation
   readonly #describedAuth: DescribedAuth
   readonly #memo = new Map<string, unknown>()
@@ -65,10 +62,8 @@ export class RouteLowering {
     places: Places,
     backends: Backends,
     schemas: PlanSchemas,
-    policies: Policies,
     timeoutMs: number | null,
   ) {
-    this.#policies = policies
     this.#shared = shared
     this.#places = places
     this.#backends = backends
@@ -90,30 +85,25 @@ export class RouteLowering {
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
     const places = { inbound: inboundPlace, outbound: outboundPlace }
-    const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
-    const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
-    const answers =
-      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
-    const native = answers ? undefined : this.#backend(chain, inboundPlace)
-    const forward = native === "broken" ? undefined : native
-    const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
-    const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
-    const steps = [...cors, ...this.#inbound(source, items, authItems, places, documents)]
+    const cors = this.#cors(source, items, inboundPlace)
+    const steps = [...cors, ...this.#inbound(source, items, authItems, places)]
     // In front of the outbound statements the same step takes away what the backend says about sharing.
+    const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const outbound = [
       ...cors,
       ...["grant", "revoke", "filter"].flatMap((word) =>
         this.#each(items, [word], outboundPlace, stepLowerings[word] as LowerStep),
       ),
-      ...documents.outbound,
       ...this.#section(items, "outbound", outboundPlace),
       ...this.#validation.steps(source, chain, "response"),
     ]
+    const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
     if (mock !== undefined && mock !== "broken") steps.push(mock)
-    const backend = answers ? [] : documents.backend
-    const { onError } = documents
-    checkSize([steps, backend, outbound, onError], source, this.#shared.report)
-    this.#policies.prove(source, auth, [...steps, ...backend])
+    const answers =
+      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
+    const forward = answers ? undefined : this.#backend(chain, inboundPlace)
+    const backend = forward === undefined || forward === "broken" ? [] : [forward]
+    this.#checkSize([steps, outbound], source)
     const route: Route = {
       api: source.api.name,
       version: source.versionName,
@@ -122,23 +112,18 @@ export class RouteLowering {
       path: printPath(source.path),
       ...(source.hosts === undefined ? {} : { hosts: [...source.hosts] }),
       stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
-      timeoutMs: timeoutOfChain(chain, this.#timeoutMs),
-      sections: {
-        inbound: idsOf(steps),
-        backend: idsOf(backend),
-        outbound: idsOf(outbound),
-        onError: idsOf(onError),
-      },
+      timeoutMs: this.#timeout(chain),
+      ...websocketOf(chain),
+      sections: { inbound: idsOf(steps), backend: idsOf(backend), outbound: idsOf(outbound), onError: [] },
     }
     return {
-      lowered: { route, inbound: steps, backend, outbound, onError },
+      lowered: { route, inbound: steps, backend, outbound },
       missing: {
         auth:
           ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
         backend:
           !answers &&
-          native === undefined &&
-          !documents.finds &&
+          forward === undefined &&
           !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
       },
     }
@@ -149,7 +134,6 @@ export class RouteLowering {
     items: readonly Item[],
     authItems: readonly Item[],
     places: SectionPlaces,
-    documents: PolicySteps,
   ): Lowered[] {
     const place = places.inbound
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
@@ -175,7 +159,6 @@ export class RouteLowering {
       ),
       ...this.#limits(early, places),
       ...authSteps,
-      ...documents.auth,
       ...this.#each(knowing, ["check"], place, lowerCheck),
       ...this.#limits(late, places),
       ...this.#limits(
@@ -189,7 +172,6 @@ export class RouteLowering {
         [source.scopes.operation, source.scopes.version, source.scopes.api],
         "request",
       ),
-      ...documents.inbound,
       ...this.#section(items, "inbound", place),
     ]
   }
@@ -372,6 +354,24 @@ export class RouteLowering {
     return undefined
   }
 
+  #timeout(chain: readonly (Scope | undefined)[]): number | null {
+    for (const scope of chain) {
+      const time = statementOf(scope?.block, "timeout")?.args.value<number | null>("time")
+      if (time !== undefined) return time
+    }
+    return this.#timeoutMs
+  }
+
+  #checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource): void {
+    const longest = Math.max(...lists.map((list) => list.length))
+    if (longest > stepsMax)
+      this.#shared.report.add(
+        "SP3016",
+        span,
+        `the route has ${longest} steps in a row, ${stepsMax} are possible`,
+      )
+  }
+
   #context(place: Place): StepContext {
     let context = this.#contexts.get(place)
     if (context === undefined) {
@@ -403,4 +403,46 @@ export class RouteLowering {
     this.#ids.set(object, this.#nextId)
     return this.#nextId
   }
+}
+
+function websocketOf(chain: readonly (Scope | undefined)[]): Pick<Route, "websocket"> {
+  for (const scope of chain) {
+    const bound = statementOf(scope?.block, "websocket")
+    if (bound === undefined) continue
+    if (bound.statement.args.length > 0) return { websocket: null }
+    return {
+      websocket: {
+        idleMs: statementOf(bound.block, "idle")?.args.value<number>("time") ?? null,
+        expireWithToken: statementOf(bound.block, "expire-with-token") !== undefined,
+        closeWhenRemoved: statementOf(bound.block, "close-when-removed") !== undefined,
+      },
+    }
+  }
+  return {}
+}
+
+/** `inbound`, and `respond` in an operation, which is short for it. */
+function runsInbound({ row }: Bound): boolean {
+  return row.keyword === "inbound" || row.keyword === "respond"
+}
+
+/** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
+function alwaysAnswers(bound: Bound): boolean {
+  const blockAnswers = (block: BoundBlock | undefined): boolean =>
+    block?.statements.some(alwaysAnswers) ?? false
+  if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
+  return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
+}
+
+/** `auth` of the innermost scope that has some. */
+function nearestAuth(items: readonly Item[]): Item[] {
+  const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
+  const depth = Math.max(...auths.map((item) => item.depth))
+  return auths.filter((item) => item.depth === depth)
+}
+
+/** Whether a check reads who the caller is: it can only be made when that is known. */
+function namesCaller({ statement }: Bound): boolean {
+  const { file, start, end } = statement.span
+  return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
 }

@@ -32,10 +32,10 @@ import {
   quotaRows,
   routeScope,
   versionRows,
+  websocketRows,
 } from "./scopes.ts"
 import { inboundRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
-import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and what it may hold. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
@@ -58,7 +58,6 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   breaker: { title: "`breaker`", rows: breakerRows },
   retry: { title: "`retry`", rows: retryRows },
   policy: { title: "`policy`", rows: policyRows },
-  xml: { title: "`xml`", rows: xmlRows },
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
   openapi: { title: "`openapi`", rows: openapiRows },
@@ -73,12 +72,13 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   limit: { title: "`limit`", rows: limitRows },
   quota: { title: "`quota`", rows: quotaRows },
   "auth subscription": { title: "`auth subscription`", rows: authSubscriptionRows },
+  websocket: { title: "`websocket`", rows: websocketRows },
   inbound: { title: "`inbound`", rows: inboundRows },
   outbound: { title: "`outbound`", rows: outboundRows },
   respond: { title: "`respond`", rows: respondRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
-  product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },
+  product: { title: "`product`", rows: [...productRows, limit, quota] },
   subscription: { title: "`subscription`", rows: subscriptionRows },
 }
 
@@ -95,6 +95,8 @@ const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "op
 export const laterWords: readonly LaterWord[] = [
   { word: "on-error", blocks: routes, docs: "statements for failures" },
   { word: "cache", blocks: routes, docs: "answers kept" },
+  { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
+  { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },

@@ -2,7 +2,6 @@ import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
-import { policyXml } from "./xml.ts"
 
 const failureStatus = { min: 400, max: 599 }
 
@@ -10,7 +9,6 @@ const authForms: Row["forms"] = [
   { args: [word("none")] },
   { args: [word("jwt"), many(slot("issuer", "reference", { to: ["issuer"] }), 20)], block: "auth jwt" },
   { args: [word("subscription")], block: "auth subscription" },
-  { args: [word("policy")] },
 ]
 
 export const auth: Row = {
@@ -147,7 +145,6 @@ export const everyScope: readonly Row[] = [
   quota,
   concurrency,
   use,
-  policyXml,
   inbound,
   outbound,
 ]
@@ -159,6 +156,36 @@ const timeout: Row = {
   docs: "Longest time for a whole exchange; `none` for streams without an end.",
   example: "timeout none",
 }
+
+const websocket: Row = {
+  keyword: "websocket",
+  forms: [{ args: [word("off")] }, { args: [], block: "websocket", blockRequired: true }],
+  byDefault: "WebSockets are passed on after the inbound statements, and end when either side ends them",
+  docs: "Whether WebSockets are opened, and what ends them besides the two sides. The nearest block decides.",
+  example: "websocket { expire-with-token; idle 10m }",
+}
+
+export const websocketRows: readonly Row[] = [
+  {
+    keyword: "expire-with-token",
+    forms: [{ args: [] }],
+    docs: "Ends a WebSocket when the token it was opened with expires.",
+    example: "expire-with-token",
+  },
+  {
+    keyword: "close-when-removed",
+    forms: [{ args: [] }],
+    docs: "Ends WebSockets when a plan without this operation is applied; others leave them alone.",
+    example: "close-when-removed",
+  },
+  {
+    keyword: "idle",
+    forms: [{ args: [slot("time", "duration", { min: 1000, max: 86_400_000 })] }],
+    byDefault: "no limit",
+    docs: "Ends a WebSocket in which nothing was sent for so long.",
+    example: "idle 10m",
+  },
+]
 
 const backend: Row = {
   keyword: "backend",
@@ -177,6 +204,7 @@ export const routeScope: readonly Row[] = [
   timeout,
   validateRow,
   mockRow,
+  websocket,
 ]
 
 export const openapiRows: readonly Row[] = [securityRow(auth)]

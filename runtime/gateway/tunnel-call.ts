@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto"
+import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
+import type { Socket } from "node:net"
+import { type Problem, problem } from "../policies/answer.ts"
+import { AnswerBody, type Waiting } from "./answer-body.ts"
+import { answerHeaders } from "./answer-headers.ts"
+import { type Backend, connectTo } from "./backends.ts"
+import type { Deadline, Timed } from "./deadlines.ts"
+import type { LiveExchange } from "./live-exchange.ts"
+import type { Target } from "./target.ts"
+import { Tunnel } from "./tunnel.ts"
+import { pathOf } from "./upstream-path.ts"
+
+/** RFC 6455 §1.3. */
+const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+/** Until the backend has answered an upgrade, when nothing else ends the exchange. */
+const handshakeMs = 30_000
+
+/**
+ * Asks a backend for a WebSocket and waits for its word: 101 with the right key opens a tunnel, any other answer is an answer like others.
+ * Only a true upgrade opens one: a backend that says 101 without having understood would let a client speak to it past the gateway.
+ */
+export class TunnelCall implements Timed {
+  readonly #exchange: LiveExchange
+  readonly #backend: Backend
+  readonly #waiting: Waiting
+  readonly #key: string | undefined
+  #target: Target | undefined
+  #request: ClientRequest | undefined
+  #answer: AnswerBody | undefined
+  #settle: ((found: Problem | undefined) => void) | undefined
+  #total: Deadline | undefined
+  #opened = false
+
+  constructor(exchange: LiveExchange, backend: Backend, waiting: Waiting, key: string | undefined) {
+    this.#exchange = exchange
+    this.#backend = backend
+    this.#waiting = waiting
+    this.#key = key
+  }
+
+  /** Resolves when the head of the answer is the exchange's response, or with what went wrong. */
+  send(timeoutMs: number | null | undefined): Promise<Problem | undefined> {
+    return new Promise((resolve) => {
+      this.#settle = resolve
+      const { totalMs } = this.#backend.settings
+      this.#total = this.#waiting.deadlines.set(
+        this,
+        (timeoutMs === undefined ? totalMs : timeoutMs) ?? handshakeMs,
+      )
+      const target = this.#backend.pick(this.#key, undefined)
+      if (target === undefined) {
+        const headers = ["retry-after", String(this.#backend.retryAfterSeconds)]
+        this.#headIs(
+          problem("backend-unavailable", {
+            headers,
+            cause: `no target of \`${this.#backend.name}\` is well`,
+          }),
+        )
+      } else this.#ask(target)
+    })
+  }
+
+  cancel(): void {
+    this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
+    this.#answer?.discard()
+    if (!this.#opened) this.#request?.destroy()
+  }
+
+  expired(): void {
+    this.#headIs(
+      problem("gateway-timeout", {
+        reason: "Timeout",
+        cause: "the backend did not answer the upgrade in time",
+      }),
+    )
+    this.#request?.destroy()
+  }
+
+  #ask(target: Target): void {
+    const exchange = this.#exchange
+    this.#target = target
+    exchange.target = target.place.origin
+    target.outstanding += 1
+    target.breaker?.begin(performance.now())
+    const host = exchange.host ?? new URL(target.place.origin).host
+    const headers = [...exchange.headers.flat, "x-request-id", exchange.id, "host", host]
+    headers.push("connection", "Upgrade", "upgrade", "websocket")
+    const sent = sendRequest({
+      method: "GET",
+      path: pathOf(exchange, target),
+      // The types know objects only; Node takes the flat form of `rawHeaders` too.
+      headers: headers as unknown as Record<string, string>,
+      setHost: false,
+      // With `createConnection` and no agent the connection is this request's alone.
+      createConnection: (_options, done) => {
+        connectTo(target, this.#backend.settings, (error, socket) => done(error as Error, socket as Socket))
+        return undefined as unknown as Socket
+      },
+    })
+    this.#request = sent
+    sent.on("upgrade", (answer, socket, head) => this.#upgraded(answer, socket as Socket, head))
+    sent.on("response", (answer) => this.#answered(answer))
+    sent.on("error", (error) => this.#failed(error))
+    sent.end()
+  }
+
+  #upgraded(answer: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { headers } = answerHeaders(101, rawOf(answer))
+    if (this.#settle === undefined) {
+      socket.destroy()
+      return
+    }
+    const key = this.#exchange.headers.get("sec-websocket-key") ?? ""
+    const accept = createHash("sha1")
+      .update(key + acceptSuffix)
+      .digest("base64")
+    if (
+      answer.headers["sec-websocket-accept"] !== accept ||
+      answer.headers.upgrade?.toLowerCase() !== "websocket"
+    ) {
+      socket.destroy()
+      this.#verdict(false)
+      this.#headIs(problem("bad-gateway", { cause: "the backend said 101 without having taken the upgrade" }))
+      return
+    }
+    this.#opened = true
+    this.#target?.breaker?.succeeded(performance.now())
+    socket.once("close", () => this.#release())
+    this.#arrived()
+    this.#exchange.upgraded(new Tunnel(this.#exchange, this.#waiting, { socket, head }), headers)
+    this.#headIs(undefined)
+  }
+
+  #answered(answer: IncomingMessage): void {
+    const status = answer.statusCode ?? 502
+    const { headers, length } = answerHeaders(status, rawOf(answer))
+    const source = { resume: () => answer.resume(), cut: () => this.#request?.destroy() }
+    const body = new AnswerBody(this.#exchange, this.#waiting, source, length)
+    this.#answer = body
+    this.#verdict(this.#target?.breaker?.counts(status) !== true)
+    answer.on("data", (chunk: Buffer) => {
+      if (!body.push(chunk)) answer.pause()
+    })
+    answer.once("end", () => body.complete([]))
+    answer.once("error", (error) => body.fail(problem("bad-gateway", { cause: error.message })))
+    this.#arrived()
+    this.#exchange.answered(body, status, headers, length)
+    this.#headIs(undefined)
+  }
+
+  #failed(error: NodeJS.ErrnoException): void {
+    if (this.#opened) return
+    this.#verdict(false)
+    const cause = `${error.code ?? error.name}: ${error.message}`
+    this.#headIs(problem("bad-gateway", { reason: "BackendConnectionFailure", cause }))
+  }
+
+  #arrived(): void {
+    const exchange = this.#exchange
+    exchange.upstreamMs = performance.now() - exchange.started
+  }
+
+  #verdict(isWell: boolean): void {
+    const { breaker } = this.#target ?? {}
+    if (isWell) breaker?.succeeded(performance.now())
+    else breaker?.failed(performance.now())
+    this.#release()
+  }
+
+  #release(): void {
+    if (this.#target === undefined) return
+    this.#target.outstanding -= 1
+    this.#target = undefined
+  }
+
+  #headIs(found: Problem | undefined): void {
+    const settle = this.#settle
+    if (settle === undefined) return
+    this.#settle = undefined
+    this.#waiting.deadlines.cancel(this.#total)
+    settle(found)
+  }
+}
+
+function rawOf({ rawHeaders }: IncomingMessage): Buffer[] {
+  return rawHeaders.map((text) => Buffer.from(text, "latin1"))
+}

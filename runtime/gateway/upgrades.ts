@@ -1,0 +1,59 @@
+import { type IncomingMessage, type Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { UpgradedSocket } from "./tunnel.ts"
+
+/** What happens to a request that asks for a WebSocket. */
+export type HandleUpgrade = (
+  request: IncomingMessage,
+  reply: ServerResponse,
+  target: string,
+  upgrade: UpgradedSocket,
+) => void
+
+const dropped: ReadonlySet<string> = new Set(["upgrade", "http2-settings"])
+
+/**
+ * Takes over connections that ask for an upgrade: a WebSocket (RFC 6455 §4.2.1) is handled, every other protocol is not spoken here, and its request
+ * is served as if it had not asked (RFC 9110 §7.8): clients ask for `h2c` on the off chance.
+ */
+export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (!asksForWebSocket(request)) {
+      serveWithout(server, request, socket, head)
+      return
+    }
+    const reply = new ServerResponse(request)
+    reply.shouldKeepAlive = false
+    reply.assignSocket(socket)
+    // An answer without an upgrade is the last on its connection.
+    reply.once("finish", () => {
+      reply.detachSocket(socket)
+      socket.destroySoon()
+      reply.emit("close")
+    })
+    socket.on("error", () => socket.destroy())
+    handle(request, reply, request.url ?? "/", { socket, head })
+  })
+}
+
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? "")
+}
+
+/** Gives the connection back to the server with the same request, which does not ask any more. */
+function serveWithout(server: Server, request: IncomingMessage, socket: Socket, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string
+    const value = rawHeaders[at + 1] as string
+    if (dropped.has(name.toLowerCase())) continue
+    if (name.toLowerCase() !== "connection") lines.push(`${name}: ${value}`)
+    else {
+      const kept = value.split(",").filter((option) => !dropped.has(option.trim().toLowerCase()))
+      if (kept.length > 0) lines.push(`${name}: ${kept.join(",").trim()}`)
+    }
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]))
+  server.emit("connection", socket)
+}
