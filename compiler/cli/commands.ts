@@ -7,6 +7,7 @@ import { fmtLine } from "./args/fmt.ts"
 import { historyLine } from "./args/history.ts"
 import { migrateLine } from "./args/migrate.ts"
 import { modelExplainLine, modelPrintLine } from "./args/model.ts"
+import { exportOpenapiLine, importOpenapiLine } from "./args/openapi.ts"
 import { planLine } from "./args/plan.ts"
 import { rollbackLine } from "./args/rollback.ts"
 import { schemaLine } from "./args/schema.ts"
@@ -40,6 +41,8 @@ export const commands: readonly Command[] = [
   command(testLine, async () => (await import("./commands/test.ts")).test),
   command(modelExplainLine, async () => (await import("./commands/model-explain.ts")).modelExplain),
   command(modelPrintLine, async () => (await import("./commands/model-print.ts")).modelPrint),
+  command(importOpenapiLine, async () => (await import("./commands/import-openapi.ts")).importOpenapi),
+  command(exportOpenapiLine, async () => (await import("./commands/export-openapi.ts")).exportOpenapi),
   command(planLine, async () => (await import("./commands/plan.ts")).plan),
   command(applyLine, async () => (await import("./commands/apply.ts")).apply),
   command(diffLine, async () => (await import("./commands/diff.ts")).diff),

@@ -61,6 +61,18 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a#b"], { model: "m.fga", store: "acme" }, /both say/],
   ],
   "model print": [[[], { sourceInfo: true, format: "json" }, { sourceInfo: true, format: "json" }]],
+  "import openapi": [
+    [["a.yaml"], {}, { file: "a.yaml", name: undefined, path: undefined, format: "text" }],
+    [["a.yaml"], { name: "a", path: "/a/b" }, { name: "a", path: "/a/b" }],
+    [["a/.."], {}, /is a file/],
+    [["a.yaml"], { name: "a b" }, /can't be the name/],
+    [["a.yaml"], { path: "a" }, /can't be the path/],
+  ],
+  "export openapi": [
+    [["a"], {}, { api: "a", version: undefined, format: "json" }],
+    [["a"], { apiVersion: "v2", format: "yaml" }, { version: "v2", format: "yaml" }],
+    [["a"], { format: "xml" }, /--format xml/],
+  ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], { format: "markdown" }, /--format markdown/],

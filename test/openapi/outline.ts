@@ -6,7 +6,9 @@ export function outlineOf(document: ApiDocument | undefined): string {
   const shown = (key: string | undefined): string => {
     const entry = key === undefined ? undefined : document.schemas.entries.get(key)
     if (entry === undefined) return "-"
-    return JSON.stringify(entry.json, (name, value) => (name === "$ref" ? short(value as string) : value))
+    return JSON.stringify(entry.json, (name, value) =>
+      name === "$ref" && typeof value === "string" ? short(value) : value,
+    )
   }
   const schema = (key: string | undefined): string =>
     key?.includes("#") && !key.includes("@") ? short(key) : shown(key)

@@ -21,6 +21,7 @@ const compilerRooms = [
   "compiler/gateway",
   "compiler/model",
   "compiler/model-test",
+  "compiler/openapi",
   "compiler/policy",
   "compiler/diff",
   "compiler/render",
@@ -380,7 +381,15 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/openapi",
-    doors: ["api-document", "plan-schemas", "read-document", "sample", "schema"],
+    doors: [
+      "api-document",
+      "export-document",
+      "plan-schemas",
+      "print-gateway",
+      "read-document",
+      "sample",
+      "schema",
+    ],
     may: ["compiler/core", "runtime/plan", "runtime/validation"],
     packages: ["yaml"],
   },
@@ -392,6 +401,7 @@ export const rooms: readonly Room[] = [
       "check/names",
       "check/networks",
       "described",
+      "export-api",
       "format",
       "include",
       "lower",
@@ -427,7 +437,7 @@ export const rooms: readonly Room[] = [
     // The development parts statically, because only commands that are loaded lazily themselves name them.
     may: [...compilerRooms, ...pure, "runtime/dev"],
     lazily: [...runtimeRooms, "runtime/main.ts"],
-    packages: ["commander", "picocolors", "undici", "esbuild", "zod"],
+    packages: ["commander", "picocolors", "undici", "esbuild", "zod", "yaml"],
     builtins: "any",
   },
 ]

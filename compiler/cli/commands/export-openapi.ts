@@ -1,0 +1,33 @@
+import { stringify } from "yaml"
+import { exportParts, versionsOfApi } from "../../gateway/export-api.ts"
+import { exportDocument } from "../../openapi/export-document.ts"
+import { summaryOf } from "../../render/diagnostics.ts"
+import type { ExportOpenapiArgs } from "../args/openapi.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import { compileOnce, showFindings } from "../project.ts"
+
+export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, version, format }, io) => {
+  const { plan, diagnostics, described } = await compileOnce(io, project)
+  showFindings(io, diagnostics)
+  if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
+  const versions = versionsOfApi(plan.plan, api)
+  const chosen = version ?? (versions.length === 1 ? versions[0] : undefined)
+  if (versions.length === 0) {
+    const known = [...new Set(Object.values(plan.plan.routes).map((route) => route.api))].sort()
+    throw new CliError(`there is no API \`${api}\``, `There is ${known.join(", ") || "none"}.`)
+  }
+  if (chosen === undefined || !versions.includes(chosen)) {
+    const names = versions.map((each) => each ?? "none").join(", ")
+    throw new CliError(
+      version === undefined ? `\`${api}\` has several versions` : `\`${api}\` has no version \`${version}\``,
+      `Say --api-version with one of ${names}.`,
+    )
+  }
+  const document = exportDocument(exportParts(plan.plan, described, api, chosen))
+  io.out(
+    format === "json"
+      ? `${JSON.stringify(document, null, 2)}\n`
+      : stringify(document, { aliasDuplicateObjects: false }),
+  )
+  return exitCode.ok
+}

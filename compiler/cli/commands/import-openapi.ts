@@ -1,0 +1,40 @@
+import { basename, dirname, resolve } from "node:path"
+import { Report } from "../../core/diagnostic.ts"
+import { DiskFiles } from "../../core/files.ts"
+import { Project } from "../../core/load.ts"
+import { printGateway } from "../../openapi/print-gateway.ts"
+import { readApiDocument } from "../../openapi/read-document.ts"
+import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
+import type { ImportOpenapiArgs } from "../args/openapi.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+
+export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path, format }, io) => {
+  const at = resolve(io.cwd, file)
+  const report = new Report()
+  const project = new Project(new DiskFiles(dirname(at)), report)
+  const source = project.read(basename(at), undefined)
+  const document =
+    source === undefined
+      ? undefined
+      : readApiDocument(source, report, (other, span) => project.readNamed(other, span))
+  const findings = report.sorted()
+  if (findings.length > 0) io.err(`${renderDiagnostics(findings, format, { colour: io.colour.err })}\n`)
+  if (document === undefined || report.blocked)
+    throw new CliError(
+      `${file} was not imported: ${summaryOf(findings)}`,
+      "Correct the document; each finding names its place.",
+    )
+  const made = name ?? nameOf(document.title)
+  io.out(printGateway(document, { name: made, path: path ?? `/${made}`, file: basename(at) }))
+  return exitCode.ok
+}
+
+/** A title as a name: `Orders API (internal)` is `orders-api-internal`. */
+function nameOf(title: string): string {
+  const plain = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^[-0-9]+|-+$/g, "")
+    .slice(0, 60)
+  return plain === "" ? "imported" : plain
+}

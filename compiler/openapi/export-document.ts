@@ -1,0 +1,272 @@
+import type {
+  ApiDocument,
+  Body,
+  Content,
+  Operation,
+  Parameter,
+  Requirement,
+  SecurityScheme,
+} from "./api-document.ts"
+import { ExportSchemas } from "./export-schemas.ts"
+
+/** What a gateway adds to an operation: who may call, how often, and what it answers itself. */
+export interface GatewayFacts {
+  /** Names of `securitySchemes`; any of the ways. Undefined: the document's own count. */
+  readonly security: readonly (readonly string[])[] | undefined
+  readonly limits: readonly { readonly calls: number; readonly periodSeconds: number; readonly by: string }[]
+  /** Statuses the gateway answers with a problem. */
+  readonly problems: readonly number[]
+  /** Deprecated since its version is. */
+  readonly deprecated: boolean
+}
+
+/** An operation to be written: what its document says, or no more than method and path. */
+export type ExportOperation = GatewayFacts &
+  (
+    | { readonly operation: Operation; readonly document: ApiDocument }
+    | { readonly method: string; readonly path: string; readonly document: undefined }
+  )
+
+/** All that an exported document is made of. */
+export interface ExportParts {
+  readonly title: string
+  readonly release: string
+  readonly description: string | undefined
+  readonly servers: readonly { readonly url: string; readonly description?: string }[]
+  readonly operations: readonly ExportOperation[]
+  /** Schemes the gateway knows, beside those of the documents. */
+  readonly securitySchemes: Readonly<Record<string, object>>
+}
+
+type Json = Record<string, unknown>
+
+/** An OpenAPI 3.1 document, as a value for JSON. What was read from documents is written as it was read: reading it again gives the same. */
+export function exportDocument(parts: ExportParts): object {
+  const schemas = new ExportSchemas()
+  const schemes = new Map<string, SecurityScheme["definition"]>()
+  const paths = new Map<string, Json>()
+  let problems = false
+  for (const each of parts.operations) {
+    const path = each.document === undefined ? each.path : each.operation.template
+    const method = each.document === undefined ? each.method : each.operation.method
+    const item = paths.get(path) ?? {}
+    paths.set(path, item)
+    item[method.toLowerCase()] =
+      each.document === undefined
+        ? bareOperation(each, each.path)
+        : describedOperation(each.operation, each.document, each, schemas)
+    problems ||= each.problems.length > 0
+    for (const scheme of each.document?.securitySchemes.values() ?? [])
+      schemes.set(scheme.name, scheme.definition)
+  }
+  for (const [name, scheme] of Object.entries(parts.securitySchemes)) schemes.set(name, scheme as Json)
+  const components = {
+    ...some("schemas", schemas.components()),
+    ...(problems ? { responses: { Problem: problemResponse } } : {}),
+    ...some("securitySchemes", Object.fromEntries(schemes)),
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: parts.title,
+      ...optional("description", parts.description),
+      version: parts.release,
+    },
+    ...(parts.servers.length === 0 ? {} : { servers: parts.servers }),
+    paths: Object.fromEntries(paths),
+    ...some("components", components),
+  }
+}
+
+function describedOperation(
+  operation: Operation,
+  document: ApiDocument,
+  facts: GatewayFacts,
+  schemas: ExportSchemas,
+): Json {
+  const write = new Writing(document, schemas)
+  const { body, parameters } = operation
+  const known = operation.responses.map(({ status }) => status)
+  return {
+    ...(operation.tags.length === 0 ? {} : { tags: operation.tags }),
+    ...optional("summary", operation.summary),
+    ...optional("description", operation.description),
+    ...optional("operationId", operation.id),
+    ...(operation.deprecated || facts.deprecated ? { deprecated: true } : {}),
+    ...(parameters.length === 0
+      ? {}
+      : { parameters: parameters.map((each) => parameterOf(each, write.schema(each.schema))) }),
+    ...(body === undefined ? {} : { requestBody: write.body(body) }),
+    responses: { ...write.responses(operation), ...problemsOf(facts, known) },
+    ...securityOf(operation.security, facts),
+    ...limitsOf(facts),
+  }
+}
+
+/** Parts of an operation that hold schemas. */
+class Writing {
+  readonly #document: ApiDocument
+  readonly #schemas: ExportSchemas
+
+  constructor(document: ApiDocument, schemas: ExportSchemas) {
+    this.#document = document
+    this.#schemas = schemas
+  }
+
+  schema(key: string | undefined): Json {
+    return key === undefined ? {} : { schema: this.#schemas.of(this.#document.schemas, key) }
+  }
+
+  body({ description, required, contents }: Body): Json {
+    return {
+      ...optional("description", description),
+      ...(required ? { required: true } : {}),
+      content: this.#contents(contents),
+    }
+  }
+
+  responses({ responses }: Operation): Json {
+    const written = responses.map(({ status, description, headers, contents }) => {
+      const lines = headers.map((header) => [
+        header.name,
+        {
+          ...optional("description", header.description),
+          ...(header.required ? { required: true } : {}),
+          ...this.schema(header.schema),
+        },
+      ])
+      const content = some("content", this.#contents(contents))
+      return [
+        status.replace("xx", "XX"),
+        { description, ...some("headers", Object.fromEntries(lines)), ...content },
+      ]
+    })
+    return Object.fromEntries(written)
+  }
+
+  #contents(all: readonly Content[]): Json {
+    return Object.fromEntries(
+      all.map(({ media, schema, example }) => [
+        media,
+        { ...this.schema(schema), ...(example === undefined ? {} : { example: example.value }) },
+      ]),
+    )
+  }
+}
+
+function parameterOf(parameter: Parameter, schema: Json): Json {
+  const { style, explode, name, description, required, deprecated } = parameter
+  const head = {
+    name,
+    in: parameter.in,
+    ...optional("description", description),
+    ...(required ? { required: true } : {}),
+    ...(deprecated ? { deprecated: true } : {}),
+  }
+  if (style === "json") return { ...head, content: { "application/json": schema } }
+  const usual = parameter.in === "query" || parameter.in === "cookie" ? "form" : "simple"
+  return {
+    ...head,
+    ...(style === usual ? {} : { style }),
+    ...(explode === (style === "form") ? {} : { explode }),
+    // A parameter has a schema or content; one that says nothing takes anything.
+    schema: schema["schema"] ?? {},
+  }
+}
+
+/** An operation nobody described: its path parameters are texts. */
+function bareOperation(facts: GatewayFacts, path: string): Json {
+  const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
+  const parameters = names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }))
+  return {
+    ...(facts.deprecated ? { deprecated: true } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    responses: { default: { description: "The answer of the backend." }, ...problemsOf(facts, []) },
+    ...securityOf(undefined, facts),
+    ...limitsOf(facts),
+  }
+}
+
+function securityOf(own: readonly Requirement[] | undefined, { security }: GatewayFacts): Json {
+  if (own !== undefined) {
+    const ways = own.map(({ schemes }) =>
+      Object.fromEntries(schemes.map(({ name, scopes }) => [name, scopes])),
+    )
+    return { security: ways }
+  }
+  if (security === undefined) return {}
+  return { security: security.map((way) => Object.fromEntries(way.map((name) => [name, []]))) }
+}
+
+function limitsOf({ limits }: GatewayFacts): Json {
+  return limits.length === 0 ? {} : { "x-rate-limits": limits }
+}
+
+const headersOf: Readonly<Record<number, object>> = {
+  401: { "WWW-Authenticate": { schema: { type: "string" } } },
+  429: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } },
+}
+
+const descriptions: Readonly<Record<number, string>> = {
+  400: "The request does not fit its description.",
+  401: "Valid credentials are required.",
+  403: "The caller may not do this.",
+  429: "The limit of calls is used up.",
+}
+
+/** What the gateway answers itself, where the document does not say it. */
+function problemsOf({ problems }: GatewayFacts, described: readonly string[]): Json {
+  const added = problems.filter((status) => !described.includes(String(status)))
+  return Object.fromEntries(
+    added.map((status) => {
+      const headers = headersOf[status]
+      const own = {
+        description: descriptions[status] ?? "The gateway refuses.",
+        content: problemResponse.content,
+      }
+      return [
+        String(status),
+        headers === undefined ? { $ref: "#/components/responses/Problem" } : { ...own, headers },
+      ]
+    }),
+  )
+}
+
+const problemResponse = {
+  description: "A problem (RFC 9457).",
+  content: {
+    "application/problem+json": {
+      schema: {
+        type: "object",
+        required: ["type", "title", "status"],
+        properties: {
+          type: { type: "string", format: "uri" },
+          title: { type: "string" },
+          status: { type: "integer" },
+          detail: { type: "string" },
+          request_id: { type: "string" },
+          errors: {
+            type: "array",
+            items: {
+              type: "object",
+              required: ["in", "pointer", "message"],
+              properties: {
+                in: { type: "string" },
+                pointer: { type: "string" },
+                message: { type: "string" },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
+function optional(name: string, value: string | undefined): Json {
+  return value === undefined ? {} : { [name]: value }
+}
+
+function some(name: string, value: object): Json {
+  return Object.keys(value).length === 0 ? {} : { [name]: value }
+}
