@@ -59,11 +59,11 @@ function whenTest(after: StepOf<"when">, { steps }: PlanBody): Finding {
 }
 
 function deprecation(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {
-  const end = (step: Fields<"deprecation">) => (step.closed ? step.sunset : undefined)
+  const end = ({ closed, sunset }: Fields<"deprecation">) => (closed ? (sunset ?? "now") : undefined)
   const [old, next] = [end(before), end(after)]
   if (old === next) return neutral("answers announce something else")
   if (next === undefined) return opens(`not answered 410 from ${old} on any more`)
-  if (old === undefined || next < old)
+  if (old === undefined || next === "now" || (old !== "now" && next < old))
     return breaking(`answered 410 from ${next} on${old === undefined ? "" : `, not from ${old}`}`)
   return opens(`answered 410 from ${next} on, not from ${old}`)
 }

@@ -25,10 +25,14 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
   parallel: (step, steps) => effectsInside(whenAdded, step, steps),
   "cache-value": (step, steps) => effectsInside(whenAdded, step, steps),
   deprecation: ({ deprecated, sunset, closed }) =>
-    closed && sunset !== undefined
-      ? breaking(`answered 410 from ${sunset} on`)
+    closed
+      ? breaking(`answered 410 from ${sunset ?? "now"} on`)
       : neutral(
-          deprecated ? "answers announce that it is deprecated" : `answers announce its end on ${sunset}`,
+          deprecated
+            ? "answers announce that it is deprecated"
+            : sunset === undefined
+              ? "answers announce its successor"
+              : `answers announce its end on ${sunset}`,
         ),
   forward: () => opens("requests reach a backend now"),
 }
@@ -46,8 +50,8 @@ const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
   parallel: (step, steps) => effectsInside(whenRemoved, step, steps),
   "cache-value": (step, steps) => effectsInside(whenRemoved, step, steps),
   deprecation: ({ sunset, closed }) =>
-    closed && sunset !== undefined
-      ? opens(`not answered 410 from ${sunset} on any more`)
+    closed
+      ? opens(`not answered 410 from ${sunset ?? "now"} on any more`)
       : neutral("answers do not announce its end any more"),
   forward: () => breaking("requests do not reach a backend any more"),
 }

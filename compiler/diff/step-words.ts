@@ -62,10 +62,12 @@ const wordsOf: WordsOf<StepKind> = {
     `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}${circumstanceWords(more)}`,
   when: ({ test, matched, otherwise }, words) =>
     `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
-  deprecation: ({ deprecated, sunset, closed }) =>
+  deprecation: ({ deprecated, sunset, closed, successor }) =>
     [
-      ...(deprecated ? ["deprecated"] : []),
+      ...(deprecated === false ? [] : [deprecated === true ? "deprecated" : `deprecated ${deprecated}`]),
+      ...(closed && sunset === undefined ? ["removed"] : []),
       ...(sunset === undefined ? [] : [`sunset ${sunset}${closed ? " then 410" : ""}`]),
+      ...(successor === undefined ? [] : [`successor "${successor}"`]),
     ].join("; "),
   forward: ({ backend }, { body }) => {
     if (backend === null) return "forward"

@@ -341,7 +341,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     cause: cause === undefined ? undefined : withOrigin(exchange, cause),
     ip: exchange.ip,
     user: typeof subject === "string" ? subject : undefined,
-    subscription: exchange.subscriber?.name,
+    subscription: exchange.subscriber?.name || undefined,
     product: exchange.subscriber?.product,
     backend: exchange.backend?.name,
     target: exchange.target,

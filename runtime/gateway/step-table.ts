@@ -125,6 +125,10 @@ class Recorder implements Provision {
     return this.#use((table) => table.resources.products.get(api) ?? noProducts)
   }
 
+  openProductOf(api: string): string | undefined {
+    return this.#use((table) => openProductOf(table.body.products, api))
+  }
+
   backend(name: string): BackendHandle {
     return this.#use((table) => have(table.resources.backends.get(name)?.value, `backend \`${name}\``))
   }
@@ -189,6 +193,13 @@ class Recorder implements Provision {
 }
 
 const noProducts: ReadonlySet<string> = new Set()
+
+function openProductOf(products: PlanBody["products"], api: string): string | undefined {
+  const found = Object.entries(products).find(
+    ([, { open, unpublished, apis }]) => open && !unpublished && apis.includes(api),
+  )
+  return found?.[0]
+}
 
 function have<T>(found: T | undefined, what: string): T {
   if (found === undefined) throw new Error(`there is no ${what}`)

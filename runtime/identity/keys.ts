@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto"
 
-/** A subscription as the gateway knows its caller: its name and what it covers. */
+/** A subscription as the gateway knows its caller: its name and what it covers. The name is empty for calls of an open product without a key. */
 export interface Subscriber {
   readonly name: string
   readonly product: string | undefined

@@ -237,7 +237,7 @@ export const metric = z.strictObject({
     .max(20),
 })
 
-/** Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) fields on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
+/** Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) fields on every answer; `closed`: 410 from the sunset date on, at once without one. Dates are ISO days, UTC. */
 export const deprecation = z.strictObject({
   kind: z.literal("deprecation"),
   deprecated: z.union([z.boolean(), z.iso.date()]),

@@ -20,6 +20,7 @@ import {
   cacheSet,
   cacheStore,
   cacheValue,
+  deprecation,
   findReplace,
   jsonToXml,
   metric,
@@ -61,14 +62,6 @@ export const validateKey = z.strictObject({
   query: z.string().min(1).max(128).nullable(),
   status: failureStatus,
   forward: z.boolean(),
-})
-
-/** Deprecation (RFC 9745) and Sunset (RFC 8594) headers on every answer; `closed`: 410 from the sunset date on. Dates are ISO days, UTC. */
-export const deprecation = z.strictObject({
-  kind: z.literal("deprecation"),
-  deprecated: z.boolean(),
-  sunset: z.iso.date().optional(),
-  closed: z.boolean(),
 })
 
 /** One step of a section. A new policy is a row here, a file in runtime/policies and a row in the binder. */

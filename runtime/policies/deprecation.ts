@@ -1,21 +1,31 @@
 import { problem } from "./answer.ts"
 import type { Policy } from "./policy.ts"
 
-/** RFC 9745 gives `Deprecation` the time since when; a plan only says that it is so, which is true of any moment past. */
+/** RFC 9745 gives `Deprecation` the time since when; where a plan only says that it is so, that is true of any moment past. */
 const longAgo = "@0"
 
 /**
- * Tells clients on every answer that this version is going (Deprecation, RFC 9745; Sunset, RFC 8594), and closes it from the day of its
- * sunset on when the plan says so.
+ * Tells clients on every answer that this version is going (Deprecation, RFC 9745; Sunset, RFC 8594) and what comes after it (Link, RFC 8288: `successor-version` of RFC 5829,
+ * `deprecation` of RFC 9745), and closes it with 410 from the day of its sunset on when the plan says so; without a day it is closed already.
  */
 export const deprecation: Policy<"deprecation"> = (plan, provision) => {
-  const { deprecated, closed } = plan
+  const { deprecated, closed, successor, documentation } = plan
   const { now } = provision
-  const sunsetMs = plan.sunset === undefined ? undefined : Date.parse(`${plan.sunset}T00:00:00Z`)
-  const sunset = sunsetMs === undefined ? undefined : new Date(sunsetMs).toUTCString()
+  const sunsetMs = plan.sunset === undefined ? undefined : midnight(plan.sunset)
+  const lines: (readonly [string, string])[] = []
+  if (deprecated !== false)
+    lines.push(["deprecation", deprecated === true ? longAgo : `@${midnight(deprecated) / 1_000}`])
+  if (sunsetMs !== undefined) lines.push(["sunset", new Date(sunsetMs).toUTCString()])
+  if (successor !== undefined) lines.push(["link", `<${successor}>; rel="successor-version"`])
+  if (documentation !== undefined)
+    lines.push(["link", `<${documentation}>; rel="deprecation"; type="text/html"`])
   return (exchange) => {
-    if (deprecated) exchange.answerWith("deprecation", longAgo)
-    if (sunset !== undefined) exchange.answerWith("sunset", sunset)
-    return closed && sunsetMs !== undefined && now() >= sunsetMs ? problem("sunset") : undefined
+    for (const [name, value] of lines) exchange.answerWith(name, value)
+    return closed && (sunsetMs === undefined || now() >= sunsetMs) ? problem("sunset") : undefined
   }
+}
+
+/** The beginning of a day in UTC, in milliseconds. */
+function midnight(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`)
 }

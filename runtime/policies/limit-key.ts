@@ -27,7 +27,8 @@ export function compileLimitKeys(
 function readerOf(key: LimitKey, provision: Provision): KeyReader {
   switch (key.by) {
     case "subscription":
-      return ({ subscriber }) => (subscriber === undefined ? undefined : `subscription:${subscriber.name}`)
+      // Without a name: a call of an open product, made without a key.
+      return ({ subscriber }) => (subscriber?.name ? `subscription:${subscriber.name}` : undefined)
     case "ip":
       return ({ ip }) => `ip:${ip}`
     case "claim":

@@ -47,6 +47,8 @@ export interface Provision {
   keys(): KeyTable
   /** Names of the products that cover an API. */
   productsOf(api: string): ReadonlySet<string>
+  /** The product whose call a call without a key is; undefined: a key is needed. */
+  openProductOf(api: string): string | undefined
   backend(name: string): BackendHandle
   /** A schema of the plan, compiled. */
   schema(name: string): Validator

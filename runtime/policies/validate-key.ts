@@ -3,10 +3,12 @@ import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outcome, Policy } from "./policy.ts"
 
-/** Verifies a subscription key, in the header first, then in the query. The key is taken out of the request unless the plan says to forward it. */
+/** Verifies a subscription key, in the header first, then in the query. Without a key a call of an open product passes as one of it; a key that is there must be right all the same. The key is taken out of the request unless the plan says to forward it. */
 export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const keys = provision.keys()
   const products = provision.productsOf(plan.api)
+  const open = provision.openProductOf(plan.api)
+  const keyless = open === undefined ? undefined : { name: "", product: open, api: undefined }
   const missing = refusal(plan, false, "no subscription key")
   const unknown = refusal(plan, true, "the subscription key is not known")
   const uncovered = refusal(plan, true, `the subscription does not cover \`${plan.api}\``)
@@ -17,7 +19,11 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
   const doubled = problem("invalid-header", { presented: true, cause: "the subscription key is given twice" })
   return (exchange) => {
     const found = readKey(plan, exchange)
-    if (found === undefined) return missing
+    if (found === undefined) {
+      if (keyless === undefined) return missing
+      exchange.subscriber = keyless
+      return undefined
+    }
     if (found === twice) return doubled
     const subscriber = keys.find(found)
     if (subscriber === undefined) return keys.complete ? unknown : unavailable

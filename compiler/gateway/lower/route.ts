@@ -11,6 +11,7 @@ import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
 import { authOf, lowerAuth } from "./steps/auth.ts"
+import { lowerDeprecation } from "./steps/deprecation.ts"
 import { isAnonymous } from "./steps/limit.ts"
 import { lowerCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
@@ -321,19 +322,12 @@ export class RouteLowering {
       this.#shared.report.add("SP3011", headSpan(bound.statement), "a `respond` before it always answers")
   }
 
-  #deprecation({ version }: RouteSource): Lowered[] {
-    const deprecated = statementOf(version?.block, "deprecated")
-    const sunset = statementOf(version?.block, "sunset")
-    const first = deprecated ?? sunset
-    if (first === undefined) return []
-    const date = sunset?.args.value<string>("date")
-    const step = {
-      kind: "deprecation" as const,
-      deprecated: deprecated !== undefined,
-      ...(date === undefined ? {} : { sunset: date }),
-      closed: (sunset?.statement.args.length ?? 0) > 1,
-    }
-    return [this.#shared.steps.add(step, headSpan(first.statement))]
+  #deprecation(source: RouteSource): Lowered[] {
+    if (source.version === undefined) return []
+    return this.#once(`deprecation ${this.#idOf(source.version)}`, () => {
+      const lowered = lowerDeprecation(source, this.#shared)
+      return lowered === undefined ? [] : [lowered]
+    })
   }
 
   #backend(chain: readonly (Scope | undefined)[], place: Place): Lowered | "broken" | undefined {

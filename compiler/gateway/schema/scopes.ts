@@ -255,9 +255,21 @@ export const apiRows: readonly Row[] = [
 export const versionRows: readonly Row[] = [
   {
     keyword: "deprecated",
+    forms: [{ args: [optional(slot("date", "date")), optional(slot("documentation", "constant"))] }],
+    docs: "Announces by a Deprecation header that the version should not be used any more, perhaps since or from a day on; the text is the URL of a page that says more.",
+    example: "deprecated 2026-03-01",
+  },
+  {
+    keyword: "removed",
     forms: [{ args: [] }],
-    docs: "Announces by a Deprecation header that the version should not be used any more.",
-    example: "deprecated",
+    docs: "The version is gone: every request is answered 410, with a link to its successor where there is one.",
+    example: "removed",
+  },
+  {
+    keyword: "successor",
+    forms: [{ args: [slot("version", "name", { label: "VERSION" })] }],
+    docs: "The version to use instead, told by a Link header on every answer.",
+    example: "successor v2",
   },
   {
     keyword: "sunset",
