@@ -11,8 +11,8 @@ import { takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
-import { apimMessage, problemStatus, renderProblem } from "./problem.ts"
-import { asAnswer, sendAnswer } from "./reply.ts"
+import { apimMessage, problemStatus } from "./problem.ts"
+import { asAnswer, rendered, sendAnswer } from "./reply.ts"
 import type { Match } from "./routes.ts"
 import type { Tunnel, TunnelKeeper, UpgradedSocket } from "./tunnel.ts"
 import type { Tunnels } from "./tunnels.ts"
@@ -235,7 +235,7 @@ class Passage implements Timed, TunnelKeeper {
     }
     exchange.error = errorOf(found, exchange)
     exchange.section = "on-error"
-    const { status, headers, body } = renderProblem(found, exchange.id, exchange.generation.errors)
+    const { status, headers, body } = rendered(found, exchange)
     exchange.respondWith({ status, headers: new HeaderList(headers), body })
     const outcome = runSteps(onError, exchange)
     if (outcome instanceof Promise)

@@ -113,9 +113,14 @@ export interface RenderedProblem {
 }
 
 /**
- * A problem in the gateway's format. In `problem`, `request_id` finds the log line, which knows the reason; the body never has internal text.
+ * A problem in the gateway's format. `realm` is the address of the API, for challenges. In `problem`, `request_id` finds the log line, which knows the reason; the body never has internal text.
  */
-export function renderProblem(found: Problem, requestId: string, format: ErrorFormat): RenderedProblem {
+export function renderProblem(
+  found: Problem,
+  requestId: string,
+  format: ErrorFormat,
+  realm = "",
+): RenderedProblem {
   const status = problemStatus(found)
   const [media, body] =
     format === "apim"
@@ -123,7 +128,13 @@ export function renderProblem(found: Problem, requestId: string, format: ErrorFo
       : ["application/problem+json", problemMembers(found, status, requestId)]
   return {
     status,
-    headers: ["content-type", media, "cache-control", "no-store", ...(found.headers ?? [])],
+    headers: [
+      "content-type",
+      media,
+      "cache-control",
+      "no-store",
+      ...(format === "apim" ? apimHeaders(found.headers ?? [], realm) : (found.headers ?? [])),
+    ],
     body: Buffer.from(JSON.stringify(body)),
   }
 }
@@ -139,6 +150,16 @@ function problemMembers(found: Problem, status: number, requestId: string): obje
     request_id: requestId,
     ...(errors === undefined ? {} : { errors }),
   }
+}
+
+/** The challenge for a subscription key in Azure API Management's words: the first place a key may come in. */
+function apimHeaders(headers: readonly string[], realm: string): string[] {
+  return headers.map((value) => {
+    const [, type, name] = /^Subscription-Key (header|query)="([^"]*)"/.exec(value) ?? []
+    return type === undefined
+      ? value
+      : `AzureApiManagementKey realm="${realm.replace(/[^\x21-\x7e]|["\\]/g, "")}",name="${name}",type="${type}"`
+  })
 }
 
 /** What a client of Azure API Management is told, by `reason`, else by name. */

@@ -1,16 +1,23 @@
-import { type Answer, type DirectAnswer, type Found, problem } from "../policies/answer.ts"
+import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
 import type { LiveExchange } from "./live-exchange.ts"
-import { renderProblem } from "./problem.ts"
+import { type RenderedProblem, renderProblem } from "./problem.ts"
 
 /** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
 const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
 /** Problem or answer in one form. */
-export function asAnswer(answer: Exclude<Answer, Found>, { id, generation }: LiveExchange): DirectAnswer {
-  return answer.kind === "answer"
-    ? answer
-    : { kind: "answer", ...renderProblem(answer, id, generation.errors) }
+export function asAnswer(answer: Exclude<Answer, Found>, exchange: LiveExchange): DirectAnswer {
+  return answer.kind === "answer" ? answer : { kind: "answer", ...rendered(answer, exchange) }
+}
+
+/** A problem of an exchange in the gateway's format. */
+export function rendered(
+  found: Problem,
+  { id, generation, scheme, authority, route }: LiveExchange,
+): RenderedProblem {
+  const realm = `${scheme}://${authority}${route?.plan.stripPrefix ?? ""}`
+  return renderProblem(found, id, generation.errors, realm)
 }
 
 /** Sends a whole answer. Nothing of it may have been sent before. */

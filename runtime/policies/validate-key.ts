@@ -63,6 +63,7 @@ function refusal(plan: StepOf<"validate-key">, presented: boolean, cause: string
   return problem("unauthorized", {
     status: plan.status,
     headers: plan.status === 401 ? ["www-authenticate", `Subscription-Key ${places.join(", ")}`] : [],
+    reason: presented ? "SubscriptionKeyInvalid" : "SubscriptionKeyNotFound",
     presented,
     cause,
   })

@@ -47,7 +47,10 @@ async function moved(plan: Plan): Promise<Plan> {
 
 /** Certificates are read when the plan is loaded; the cases have none. */
 function hasCertificates(plan: Plan): boolean {
-  return Object.values(plan.plan.backends).some(({ tls }) => tls.ca !== undefined)
+  return (
+    Object.values(plan.plan.backends).some(({ tls }) => tls.ca !== undefined) ||
+    JSON.stringify(plan.plan.issuers).includes('"certificate"')
+  )
 }
 
 // The compiler and the runtime judge the same texts in two places: what one accepts the other must be able to serve.

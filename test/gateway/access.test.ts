@@ -326,3 +326,33 @@ describe("issuers with keys in the text", () => {
     await expect(start({ inbound: [jwt] }, { issuers: mixed })).rejects.toThrow(/HMAC is for shared secrets/)
   })
 })
+
+describe("errors apim", () => {
+  const limit: StepDraft = {
+    kind: "rate-limit",
+    counter: "c",
+    callsMax: 1,
+    periodSeconds: 60,
+    keys: [{ by: "ip" }],
+  }
+  const messageOf = ({ body }: RawAnswer) => JSON.parse(body) as { statusCode: number; message: string }
+
+  it("keys: what is missing, what is wrong, and where a key may come", async () => {
+    const { get } = await start({ inbound: [key] }, { ...keyDraft, errors: "apim" })
+    const missing = await get()
+    expect(messageOf(missing)).toEqual({
+      statusCode: 401,
+      message: expect.stringMatching(/^Access denied due to missing subscription key\./),
+    })
+    expect(missing.headers.get("www-authenticate")).toBe(
+      'AzureApiManagementKey realm="http://gw:81",name="x-key",type="header"',
+    )
+    expect(messageOf(await get("/a/7", "X-Key: wrong\r\n")).message).toMatch(/invalid subscription key/)
+  })
+
+  it("tokens and limits", async () => {
+    const { get } = await start({ inbound: [limit, jwt] }, { issuers, errors: "apim" }, verifier)
+    expect(messageOf(await get())).toEqual({ statusCode: 401, message: "JWT not present." })
+    expect(messageOf(await get()).message).toMatch(/^Rate limit is exceeded\. Try again in \d+ seconds\.$/)
+  })
+})

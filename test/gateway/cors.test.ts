@@ -94,7 +94,7 @@ describe("preflights", () => {
           {
             method: "OPTIONS",
             path: "/a/{id}",
-            inbound: [{ kind: "respond", status: 299, headers: [] } as unknown as StepDraft],
+            inbound: [{ kind: "respond", status: 299, headers: [], media: null }],
             backend: null,
           },
         ],
