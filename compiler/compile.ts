@@ -11,6 +11,7 @@ import { type DescribedOperation, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
 import { compileModels, testsOfStores } from "./gateway/models.ts"
+import { readPolicyFiles } from "./gateway/policy-files.ts"
 import { Program } from "./gateway/program.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
 import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model-test/declared-tests.ts"
@@ -46,7 +47,8 @@ export function compile(files: Files, entry: string): Compiled {
   const models = compileModels(program, project, report)
   const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
   const described = readDocuments(program, project, report)
-  const lowered = lower(program, models, described, report)
+  const policies = readPolicyFiles(program, project, report)
+  const lowered = lower(program, models, described, policies, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths

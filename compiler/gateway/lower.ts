@@ -11,6 +11,8 @@ import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { Places } from "./lower/place.ts"
+import { Policies } from "./lower/policies.ts"
+import { PolicySurroundings } from "./lower/policy-surroundings.ts"
 import { lowerProducts, lowerSubscriptions } from "./lower/products.ts"
 import { type LoweredRoute, RouteLowering } from "./lower/route.ts"
 import { Scopes } from "./lower/scope.ts"
@@ -19,6 +21,7 @@ import type { StoreModels } from "./lower/store-model.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { Texts } from "./lower/text.ts"
 import { Values } from "./lower/values.ts"
+import type { PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
 
@@ -41,6 +44,7 @@ export function lower(
   program: Program,
   models: StoreModels,
   documents: Documents,
+  policyFiles: PolicyFiles,
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)
@@ -51,17 +55,22 @@ export function lower(
   const schemas = new PlanSchemas(report)
   const places = new Places(values.names())
   const shared = { program, values, texts, expressions, models, report, steps }
-  const lowering = new RouteLowering(shared, places, backends, schemas, timeoutOf(program.gateway))
+  const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
+  const timeoutMs = timeoutOf(program.gateway)
+  const lowering = new RouteLowering(shared, places, backends, schemas, policies, timeoutMs)
   const routes = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
   checkClashes(program, report)
 
   const used = new Set<StepId>()
-  for (const { inbound, backend, outbound } of routes.values())
-    for (const list of [inbound, backend, outbound]) collect(list, used)
+  for (const { inbound, backend, outbound, onError } of routes.values())
+    for (const list of [inbound, backend, outbound, onError]) collect(list, used)
   const stepTable = steps.table(used)
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
-  const issuers = lowerIssuers(program, values, issuersUsed(stepTable, authz), report)
+  const issuersNamed = issuersUsed(stepTable, authz)
+  const declared = lowerIssuers(program, values, issuersNamed, report)
+  const ofDocuments = Object.entries(policies.issuers()).filter(([name]) => issuersNamed.has(name))
+  const issuers = { ...declared, ...Object.fromEntries(ofDocuments) }
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const keyed = new Set(
@@ -114,7 +123,7 @@ function lowerRoutes(
     }
     const { lowered, missing: lacks } = lowering.lower(source, scopes.inside(items, operation, 4))
     missing.add(source, lacks)
-    uses += lowered.inbound.length + lowered.outbound.length
+    uses += lowered.inbound.length + lowered.outbound.length + lowered.onError.length
     if (uses > usesMax) {
       report.add(
         "SP3016",

@@ -12,6 +12,7 @@ import { checkNetworks } from "../../compiler/gateway/check/networks.ts"
 import { loadDocuments } from "../../compiler/gateway/include.ts"
 import { lower } from "../../compiler/gateway/lower.ts"
 import { compileModels } from "../../compiler/gateway/models.ts"
+import { readPolicyFiles } from "../../compiler/gateway/policy-files.ts"
 import { Program } from "../../compiler/gateway/program.ts"
 import { tokenize } from "../../compiler/gateway/tokens.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
@@ -106,7 +107,8 @@ function phases(): ReadonlyMap<string, number> {
   checkNetworks(program, found)
   done("check", undefined)
   const models = done("model", compileModels(program, project, found))
-  const { body, origins } = done("lower", lower(program, models, new Map(), found))
+  const policies = readPolicyFiles(program, project, found)
+  const { body, origins } = done("lower", lower(program, models, new Map(), policies, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

@@ -28,6 +28,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   breaker: (statement) => around.backend(`breaker 1 failures in 1s open 1s {\n${statement}\n}`),
   retry: (statement) => around.backend(`retry 1 on timeout {\n${statement}\n}`),
   policy: (statement) => `policy p {\n${statement}\n}`,
+  xml: (statement) => `xml {\n${statement}\n}`,
   api: (statement) => `api a {\npath "/a"\n${statement}\n}`,
   version: (statement) => around.api(`version v {\n${statement}\n}`),
   operation: (statement) => around.api(`GET "/" {\n${statement}\n}`),

@@ -374,7 +374,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/policy",
-    doors: ["ast", "lower-document", "reader/read-document", "site", "steps"],
+    doors: ["ast", "lower-document", "reader/read-document", "prove", "site", "steps", "values"],
     may: ["compiler/core", "runtime/plan"],
     packages: ["zod"],
     builtins: ["node:net"],
@@ -407,12 +407,14 @@ export const rooms: readonly Room[] = [
       "lower",
       "models",
       "parser",
+      "policy-files",
       "program",
     ],
     may: [
       "compiler/core",
       "compiler/model",
       "compiler/openapi",
+      "compiler/policy",
       "runtime/template",
       ...pure.filter((room) => room !== "runtime/check"),
     ],

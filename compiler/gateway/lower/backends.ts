@@ -36,6 +36,13 @@ export class Backends {
     return word.text
   }
 
+  /** Whether a backend of this name is declared, which is then used. */
+  useDeclared(name: string): boolean {
+    if (!this.#all.has(name)) return false
+    this.#used.add(name)
+    return true
+  }
+
   /** The text a backend with `balance hash` chooses its target by. */
   hashKey(name: string): Text | Word | undefined {
     return this.#hashKeys.get(name)

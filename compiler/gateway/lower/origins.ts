@@ -33,7 +33,7 @@ export class Origins {
     for (const { name, span } of backends) this.#add(`backends.${name}`, span)
     for (const [{ key, span }, lowered] of routes) {
       this.#add(`routes.${key}`, span)
-      for (const section of ["inbound", "backend", "outbound"] as const)
+      for (const section of ["inbound", "backend", "outbound", "onError"] as const)
         this.#steps(`routes.${key}.${section}`, lowered[section])
     }
     return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -8,7 +8,7 @@ export type Claims = Readonly<Record<string, CelType>> | "any"
 
 /** One way to get in, and what it tells about the caller. */
 export interface AuthWay {
-  readonly kind: "none" | "jwt" | "subscription"
+  readonly kind: "none" | "jwt" | "subscription" | "policy"
   /** Of `jwt`. */
   readonly claims?: Claims
   readonly issuer?: string

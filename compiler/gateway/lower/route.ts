@@ -7,6 +7,9 @@ import type { Backends } from "./backends.ts"
 import { DescribedAuth } from "./described-auth.ts"
 import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
+import type { Policies, PolicySteps } from "./policies.ts"
+import { checkSize, stepsMax } from "./route-size.ts"
+import { alwaysAnswers, namesCaller, nearestAuth, runsInbound, timeoutOfChain } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
@@ -17,6 +20,7 @@ import { lowerCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
 import { Validation } from "./validation.ts"
+import { websocketOf } from "./websocket.ts"
 
 /** A route of the plan with its steps as they are used, for `origins`. */
 export interface LoweredRoute {
@@ -24,6 +28,7 @@ export interface LoweredRoute {
   readonly inbound: readonly Lowered[]
   readonly backend: readonly Lowered[]
   readonly outbound: readonly Lowered[]
+  readonly onError: readonly Lowered[]
 }
 
 /** What is missing on a route, to be told once for an API that lacks it everywhere. */
@@ -31,8 +36,6 @@ export interface Missing {
   readonly auth: boolean
   readonly backend: boolean
 }
-
-const stepsMax = 1000
 
 interface SectionPlaces {
   readonly inbound: Place
@@ -51,6 +54,7 @@ export class RouteLowering {
   readonly #places: Places
   readonly #backends: Backends
   readonly #timeoutMs: number | null
+  readonly #policies: Policies
   readonly #validation: Validation
   readonly #describedAuth: DescribedAuth
   readonly #memo = new Map<string, unknown>()
@@ -63,8 +67,10 @@ export class RouteLowering {
     places: Places,
     backends: Backends,
     schemas: PlanSchemas,
+    policies: Policies,
     timeoutMs: number | null,
   ) {
+    this.#policies = policies
     this.#shared = shared
     this.#places = places
     this.#backends = backends
@@ -86,25 +92,30 @@ export class RouteLowering {
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
     const places = { inbound: inboundPlace, outbound: outboundPlace }
-    const cors = this.#cors(source, items, inboundPlace)
-    const steps = [...cors, ...this.#inbound(source, items, authItems, places)]
-    // In front of the outbound statements the same step takes away what the backend says about sharing.
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
+    const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
+    const answers =
+      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
+    const native = answers ? undefined : this.#backend(chain, inboundPlace)
+    const forward = native === "broken" ? undefined : native
+    const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
+    const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
+    const steps = [...cors, ...this.#inbound(source, items, authItems, places, documents)]
+    // In front of the outbound statements the same step takes away what the backend says about sharing.
     const outbound = [
       ...cors,
       ...["grant", "revoke", "filter"].flatMap((word) =>
         this.#each(items, [word], outboundPlace, stepLowerings[word] as LowerStep),
       ),
+      ...documents.outbound,
       ...this.#section(items, "outbound", outboundPlace),
       ...this.#validation.steps(source, chain, "response"),
     ]
-    const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
     if (mock !== undefined && mock !== "broken") steps.push(mock)
-    const answers =
-      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
-    const forward = answers ? undefined : this.#backend(chain, inboundPlace)
-    const backend = forward === undefined || forward === "broken" ? [] : [forward]
-    this.#checkSize([steps, outbound], source)
+    const backend = answers ? [] : documents.backend
+    const { onError } = documents
+    checkSize([steps, backend, outbound, onError], source, this.#shared.report)
+    this.#policies.prove(source, auth, [...steps, ...backend])
     const route: Route = {
       api: source.api.name,
       version: source.versionName,
@@ -113,18 +124,24 @@ export class RouteLowering {
       path: printPath(source.path),
       ...(source.hosts === undefined ? {} : { hosts: [...source.hosts] }),
       stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
-      timeoutMs: this.#timeout(chain),
+      timeoutMs: timeoutOfChain(chain, this.#timeoutMs),
       ...websocketOf(chain),
-      sections: { inbound: idsOf(steps), backend: idsOf(backend), outbound: idsOf(outbound), onError: [] },
+      sections: {
+        inbound: idsOf(steps),
+        backend: idsOf(backend),
+        outbound: idsOf(outbound),
+        onError: idsOf(onError),
+      },
     }
     return {
-      lowered: { route, inbound: steps, backend, outbound },
+      lowered: { route, inbound: steps, backend, outbound, onError },
       missing: {
         auth:
           ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
         backend:
           !answers &&
-          forward === undefined &&
+          native === undefined &&
+          !documents.finds &&
           !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
       },
     }
@@ -135,6 +152,7 @@ export class RouteLowering {
     items: readonly Item[],
     authItems: readonly Item[],
     places: SectionPlaces,
+    documents: PolicySteps,
   ): Lowered[] {
     const place = places.inbound
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
@@ -160,6 +178,7 @@ export class RouteLowering {
       ),
       ...this.#limits(early, places),
       ...authSteps,
+      ...documents.auth,
       ...this.#each(knowing, ["check"], place, lowerCheck),
       ...this.#limits(late, places),
       ...this.#limits(
@@ -173,6 +192,7 @@ export class RouteLowering {
         [source.scopes.operation, source.scopes.version, source.scopes.api],
         "request",
       ),
+      ...documents.inbound,
       ...this.#section(items, "inbound", place),
     ]
   }
@@ -348,24 +368,6 @@ export class RouteLowering {
     return undefined
   }
 
-  #timeout(chain: readonly (Scope | undefined)[]): number | null {
-    for (const scope of chain) {
-      const time = statementOf(scope?.block, "timeout")?.args.value<number | null>("time")
-      if (time !== undefined) return time
-    }
-    return this.#timeoutMs
-  }
-
-  #checkSize(lists: readonly (readonly Lowered[])[], { span }: RouteSource): void {
-    const longest = Math.max(...lists.map((list) => list.length))
-    if (longest > stepsMax)
-      this.#shared.report.add(
-        "SP3016",
-        span,
-        `the route has ${longest} steps in a row, ${stepsMax} are possible`,
-      )
-  }
-
   #context(place: Place): StepContext {
     let context = this.#contexts.get(place)
     if (context === undefined) {
@@ -397,46 +399,4 @@ export class RouteLowering {
     this.#ids.set(object, this.#nextId)
     return this.#nextId
   }
-}
-
-function websocketOf(chain: readonly (Scope | undefined)[]): Pick<Route, "websocket"> {
-  for (const scope of chain) {
-    const bound = statementOf(scope?.block, "websocket")
-    if (bound === undefined) continue
-    if (bound.statement.args.length > 0) return { websocket: null }
-    return {
-      websocket: {
-        idleMs: statementOf(bound.block, "idle")?.args.value<number>("time") ?? null,
-        expireWithToken: statementOf(bound.block, "expire-with-token") !== undefined,
-        closeWhenRemoved: statementOf(bound.block, "close-when-removed") !== undefined,
-      },
-    }
-  }
-  return {}
-}
-
-/** `inbound`, and `respond` in an operation, which is short for it. */
-function runsInbound({ row }: Bound): boolean {
-  return row.keyword === "inbound" || row.keyword === "respond"
-}
-
-/** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
-function alwaysAnswers(bound: Bound): boolean {
-  const blockAnswers = (block: BoundBlock | undefined): boolean =>
-    block?.statements.some(alwaysAnswers) ?? false
-  if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
-  return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
-}
-
-/** `auth` of the innermost scope that has some. */
-function nearestAuth(items: readonly Item[]): Item[] {
-  const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
-  const depth = Math.max(...auths.map((item) => item.depth))
-  return auths.filter((item) => item.depth === depth)
-}
-
-/** Whether a check reads who the caller is: it can only be made when that is known. */
-function namesCaller({ statement }: Bound): boolean {
-  const { file, start, end } = statement.span
-  return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
 }

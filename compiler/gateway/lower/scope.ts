@@ -18,7 +18,7 @@ export interface Item {
   readonly product: string | undefined
 }
 
-const kinds: ReadonlySet<string> = new Set([...cuttable, "respond"])
+const kinds: ReadonlySet<string> = new Set([...cuttable, "respond", "policy"])
 
 /** Finds the statements that hold in a scope: its own in their order, `use` replaced by the policy's, and outer ones not cut by `without`. */
 export class Scopes {
@@ -35,7 +35,7 @@ export class Scopes {
     this.#report = report
     this.#excessive = checkPolicies(program, report)
     for (const { name, bound } of program.all("product")) {
-      const counted = ["limit", "quota"].flatMap((keyword) => statementsOf(bound.block, keyword))
+      const counted = ["limit", "quota", "policy"].flatMap((keyword) => statementsOf(bound.block, keyword))
       const items = counted.map((each) => ({
         bound: each,
         scope: `product ${name}`,

@@ -12,8 +12,7 @@ export function lowerUrl(
 ): LoadText | undefined {
   const text = argument === undefined ? undefined : values.loadText(argument)
   if (argument === undefined || text === undefined) return undefined
-  const parts = values.preview(text)
-  const problem = parts.includes(undefined) ? partProblem(parts) : urlProblem(parts.join(""))
+  const problem = urlProblemOf(text, values)
   if (problem !== undefined) {
     report.add("SP2026", argument.span, problem, {
       help: 'Write e.g. `"http://127.0.0.1:9001"` or `"https://orders.internal/base"`.',
@@ -21,6 +20,12 @@ export function lowerUrl(
     return undefined
   }
   return text
+}
+
+/** What is wrong with a URL, as far as it is known now. */
+export function urlProblemOf(text: LoadText, values: Values): string | undefined {
+  const parts = values.preview(text)
+  return parts.includes(undefined) ? partProblem(parts) : urlProblem(parts.join(""))
 }
 
 /** What is wrong with a URL of a backend or issuer. */

@@ -19,6 +19,7 @@ export type BlockName =
   | "breaker"
   | "retry"
   | "policy"
+  | "xml"
   | "api"
   | "version"
   | "openapi"

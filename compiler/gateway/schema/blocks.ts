@@ -36,6 +36,7 @@ import {
 } from "./scopes.ts"
 import { inboundRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
+import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and what it may hold. */
 export const blocks: { readonly [Name in BlockName]: BlockRow } = {
@@ -58,6 +59,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   breaker: { title: "`breaker`", rows: breakerRows },
   retry: { title: "`retry`", rows: retryRows },
   policy: { title: "`policy`", rows: policyRows },
+  xml: { title: "`xml`", rows: xmlRows },
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
   openapi: { title: "`openapi`", rows: openapiRows },
@@ -78,7 +80,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   respond: { title: "`respond`", rows: respondRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
-  product: { title: "`product`", rows: [...productRows, limit, quota] },
+  product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },
   subscription: { title: "`subscription`", rows: subscriptionRows },
 }
 
@@ -95,8 +97,6 @@ const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "op
 export const laterWords: readonly LaterWord[] = [
   { word: "on-error", blocks: routes, docs: "statements for failures" },
   { word: "cache", blocks: routes, docs: "answers kept" },
-  { word: "policy", blocks: ["api", "version", "operation", "product"], docs: "XML policy documents" },
-  { word: "policy", blocks: routes, after: "auth", docs: "authentication by an XML policy document" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },

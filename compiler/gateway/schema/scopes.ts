@@ -2,6 +2,7 @@ import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+import { policyXml } from "./xml.ts"
 
 const failureStatus = { min: 400, max: 599 }
 
@@ -9,6 +10,7 @@ const authForms: Row["forms"] = [
   { args: [word("none")] },
   { args: [word("jwt"), many(slot("issuer", "reference", { to: ["issuer"] }), 20)], block: "auth jwt" },
   { args: [word("subscription")], block: "auth subscription" },
+  { args: [word("policy")] },
 ]
 
 export const auth: Row = {
@@ -145,6 +147,7 @@ export const everyScope: readonly Row[] = [
   quota,
   concurrency,
   use,
+  policyXml,
   inbound,
   outbound,
 ]

@@ -1,4 +1,5 @@
 import { many, oneOf, type Row, slot, word } from "./row.ts"
+import { xml } from "./xml.ts"
 
 /** Statements of a file: everything that is declared. */
 const gateway: Row = {
@@ -118,6 +119,7 @@ export const fileRows: readonly Row[] = [
   product,
   subscription,
   include,
+  xml,
 ]
 
 export const listen: Row = {

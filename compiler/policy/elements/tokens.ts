@@ -124,12 +124,7 @@ function validateJwt(use: Use): Used[] | undefined {
     return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.at)
   })
   const keysUse = use.child("issuer-signing-keys")
-  if (keysUse !== undefined) {
-    const keys = keysUse.children("key").map(keyOf)
-    issuers.push(
-      keys.includes(undefined) ? undefined : surroundings.issuer({ keys: keys as SigningKey[] }, keysUse.at),
-    )
-  }
+  if (keysUse !== undefined) issuers.push(...keyIssuers(keysUse))
   if (issuers.length === 0)
     return use.report(
       "SP7008",
@@ -147,6 +142,16 @@ function validateJwt(use: Use): Used[] | undefined {
     ...common,
     ...given("issuerValues", issuerValues.length === 0 ? undefined : issuerValues),
   })
+}
+
+/** Shared secrets and public keys are never one issuer's: a public key must not be taken for a secret (RFC 8725 section 2.1). */
+function keyIssuers(use: Use): (string | undefined)[] {
+  const keys = use.children("key").map(keyOf)
+  if (keys.includes(undefined)) return [undefined]
+  const known = keys as SigningKey[]
+  return [known.filter((key) => "secret" in key), known.filter((key) => !("secret" in key))]
+    .filter((list) => list.length > 0)
+    .map((list) => use.context.surroundings.issuer({ keys: list }, use.at))
 }
 
 function keyOf(use: Use): SigningKey | undefined {

@@ -26,6 +26,16 @@ export function authOf(statements: readonly Bound[], program: Program, report: R
       related: other === undefined ? [] : [{ span: headSpan(other.statement), message: "the other `auth`" }],
     })
   }
+  const policy = statements[ways.findIndex((found) => found?.[0]?.kind === "policy")]
+  if (policy !== undefined && statements.length > 1)
+    report.add(
+      "SP2017",
+      headSpan(policy.statement),
+      "with `auth policy` the documents alone say who may call",
+      {
+        help: "Keep `auth policy`, or the other `auth` statements.",
+      },
+    )
   return { ways: ways.includes(undefined) ? [] : ways.flatMap((found) => found ?? []), span }
 }
 
@@ -53,7 +63,7 @@ export function lowerAuth(statements: readonly Bound[], api: string, context: St
 export function kindOf(bound: Bound): AuthWay["kind"] | undefined {
   const word = bound.statement.args[0]
   return word?.kind === "word" &&
-    (word.text === "none" || word.text === "jwt" || word.text === "subscription")
+    (word.text === "none" || word.text === "jwt" || word.text === "subscription" || word.text === "policy")
     ? word.text
     : undefined
 }
@@ -75,7 +85,7 @@ function stepOf(
   context: StepContext,
 ): StepOf<"validate-jwt"> | StepOf<"validate-key"> | undefined {
   const kind = kindOf(bound)
-  if (bound.broken || kind === undefined || kind === "none") return undefined
+  if (bound.broken || kind === undefined || kind === "none" || kind === "policy") return undefined
   if (kind === "jwt") return lowerToken(bound, context)
   const status = statementOf(bound.block, "status")?.args.value<number>("status") ?? defaults.status
   return keyStep(bound, api, status, context.report)

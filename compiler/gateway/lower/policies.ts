@@ -1,0 +1,186 @@
+import type { Issuer } from "../../../runtime/plan/resources.ts"
+import type { Span } from "../../core/source.ts"
+import { type DocumentSteps, everyStep, lowerDocument } from "../../policy/lower-document.ts"
+import { wayAround } from "../../policy/prove.ts"
+import { type Section, sections, type Used } from "../../policy/site.ts"
+import { headSpan } from "../bind/bound.ts"
+import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
+import type { Auth, Place } from "./place.ts"
+import type { PolicySurroundings } from "./policy-surroundings.ts"
+import type { Item } from "./scope.ts"
+import { idsOf, type Lowered, type StepTable } from "./step.ts"
+
+/** What documents do on a route. `cors` stands in front of everything: a preflight shows no credentials. */
+export interface PolicySteps {
+  readonly cors: readonly Lowered[]
+  /** `inbound` where documents authenticate: it runs in place of `auth`; else it stands in `inbound`. */
+  readonly auth: readonly Lowered[]
+  readonly inbound: readonly Lowered[]
+  readonly backend: readonly Lowered[]
+  readonly outbound: readonly Lowered[]
+  readonly onError: readonly Lowered[]
+  /** A document chooses a backend, or answers always: gateway.conf need not name one. */
+  readonly finds: boolean
+}
+
+/** Where documents are used. */
+interface Use {
+  readonly api: string
+  readonly place: Place
+  /** How the request is sent where no document says it. */
+  readonly forward: Lowered | undefined
+}
+
+/** Makes steps of the XML documents that hold for a route: each in the scope that names it, `<base />` being what is outside. */
+export class Policies {
+  readonly #surroundings: PolicySurroundings
+  readonly #files: PolicyFiles
+  readonly #steps: StepTable
+  readonly #memo = new Map<string, DocumentSteps>()
+  readonly #numbers = new Map<unknown, number>()
+  #unproven = 0
+
+  constructor(surroundings: PolicySurroundings, files: PolicyFiles, steps: StepTable) {
+    this.#surroundings = surroundings
+    this.#files = files
+    this.#steps = steps
+  }
+
+  issuers(): Record<string, Issuer> {
+    return this.#surroundings.issuers()
+  }
+
+  /** Where no document is named, there is only the backend of gateway.conf. */
+  of(items: readonly Item[], use: Use): PolicySteps {
+    const named = items.filter(({ bound }) => isPolicyXml(bound))
+    const [first] = named
+    if (first === undefined) {
+      const backend = use.forward === undefined ? [] : [use.forward]
+      return { cors: [], auth: [], inbound: [], backend, outbound: [], onError: [], finds: false }
+    }
+    const forward =
+      use.forward ?? this.#steps.add({ kind: "forward", backend: null }, headSpan(first.bound.statement))
+    let steps: DocumentSteps = { inbound: [], backend: [forward], outbound: [], "on-error": [] }
+    let key = `${use.api} ${use.forward?.id ?? ""} ${use.place.pathParameters.join()} ${use.place.auth.ways.map((way) => way.kind).join()}`
+    for (const depth of [0, 1, 2, 3, 4]) {
+      const here = named.filter((item) => item.depth === depth)
+      if (here.length === 0) continue
+      key += ` ${here.map((item) => `${item.scope} ${this.#numberOf(item.bound)}`).join()}`
+      const known = this.#memo.get(key)
+      const outer = steps
+      steps = known ?? (depth === 1 ? this.#products(here, use, outer) : this.#scope(here, use, outer))
+      this.#memo.set(key, steps)
+    }
+    return this.#composed(steps, authenticates(use.place.auth))
+  }
+
+  /** `auth policy`: reports a way to the backend that passes no guard. What was wrong before may be the guard. */
+  prove(route: { key: string; span: Span }, auth: Auth, steps: readonly Lowered[]): void {
+    const { report } = this.#surroundings
+    if (!authenticates(auth) || report.errors > this.#unproven) return
+    const way = wayAround(steps, (id) => this.#steps.get(id))
+    if (way === undefined) return
+    this.#unproven += 1
+    const turns = way.turns.length === 0 ? "always" : `when ${way.turns.join(", ")}`
+    const detail = `of \`${route.key}\` a request gets to ${way.end.origin} unchecked: ${turns}`
+    report.add("SP7016", auth.span ?? route.span, detail, {
+      related: [{ span: route.span, message: "the operation" }],
+    })
+  }
+
+  #scope(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+    return items.reduce((steps, item) => this.#document(item, use, steps), outer)
+  }
+
+  /** A product's document runs for callers who come with its subscription; what is outside runs for the others. */
+  #products(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+    if (!use.place.auth.ways.some((way) => way.kind === "subscription")) return outer
+    // A preflight has no key, so what is said to browsers can't depend on a product.
+    const cors = outer.inbound.filter((step) => this.#isCors(step))
+    const rest = { ...outer, inbound: outer.inbound.filter((step) => !this.#isCors(step)) }
+    const steps = this.#choices(items, use, rest)
+    return { ...steps, inbound: [...cors, ...steps.inbound] }
+  }
+
+  #choices(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+    return items.reduceRight<DocumentSteps>((others, item) => {
+      const own = this.#document(item, use, outer)
+      const choose = (section: Section): readonly Used[] =>
+        own[section] === others[section]
+          ? others[section]
+          : [this.#ifProduct(item, own[section], others[section])]
+      return Object.fromEntries(
+        sections.map((section) => [section, choose(section)]),
+      ) as unknown as DocumentSteps
+    }, outer)
+  }
+
+  #ifProduct(item: Item, matched: readonly Used[], otherwise: readonly Used[]): Lowered {
+    const text = `has(subscription.product) && subscription.product == ${JSON.stringify(item.product)}`
+    return this.#steps.add(
+      {
+        kind: "when",
+        test: { lang: "cel", text, type: "bool" },
+        matched: idsOf(matched),
+        otherwise: idsOf(otherwise),
+      },
+      headSpan(item.bound.statement),
+      { matched, otherwise },
+    )
+  }
+
+  #document({ bound, scope }: Item, use: Use, outer: DocumentSteps): DocumentSteps {
+    const document = this.#files.documents.get(bound)
+    if (document === undefined) return outer
+    const { place } = use
+    const forward = use.forward === undefined ? undefined : this.#steps.get(use.forward.id)
+    return lowerDocument(
+      document,
+      {
+        file: document.file,
+        scope,
+        api: use.api,
+        pathParameters: place.pathParameters,
+        backend: forward?.kind === "forward" ? forward.backend : null,
+        keyed: place.auth.ways.some((way) => way.kind === "subscription"),
+      },
+      this.#surroundings,
+      outer,
+    )
+  }
+
+  #composed(steps: DocumentSteps, atAuth: boolean): PolicySteps {
+    const kinds = (list: readonly Used[]): Set<string | undefined> =>
+      new Set(everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
+    const answers = steps.inbound.some(({ id }) => this.#steps.get(id)?.kind === "respond")
+    const inbound = steps.inbound.filter((step) => !this.#isCors(step))
+    return {
+      cors: steps.inbound.filter((step) => this.#isCors(step)),
+      auth: atAuth ? inbound : [],
+      inbound: atAuth ? [] : inbound,
+      backend: steps.backend,
+      outbound: steps.outbound,
+      onError: steps["on-error"],
+      finds:
+        answers ||
+        kinds(steps.inbound).has("set-backend") ||
+        kinds(steps.backend).has("set-backend") ||
+        !kinds(steps.backend).has("forward"),
+    }
+  }
+
+  #isCors({ id }: Used): boolean {
+    return this.#steps.get(id)?.kind === "cors"
+  }
+
+  #numberOf(object: unknown): number {
+    const known = this.#numbers.get(object) ?? this.#numbers.size
+    this.#numbers.set(object, known)
+    return known
+  }
+}
+
+/** Whether `auth policy` leaves it to documents who may call. */
+function authenticates({ ways }: Auth): boolean {
+  return ways.some(({ kind }) => kind === "policy")
+}

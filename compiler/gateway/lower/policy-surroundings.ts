@@ -1,0 +1,219 @@
+import { digestOf } from "../../../runtime/plan/canonical.ts"
+import {
+  type InlineKey,
+  type Issuer,
+  secretAlgorithm,
+  signatureAlgorithm,
+} from "../../../runtime/plan/resources.ts"
+import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
+import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
+import type { Span } from "../../core/source.ts"
+import type { PolicyDocument } from "../../policy/ast.ts"
+import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../policy/site.ts"
+import type { Authentication, DocumentStep } from "../../policy/steps.ts"
+import { declaredAs } from "../../policy/values.ts"
+import { statementOf, statementsOf } from "../bind/bound.ts"
+import type { PolicyFiles } from "../policy-files.ts"
+import type { Declaration, Program } from "../program.ts"
+import type { Backends } from "./backends.ts"
+import type { Lowered, StepTable } from "./step.ts"
+import { urlProblemOf } from "./url.ts"
+import type { Values } from "./values.ts"
+
+/** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
+export class PolicySurroundings implements Surroundings {
+  readonly report: Report
+  readonly #program: Program
+  readonly #values: Values
+  readonly #steps: StepTable
+  readonly #backends: Backends
+  readonly #files: PolicyFiles
+  readonly #named: ReadonlyMap<string, string>
+  readonly #backendIds: ReadonlyMap<string, string>
+  readonly #issuers = new Map<string, Issuer>()
+
+  constructor(
+    shared: { program: Program; values: Values; report: Report; steps: StepTable },
+    backends: Backends,
+    files: PolicyFiles,
+  ) {
+    this.report = shared.report
+    this.#program = shared.program
+    this.#values = shared.values
+    this.#steps = shared.steps
+    this.#backends = backends
+    this.#files = files
+    const block = statementOf(shared.program.root, "xml")?.block
+    const names = (keyword: string, slot: string): Map<string, string> =>
+      new Map(
+        statementsOf(block, keyword).flatMap(({ args }) => {
+          const [id, word] = [args.value<string>("id"), args.word(slot)]
+          return id === undefined || word === undefined ? [] : [[id, word.text] as const]
+        }),
+      )
+    this.#named = names("value", "value")
+    this.#backendIds = names("backend", "backend")
+  }
+
+  /** Issuers that documents declare by where their keys are; equal ones are one. */
+  issuers(): Record<string, Issuer> {
+    return Object.fromEntries([...this.#issuers].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  step(step: DocumentStep, at: Span, inside: Used["inside"] = {}): Lowered {
+    const parsed = stepSchema.safeParse(step)
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      this.report.add("SP7009", at, `this is not possible: ${issue?.path.join(".")}: ${issue?.message}`)
+    }
+    return this.#steps.add(step as Step, at, inside)
+  }
+
+  kindOf(id: string): string | undefined {
+    return this.#steps.get(id)?.kind
+  }
+
+  named(name: string): NamedValue | undefined {
+    const declared = this.#program.find("value", this.#named.get(name) ?? declaredAs(name))
+    if (declared === undefined) return this.#program.excused(["value"], name) ? { constant: "" } : undefined
+    declared.used = true
+    if (declared.kind === "secret") {
+      this.#values.needSecret(declared.name)
+      return { secret: declared.name }
+    }
+    const state = this.#values.state(declared)
+    if (state === "broken") return { constant: "" }
+    if ("constant" in state) return state
+    this.#values.need(declared.name)
+    return { value: declared.name }
+  }
+
+  namedNames(): readonly string[] {
+    return [...this.#named.keys(), ...this.#all("value"), ...this.#all("secret")]
+  }
+
+  backend(id: string, span: Span): string | undefined {
+    const name = this.#backendIds.get(id) ?? id
+    if (this.#backends.useDeclared(name)) return name
+    if (this.#program.excused(["backend"], name)) return undefined
+    const near = didYouMean(id, [...this.#backendIds.keys(), ...this.#all("backend")])
+    this.report.add("SP7012", span, `no backend is called \`${shown(id)}\`${near}`, {
+      help: /^[A-Za-z_][A-Za-z0-9_-]*$/.test(id)
+        ? `Declare it in gateway.conf: \`backend ${id} { url "https://…" }\`.`
+        : `Declare it in gateway.conf, and say which it is: \`xml { backend "${shown(id)}" NAME }\`.`,
+    })
+    return undefined
+  }
+
+  backends(): readonly { id: string; name: string }[] {
+    const own = this.#all("backend").map((name) => ({ id: name, name }))
+    const renamed = [...this.#backendIds].map(([id, name]) => ({ id, name }))
+    return [...renamed, ...own.filter(({ id }) => !this.#backendIds.has(id))].filter(({ name }) =>
+      this.#backends.useDeclared(name),
+    )
+  }
+
+  fragment(id: string, span: Span): PolicyDocument | undefined {
+    const found = this.#files.fragments.get(id)
+    if (found !== undefined || this.#program.damaged) return found
+    const near = didYouMean(id, this.#files.fragments.keys())
+    this.report.add("SP7012", span, `no fragment is called \`${shown(id)}\`${near}`, {
+      help: `Name its file in gateway.conf: \`xml { fragment "${shown(id)}" "FILE.xml" }\`.`,
+    })
+    return undefined
+  }
+
+  issuer(source: IssuerSource, span: Span): string | undefined {
+    const plan = "keys" in source ? this.#keys(source.keys, span) : this.#discovery(source.discovery, span)
+    if (plan === undefined) return undefined
+    const name = `xml-${digestOf(plan).slice("sha256:".length, "sha256:".length + 12)}`
+    const secret = "inline" in plan && plan.inline.some((key) => "secret" in key)
+    this.#issuers.set(name, {
+      source: plan,
+      // What a token must be made for, and how far clocks may be apart, each use says by itself.
+      audiences: null,
+      clockSkewSeconds: 0,
+      algorithms: secret ? [...secretAlgorithm.options] : [...signatureAlgorithm.options].sort(),
+      claims: null,
+    })
+    return name
+  }
+
+  #discovery(discovery: LoadText, span: Span): Issuer["source"] | undefined {
+    const problem = urlProblemOf(discovery, this.#values)
+    if (problem === undefined) return { discovery }
+    this.report.add("SP7009", span, problem, {
+      help: "Write e.g. `https://id.example/.well-known/openid-configuration`.",
+    })
+    return undefined
+  }
+
+  #keys(keys: readonly SigningKey[], span: Span): Issuer["source"] | undefined {
+    const inline: InlineKey[] = []
+    for (const key of keys) {
+      const { id } = key
+      if ("jwk" in key) inline.push({ id, rsa: { n: key.jwk["n"] ?? "", e: key.jwk["e"] ?? "" } })
+      else if ("secret" in key && "secret" in key.secret)
+        inline.push({ id, secret: key.secret.secret, encoding: "base64" })
+      else {
+        this.report.add("SP7011", span, "a shared key stands here for everybody to read", {
+          help: "Declare it in gateway.conf, `secret signing_key = env(…)`, and write `<key>{{signing_key}}</key>`.",
+        })
+        return undefined
+      }
+    }
+    return { inline, issuer: null }
+  }
+
+  certificate(id: string, span: Span): string | undefined {
+    return this.#refuse(
+      span,
+      `no certificate is called \`${shown(id)}\``,
+      "Let the keys be found by `<openid-config>`.",
+    )
+  }
+
+  clientCertificate(id: string, span: Span): Authentication | undefined {
+    return this.#refuse(
+      span,
+      `no certificate is called \`${shown(id)}\``,
+      "Send requests with a token or a password.",
+    )
+  }
+
+  identity(resource: string, span: Span): Authentication | undefined {
+    return this.#refuse(
+      span,
+      `nobody gives tokens for \`${shown(resource)}\``,
+      "Get a token with `send-request` from the token endpoint, keep it with `cache-store-value`, and set the header.",
+    )
+  }
+
+  schema(id: string, span: Span): string | undefined {
+    return this.#refuse(
+      span,
+      `no schema is called \`${shown(id)}\``,
+      "Describe the API by `openapi`, and write `validate request`.",
+    )
+  }
+
+  compile({ code, form }: Code): Expression | undefined {
+    const span = code.span(0, code.text.length)
+    return this.#refuse(
+      span,
+      `the ${form === "expression" ? "expression" : "statements"} can't be compiled`,
+      "Use text and named values.",
+    )
+  }
+
+  #refuse(span: Span, detail: string, help: string): undefined {
+    this.report.add("SP7011", span, detail, { help })
+  }
+
+  #all(kind: Declaration["kind"]): string[] {
+    return this.#program.all(kind).map(({ name }) => name)
+  }
+}

@@ -1,0 +1,41 @@
+import { type Bound, type BoundBlock, statementOf } from "../bind/bound.ts"
+import type { Scope } from "../routes.ts"
+import type { Item } from "./scope.ts"
+
+/** `inbound`, and `respond` in an operation, which is short for it. */
+export function runsInbound({ row }: Bound): boolean {
+  return row.keyword === "inbound" || row.keyword === "respond"
+}
+
+/** Whether nothing after the statement runs: `respond`, both branches of a `when`, a block with such a statement. */
+export function alwaysAnswers(bound: Bound): boolean {
+  const blockAnswers = (block: BoundBlock | undefined): boolean =>
+    block?.statements.some(alwaysAnswers) ?? false
+  if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
+  return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
+}
+
+/** `auth` of the innermost scope that has some. */
+export function nearestAuth(items: readonly Item[]): Item[] {
+  const auths = items.filter(({ bound }) => bound.row.keyword === "auth")
+  const depth = Math.max(...auths.map((item) => item.depth))
+  return auths.filter((item) => item.depth === depth)
+}
+
+/** Whether a check reads who the caller is: it can only be made when that is known. */
+export function namesCaller({ statement }: Bound): boolean {
+  const { file, start, end } = statement.span
+  return /\$\{[^}]*\b(?:jwt|subscription|product)\b/.test(file.text.slice(start, end))
+}
+
+/** The `timeout` of the innermost scope that has one; null: none. */
+export function timeoutOfChain(
+  chain: readonly (Scope | undefined)[],
+  byDefault: number | null,
+): number | null {
+  for (const scope of chain) {
+    const time = statementOf(scope?.block, "timeout")?.args.value<number | null>("time")
+    if (time !== undefined) return time
+  }
+  return byDefault
+}

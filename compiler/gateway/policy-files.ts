@@ -1,0 +1,51 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Project } from "../core/load.ts"
+import type { SourceFile } from "../core/source.ts"
+import type { PolicyDocument } from "../policy/ast.ts"
+import { readPolicyDocument } from "../policy/reader/read-document.ts"
+import { type Bound, type BoundBlock, statementOf, statementsOf } from "./bind/bound.ts"
+import type { Program } from "./program.ts"
+
+/** The XML policy documents of a project: by the `policy xml` that names them, and fragments by their id. */
+export interface PolicyFiles {
+  readonly documents: ReadonlyMap<Bound, PolicyDocument>
+  readonly fragments: ReadonlyMap<string, PolicyDocument>
+}
+
+/** Reads the documents and fragments that statements name, each file once. What can't be read is reported where it is named. */
+export function readPolicyFiles(program: Program, project: Project, report: Report): PolicyFiles {
+  const byFile = new Map<SourceFile, PolicyDocument>()
+  const read = (statement: Bound): PolicyDocument | undefined => {
+    const filled = statement.args.get("path")
+    const file =
+      filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
+    if (file === undefined) return undefined
+    const document = byFile.get(file) ?? readPolicyDocument(file, report)
+    byFile.set(file, document)
+    return document
+  }
+  const documents = new Map<Bound, PolicyDocument>()
+  for (const statement of policyStatements(program.root)) {
+    const document = read(statement)
+    if (document !== undefined) documents.set(statement, document)
+  }
+  const fragments = new Map<string, PolicyDocument>()
+  for (const statement of statementsOf(statementOf(program.root, "xml")?.block, "fragment")) {
+    const id = statement.args.value<string>("id")
+    const document = read(statement)
+    if (id !== undefined && document !== undefined) fragments.set(id, document)
+  }
+  return { documents, fragments }
+}
+
+/** Every `policy xml`, in whatever block. */
+function policyStatements(block: BoundBlock | undefined): Bound[] {
+  return (block?.statements ?? []).flatMap((each) =>
+    isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
+  )
+}
+
+/** `policy xml "FILE"`, not the declaration `policy NAME { … }`. */
+export function isPolicyXml({ row, args, broken }: Bound): boolean {
+  return row.keyword === "policy" && !broken && args.get("path") !== undefined
+}

@@ -1,0 +1,55 @@
+import { type Row, slot, word } from "./row.ts"
+
+/** `policy xml "FILE"` in every scope. */
+export const policyXml: Row = {
+  keyword: "policy",
+  forms: [{ args: [word("xml"), slot("path", "constant")] }],
+  docs: "An XML policy document, as Azure API Management has them: compiled like everything else. Its `<base />` stands for the documents of outer blocks.",
+  example: 'policy xml "models/catalog.policy.xml"',
+}
+
+/** What documents may name and gateway.conf has no word for. */
+export const xmlRows: readonly Row[] = [
+  {
+    keyword: "fragment",
+    several: 1000,
+    forms: [
+      { args: [slot("id", "constant", { label: '"ID"' }), slot("path", "constant", { label: '"FILE"' })] },
+    ],
+    docs: 'The file that `<include-fragment fragment-id="ID" />` stands for.',
+    example: 'fragment "session" "models/session.fragment.xml"',
+  },
+  {
+    keyword: "backend",
+    several: 1000,
+    forms: [
+      {
+        args: [slot("id", "constant", { label: '"ID"' }), slot("backend", "reference", { to: ["backend"] })],
+      },
+    ],
+    docs: 'The backend that documents call by another name: `<set-backend-service backend-id="ID" />`.',
+    example: 'backend "orders.v1" orders_v1',
+  },
+  {
+    keyword: "value",
+    several: 1000,
+    forms: [
+      {
+        args: [
+          slot("id", "constant", { label: '"NAME"' }),
+          slot("value", "reference", { to: ["value", "secret"] }),
+        ],
+      },
+    ],
+    docs: "The value or secret that `{{NAME}}` is, where it is not the one of this name. What a name here can't have, `.` or `-`, is `_` there anyway.",
+    example: 'value "Orders.Url" orders_url',
+  },
+]
+
+/** The block of `xmlRows`. */
+export const xml: Row = {
+  keyword: "xml",
+  forms: [{ args: [], block: "xml", blockRequired: true }],
+  docs: "Names that XML policy documents use: fragments, backends and values that are called differently there.",
+  example: 'xml { fragment "session" "models/session.fragment.xml" }',
+}
