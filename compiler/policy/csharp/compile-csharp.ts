@@ -1,0 +1,93 @@
+import { loadLibrary } from "../../../runtime/csharp/library.ts"
+import { type CsType, printType } from "../../../runtime/csharp/type.ts"
+import type { CsharpProgram, CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
+import { checkExpression } from "./check-expression.ts"
+import { unifyReturns } from "./check-function.ts"
+import { checkRules } from "./check-rules.ts"
+import { checkStatements, neverEnds } from "./check-statement.ts"
+import { readExpression, readStatements } from "./parser.ts"
+import { Scope } from "./scope.ts"
+import { type CsharpFinding, CsharpMistake, type CsharpScope, type CsharpSource } from "./source.ts"
+
+/** A program and what is known of it: its result's type in C#'s notation, the bodies it reads (1 request, 2 response), a constant value. */
+export interface CompiledCsharp {
+  readonly program: CsharpProgram
+  readonly type: string
+  readonly needs: number
+  /** What it always gives, where that needs no evaluation: of a text, a number, `true`, `null`. */
+  readonly constant?: string | number | boolean | null
+}
+
+/** Longest expression. */
+const lengthMax = 65_536
+
+/**
+ * Compiles a policy expression: `@(…)` is an `expression`, `@{…}` a `block` whose every path returns. What is wrong comes back as findings
+ * with places in the file, at most one a statement; nothing is thrown and no input takes long.
+ */
+export function compileCsharp(
+  source: CsharpSource,
+  kind: "expression" | "block",
+  scope: CsharpScope,
+): CompiledCsharp | { readonly findings: readonly CsharpFinding[] } {
+  loadLibrary()
+  try {
+    if (source.text.length > lengthMax)
+      throw new CsharpMistake(
+        "limit",
+        `the expression is longer than ${lengthMax} characters`,
+        0,
+        0,
+        "Spread it over several `set-variable`.",
+      )
+    return kind === "expression" ? compileSingle(source, scope) : compileBlock(source, scope)
+  } catch (error) {
+    if (!(error instanceof CsharpMistake)) throw error
+    return { findings: [placed(error.finding, source)] }
+  }
+}
+
+function placed(finding: CsharpFinding, source: CsharpSource): CsharpFinding {
+  return { ...finding, start: source.at(finding.start), end: source.at(Math.max(finding.start, finding.end)) }
+}
+
+function compileSingle(source: CsharpSource, policy: CsharpScope): CompiledCsharp {
+  const expression = readExpression(source.text, policy)
+  const scope = new Scope(policy, checkRules)
+  const value = checkExpression(expression, scope)
+  if (value.type.name === "void")
+    throw new CsharpMistake(
+      "type",
+      "the expression gives no value",
+      expression.start,
+      expression.end,
+      "Use a value, or `@{ …; return value; }`.",
+    )
+  const { constant } = value
+  const made = program(value.node, value.type, scope)
+  return constant === undefined || typeof constant === "bigint" ? made : { ...made, constant }
+}
+
+function compileBlock(
+  source: CsharpSource,
+  policy: CsharpScope,
+): CompiledCsharp | { findings: CsharpFinding[] } {
+  const block = readStatements(source.text, policy)
+  const scope = new Scope(policy, checkRules)
+  const body = checkStatements(block.body, scope)
+  if (!block.body.some(neverEnds))
+    throw new CsharpMistake(
+      "type",
+      "not every path returns a value",
+      block.end,
+      block.end,
+      "End the block with `return value;`.",
+    )
+  const type = unifyReturns(scope.returns, undefined)
+  return program({ s: "block", body }, type, scope)
+}
+
+function program(body: CsNode | CsStatement, type: CsType, scope: Scope): CompiledCsharp {
+  const { slots, needs } = scope.shared
+  return { program: { slots, needs, body }, type: printType(type), needs }
+}

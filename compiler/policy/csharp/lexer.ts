@@ -1,0 +1,331 @@
+import { CsharpMistake, type CsharpScope } from "./source.ts"
+
+/** A piece of a text literal: characters, or a named value the runtime looks up. */
+export type TextPiece = string | { readonly kind: "value" | "secret"; readonly name: string }
+
+/** An interpolation's hole: the tokens of its expression (closed by an end), its width and its format. */
+export interface Hole {
+  readonly tokens: readonly Token[]
+  readonly align: readonly Token[] | undefined
+  readonly format: string | undefined
+}
+
+export interface Token {
+  readonly kind: "name" | "number" | "text" | "char" | "interpolated" | "sign" | "end"
+  /** As it is written; of texts and characters what they stand for is in `pieces`. */
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  readonly pieces?: readonly TextPiece[]
+  readonly parts?: readonly (TextPiece | Hole)[]
+}
+
+const signs = [
+  "??=",
+  "<<=",
+  ">>=",
+  "=>",
+  "==",
+  "!=",
+  "<=",
+  ">=",
+  "&&",
+  "||",
+  "??",
+  "?.",
+  "?[",
+  "++",
+  "--",
+  "+=",
+  "-=",
+  "*=",
+  "/=",
+  "%=",
+  "&=",
+  "|=",
+  "^=",
+  "<<",
+  "+",
+  "-",
+  "*",
+  "/",
+  "%",
+  "=",
+  "<",
+  ">",
+  "!",
+  "~",
+  "&",
+  "|",
+  "^",
+  "?",
+  ":",
+  ";",
+  ",",
+  ".",
+  "(",
+  ")",
+  "[",
+  "]",
+  "{",
+  "}",
+] as const
+
+const namedPattern = /\{\{([A-Za-z0-9_.-]{1,256})\}\}/y
+const namePattern = /@?[\p{L}_][\p{L}\p{N}_]*/uy
+const numberPattern =
+  /0[xX][0-9A-Fa-f_]+[uUlL]*|0[bB][01_]+[uUlL]*|(?:[0-9][0-9_]*\.?[0-9][0-9_]*|[0-9]|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[fFdDmMuUlL]*/y
+const blankPattern = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#(?:region|endregion|pragma)[^\n]*)+/y
+
+/** Holes inside holes. */
+const depthMax = 16
+
+/** Cuts the text of an expression into tokens, the last an end. @throws CsharpMistake at the first thing that is none */
+export function tokenize(text: string, scope: CsharpScope): Token[] {
+  const lexer: Lexer = { text, at: 0, scope, depth: 0 }
+  return readTokens(lexer, () => false)
+}
+
+interface Lexer {
+  readonly text: string
+  at: number
+  readonly scope: CsharpScope
+  depth: number
+}
+
+/** Tokens until the text ends, or `stops` says of a sign outside brackets that it closes this part. */
+function readTokens(lexer: Lexer, stops: (text: string) => boolean): Token[] {
+  const tokens: Token[] = []
+  let brackets = 0
+  for (;;) {
+    skip(lexer, blankPattern)
+    const start = lexer.at
+    if (start >= lexer.text.length) break
+    const named = readNamed(lexer)
+    if (named !== undefined) {
+      tokens.push(...named)
+      continue
+    }
+    const token = readToken(lexer)
+    if (token.kind === "sign") {
+      if (brackets === 0 && stops(token.text)) {
+        lexer.at = start
+        break
+      }
+      if ("([{".includes(token.text) || token.text === "?[") brackets++
+      else if (")]}".includes(token.text)) brackets--
+    }
+    tokens.push(token)
+  }
+  tokens.push({ kind: "end", text: "", start: lexer.at, end: lexer.at })
+  return tokens
+}
+
+function skip(lexer: Lexer, pattern: RegExp): string | undefined {
+  pattern.lastIndex = lexer.at
+  const found = pattern.exec(lexer.text)
+  if (found === null) return undefined
+  lexer.at = pattern.lastIndex
+  return found[0]
+}
+
+/** `{{name}}` outside texts: the tokens of what it stands for, all at its place. */
+function readNamed(lexer: Lexer): Token[] | undefined {
+  const start = lexer.at
+  const name = namedAt(lexer, start)
+  if (name === undefined) return undefined
+  const end = start + name.length + 4
+  const known = lexer.scope.namedValue?.(name)
+  if (known === undefined) return undefined
+  lexer.at = end
+  if ("text" in known) {
+    const inner = tokenize(known.text, { section: lexer.scope.section })
+    return inner.slice(0, -1).map((token) => ({ ...token, start, end }))
+  }
+  const kind = "secret" in known ? "secret" : "value"
+  throw new CsharpMistake(
+    "syntax",
+    `\`{{${name}}}\` is not known before the gateway runs and stands outside a text`,
+    start,
+    end,
+    `Put it between quotes and convert it (\`int.Parse("{{${name}}}")\`), or give the ${kind} a value in the configuration.`,
+  )
+}
+
+function namedAt(lexer: Lexer, at: number): string | undefined {
+  if (lexer.scope.namedValue === undefined || !lexer.text.startsWith("{{", at)) return undefined
+  namedPattern.lastIndex = at
+  return namedPattern.exec(lexer.text)?.[1]
+}
+
+function readToken(lexer: Lexer): Token {
+  const { text, at: start } = lexer
+  const c = text[start] as string
+  const prefix = /^(?:\$@|@\$|\$|@)?"/.exec(text.slice(start, start + 3))?.[0]
+  if (prefix !== undefined) return readText(lexer, prefix)
+  if (c === "'") return readChar(lexer)
+  const number = /[0-9.]/.test(c) ? skip(lexer, numberPattern) : undefined
+  if (number !== undefined) return { kind: "number", text: number, start, end: lexer.at }
+  const name = skip(lexer, namePattern)
+  if (name !== undefined) return { kind: "name", text: name.replace("@", ""), start, end: lexer.at }
+  const sign = signs.find((candidate) => text.startsWith(candidate, start))
+  if (sign === undefined)
+    throw new CsharpMistake(
+      "syntax",
+      `\`${c}\` is no part of C#`,
+      start,
+      start + 1,
+      "Remove it, or put it between quotes.",
+    )
+  // `a ? .5 : b` is a condition, and `>>` may close two lists of types: the parser joins it where it is a shift.
+  const taken = sign === "?." && /[0-9]/.test(text[start + 2] ?? "") ? "?" : sign
+  lexer.at = start + taken.length
+  return { kind: "sign", text: taken, start, end: lexer.at }
+}
+
+function unclosed(start: number, end: number): CsharpMistake {
+  return new CsharpMistake(
+    "syntax",
+    "the text is not closed",
+    start,
+    end,
+    "Close it with the quote it began with.",
+  )
+}
+
+function readText(lexer: Lexer, prefix: string): Token {
+  const start = lexer.at
+  const [verbatim, interpolated] = [prefix.includes("@"), prefix.includes("$")]
+  lexer.at += prefix.length
+  const parts: (TextPiece | Hole)[] = []
+  let piece = ""
+  const flush = (): void => {
+    if (piece !== "") parts.push(piece)
+    piece = ""
+  }
+  for (;;) {
+    const { text, at } = lexer
+    const c = text[at]
+    if (c === undefined || (!verbatim && c === "\n")) throw unclosed(start, at)
+    const named = namedAt(lexer, at)
+    const known = named === undefined ? undefined : lexer.scope.namedValue?.(named)
+    if (known !== undefined) {
+      lexer.at += (named as string).length + 4
+      if ("text" in known) piece += known.text
+      else {
+        flush()
+        parts.push(
+          "secret" in known ? { kind: "secret", name: known.secret } : { kind: "value", name: known.value },
+        )
+      }
+    } else if (c === '"') {
+      if (!verbatim || text[at + 1] !== '"') break
+      piece += '"'
+      lexer.at += 2
+    } else if (c === "\\" && !verbatim) piece += readEscape(lexer)
+    else if (interpolated && (c === "{" || c === "}") && text[at + 1] === c) {
+      piece += c
+      lexer.at += 2
+    } else if (interpolated && c === "{") {
+      flush()
+      parts.push(readHole(lexer))
+    } else {
+      piece += c
+      lexer.at++
+    }
+  }
+  flush()
+  lexer.at++
+  const token = { text: lexer.text.slice(start, lexer.at), start, end: lexer.at }
+  return interpolated
+    ? { kind: "interpolated", ...token, parts }
+    : { kind: "text", ...token, pieces: parts as TextPiece[] }
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "'": "'",
+  '"': '"',
+  "\\": "\\",
+  "0": "\0",
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+}
+
+function readEscape(lexer: Lexer): string {
+  const { text, at } = lexer
+  const c = text[at + 1] ?? ""
+  if (Object.hasOwn(escapes, c)) {
+    lexer.at += 2
+    return escapes[c] as string
+  }
+  const hex = { u: /^[0-9A-Fa-f]{4}/, U: /^[0-9A-Fa-f]{8}/, x: /^[0-9A-Fa-f]{1,4}/ }[c]?.exec(
+    text.slice(at + 2, at + 10),
+  )?.[0]
+  const code = hex === undefined ? Number.NaN : Number.parseInt(hex, 16)
+  if (hex === undefined || code > 0x10ffff)
+    throw new CsharpMistake(
+      "syntax",
+      `\`\\${c}\` is no escape of C#`,
+      at,
+      at + 2,
+      'Write `\\\\` for a backslash, or begin the text with `@"`.',
+    )
+  lexer.at += 2 + hex.length
+  return String.fromCodePoint(code)
+}
+
+function readHole(lexer: Lexer): Hole {
+  const start = lexer.at++
+  if (++lexer.depth > depthMax)
+    throw new CsharpMistake(
+      "limit",
+      "texts are nested too deeply",
+      start,
+      start + 1,
+      "Set a variable for the inner ones.",
+    )
+  const tokens = readTokens(lexer, (sign) => [",", ":", "}"].includes(sign))
+  let align: Token[] | undefined
+  let format: string | undefined
+  if (lexer.text[lexer.at] === ",") {
+    lexer.at++
+    align = readTokens(lexer, (sign) => [":", "}"].includes(sign))
+  }
+  if (lexer.text[lexer.at] === ":") {
+    const end = lexer.text.indexOf("}", lexer.at)
+    if (end < 0) throw unclosed(start, lexer.text.length)
+    format = lexer.text.slice(lexer.at + 1, end)
+    lexer.at = end
+  }
+  if (lexer.text[lexer.at] !== "}")
+    throw new CsharpMistake(
+      "syntax",
+      "the `{` of the text is not closed",
+      start,
+      start + 1,
+      "Close it with `}`, or write `{{` for a brace.",
+    )
+  lexer.at++
+  lexer.depth--
+  return { tokens, align, format }
+}
+
+function readChar(lexer: Lexer): Token {
+  const start = lexer.at++
+  const value = lexer.text[lexer.at] === "\\" ? readEscape(lexer) : (lexer.text[lexer.at++] ?? "")
+  if (lexer.text[lexer.at] !== "'" || value.length !== 1)
+    throw new CsharpMistake(
+      "syntax",
+      "a character in single quotes is exactly one",
+      start,
+      lexer.at,
+      "Use double quotes for a text.",
+    )
+  lexer.at++
+  return { kind: "char", text: lexer.text.slice(start, lexer.at), start, end: lexer.at, pieces: [value] }
+}

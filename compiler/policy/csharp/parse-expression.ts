@@ -1,0 +1,352 @@
+import type { Token } from "./lexer.ts"
+import { expectType, reserved, tryType, tryTypeList } from "./parse-type.ts"
+import type { Parser } from "./parser-state.ts"
+import type { Argument, Expression, LambdaParameter, SwitchArm, TypeSyntax } from "./syntax-tree.ts"
+
+/** Binary operators by how tightly they bind. `is` and `as` stand with the comparisons. */
+const precedence: Readonly<Record<string, number>> = {
+  "??": 1,
+  "||": 2,
+  "&&": 3,
+  "|": 4,
+  "^": 5,
+  "&": 6,
+  "==": 7,
+  "!=": 7,
+  "<": 8,
+  ">": 8,
+  "<=": 8,
+  ">=": 8,
+  is: 8,
+  as: 8,
+  "<<": 9,
+  ">>": 9,
+  "+": 10,
+  "-": 10,
+  "*": 11,
+  "/": 11,
+  "%": 11,
+}
+const assignments = new Set(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "??="])
+
+/** expression := lambda | conditional (assignment-operator expression)? */
+export function parseExpression(parser: Parser): Expression {
+  return parser.nested(() => {
+    const lambda = tryLambda(parser)
+    if (lambda !== undefined) return lambda
+    if (parser.isWord("throw")) {
+      const { start } = parser.take()
+      const on = parseExpression(parser)
+      return { kind: "throw", on, start, end: parser.end }
+    }
+    const left = parseConditional(parser)
+    const { text, kind } = parser.token
+    if (kind !== "sign" || !assignments.has(text)) return left
+    parser.take()
+    const value = parseExpression(parser)
+    return { kind: "assign", op: text, target: left, value, start: left.start, end: value.end }
+  })
+}
+
+function parseConditional(parser: Parser): Expression {
+  const test = parseBinary(parser, 1)
+  if (!parser.tryTake("?")) return test
+  const yes = parseExpression(parser)
+  parser.expect(":")
+  const no = parseExpression(parser)
+  return { kind: "if", test, yes, no, start: test.start, end: no.end }
+}
+
+/** The operator at this place: `>>` is two signs to the lexer, because it may close two lists of types. */
+function operatorAt(parser: Parser): string | undefined {
+  const { kind, text, end } = parser.token
+  if (kind === "name") return text === "is" || text === "as" ? text : undefined
+  if (kind !== "sign") return undefined
+  if (text === ">" && parser.isSign(">", 1) && parser.peek(1).start === end) return ">>"
+  return Object.hasOwn(precedence, text) ? text : undefined
+}
+
+function parseBinary(parser: Parser, least: number): Expression {
+  let left = parseUnary(parser)
+  for (;;) {
+    const op = operatorAt(parser)
+    const level = op === undefined ? 0 : (precedence[op] as number)
+    if (op === undefined || level < least) return left
+    parser.at += op === ">>" ? 2 : 1
+    const { start } = left
+    if (op === "as") left = { kind: "as", type: asType(parser), on: left, start, end: parser.end }
+    else if (op === "is")
+      left = { kind: "is", on: left, pattern: parser.rules.pattern(parser), start, end: parser.end }
+    else {
+      // `??` binds to the right: `a ?? b ?? c` is `a ?? (b ?? c)`, and its right side may throw.
+      const right =
+        op === "??" && parser.isWord("throw")
+          ? parseExpression(parser)
+          : parser.nested(() => parseBinary(parser, op === "??" ? level : level + 1))
+      left = { kind: "binary", op, left, right, start, end: parser.end }
+    }
+  }
+}
+
+/** The `?` behind `x as T` begins a condition and no `T?` when an expression follows. */
+function asType(parser: Parser): TypeSyntax {
+  const type = expectType(parser)
+  if (type.suffix.at(-1) !== "?" || !beginsOperand(parser)) return type
+  parser.at--
+  return { ...type, suffix: type.suffix.slice(0, -1) }
+}
+
+function beginsOperand(parser: Parser): boolean {
+  const { kind, text } = parser.token
+  if (kind === "sign") return text === "(" || text === "!" || text === "-"
+  return kind !== "end" && !(kind === "name" && ["is", "as"].includes(text))
+}
+
+function parseUnary(parser: Parser): Expression {
+  const { token } = parser
+  if (token.kind === "sign") {
+    if (["-", "+", "!", "~"].includes(token.text)) {
+      parser.take()
+      const on = parser.nested(() => parseUnary(parser))
+      return { kind: "unary", op: token.text, on, start: token.start, end: on.end }
+    }
+    if (token.text === "++" || token.text === "--") {
+      parser.take()
+      const on = parser.nested(() => parseUnary(parser))
+      return { kind: "step", op: token.text, before: true, on, start: token.start, end: on.end }
+    }
+    const cast = token.text === "(" ? tryCast(parser) : undefined
+    if (cast !== undefined) return cast
+  }
+  if (parser.isWord("await"))
+    throw parser.wrong("an expression without `await`: policy expressions do not wait")
+  return parsePostfix(parser, parsePrimary(parser))
+}
+
+const builtIn = new Set([
+  "string",
+  "int",
+  "long",
+  "bool",
+  "double",
+  "decimal",
+  "float",
+  "char",
+  "byte",
+  "sbyte",
+  "short",
+  "ushort",
+  "uint",
+  "ulong",
+  "object",
+])
+
+/** `(T)x`: brackets around a type, and what follows begins an operand. */
+function tryCast(parser: Parser): Expression | undefined {
+  const { start } = parser.token
+  const type = parser.attempt(() => {
+    parser.expect("(")
+    const found = tryType(parser)
+    if (found === undefined || !parser.tryTake(")")) return undefined
+    const { kind, text } = parser.token
+    // `(a) - b` is a subtraction, `(int) -b` a cast: only of built-in types may a sign follow.
+    const begins =
+      kind === "sign"
+        ? ["(", "!", "~"].includes(text) || (builtIn.has(found.name) && ["-", "+"].includes(text))
+        : kind !== "end" && !(kind === "name" && ["is", "as", "switch"].includes(text))
+    return begins ? found : undefined
+  })
+  if (type === undefined) return undefined
+  const on = parser.nested(() => parseUnary(parser))
+  return { kind: "cast", type, on, start, end: on.end }
+}
+
+/** `x => …`, `(x, y) => …`, `(int x) => …`. */
+function tryLambda(parser: Parser): Expression | undefined {
+  const { start } = parser.token
+  const params = parser.attempt(() => {
+    const found = lambdaParameters(parser)
+    return found !== undefined && parser.tryTake("=>") ? found : undefined
+  })
+  if (params === undefined) return undefined
+  const body = parser.isSign("{") ? parser.rules.block(parser) : parseExpression(parser)
+  return { kind: "lambda", params, body, start, end: parser.end }
+}
+
+function lambdaParameters(parser: Parser): LambdaParameter[] | undefined {
+  const head = parser.token
+  if (head.kind === "name") return reserved.has(head.text) ? undefined : [{ name: parser.take().text }]
+  if (!parser.tryTake("(")) return undefined
+  const params: LambdaParameter[] = []
+  while (!parser.isSign(")")) {
+    const isBare = parser.token.kind === "name" && (parser.isSign(",", 1) || parser.isSign(")", 1))
+    const type = isBare ? undefined : tryType(parser)
+    if ((!isBare && type === undefined) || parser.token.kind !== "name") return undefined
+    const name = parser.take().text
+    params.push(type === undefined ? { name } : { name, type })
+    if (!parser.tryTake(",")) break
+  }
+  return parser.tryTake(")") ? params : undefined
+}
+
+function parsePrimary(parser: Parser): Expression {
+  const token: Token = parser.token
+  const literal = parser.rules.literal(parser)
+  if (literal !== undefined) return literal
+  if (parser.token.kind === "interpolated") return parser.rules.interpolated(parser)
+  if (parser.tryTake("(")) {
+    const inner = parseExpression(parser)
+    parser.expect(")")
+    return { ...inner, start: token.start, end: parser.end }
+  }
+  if (parser.token.kind !== "name") throw parser.wrong("an expression")
+  if (token.text === "new") return parser.rules.creation(parser)
+  if (token.text === "typeof" || token.text === "default") return parseTypeWord(parser)
+  if (reserved.has(token.text)) throw parser.wrong("an expression")
+  parser.take()
+  const types = parser.isSign("<") ? tryGenericCall(parser) : undefined
+  return {
+    kind: "name",
+    name: token.text,
+    ...(types === undefined ? {} : { types }),
+    start: token.start,
+    end: parser.end,
+  }
+}
+
+function parseTypeWord(parser: Parser): Expression {
+  const { text, start } = parser.take()
+  if (text === "default" && !parser.isSign("("))
+    return { kind: "default", type: undefined, start, end: parser.end }
+  parser.expect("(")
+  const type = expectType(parser)
+  parser.expect(")")
+  return { kind: text === "typeof" ? "type" : "default", type, start, end: parser.end }
+}
+
+/** `<T>` behind a name is a list of types when a call or a member follows; else `<` compares. */
+function tryGenericCall(parser: Parser): TypeSyntax[] | undefined {
+  return parser.attempt(() => {
+    const types = tryTypeList(parser)
+    return types !== undefined && (parser.isSign("(") || parser.isSign(".")) ? types : undefined
+  })
+}
+
+function parsePostfix(parser: Parser, first: Expression): Expression {
+  let on = first
+  for (;;) {
+    const { start } = on
+    const { token } = parser
+    if (token.kind === "name" && token.text === "switch" && parser.isSign("{", 1)) {
+      on = parseSwitchExpression(parser, on)
+      continue
+    }
+    if (token.kind !== "sign") return on
+    if (token.text === ".") {
+      parser.take()
+      on = parseMember(parser, on)
+    } else if (token.text === "(")
+      on = { kind: "call", on, args: parseArguments(parser, ")"), start, end: parser.end }
+    else if (token.text === "[")
+      on = { kind: "index", on, args: parseArguments(parser, "]"), start, end: parser.end }
+    else if (token.text === "?." || token.text === "?[") return parseSafe(parser, on)
+    else if (token.text === "++" || token.text === "--") {
+      parser.take()
+      on = { kind: "step", op: token.text, before: false, on, start, end: parser.end }
+    } else if (token.text === "!" && isForgiving(parser)) parser.take()
+    else return on
+  }
+}
+
+/** `x!` says that x is not null; it stands before whatever goes on with x. */
+function isForgiving(parser: Parser): boolean {
+  return [".", "[", ")", ",", ";", "]"].some((sign) => parser.isSign(sign, 1))
+}
+
+function parseMember(parser: Parser, on: Expression): Expression {
+  const name = parser.name()
+  const types = parser.isSign("<") ? tryGenericCall(parser) : undefined
+  return {
+    kind: "member",
+    on,
+    name: name.text,
+    nameStart: name.start,
+    ...(types === undefined ? {} : { types }),
+    start: on.start,
+    end: parser.end,
+  }
+}
+
+/** `a?.b.c`: everything that follows happens only when `a` is not null. */
+function parseSafe(parser: Parser, on: Expression): Expression {
+  const { start } = on
+  const { text } = parser.take()
+  const hole: Expression = { kind: "hole", start: on.start, end: on.end }
+  const first: Expression =
+    text === "?."
+      ? parseMember(parser, hole)
+      : { kind: "index", on: hole, args: parseRest(parser, "]"), start, end: parser.end }
+  const rest = parser.nested(() => parsePostfix(parser, first))
+  return { kind: "safe", on, rest, start, end: parser.end }
+}
+
+/** Arguments with their brackets; the opening one stands at this place. */
+export function parseArguments(parser: Parser, close: string): Argument[] {
+  parser.take()
+  return parseRest(parser, close)
+}
+
+function parseRest(parser: Parser, close: string): Argument[] {
+  const args: Argument[] = []
+  if (!parser.isSign(close))
+    do args.push(parseArgument(parser))
+    while (parser.tryTake(","))
+  parser.expect(close)
+  return args
+}
+
+function parseArgument(parser: Parser): Argument {
+  const { start } = parser.token
+  let name: string | undefined
+  if (parser.token.kind === "name" && parser.isSign(":", 1)) {
+    name = parser.take().text
+    parser.take()
+  }
+  const label = name === undefined ? {} : { name }
+  if (parser.tryTake("out")) {
+    const type =
+      parser.peek(1).kind === "name" ||
+      parser.isSign("<", 1) ||
+      parser.isSign("[", 1) ||
+      parser.isSign("?", 1)
+        ? expectType(parser)
+        : undefined
+    const target = parser.name().text
+    const isVar = type?.name === "var" && type.args.length === 0
+    return {
+      ...label,
+      out: {
+        name: target,
+        ...(type === undefined || isVar ? (isVar ? { type: type as TypeSyntax } : {}) : { type }),
+      },
+      start,
+      end: parser.end,
+    }
+  }
+  return { ...label, value: parseExpression(parser), start, end: parser.end }
+}
+
+function parseSwitchExpression(parser: Parser, on: Expression): Expression {
+  parser.take()
+  parser.expect("{")
+  const arms: SwitchArm[] = []
+  while (!parser.isSign("}")) {
+    const pattern = parser.rules.pattern(parser)
+    const when = parser.tryTake("when") ? parseExpression(parser) : undefined
+    parser.expect("=>")
+    arms.push({ pattern, ...(when === undefined ? {} : { when }), value: parseExpression(parser) })
+    if (!parser.tryTake(",")) break
+  }
+  parser.expect("}")
+  return { kind: "switch", on, arms, start: on.start, end: parser.end }
+}

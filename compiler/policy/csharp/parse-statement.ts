@@ -1,0 +1,271 @@
+import { expectType, reserved, tryType } from "./parse-type.ts"
+import type { Parser } from "./parser-state.ts"
+import type {
+  Block,
+  Expression,
+  FunctionStatement,
+  Statement,
+  SwitchCase,
+  TypeSyntax,
+} from "./syntax-tree.ts"
+
+/** `{ statement* }` */
+export function parseBlock(parser: Parser): Block {
+  const { start } = parser.expect("{")
+  const body: Statement[] = []
+  while (!parser.isSign("}")) body.push(parseStatement(parser))
+  parser.expect("}")
+  return { kind: "block", body, start, end: parser.end }
+}
+
+/** Statements up to the end: the body of `@{ … }`. */
+export function parseBody(parser: Parser): Block {
+  const { start } = parser.token
+  const body: Statement[] = []
+  while (parser.token.kind !== "end") body.push(parseStatement(parser))
+  return { kind: "block", body, start, end: parser.token.end }
+}
+
+const readers: Readonly<Record<string, (parser: Parser) => Statement>> = {
+  "{": parseBlock,
+  ";": (parser) => ({ kind: "empty", start: parser.take().start, end: parser.end }),
+  if: parseIf,
+  while: (parser) => {
+    const { start } = parser.take()
+    const test = bracketed(parser)
+    const body = parseStatement(parser)
+    return { kind: "while", test, body, first: false, start, end: parser.end }
+  },
+  do: (parser) => {
+    const { start } = parser.take()
+    const body = parseStatement(parser)
+    parser.expect("while")
+    const test = bracketed(parser)
+    parser.expect(";")
+    return { kind: "while", test, body, first: true, start, end: parser.end }
+  },
+  for: parseFor,
+  foreach: parseEach,
+  switch: parseSwitch,
+  return: parseLeave,
+  throw: parseLeave,
+  break: parseJump,
+  continue: parseJump,
+  try: parseTry,
+  using: parseUsing,
+  const: (parser) => {
+    parser.take()
+    return parseDeclaration(parser) ?? fail(parser)
+  },
+}
+
+export function parseStatement(parser: Parser): Statement {
+  return parser.nested(() => {
+    const { kind, text, start } = parser.token
+    const reader =
+      (kind === "name" || kind === "sign") && Object.hasOwn(readers, text) ? readers[text] : undefined
+    if (reader !== undefined) return reader(parser)
+    if (kind === "end") throw parser.wrong("a statement or `}`")
+    const declared = parseDeclaration(parser)
+    if (declared !== undefined) return declared
+    const on = parser.rules.expression(parser)
+    parser.expect(";")
+    return { kind: "expression", on, start, end: parser.end }
+  })
+}
+
+function fail(parser: Parser): never {
+  throw parser.wrong("a declaration")
+}
+
+/** `T a = …, b;` or a function; undefined when this is neither. */
+function parseDeclaration(parser: Parser): Statement | undefined {
+  const { start } = parser.token
+  const head = parser.attempt(() => {
+    parser.tryTake("static")
+    const type = tryType(parser)
+    const next = parser.token
+    if (type === undefined || next.kind !== "name" || reserved.has(next.text)) return undefined
+    const follows = parser.peek(1)
+    return follows.kind === "sign" && ["=", ";", ",", "("].includes(follows.text) ? { type } : undefined
+  })
+  if (head === undefined) return undefined
+  if (parser.isSign("(", 1)) return parseFunction(parser, head.type, start)
+  const declaration = parseNames(parser, head.type, start)
+  parser.expect(";")
+  return { ...declaration, end: parser.end }
+}
+
+function parseNames(parser: Parser, type: TypeSyntax, start: number): Statement {
+  const names: { name: string; start: number; end: number; value?: Expression }[] = []
+  do {
+    const name = parser.name()
+    const place = { name: name.text, start: name.start, end: name.end }
+    names.push(parser.tryTake("=") ? { ...place, value: parser.rules.expression(parser) } : place)
+  } while (parser.tryTake(","))
+  const isVar = type.name === "var" && type.args.length === 0 && type.suffix.length === 0
+  return { kind: "declare", type: isVar ? undefined : type, names, start, end: parser.end }
+}
+
+function parseFunction(parser: Parser, result: TypeSyntax, start: number): FunctionStatement {
+  const { text: name } = parser.name()
+  parser.expect("(")
+  const params: { name: string; type: TypeSyntax; fallback?: Expression }[] = []
+  if (!parser.isSign(")"))
+    do {
+      const type = expectType(parser)
+      const parameter = { name: parser.name().text, type }
+      params.push(
+        parser.tryTake("=") ? { ...parameter, fallback: parser.rules.expression(parser) } : parameter,
+      )
+    } while (parser.tryTake(","))
+  parser.expect(")")
+  let body: Block | Expression
+  if (parser.tryTake("=>")) {
+    body = parser.rules.expression(parser)
+    parser.expect(";")
+  } else body = parseBlock(parser)
+  return { kind: "function", result, name, params, body, start, end: parser.end }
+}
+
+function bracketed(parser: Parser): Expression {
+  parser.expect("(")
+  const inner = parser.rules.expression(parser)
+  parser.expect(")")
+  return inner
+}
+
+function parseIf(parser: Parser): Statement {
+  const { start } = parser.take()
+  const test = bracketed(parser)
+  const yes = parseStatement(parser)
+  if (!parser.tryTake("else")) return { kind: "if", test, yes, start, end: parser.end }
+  const no = parseStatement(parser)
+  return { kind: "if", test, yes, no, start, end: parser.end }
+}
+
+function parseFor(parser: Parser): Statement {
+  const { start } = parser.take()
+  parser.expect("(")
+  const begin: Statement[] = []
+  if (!parser.tryTake(";")) {
+    const declared = parseDeclaration(parser)
+    if (declared !== undefined) begin.push(declared)
+    else {
+      for (const on of expressions(parser, ";"))
+        begin.push({ kind: "expression", on, start: on.start, end: on.end })
+      parser.expect(";")
+    }
+  }
+  const test = parser.isSign(";") ? undefined : parser.rules.expression(parser)
+  parser.expect(";")
+  const step = expressions(parser, ")")
+  parser.expect(")")
+  const body = parseStatement(parser)
+  return { kind: "for", begin, ...(test === undefined ? {} : { test }), step, body, start, end: parser.end }
+}
+
+function expressions(parser: Parser, close: string): Expression[] {
+  const found: Expression[] = []
+  if (parser.isSign(close)) return found
+  do found.push(parser.rules.expression(parser))
+  while (parser.tryTake(","))
+  return found
+}
+
+function parseEach(parser: Parser): Statement {
+  const { start } = parser.take()
+  parser.expect("(")
+  const type = expectType(parser)
+  const name = parser.name().text
+  parser.expect("in")
+  const over = parser.rules.expression(parser)
+  parser.expect(")")
+  const body = parseStatement(parser)
+  return {
+    kind: "each",
+    type: type.name === "var" ? undefined : type,
+    name,
+    over,
+    body,
+    start,
+    end: parser.end,
+  }
+}
+
+function parseSwitch(parser: Parser): Statement {
+  const { start } = parser.take()
+  const on = bracketed(parser)
+  parser.expect("{")
+  const cases: SwitchCase[] = []
+  while (!parser.isSign("}")) {
+    const labels: SwitchCase["labels"][number][] = []
+    let when: Expression | undefined
+    while (parser.isWord("case") || parser.isWord("default")) {
+      const isDefault = parser.take().text === "default"
+      labels.push(isDefault ? undefined : parser.rules.pattern(parser))
+      if (parser.tryTake("when")) when = parser.rules.expression(parser)
+      parser.expect(":")
+    }
+    if (labels.length === 0) throw parser.wrong("`case` or `default`")
+    const body: Statement[] = []
+    while (!parser.isWord("case") && !parser.isWord("default") && !parser.isSign("}"))
+      body.push(parseStatement(parser))
+    cases.push({ labels, ...(when === undefined ? {} : { when }), body })
+  }
+  parser.expect("}")
+  return { kind: "switch", on, cases, start, end: parser.end }
+}
+
+function parseLeave(parser: Parser): Statement {
+  const { start, text } = parser.take()
+  const kind = text === "return" ? "return" : "throw"
+  if (parser.tryTake(";")) return { kind, start, end: parser.end }
+  const on = parser.rules.expression(parser)
+  parser.expect(";")
+  return { kind, on, start, end: parser.end }
+}
+
+function parseJump(parser: Parser): Statement {
+  const { start, text } = parser.take()
+  parser.expect(";")
+  return { kind: text === "break" ? "break" : "continue", start, end: parser.end }
+}
+
+function parseTry(parser: Parser): Statement {
+  const { start } = parser.take()
+  const body = parseBlock(parser)
+  const catches: { type?: TypeSyntax; name?: string; when?: Expression; body: Block }[] = []
+  while (parser.tryTake("catch")) {
+    let head: { type?: TypeSyntax; name?: string } = {}
+    if (parser.tryTake("(")) {
+      const type = expectType(parser)
+      head = parser.isSign(")") ? { type } : { type, name: parser.name().text }
+      parser.expect(")")
+    }
+    const when = parser.tryTake("when") ? bracketed(parser) : undefined
+    catches.push({ ...head, ...(when === undefined ? {} : { when }), body: parseBlock(parser) })
+  }
+  const last = parser.tryTake("finally") ? parseBlock(parser) : undefined
+  if (catches.length === 0 && last === undefined) throw parser.wrong("`catch` or `finally`")
+  return { kind: "try", body, catches, ...(last === undefined ? {} : { last }), start, end: parser.end }
+}
+
+/** `using (var x = …) statement` or `using var x = …;`: what is used needs no disposing here. */
+function parseUsing(parser: Parser): Statement {
+  const { start } = parser.take()
+  if (!parser.tryTake("(")) return parseDeclaration(parser) ?? fail(parser)
+  const inner = parser.token
+  const type = parser.attempt(() => {
+    const found = tryType(parser)
+    return found !== undefined && parser.token.kind === "name" && parser.isSign("=", 1) ? found : undefined
+  })
+  const on = type === undefined ? parser.rules.expression(parser) : undefined
+  const resource: Statement =
+    on === undefined
+      ? parseNames(parser, type as TypeSyntax, inner.start)
+      : { kind: "expression", on, start: on.start, end: on.end }
+  parser.expect(")")
+  const body = parseStatement(parser)
+  return { kind: "using", resource, body, start, end: parser.end }
+}

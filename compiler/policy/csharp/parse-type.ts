@@ -1,0 +1,91 @@
+import type { Parser } from "./parser-state.ts"
+import type { TypeSyntax } from "./syntax-tree.ts"
+
+/** Words that are no types and no names of variables. */
+export const reserved = new Set([
+  "as",
+  "break",
+  "case",
+  "catch",
+  "class",
+  "const",
+  "continue",
+  "default",
+  "do",
+  "else",
+  "false",
+  "finally",
+  "for",
+  "foreach",
+  "if",
+  "in",
+  "is",
+  "new",
+  "null",
+  "out",
+  "ref",
+  "return",
+  "switch",
+  "this",
+  "throw",
+  "true",
+  "try",
+  "typeof",
+  "using",
+  "while",
+  "goto",
+  "lock",
+  "base",
+])
+
+/** A type at this place, or undefined without saying why: the caller may read it otherwise. */
+export function tryType(parser: Parser): TypeSyntax | undefined {
+  return parser.attempt(() => readType(parser))
+}
+
+function readType(parser: Parser): TypeSyntax | undefined {
+  const { start } = parser.token
+  if (parser.token.kind !== "name" || reserved.has(parser.token.text)) return undefined
+  let name = parser.take().text
+  let args: TypeSyntax[] = []
+  while (parser.isSign(".") && parser.peek(1).kind === "name") {
+    parser.take()
+    name += `.${parser.take().text}`
+  }
+  if (parser.isSign("<")) {
+    const found = parser.nested(() => tryTypeList(parser))
+    if (found === undefined) return undefined
+    args = found
+  }
+  const suffix: ("[]" | "?")[] = []
+  for (;;) {
+    if (parser.isSign("[") && parser.isSign("]", 1)) {
+      parser.at += 2
+      suffix.push("[]")
+    } else if (parser.isSign("?") && !suffix.includes("?")) {
+      parser.take()
+      suffix.push("?")
+    } else break
+  }
+  return { name, args, suffix, start, end: parser.end }
+}
+
+/** `<A, B>`; undefined when it is no list of types. */
+export function tryTypeList(parser: Parser): TypeSyntax[] | undefined {
+  return parser.attempt(() => {
+    parser.expect("<")
+    const types: TypeSyntax[] = []
+    do {
+      const type = readType(parser)
+      if (type === undefined) return undefined
+      types.push(type)
+    } while (parser.tryTake(","))
+    return parser.tryTake(">") ? types : undefined
+  })
+}
+
+export function expectType(parser: Parser): TypeSyntax {
+  const type = tryType(parser)
+  if (type === undefined) throw parser.wrong("a type")
+  return type
+}

@@ -1,0 +1,111 @@
+import type { Token } from "./lexer.ts"
+import { CsharpMistake } from "./source.ts"
+import type { Block, Expression, Pattern, Statement } from "./syntax-tree.ts"
+
+/** Brackets, operators and statements inside each other. */
+const depthMax = 120
+
+/** The rules that call each other across files: put together by `parser.ts`. */
+export interface Rules {
+  readonly expression: (parser: Parser) => Expression
+  readonly literal: (parser: Parser) => Expression | undefined
+  readonly pattern: (parser: Parser) => Pattern
+  readonly creation: (parser: Parser) => Expression
+  readonly interpolated: (parser: Parser) => Expression
+  readonly block: (parser: Parser) => Block
+  readonly statement: (parser: Parser) => Statement
+}
+
+/** The tokens and the place among them. */
+export class Parser {
+  readonly tokens: readonly Token[]
+  readonly rules: Rules
+  at = 0
+  #depth = 0
+
+  constructor(tokens: readonly Token[], rules: Rules, depth = 0) {
+    this.tokens = tokens
+    this.rules = rules
+    this.#depth = depth
+  }
+  get depth(): number {
+    return this.#depth
+  }
+  get token(): Token {
+    return this.tokens[this.at] as Token
+  }
+  peek(distance: number): Token {
+    return this.tokens[Math.min(this.at + distance, this.tokens.length - 1)] as Token
+  }
+  /** The end of the token before. */
+  get end(): number {
+    return this.tokens[this.at - 1]?.end ?? 0
+  }
+  isSign(text: string, distance = 0): boolean {
+    const token = this.peek(distance)
+    return token.kind === "sign" && token.text === text
+  }
+  isWord(text: string, distance = 0): boolean {
+    const token = this.peek(distance)
+    return token.kind === "name" && token.text === text
+  }
+  take(): Token {
+    const { token } = this
+    if (token.kind !== "end") this.at++
+    return token
+  }
+  tryTake(text: string): boolean {
+    const { token } = this
+    if ((token.kind !== "sign" && token.kind !== "name") || token.text !== text) return false
+    this.at++
+    return true
+  }
+  expect(text: string): Token {
+    const { token } = this
+    if ((token.kind !== "sign" && token.kind !== "name") || token.text !== text)
+      throw this.wrong(`\`${text}\``)
+    this.at++
+    return token
+  }
+  name(): Token {
+    const { token } = this
+    if (token.kind !== "name") throw this.wrong("a name")
+    this.at++
+    return token
+  }
+  wrong(wanted: string): CsharpMistake {
+    const { token } = this
+    const shown = token.kind === "end" ? "the end of the expression" : `\`${token.text.slice(0, 40)}\``
+    return new CsharpMistake(
+      "syntax",
+      `expected ${wanted}, found ${shown}`,
+      token.start,
+      token.end,
+      "Write the expression as C# 7 has it.",
+    )
+  }
+  /** Runs a rule one level deeper. */
+  nested<T>(rule: () => T): T {
+    if (this.#depth >= depthMax)
+      throw new CsharpMistake(
+        "limit",
+        "the expression is nested too deeply",
+        this.token.start,
+        this.token.end,
+        "Set variables for its parts.",
+      )
+    this.#depth++
+    try {
+      return rule()
+    } finally {
+      this.#depth--
+    }
+  }
+  /** Runs a rule and goes back to where it began when it finds no reading. */
+  attempt<T>(rule: () => T | undefined): T | undefined {
+    const before = this.at
+    const found = rule()
+    if (found === undefined) this.at = before
+    return found
+  }
+}

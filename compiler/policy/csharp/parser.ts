@@ -1,0 +1,34 @@
+import { tokenize } from "./lexer.ts"
+import { parseExpression } from "./parse-expression.ts"
+import { parseInterpolated, parseLiteral } from "./parse-literal.ts"
+import { parseNew } from "./parse-new.ts"
+import { parsePattern } from "./parse-pattern.ts"
+import { parseBlock, parseBody, parseStatement } from "./parse-statement.ts"
+import { Parser, type Rules } from "./parser-state.ts"
+import type { CsharpScope } from "./source.ts"
+import type { Block, Expression } from "./syntax-tree.ts"
+
+const rules: Rules = {
+  expression: parseExpression,
+  literal: parseLiteral,
+  pattern: parsePattern,
+  creation: parseNew,
+  interpolated: parseInterpolated,
+  block: parseBlock,
+  statement: parseStatement,
+}
+
+/** Reads one expression. @throws CsharpMistake */
+export function readExpression(text: string, scope: CsharpScope): Expression {
+  const parser = new Parser(tokenize(text, scope), rules)
+  const expression = parseExpression(parser)
+  // A stray semicolon at the end is harmless and seen in the wild.
+  parser.tryTake(";")
+  if (parser.token.kind !== "end") throw parser.wrong("the end of the expression")
+  return expression
+}
+
+/** Reads the statements of a block. @throws CsharpMistake */
+export function readStatements(text: string, scope: CsharpScope): Block {
+  return parseBody(new Parser(tokenize(text, scope), rules))
+}

@@ -1,0 +1,54 @@
+/** The text of a policy expression between its `@(` or `@{` and the closing bracket, and where each of its characters stands in the file. */
+export interface CsharpSource {
+  readonly text: string
+  /** The offset in the file of an offset in `text` (0 to its length). */
+  at(offset: number): number
+}
+
+/** What is wrong in an expression. */
+export type CsharpFindingKind =
+  | "syntax"
+  | "unknown-name"
+  | "unknown-member"
+  | "unknown-type"
+  | "no-overload"
+  | "type"
+  | "limit"
+
+/**
+ * One mistake. `start` and `end` are offsets in the file around the wrong part. `message` is lower-case without a final stop, text of the user in
+ * backticks, with the nearest name where one was misspelt; `help` says what to do.
+ */
+export interface CsharpFinding {
+  readonly kind: CsharpFindingKind
+  readonly message: string
+  readonly start: number
+  readonly end: number
+  readonly help: string
+}
+
+/**
+ * What `{{name}}` stands for: text known now, or a value or secret the runtime looks up. Undefined when nothing is called that.
+ */
+export type NamedValue =
+  | { readonly text: string }
+  | { readonly value: string }
+  | { readonly secret: string }
+  | undefined
+
+/** Where an expression stands, and what it may name. */
+export interface CsharpScope {
+  readonly section: "inbound" | "backend" | "outbound" | "on-error"
+  /** Types of variables known to be set before it, in C#'s notation; others are `object`. */
+  readonly variables?: ReadonlyMap<string, string>
+  readonly namedValue?: (name: string) => NamedValue
+}
+
+/** Thrown inside to leave a part that cannot be read; caught by the door. Offsets are those of the expression's text. */
+export class CsharpMistake extends Error {
+  readonly finding: CsharpFinding
+  constructor(kind: CsharpFindingKind, message: string, start: number, end: number, help: string) {
+    super(message)
+    this.finding = { kind, message, start, end, help }
+  }
+}

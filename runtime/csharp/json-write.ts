@@ -1,0 +1,75 @@
+import { formatDate } from "./date-format.ts"
+import { DateTime, DateTimeOffset } from "./date-time.ts"
+import { CsLimitError } from "./errors.ts"
+import { doubleText } from "./number-text.ts"
+import { chargeText } from "./run.ts"
+import { toText } from "./values.ts"
+
+/** Nesting of JSON that is read, made or written. */
+export const jsonDepthMax = 128
+
+/** What is written of a token: its kind, its value, of a property the name, of the rest the children. */
+interface WrittenToken {
+  readonly kind: string
+  readonly name?: string
+  readonly value?: unknown
+  children(): readonly WrittenToken[]
+}
+
+/** JSON as Newtonsoft writes it: `indented` by two blanks with line feeds, else without blanks. */
+export function writeJson(token: WrittenToken, indented: boolean): string {
+  const pieces: string[] = []
+  write(token, indented, 0, pieces)
+  const text = pieces.join("")
+  chargeText(text.length)
+  return text
+}
+
+function write(token: WrittenToken, indented: boolean, depth: number, into: string[]): void {
+  if (depth > jsonDepthMax) throw new CsLimitError("the JSON is nested too deeply")
+  if (token.kind !== "Object" && token.kind !== "Array" && token.kind !== "Property")
+    into.push(writeScalar(token))
+  else if (token.kind === "Property") {
+    into.push(quote(token.name ?? ""), indented ? ": " : ":")
+    write(token.value as WrittenToken, indented, depth, into)
+  } else {
+    const [open, close] = token.kind === "Array" ? "[]" : "{}"
+    const children = token.children()
+    into.push(open as string)
+    children.forEach((child, index) => {
+      if (index > 0) into.push(",")
+      if (indented) into.push("\n", "  ".repeat(depth + 1))
+      write(child, indented, depth + 1, into)
+    })
+    if (indented && children.length > 0) into.push("\n", "  ".repeat(depth))
+    into.push(close as string)
+  }
+}
+
+function writeScalar({ value, kind }: WrittenToken): string {
+  if (value === null || value === undefined) return "null"
+  if (typeof value === "boolean") return value ? "true" : "false"
+  if (kind === "Float" && typeof value === "number") {
+    if (!Number.isFinite(value)) return quote(doubleText(value))
+    const text = doubleText(value)
+    return /[.E]/.test(text) ? text : `${text}.0`
+  }
+  if (value instanceof DateTime || value instanceof DateTimeOffset) return quote(isoText(value))
+  if (value instanceof Uint8Array) return quote(Buffer.from(value).toString("base64"))
+  const text = toText(value)
+  if (kind === "Float" && !/[.E]/.test(text)) return `${text}.0`
+  return kind === "Integer" || kind === "Float" ? text : quote(text)
+}
+
+/** ISO 8601 as Newtonsoft writes times. */
+export function isoText(value: DateTime | DateTimeOffset): string {
+  return formatDate(value, "yyyy-MM-ddTHH:mm:ss.FFFFFFFK")
+}
+
+function quote(text: string): string {
+  const escaped = JSON.stringify(text)
+  // Newtonsoft also escapes the two line ends of Unicode and NEL.
+  return /[\u0085\u2028\u2029]/.test(escaped)
+    ? escaped.replace(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    : escaped
+}

@@ -1,0 +1,54 @@
+import { Anonymous } from "./collections.ts"
+import { CsException } from "./errors.ts"
+import { lineage, type Member, type MemberKind, typeInfo, typeNames } from "./table.ts"
+import { named } from "./type.ts"
+import { isInstance } from "./type-test.ts"
+
+/**
+ * A member of an `object` whose type only the value tells, as C#'s `dynamic` does: the first member of that name and kind whose
+ * parameters take the arguments. @throws RuntimeBinderException
+ */
+export function callLate(self: unknown, name: string, form: MemberKind, args: readonly unknown[]): unknown {
+  if (self instanceof Anonymous && form === "get" && self.fields.has(name)) return self.fields.get(name)
+  const member = findMember(self, name, form, args)
+  if (member === undefined)
+    throw new CsException(
+      "RuntimeBinderException",
+      `The value has no member '${name}' that takes these arguments.`,
+    )
+  const rest = member.parameters.slice(args.length).map((parameter) => parameter.fallback)
+  return (member.run as (...values: unknown[]) => unknown)(self, ...args, ...rest)
+}
+
+function findMember(
+  self: unknown,
+  name: string,
+  form: MemberKind,
+  args: readonly unknown[],
+): Member | undefined {
+  for (const type of typesOf(self))
+    for (const member of typeInfo(type)?.members.get(name) ?? [])
+      if (member.kind === form && !member.isStatic && !member.typed && takes(member, args)) return member
+  return undefined
+}
+
+function typesOf(self: unknown): string[] {
+  const own: string[] = []
+  for (const name of typeNames()) if (isInstance(self, named(name))) own.push(name)
+  const all = own.flatMap((name) => lineage(named(name)).map((type) => type.name))
+  return [...new Set([...own, ...all])]
+}
+
+function takes(member: Member, args: readonly unknown[]): boolean {
+  if (args.length > member.parameters.length) return false
+  return member.parameters.every((parameter, index) => {
+    if (parameter.kind !== "in") return false
+    if (index >= args.length) return parameter.fallback !== undefined
+    const value = args[index]
+    return (
+      value === null ||
+      isInstance(value, parameter.type) ||
+      (typeInfo(parameter.type.name) === undefined && parameter.type.name.length <= 2)
+    )
+  })
+}

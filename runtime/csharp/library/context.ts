@@ -1,0 +1,301 @@
+import { CsDictionary, CsList, KeyValuePair, keyNotFound } from "../collections.ts"
+import { contextObject, type OutPlace } from "../context-object.ts"
+import { DateTime } from "../date-time.ts"
+import { JToken } from "../json-tree.ts"
+import { convertNumber, isNumberType } from "../numbers.ts"
+import type {
+  PolicyApi,
+  PolicyDeployment,
+  PolicyError,
+  PolicyOperation,
+  PolicyProduct,
+  PolicySubscription,
+  PolicyUser,
+} from "../ports.ts"
+import { charge, currentHost } from "../run.ts"
+import { declareType, typeInfo } from "../table.ts"
+import { TimeSpan } from "../time-span.ts"
+import type { CsType } from "../type.ts"
+import { cast, defaultOf, isInstance, unbox } from "../type-test.ts"
+import { toText } from "../values.ts"
+import { Headers, Part, Request, Response, Url } from "./context-objects.ts"
+import { Certificate } from "./crypto.ts"
+import { tokenAs } from "./json-convert.ts"
+
+type Row = (...values: never[]) => unknown
+type Self = typeof contextObject
+
+/** The variables of the request, read where they stand. */
+const variablesObject = new Part("IReadOnlyDictionary<string, object>", null)
+
+function variable(name: string): { readonly value: unknown } | undefined {
+  charge(1)
+  const { variables } = currentHost()
+  if (!variables.has(name)) return undefined
+  return { value: currentHost().adopt(variables.get(name)) ?? null }
+}
+
+const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>
+  source === undefined ? null : new Part(typeName, source)
+
+function declareContextItself(): void {
+  declareType(
+    "IProxyContext",
+    { holds: (value) => value === contextObject },
+    {
+      "Api: IApi": () => part("IApi", currentHost().api),
+      "Deployment: IDeployment": () => part("IDeployment", currentHost().deployment),
+      "Elapsed: TimeSpan": () => TimeSpan.of(currentHost().nowMs() - currentHost().startedMs, 10_000n),
+      "LastError: ILastError": () => part("ILastError", currentHost().error),
+      "Operation: IOperation": () => part("IOperation", currentHost().operation),
+      "Product: IProduct": () => part("IProduct", currentHost().product),
+      "Request: IRequest": () => new Request(currentHost().request),
+      "RequestId: Guid": () => requestId(),
+      "Response: IResponse": () => {
+        const { response } = currentHost()
+        return response === undefined ? null : new Response(response)
+      },
+      "Subscription: ISubscription": () => part("ISubscription", currentHost().subscription),
+      "Timestamp: DateTime": () => DateTime.fromMs(currentHost().startedMs, "utc"),
+      "Tracing: bool": () => currentHost().tracing,
+      "User: IUser": () => part("IUser", currentHost().user),
+      "Variables: IVariables": () => variablesObject,
+      "Trace(string message): void": (_self: Self, message: string) =>
+        currentHost().trace("expression", message ?? ""),
+      "Trace(string source, string message): void": (_self: Self, source: string, message: string) =>
+        currentHost().trace(source, message),
+      "Trace(string source, object data): void": (_self: Self, source: string, data: unknown) =>
+        currentHost().trace(source, toText(data)),
+    },
+  )
+}
+
+const guidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The id of the request is a Guid where the gateway made it; one taken over from a proxy may be any text, and is then made into a Guid. */
+function requestId(): unknown {
+  const { requestId: id } = currentHost()
+  const parse = typeInfo("Guid")?.members.get("Parse")?.[0]?.run as (text: string) => unknown
+  if (guidShape.test(id)) return parse(id)
+  const hex = Buffer.from(id).toString("hex").padEnd(32, "0").slice(0, 32)
+  return parse(hex)
+}
+
+/** A variable as `GetValueOrDefault<T>` gives it: of that type or the fallback; numbers and texts change into each other. */
+function typedVariable(types: readonly CsType[], name: string, fallback: unknown): unknown {
+  const found = variable(name)
+  const type = types[0] as CsType
+  if (found === undefined || found.value === null) return fallback
+  const { value } = found
+  if (isInstance(value, type)) return isValue(type) ? unbox(value, type) : value
+  if (value instanceof JToken) return tokenAs(value, type)
+  if (isNumberType(type.name) && (typeof value === "number" || typeof value === "bigint"))
+    return convertNumber(
+      value,
+      typeof value === "bigint" ? "long" : Number.isInteger(value) ? "int" : "double",
+      type.name,
+      true,
+    )
+  return isValue(type) ? unbox(value, type) : cast(value, type)
+}
+
+function isValue(type: CsType): boolean {
+  return typeInfo(type.name)?.isValue === true
+}
+
+function declareVariables(): void {
+  const read = (_self: unknown, name: string): unknown => {
+    const found = variable(name)
+    if (found === undefined) throw keyNotFound(name)
+    return found.value
+  }
+  declareType(
+    "IVariables",
+    { bases: ["IReadOnlyDictionary<string, object>"], holds: (value) => value === variablesObject },
+    {
+      "this[string name]: object": read,
+      "ContainsKey(string name): bool": (_self: unknown, name: string) => currentHost().variables.has(name),
+      "TryGetValue(string name, out object value): bool": (_self: unknown, name: string, out: OutPlace) => {
+        const found = variable(name)
+        out.set(found?.value ?? null)
+        return found !== undefined
+      },
+      "GetValueOrDefault(string name): object": (_self: unknown, name: string) =>
+        variable(name)?.value ?? null,
+      "GetValueOrDefault(string name, object fallback): object": (
+        _self: unknown,
+        name: string,
+        fallback: unknown,
+      ) => variable(name)?.value ?? fallback,
+      "typed GetValueOrDefault<R>(string name): R": (
+        types: readonly CsType[],
+        _self: unknown,
+        name: string,
+      ) => typedVariable(types, name, defaultOf(types[0] as CsType)),
+      "typed GetValueOrDefault<R>(string name, R fallback): R": (
+        types: readonly CsType[],
+        _self: unknown,
+        name: string,
+        fallback: unknown,
+      ) => typedVariable(types, name, fallback),
+      "Count: int": () => currentHost().variables.size,
+      "Keys: List<string>": () => new CsList([...currentHost().variables.keys()]),
+      "op_Elements(): IEnumerable<KeyValuePair<string, object>>": () =>
+        [...currentHost().variables.keys()].map(
+          (name) => new KeyValuePair(name, variable(name)?.value ?? null),
+        ),
+    },
+  )
+}
+
+/** Declares a type whose properties are fields of the host's object. */
+function declarePart<T>(
+  type: string,
+  fields: Readonly<Record<string, (source: T) => unknown>>,
+  more: Record<string, Row> = {},
+): void {
+  const rows: Record<string, Row> = { ...more }
+  for (const [signature, read] of Object.entries(fields))
+    rows[signature] = (self: Part<T>) => read(self.source) ?? null
+  declareType(type, { holds: (value) => value instanceof Part && value.typeName === type }, rows)
+}
+
+const dateOrNull = (ms: number | undefined): DateTime | null =>
+  ms === undefined ? null : DateTime.fromMs(ms, "utc")
+
+interface Named {
+  readonly id: string
+  readonly name: string
+  readonly path?: string
+}
+
+function declareParts(): void {
+  declarePart<PolicyApi>("IApi", {
+    "Id: string": (api) => api.id,
+    "Name: string": (api) => api.name,
+    "Path: string": (api) => api.path,
+    "Protocols: IEnumerable<string>": (api) => [...api.protocols],
+    "ServiceUrl: IUrl": (api) => (api.serviceUrl === undefined ? null : new Url(api.serviceUrl)),
+    "SubscriptionKeyParameterNames: ISubscriptionKeyParameterNames": (api) =>
+      new Part("ISubscriptionKeyParameterNames", api),
+    "Revision: string": (api) => api.revision,
+    "Version: string": (api) => api.version,
+    "IsCurrentRevision: bool": () => true,
+  })
+  declarePart<PolicyApi>("ISubscriptionKeyParameterNames", {
+    "Header: string": (api) => api.keyHeader,
+    "Query: string": (api) => api.keyQuery,
+  })
+  declarePart<PolicyDeployment>("IDeployment", {
+    "Region: string": (deployment) => deployment.region,
+    "ServiceId: string": (deployment) => deployment.serviceId,
+    "ServiceName: string": (deployment) => deployment.serviceName,
+    "GatewayId: string": (deployment) => deployment.gatewayId,
+    "Gateway: IGateway": (deployment) => new Part("IGateway", deployment),
+    "Certificates: IReadOnlyDictionary<string, X509Certificate2>": (deployment) => {
+      const made = new CsDictionary("ignore-case")
+      for (const [id, source] of deployment.certificates) made.set(id, new Certificate(source))
+      return made
+    },
+  })
+  declarePart<PolicyDeployment>("IGateway", { "Id: string": (deployment) => deployment.gatewayId })
+  declarePart<PolicyError>("ILastError", {
+    "Source: string": (error) => error.source,
+    "Reason: string": (error) => error.reason,
+    "Message: string": (error) => error.message,
+    "Scope: string": (error) => error.scope,
+    "Section: string": (error) => error.section,
+    "Path: string": (error) => error.path,
+    "PolicyId: string": (error) => error.policyId,
+  })
+  declarePart<PolicyOperation>("IOperation", {
+    "Id: string": (operation) => operation.id,
+    "Name: string": (operation) => operation.name,
+    "Method: string": (operation) => operation.method,
+    "UrlTemplate: string": (operation) => operation.urlTemplate,
+  })
+  declareSubscribers()
+}
+
+function declareSubscribers(): void {
+  const list = (type: string, items: readonly unknown[]): unknown => items.map((item) => new Part(type, item))
+  declarePart<PolicyProduct>("IProduct", {
+    "Id: string": (product) => product.id,
+    "Name: string": (product) => product.name,
+    "State: string": (product) => product.state,
+    "ApprovalRequired: bool": (product) => product.approvalRequired,
+    "SubscriptionRequired: bool": (product) => product.subscriptionRequired,
+    "SubscriptionLimit: int?": (product) => product.subscriptionLimit,
+    "Groups: IEnumerable<IGroup>": (product) => list("IGroup", product.groups),
+    "Apis: IEnumerable<IApiReference>": (product) => list("IApiReference", product.apis),
+  })
+  declarePart<Named>("IApiReference", {
+    "Id: string": (api) => api.id,
+    "Name: string": (api) => api.name,
+    "Path: string": (api) => api.path,
+  })
+  declarePart<Named>("IGroup", { "Id: string": (group) => group.id, "Name: string": (group) => group.name })
+  declarePart<PolicySubscription>("ISubscription", {
+    "Id: string": (subscription) => subscription.id,
+    "Name: string": (subscription) => subscription.name,
+    "Key: string": (subscription) => subscription.key,
+    "PrimaryKey: string": (subscription) => subscription.primaryKey,
+    "SecondaryKey: string": (subscription) => subscription.secondaryKey,
+    "CreatedDate: DateTime": (subscription) => dateOrNull(subscription.createdMs),
+    "StartDate: DateTime?": (subscription) => dateOrNull(subscription.startMs),
+    "EndDate: DateTime?": (subscription) => dateOrNull(subscription.endMs),
+  })
+  declarePart<PolicyUser>("IUser", {
+    "Id: string": (user) => user.id,
+    "Email: string": (user) => user.email,
+    "FirstName: string": (user) => user.firstName,
+    "LastName: string": (user) => user.lastName,
+    "Note: string": (user) => user.note,
+    "RegistrationDate: DateTime": (user) => dateOrNull(user.registeredMs),
+    "Groups: IEnumerable<IGroup>": (user) => list("IGroup", user.groups),
+    "Identities: IEnumerable<IUserIdentity>": (user) => list("IUserIdentity", user.identities),
+  })
+  declarePart<{ id: string; provider: string }>("IUserIdentity", {
+    "Id: string": (identity) => identity.id,
+    "Provider: string": (identity) => identity.provider,
+  })
+}
+
+function declareHeaders(): void {
+  const find = (self: Headers, name: string): readonly string[] | undefined => self.source.get(name)
+  declareType(
+    "IHeaders",
+    { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof Headers },
+    {
+      "GetValueOrDefault(string name): string": (self: Headers, name: string) =>
+        find(self, name)?.join(",") ?? null,
+      "GetValueOrDefault(string name, string fallback): string": (
+        self: Headers,
+        name: string,
+        fallback: string | null,
+      ) => find(self, name)?.join(",") ?? fallback,
+      "ContainsKey(string name): bool": (self: Headers, name: string) => find(self, name) !== undefined,
+      "this[string name]: string[]": (self: Headers, name: string) => {
+        const found = find(self, name)
+        if (found === undefined) throw keyNotFound(name)
+        return [...found]
+      },
+      "TryGetValue(string name, out string[] value): bool": (self: Headers, name: string, out: OutPlace) => {
+        const found = find(self, name)
+        out.set(found === undefined ? null : [...found])
+        return found !== undefined
+      },
+      "Count: int": (self: Headers) => self.dictionary().size,
+      "Keys: List<string>": (self: Headers) => new CsList(self.dictionary().keys()),
+      "Values: List<string[]>": (self: Headers) => new CsList(self.dictionary().values()),
+    },
+  )
+}
+
+/** `context` and everything below it. */
+export function declareContext(): void {
+  declareContextItself()
+  declareVariables()
+  declareParts()
+  declareHeaders()
+}

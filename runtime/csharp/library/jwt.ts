@@ -1,0 +1,137 @@
+import { CsDictionary } from "../collections.ts"
+import { DateTime } from "../date-time.ts"
+import { chargeText } from "../run.ts"
+import { declareType } from "../table.ts"
+import { CsObject } from "../values.ts"
+
+/** A token's claims as policies see them. Reading one proves nothing about its signature. */
+export class Jwt extends CsObject {
+  readonly typeName = "Jwt"
+  readonly source: string
+  readonly header: Readonly<Record<string, unknown>>
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly claims: CsDictionary
+  constructor(
+    source: string,
+    header: Readonly<Record<string, unknown>>,
+    payload: Readonly<Record<string, unknown>>,
+  ) {
+    super()
+    this.source = source
+    this.header = header
+    this.payload = payload
+    const claims = new CsDictionary("ignore-case")
+    for (const [name, value] of Object.entries(payload))
+      claims.set(name, (Array.isArray(value) ? value : [value]).map(claimText))
+    this.claims = claims
+  }
+  override text(): string {
+    return this.source
+  }
+  own(from: "header" | "payload", name: string): unknown {
+    return Object.hasOwn(this[from], name) ? this[from][name] : undefined
+  }
+  date(name: string): DateTime | null {
+    const value = this.own("payload", name)
+    return typeof value === "number" && Number.isFinite(value) ? DateTime.fromMs(value * 1000, "utc") : null
+  }
+  string(from: "header" | "payload", name: string): string | null {
+    const value = this.own(from, name)
+    return value === undefined || value === null ? null : claimText(value)
+  }
+}
+
+function claimText(value: unknown): string {
+  if (typeof value === "string") return value
+  return value === null ? "null" : typeof value === "object" ? JSON.stringify(value) : String(value)
+}
+
+const lengthMax = 65_536
+
+function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"))
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `text.AsJwt()`: of a token, with or without `Bearer ` before it; null of anything else. */
+export function asJwt(text: string | null): Jwt | null {
+  if (text === null || text.length > lengthMax) return null
+  chargeText(text.length * 8)
+  const bare = text.replace(/^\s*Bearer\s+/i, "").trim()
+  const parts = bare.split(".")
+  if (parts.length !== 3 || !parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
+  const [header, payload] = [decodePart(parts[0] as string), decodePart(parts[1] as string)]
+  return header === undefined || payload === undefined ? null : new Jwt(bare, header, payload)
+}
+
+/** What a `Basic` header names. */
+class BasicCredentials extends CsObject {
+  readonly typeName = "BasicAuthCredentials"
+  readonly userId: string
+  readonly password: string
+  constructor(userId: string, password: string) {
+    super()
+    this.userId = userId
+    this.password = password
+  }
+}
+
+/** `text.AsBasic()`; null of anything but a `Basic` header with a colon in it (RFC 7617). */
+export function asBasic(text: string | null): BasicCredentials | null {
+  const found = /^\s*Basic\s+([A-Za-z0-9+/_-]+={0,2})\s*$/i.exec(text ?? "")
+  if (found === null) return null
+  const decoded = Buffer.from(found[1] as string, "base64").toString("utf8")
+  const colon = decoded.indexOf(":")
+  return colon < 0 ? null : new BasicCredentials(decoded.slice(0, colon), decoded.slice(colon + 1))
+}
+
+export function declareTokens(): void {
+  declareType(
+    "Jwt",
+    { holds: (value) => value instanceof Jwt },
+    {
+      "Algorithm: string": (self: Jwt) => self.string("header", "alg"),
+      "Type: string": (self: Jwt) => self.string("header", "typ"),
+      "Id: string": (self: Jwt) => self.string("payload", "jti"),
+      "Issuer: string": (self: Jwt) => self.string("payload", "iss"),
+      "Subject: string": (self: Jwt) => self.string("payload", "sub"),
+      "Audiences: IEnumerable<string>": (self: Jwt) => self.claims.find("aud")?.value ?? [],
+      "Claims: Claims": (self: Jwt) => self.claims,
+      "ExpirationTime: DateTime?": (self: Jwt) => self.date("exp"),
+      "NotBefore: DateTime?": (self: Jwt) => self.date("nbf"),
+      "IssuedAt: DateTime?": (self: Jwt) => self.date("iat"),
+    },
+  )
+  declareType(
+    "Claims",
+    { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof CsDictionary },
+    joinedRows,
+  )
+  declareType(
+    "BasicAuthCredentials",
+    { holds: (value) => value instanceof BasicCredentials },
+    {
+      "UserId: string": (self: BasicCredentials) => self.userId,
+      "Username: string": (self: BasicCredentials) => self.userId,
+      "Password: string": (self: BasicCredentials) => self.password,
+    },
+  )
+}
+
+/** `GetValueOrDefault` of headers, queries and claims: several values joined by commas. */
+export const joinedRows = {
+  "GetValueOrDefault(string name): string": (self: CsDictionary, name: string) => joined(self, name, null),
+  "GetValueOrDefault(string name, string fallback): string": joined,
+  "ContainsKey(string name): bool": (self: CsDictionary, name: string) => self.has(name),
+}
+
+function joined(self: CsDictionary, name: string, fallback: string | null): string | null {
+  const found = self.find(name)
+  return found === undefined ? fallback : (found.value as readonly string[]).join(",")
+}

@@ -1,0 +1,175 @@
+import { CsDictionary, CsList, KeyValuePair } from "../collections.ts"
+import type { OutPlace } from "../context-object.ts"
+import { CsException } from "../errors.ts"
+import { JArray, JObject } from "../json-tree.ts"
+import { chargeText } from "../run.ts"
+import { declareType } from "../table.ts"
+import type { CsType } from "../type.ts"
+import { elementsOf, toText } from "../values.ts"
+import { cipher } from "./aes.ts"
+import { Body, Headers, Request, Response, Url } from "./context-objects.ts"
+import { Certificate } from "./crypto.ts"
+import { readJson } from "./json-read.ts"
+import { asBasic, asJwt, joinedRows } from "./jwt.ts"
+import { escapeData, parseForm } from "./web.ts"
+import { readDocument, readElement } from "./xml-common.ts"
+
+/** A body as one of the types a policy may ask for. An absent body is null, an empty one null as JSON. */
+function bodyAs(types: readonly CsType[], self: Body): unknown {
+  const [type] = types
+  if (!self.source.present) return type?.name === "string" ? "" : null
+  const bytes = self.source.content()
+  chargeText(bytes.length)
+  if (type?.name === "[]") return new Uint8Array(bytes)
+  const text = decode(bytes)
+  switch (type?.name) {
+    case "string":
+    case "object":
+      return text
+    case "JObject":
+    case "JToken":
+    case "JArray":
+      return text.trim() === "" ? null : jsonBody(text, type.name)
+    case "XElement":
+    case "XNode":
+      return readElement(text)
+    case "XDocument":
+      return readDocument(text)
+    default:
+      throw new CsException("InvalidCastException", `A body cannot be read as ${type?.name ?? "this"}.`)
+  }
+}
+
+function jsonBody(text: string, name: string): unknown {
+  const token = readJson(text)
+  if (
+    (name === "JObject" && !(token instanceof JObject)) ||
+    (name === "JArray" && !(token instanceof JArray))
+  )
+    throw new CsException("InvalidCastException", `The body is JSON, but no ${name}.`)
+  return token
+}
+
+function decode(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+  return text.startsWith("\ufeff") ? text.slice(1) : text
+}
+
+const requestRows: Record<string, (...values: never[]) => unknown> = {
+  "Body: IMessageBody": (self: Request) => new Body(self.source.body),
+  "Certificate: X509Certificate2": (self: Request) =>
+    self.source.certificate === undefined ? null : new Certificate(self.source.certificate),
+  "Headers: IHeaders": (self: Request) => new Headers(self.source.headers),
+  "IpAddress: string": (self: Request) => self.source.ipAddress,
+  "MatchedParameters: IMatchedParameters": (self: Request) => {
+    const made = new CsDictionary("ignore-case")
+    for (const [name, value] of self.source.matchedParameters) made.set(name, value)
+    return made
+  },
+  "Method: string": (self: Request) => self.source.method,
+  "OriginalUrl: IUrl": (self: Request) => new Url(self.source.originalUrl),
+  "Url: IUrl": (self: Request) => new Url(self.source.url),
+  "PrivateEndpointConnection: object": () => null,
+}
+
+export function declareMessages(): void {
+  declareType(
+    "IMessageBody",
+    { holds: (value) => value instanceof Body },
+    {
+      "typed As<R>(bool preserveContent = false): R": bodyAs,
+      "AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, string[]>": (self: Body) =>
+        self.source.present ? parseForm(decode(self.source.content())) : new CsDictionary(),
+    },
+  )
+  declareType(
+    "IUrl",
+    { holds: (value) => value instanceof Url },
+    {
+      "Scheme: string": (self: Url) => self.source.scheme,
+      "Host: string": (self: Url) => self.source.host,
+      "Port: int": (self: Url) => self.source.port,
+      "Path: string": (self: Url) => self.source.path,
+      "QueryString: string": (self: Url) => self.source.queryString,
+      "Query: IQuery": (self: Url) => {
+        const made = new CsDictionary("ignore-case")
+        for (const [name, values] of self.source.query) made.set(name, [...values])
+        return made
+      },
+    },
+  )
+  declareType(
+    "IQuery",
+    { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof CsDictionary },
+    joinedRows,
+  )
+  declareType(
+    "IMatchedParameters",
+    { bases: ["IReadOnlyDictionary<string, string>"], holds: (value) => value instanceof CsDictionary },
+    {
+      "GetValueOrDefault(string name): string": (self: CsDictionary, name: string) =>
+        self.find(name)?.value ?? null,
+      "GetValueOrDefault(string name, string fallback): string": (
+        self: CsDictionary,
+        name: string,
+        fallback: string | null,
+      ) => self.find(name)?.value ?? fallback,
+    },
+  )
+  declareType("IRequest", { holds: (value) => value instanceof Request }, requestRows)
+  declareType(
+    "IResponse",
+    { holds: (value) => value instanceof Response },
+    {
+      "Body: IMessageBody": (self: Response) => new Body(self.source.body),
+      "Headers: IHeaders": (self: Response) => new Headers(self.source.headers),
+      "StatusCode: int": (self: Response) => self.source.status,
+      "StatusReason: string": (self: Response) => self.source.reason,
+    },
+  )
+}
+
+/** Methods policies add to texts, bytes and dictionaries. Declared apart from the types they extend, as members of these names. */
+export const stringExtensions = {
+  "AsJwt(): Jwt": asJwt,
+  "AsBasic(): BasicAuthCredentials": asBasic,
+  "TryParseJwt(out Jwt result): bool": (self: string, out: OutPlace) => {
+    const found = asJwt(self)
+    out.set(found)
+    return found !== null
+  },
+  "TryParseBasic(out BasicAuthCredentials result): bool": (self: string, out: OutPlace) => {
+    const found = asBasic(self)
+    out.set(found)
+    return found !== null
+  },
+}
+
+export const sequenceExtensions = {
+  "Encrypt(string algorithm, byte[] key, byte[] iv): byte[]": (
+    self: unknown,
+    algorithm: string,
+    key: Uint8Array,
+    iv: Uint8Array,
+  ) => cipher(true, algorithm, self as Uint8Array, key, iv),
+  "Decrypt(string algorithm, byte[] key, byte[] iv): byte[]": (
+    self: unknown,
+    algorithm: string,
+    key: Uint8Array,
+    iv: Uint8Array,
+  ) => cipher(false, algorithm, self as Uint8Array, key, iv),
+  "ToFormUrlEncodedContent(): string": (self: unknown) => {
+    const pairs: string[] = []
+    for (const pair of elementsOf(self)) {
+      if (!(pair instanceof KeyValuePair)) continue
+      const values =
+        Array.isArray(pair.value) || pair.value instanceof CsList ? elementsOf(pair.value) : [pair.value]
+      for (const value of values) pairs.push(`${form(pair.key)}=${form(value)}`)
+    }
+    return pairs.join("&")
+  },
+}
+
+function form(value: unknown): string {
+  return escapeData(toText(value)).replace(/%20/g, "+")
+}

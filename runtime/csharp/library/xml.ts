@@ -1,0 +1,331 @@
+import type { CsEnum } from "../collections.ts"
+import { CsList } from "../collections.ts"
+import { DateTime } from "../date-time.ts"
+import { argument, CsException, invalidOperation } from "../errors.ts"
+import { isNumberType } from "../numbers.ts"
+import { declareType } from "../table.ts"
+import { type CsType, named } from "../type.ts"
+import { elementsOf, toText } from "../values.ts"
+import { followPath } from "../xml-path.ts"
+import { parseDocument } from "../xml-text.ts"
+import {
+  XAttribute,
+  XCData,
+  XComment,
+  XContainer,
+  XDocument,
+  XElement,
+  XName,
+  XNamespace,
+  XNode,
+  XText,
+  xmlnsUri,
+} from "../xml-tree.ts"
+import { writeXml } from "../xml-write.ts"
+import { Guid } from "./guid.ts"
+import { parseNumber } from "./number.ts"
+import { declareEnum, parseBool } from "./object.ts"
+import { readDateTime } from "./time-types.ts"
+import { ancestors, elementsBelow, readDocument, readElement, setValue } from "./xml-common.ts"
+import { declareXmlDocument, type Names } from "./xml-document.ts"
+import type { Reader } from "./xml-reader.ts"
+
+type Row = (...values: never[]) => unknown
+
+const noPrefixes = new Map<string, string>()
+
+function append(self: XContainer, content: unknown): void {
+  if (content === null || content === undefined) return
+  if (content instanceof XAttribute) {
+    if (!(self instanceof XElement)) throw argument("An attribute cannot be added to content.")
+    self.addAttribute(content)
+  } else if (content instanceof XDocument) {
+    for (const node of [...content.nodes]) self.add(node)
+  } else if (content instanceof XNode) self.add(content)
+  else if (Array.isArray(content) || content instanceof CsList)
+    for (const item of elementsOf(content)) append(self, item)
+  else self.add(new XText(toText(content)))
+}
+
+function attribute(self: XElement, name: XName, value: unknown): void {
+  const known = self.attribute(name)
+  if (value === null) {
+    if (known !== null) self.attributes.splice(self.attributes.indexOf(known), 1)
+  } else if (known === null) self.addAttribute(new XAttribute(name, toText(value)))
+  else known.value = toText(value)
+}
+
+const called =
+  (name: XName) =>
+  (element: XElement): boolean =>
+    element.name.same(name)
+
+const nodeRows: Record<string, Row> = {
+  "Parent: XElement": (self: XNode) => (self.parent instanceof XElement ? self.parent : null),
+  "Document: XDocument": (self: XNode) => {
+    let at: XNode = self
+    while (at.parent !== null) at = at.parent
+    return at instanceof XDocument ? at : null
+  },
+  "Remove(): void": (self: XNode) => self.remove(),
+  "ReplaceWith(object content): void": (self: XNode, content: unknown) => {
+    const { parent } = self
+    if (parent === null) throw invalidOperation("The parent is missing.")
+    const rest = parent.nodes.slice(parent.nodes.indexOf(self) + 1)
+    self.remove()
+    for (const node of rest) node.remove()
+    append(parent, content)
+    for (const node of rest) parent.add(node)
+  },
+  "Ancestors(): IEnumerable<XElement>": (self: XNode) => ancestors(self),
+  "Ancestors(XName name): IEnumerable<XElement>": ancestors,
+  "ToString(SaveOptions options): string": (self: XNode, options: CsEnum) =>
+    writeXml(self, !options.has("DisableFormatting")),
+  "XPathSelectElement(string path): XElement": (self: XContainer, path: string) =>
+    firstElement(self, path, noPrefixes),
+  "XPathSelectElement(string path, XmlNamespaceManager names): XElement": (
+    self: XContainer,
+    path: string,
+    names: Names,
+  ) => firstElement(self, path, names.prefixes),
+  "XPathSelectElements(string path): IEnumerable<XElement>": (self: XContainer, path: string) =>
+    followPath(self, path, noPrefixes),
+  "XPathSelectElements(string path, XmlNamespaceManager names): IEnumerable<XElement>": (
+    self: XContainer,
+    path: string,
+    names: Names,
+  ) => followPath(self, path, names.prefixes),
+  "static ReadFrom(XmlReader reader): XNode": (reader: Reader) => reader.take(),
+}
+
+function firstElement(self: XContainer, path: string, prefixes: ReadonlyMap<string, string>): unknown {
+  return followPath(self, path, prefixes).find((node) => node instanceof XElement) ?? null
+}
+
+const containerRows: Record<string, Row> = {
+  "Add(params object[] content): void": (self: XContainer, content: readonly unknown[]) => {
+    for (const item of content) append(self, item)
+  },
+  "AddFirst(object content): void": (self: XContainer, content: unknown) => {
+    const before = [...self.nodes]
+    for (const node of before) node.remove()
+    append(self, content)
+    for (const node of before) self.add(node)
+  },
+  "Element(XName name): XElement": (self: XContainer, name: XName) =>
+    self.childElements().find(called(name)) ?? null,
+  "Elements(): IEnumerable<XElement>": (self: XContainer) => self.childElements(),
+  "Elements(XName name): IEnumerable<XElement>": (self: XContainer, name: XName) =>
+    self.childElements().filter(called(name)),
+  "Descendants(): IEnumerable<XElement>": elementsBelow,
+  "Descendants(XName name): IEnumerable<XElement>": (self: XContainer, name: XName) =>
+    elementsBelow(self).filter(called(name)),
+  "DescendantNodes(): IEnumerable<XNode>": (self: XContainer) => self.descendants(),
+  "Nodes(): IEnumerable<XNode>": (self: XContainer) => [...self.nodes],
+  "FirstNode: XNode": (self: XContainer) => self.nodes[0] ?? null,
+  "LastNode: XNode": (self: XContainer) => self.nodes.at(-1) ?? null,
+  "RemoveNodes(): void": (self: XContainer) => {
+    for (const node of [...self.nodes]) node.remove()
+  },
+}
+
+const elementRows: Record<string, Row> = {
+  "new(XName name): XElement": (name: XName) => new XElement(name),
+  "new(XElement other): XElement": (other: XElement) => other.copy(),
+  "new(XName name, params object[] content): XElement": (name: XName, content: readonly unknown[]) => {
+    const made = new XElement(name)
+    for (const item of content) append(made, item)
+    return made
+  },
+  "static Parse(string text): XElement": readElement,
+  "Name: XName": (self: XElement) => self.name,
+  "set Name: XName": (self: XElement, name: XName) => {
+    self.name = name
+  },
+  "Value: string": (self: XElement) => self.content,
+  "set Value: string": setValue,
+  "SetValue(object value): void": (self: XElement, value: unknown) => setValue(self, toText(value)),
+  "SetAttributeValue(XName name, object value): void": attribute,
+  "SetElementValue(XName name, object value): void": (self: XElement, name: XName, value: unknown) => {
+    const known = self.childElements().find(called(name))
+    if (value === null) known?.remove()
+    else if (known !== undefined) setValue(known, toText(value))
+    else {
+      const made = new XElement(name)
+      setValue(made, toText(value))
+      self.add(made)
+    }
+  },
+  "Attribute(XName name): XAttribute": (self: XElement, name: XName) => self.attribute(name),
+  "Attributes(): IEnumerable<XAttribute>": (self: XElement) => [...self.attributes],
+  "Attributes(XName name): IEnumerable<XAttribute>": (self: XElement, name: XName) =>
+    self.attributes.filter((item) => item.name.same(name)),
+  "RemoveAttributes(): void": (self: XElement) => {
+    self.attributes.length = 0
+  },
+  "HasElements: bool": (self: XElement) => self.childElements().length > 0,
+  "HasAttributes: bool": (self: XElement) => self.attributes.length > 0,
+  "IsEmpty: bool": (self: XElement) => self.nodes.length === 0,
+  "DescendantsAndSelf(): IEnumerable<XElement>": (self: XElement) => [self, ...elementsBelow(self)],
+  "GetDefaultNamespace(): XNamespace": (self: XElement) => new XNamespace(namespaceOf(self, "") ?? ""),
+  "GetNamespaceOfPrefix(string prefix): XNamespace": (self: XElement, prefix: string) => {
+    const uri = namespaceOf(self, prefix)
+    return uri === undefined ? null : new XNamespace(uri)
+  },
+}
+
+function namespaceOf(self: XElement, prefix: string): string | undefined {
+  for (const at of [self, ...ancestors(self)])
+    for (const item of at.attributes)
+      if (item.isDeclaration && (item.name.uri === "" ? "" : item.name.local) === prefix) return item.value
+  return undefined
+}
+
+function casts(type: string, textOf: (self: never) => string): Record<string, Row> {
+  const rows: Record<string, Row> = {}
+  for (const target of ["string", "int", "long", "double", "decimal", "bool", "DateTime", "Guid"]) {
+    rows[`static op_Explicit(${type} value): ${target}`] = (self: unknown) =>
+      self === null ? nothing(target) : scalar(textOf(self as never), named(target))
+    if (target !== "string")
+      rows[`static op_Explicit(${type} value): ${target}?`] = (self: unknown) =>
+        self === null ? null : scalar(textOf(self as never), named(target))
+  }
+  return rows
+}
+
+function nothing(target: string): null {
+  if (target === "string") return null
+  throw new CsException("ArgumentNullException", "Value cannot be null. (Parameter 'element')")
+}
+
+function scalar(text: string, { name }: CsType): unknown {
+  if (name === "string") return text
+  if (isNumberType(name)) return parseNumber(text, name)
+  if (name === "DateTime") {
+    const read = readDateTime(text)
+    return text.trim().endsWith("Z") ? new DateTime(read.ticks, "utc") : read
+  }
+  if (name === "Guid") return Guid.parse(text)
+  const found = text.trim() === "1" ? true : text.trim() === "0" ? false : parseBool(text)
+  if (found === undefined)
+    throw new CsException("FormatException", `The string '${text}' is not a valid Boolean value.`)
+  return found
+}
+
+/** System.Xml.Linq, and what documents use of System.Xml: XmlDocument over the same tree, and a reader over its nodes. */
+export function declareXml(): void {
+  declareEnum("SaveOptions", "System.Xml.Linq", { None: 0, DisableFormatting: 1, OmitDuplicateNamespaces: 2 })
+  declareEnum("LoadOptions", "System.Xml.Linq", {
+    None: 0,
+    PreserveWhitespace: 1,
+    SetBaseUri: 2,
+    SetLineInfo: 4,
+  })
+  declareType("XObject", { holds: (value) => value instanceof XNode || value instanceof XAttribute }, {})
+  declareType("XNode", { bases: ["XObject"], holds: (value) => value instanceof XNode }, nodeRows)
+  declareType(
+    "XContainer",
+    { bases: ["XNode"], holds: (value) => value instanceof XContainer },
+    containerRows,
+  )
+  declareType(
+    "XElement",
+    { bases: ["XContainer"], holds: (value) => value instanceof XElement },
+    {
+      ...elementRows,
+      ...casts("XElement", (self: XElement) => self.content),
+    },
+  )
+  declareType(
+    "XDocument",
+    { bases: ["XContainer"], holds: (value) => value instanceof XDocument },
+    {
+      "new(params object[] content): XDocument": (content: readonly unknown[]) => {
+        const made = new XDocument()
+        for (const item of content) append(made, item)
+        return made
+      },
+      "static Parse(string text): XDocument": readDocument,
+      "static Parse(string text, LoadOptions options): XDocument": (text: string, options: CsEnum) =>
+        parseDocument(text, options.has("PreserveWhitespace")),
+      "Root: XElement": (self: XDocument) => self.root,
+    },
+  )
+  declareLeaves()
+  declareXmlDocument()
+}
+
+const attributeRows: Record<string, (...values: never[]) => unknown> = {
+  "new(XName name, object value): XAttribute": (name: XName, value: unknown) =>
+    new XAttribute(name, toText(value)),
+  "Name: XName": (self: XAttribute) => self.name,
+  "Value: string": (self: XAttribute) => self.value,
+  "set Value: string": (self: XAttribute, value: string) => {
+    self.value = value
+  },
+  "SetValue(object value): void": (self: XAttribute, value: unknown) => {
+    self.value = toText(value)
+  },
+  "Parent: XElement": (self: XAttribute) => self.parent,
+  "IsNamespaceDeclaration: bool": (self: XAttribute) => self.isDeclaration,
+  "Remove(): void": (self: XAttribute) => {
+    self.parent?.attributes.splice(self.parent.attributes.indexOf(self), 1)
+    self.parent = null
+  },
+  ...casts("XAttribute", (self: XAttribute) => self.value),
+}
+
+function declareLeaves(): void {
+  declareType(
+    "XAttribute",
+    { bases: ["XObject"], holds: (value) => value instanceof XAttribute },
+    attributeRows,
+  )
+  for (const [name, type] of [
+    ["XText", XText],
+    ["XCData", XCData],
+    ["XComment", XComment],
+  ] as const)
+    declareType(
+      name,
+      { bases: [name === "XCData" ? "XText" : "XNode"], holds: (value) => value instanceof type },
+      {
+        [`new(string value): ${name}`]: (value: string) => new type(value),
+        "Value: string": (self: XText) => self.value,
+      },
+    )
+  declareType(
+    "XDeclaration",
+    { holds: () => false },
+    {
+      "new(string version, string encoding, string standalone): XDeclaration": () => null,
+    },
+  )
+  declareType(
+    "XName",
+    { holds: (value) => value instanceof XName },
+    {
+      "static op_Implicit(string text): XName": (text: string | null) =>
+        text === null ? null : XName.parse(text),
+      "static Get(string text): XName": (text: string) => XName.parse(text),
+      "static Get(string local, string uri): XName": (local: string, uri: string) => new XName(uri, local),
+      "LocalName: string": (self: XName) => self.local,
+      "NamespaceName: string": (self: XName) => self.uri,
+      "Namespace: XNamespace": (self: XName) => new XNamespace(self.uri),
+    },
+  )
+  declareType(
+    "XNamespace",
+    { holds: (value) => value instanceof XNamespace },
+    {
+      "static op_Implicit(string text): XNamespace": (text: string) => new XNamespace(text),
+      "static op_Addition(XNamespace a, string b): XName": (a: XNamespace, b: string) =>
+        new XName(a.uri, XName.parse(b).local),
+      "static Get(string text): XNamespace": (text: string) => new XNamespace(text),
+      "static None: XNamespace": () => new XNamespace(""),
+      "static Xmlns: XNamespace": () => new XNamespace(xmlnsUri),
+      "GetName(string local): XName": (self: XNamespace, local: string) => new XName(self.uri, local),
+      "NamespaceName: string": (self: XNamespace) => self.uri,
+    },
+  )
+}

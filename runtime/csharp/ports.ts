@@ -1,0 +1,157 @@
+/** What a certificate gives: of the client, or one of `context.Deployment.Certificates`. PEM or DER; `key` is PKCS#8 PEM. */
+export interface PolicyCertificate {
+  readonly raw: Uint8Array
+  readonly key?: string | undefined
+  /** Whether the chain leads to a trusted root; `online` also asks for revocation. */
+  verify(online: boolean): boolean
+}
+
+/** An address, in parts. Query values are decoded. */
+export interface PolicyUrl {
+  readonly scheme: string
+  readonly host: string
+  readonly port: number
+  /** As it was sent, beginning with `/`. */
+  readonly path: string
+  /** With its `?`, or empty. */
+  readonly queryString: string
+  readonly query: ReadonlyMap<string, readonly string[]>
+}
+
+/** Headers: `get` by name in any case; undefined when absent. */
+export interface PolicyHeaders {
+  get(name: string): readonly string[] | undefined
+  entries(): Iterable<readonly [string, readonly string[]]>
+}
+
+/** A body that is there in full: whoever runs a program has loaded what its `needs` say. */
+export interface PolicyBody {
+  readonly present: boolean
+  /** Decoded from its content encoding. */
+  content(): Uint8Array
+}
+
+/** The request as policies have made it, and as the client sent it (`originalUrl`). */
+export interface PolicyRequest {
+  readonly method: string
+  readonly url: PolicyUrl
+  readonly originalUrl: PolicyUrl
+  readonly headers: PolicyHeaders
+  readonly ipAddress: string
+  readonly matchedParameters: ReadonlyMap<string, string>
+  readonly body: PolicyBody
+  readonly certificate: PolicyCertificate | undefined
+}
+
+/** A response: of the backend, or of a request a policy sent. */
+export interface PolicyResponse {
+  readonly status: number
+  readonly reason: string
+  readonly headers: PolicyHeaders
+  readonly body: PolicyBody
+}
+
+/** What went wrong, in on-error sections; empty texts where nothing is known. */
+export interface PolicyError {
+  readonly source: string
+  readonly reason: string
+  readonly message: string
+  readonly scope: string
+  readonly section: string
+  readonly path: string
+  readonly policyId: string
+}
+
+/** The API the request was matched to. */
+export interface PolicyApi {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+  readonly protocols: readonly string[]
+  readonly serviceUrl: PolicyUrl | undefined
+  readonly keyHeader: string
+  readonly keyQuery: string
+  readonly revision: string
+  readonly version: string
+}
+
+/** The operation the request was matched to. */
+export interface PolicyOperation {
+  readonly id: string
+  readonly name: string
+  readonly method: string
+  readonly urlTemplate: string
+}
+
+/** The product the request is made in. */
+export interface PolicyProduct {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly approvalRequired: boolean
+  readonly subscriptionRequired: boolean
+  readonly subscriptionLimit: number | undefined
+  readonly groups: readonly { readonly id: string; readonly name: string }[]
+  readonly apis: readonly { readonly id: string; readonly name: string; readonly path: string }[]
+}
+
+/** The subscription the request is made with; times in milliseconds since 1970. */
+export interface PolicySubscription {
+  readonly id: string
+  readonly name: string
+  readonly key: string
+  readonly primaryKey: string
+  readonly secondaryKey: string
+  readonly createdMs: number
+  readonly startMs: number | undefined
+  readonly endMs: number | undefined
+}
+
+/** The owner of the subscription; times in milliseconds since 1970. */
+export interface PolicyUser {
+  readonly id: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly note: string
+  readonly registeredMs: number
+  readonly groups: readonly { readonly id: string; readonly name: string }[]
+  readonly identities: readonly { readonly id: string; readonly provider: string }[]
+}
+
+/** Where the gateway runs; certificates by the name they are declared under. */
+export interface PolicyDeployment {
+  readonly region: string
+  readonly serviceId: string
+  readonly serviceName: string
+  readonly gatewayId: string
+  readonly certificates: ReadonlyMap<string, PolicyCertificate>
+}
+
+/** What `context` is, and the world an expression may see: time and chance come from here too. */
+export interface PolicyContext {
+  readonly requestId: string
+  readonly api: PolicyApi | undefined
+  readonly operation: PolicyOperation | undefined
+  readonly product: PolicyProduct | undefined
+  readonly subscription: PolicySubscription | undefined
+  readonly user: PolicyUser | undefined
+  readonly deployment: PolicyDeployment
+  readonly request: PolicyRequest
+  readonly response: PolicyResponse | undefined
+  readonly error: PolicyError | undefined
+  readonly tracing: boolean
+  /** When the request came in, in milliseconds since 1970. */
+  readonly startedMs: number
+  /** Shared with the other steps of the request. Values are plain data, or objects a program left there. */
+  readonly variables: ReadonlyMap<string, unknown>
+  /** Now, in milliseconds since 1970. */
+  nowMs(): number
+  /** Random bytes fit for keys. */
+  randomBytes(count: number): Uint8Array
+  trace(source: string, message: string): void
+  /** A named value or secret of the plan. */
+  namedValue(kind: "value" | "secret", name: string): string
+  /** What another step of the request left in a variable, as the library knows it: a response becomes an `IResponse`. */
+  adopt(value: unknown): unknown
+}

@@ -1,0 +1,67 @@
+import { CsLimitError } from "./errors.ts"
+import type { PolicyContext } from "./ports.ts"
+
+/** Steps one evaluation may take: a node of a loop's body, an element of a collection, 32 characters of a text. */
+export const stepsMax = 1_000_000
+/** Longest text and largest collection a program may make. */
+const lengthMax = 16_777_216
+const itemsMax = 1_000_000
+/** Calls of functions of the program inside each other. */
+const depthMax = 200
+
+// One run for the process: an evaluation is synchronous. A parameter would have to go through the whole library.
+let stepsLeft = 0
+let depth = 0
+let host: PolicyContext | undefined
+
+/** Takes `steps` from the running evaluation. @throws CsLimitError when none are left; nothing absorbs it. */
+export function charge(steps: number): void {
+  stepsLeft -= steps
+  if (stepsLeft < 0) throw new CsLimitError("the expression takes too many steps")
+}
+
+/** Pays for a text of this length that is being made or read through. */
+export function chargeText(length: number): void {
+  if (length > 32) {
+    if (length > lengthMax) throw new CsLimitError("the expression makes a text that is too long")
+    charge(length >>> 5)
+  }
+}
+
+/** Pays for a collection of this many elements. */
+export function chargeItems(count: number): void {
+  if (count > itemsMax) throw new CsLimitError("the expression makes a collection that is too large")
+  charge(count)
+}
+
+/** Runs a function of the program inside others. */
+export function nested<T>(run: () => T): T {
+  if (depth >= depthMax) throw new CsLimitError("the functions of the expression call each other too deeply")
+  depth++
+  try {
+    return run()
+  } finally {
+    depth--
+  }
+}
+
+/** The request the running evaluation is about. */
+export function currentHost(): PolicyContext {
+  if (host === undefined) throw new CsLimitError("no evaluation is running")
+  return host
+}
+
+/** Runs `evaluate` with a budget of its own; one inside another keeps its own too. */
+export function withRun<T>(context: PolicyContext, evaluate: () => T): T {
+  const before = { stepsLeft, depth, host }
+  stepsLeft = stepsMax
+  depth = 0
+  host = context
+  try {
+    return evaluate()
+  } finally {
+    stepsLeft = before.stepsLeft
+    depth = before.depth
+    host = before.host
+  }
+}

@@ -1,0 +1,194 @@
+import { type CsType, parseType, substitute } from "./type.ts"
+
+/** A parameter of a member. `kind`: taken once, the rest (`params`), or given back (`out`). */
+export interface Parameter {
+  readonly name: string
+  readonly type: CsType
+  readonly kind: "in" | "params" | "out"
+  /** What it is when left out: a constant. Undefined when it must be given. */
+  readonly fallback: string | number | boolean | null | undefined
+}
+
+/** How a member is written: `x.Name`, `x.Name = `, `x.Name(…)`, `new X(…)`, `x[…]`, `x[…] = `. */
+export type MemberKind = "get" | "set" | "method" | "new" | "index" | "index-set"
+
+type Implementation = (...values: never[]) => unknown
+
+/** One member of a type: what it is called, what it takes and gives, and what it does. */
+export interface Member {
+  /** `string.Substring(int,int)`: what plans call it. */
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly kind: MemberKind
+  readonly isStatic: boolean
+  /** The implementation takes the type arguments, as an array of types, before the rest. */
+  readonly typed: boolean
+  readonly generics: readonly string[]
+  readonly parameters: readonly Parameter[]
+  readonly result: CsType
+  readonly run: Implementation
+}
+
+/** One type of the library. */
+export interface TypeInfo {
+  readonly name: string
+  readonly generics: readonly string[]
+  /** What it is a kind of, in terms of its own parameters. */
+  readonly bases: readonly CsType[]
+  /** Copied when assigned, never null. */
+  readonly isValue: boolean
+  readonly members: ReadonlyMap<string, readonly Member[]>
+  /** Whether a value is one; undefined for types no value has at run time. */
+  readonly holds: ((value: unknown) => boolean) | undefined
+}
+
+const types = new Map<string, TypeInfo>()
+const members = new Map<string, Member>()
+
+interface Declaration {
+  readonly bases?: readonly string[]
+  readonly value?: boolean
+  readonly holds?: (value: unknown) => boolean
+}
+
+/**
+ * Declares a type: `name` with its parameters (`List<T>`), and for each member its signature in C#'s order of words
+ * (`static Join<T>(string separator, IEnumerable<T> values): string`) with what it does. Instance members get the object first.
+ */
+export function declareType(
+  written: string,
+  declaration: Declaration,
+  rows: Readonly<Record<string, Implementation>>,
+): void {
+  const type = parseType(written)
+  const byName = new Map<string, Member[]>()
+  for (const [signature, run] of Object.entries(rows)) {
+    const member = readSignature(type.name, signature, run)
+    const twin = members.get(member.id)
+    if (twin !== undefined) throw new Error(`${member.id} is declared twice`)
+    members.set(member.id, member)
+    const list = byName.get(member.name)
+    if (list === undefined) byName.set(member.name, [member])
+    else list.push(member)
+  }
+  if (types.has(type.name)) throw new Error(`${type.name} is declared twice`)
+  types.set(type.name, {
+    name: type.name,
+    generics: type.args.map((arg) => arg.name),
+    bases: (declaration.bases ?? []).map(parseType),
+    isValue: declaration.value === true,
+    members: byName,
+    holds: declaration.holds,
+  })
+}
+
+const shape =
+  /^(static )?(typed )?(set )?(this(?=\[)|[A-Za-z_][A-Za-z0-9_]*)(?:<([A-Za-z, ]+)>)?(?:([([])(.*)[)\]])?: (.+)$/
+
+function readSignature(owner: string, signature: string, run: Implementation): Member {
+  const found = shape.exec(signature)
+  if (found === null) throw new Error(`the signature ${owner}.${signature} cannot be read`)
+  const [, isStatic, typed, set, name = "", generics, bracket, list, result = ""] = found
+  const parameters = list === undefined || list === "" ? [] : splitList(list).map(readParameter)
+  const kind: MemberKind =
+    name === "this"
+      ? set === undefined
+        ? "index"
+        : "index-set"
+      : bracket === undefined
+        ? set === undefined
+          ? "get"
+          : "set"
+        : name === "new"
+          ? "new"
+          : "method"
+  const tail = bracket === undefined ? "" : `(${parameters.map(parameterKey).join(",")})`
+  // Conversions of one type to several differ in what they give.
+  const target = name.startsWith("op_") ? `:${typeKey(parseType(result))}` : ""
+  const marks = `${generics === undefined ? "" : `<${generics.split(", ").length}>`}${tail}${set === undefined ? "" : "="}${target}`
+  return {
+    id: `${owner}.${name}${marks}`,
+    owner,
+    name,
+    kind,
+    isStatic: isStatic !== undefined || name === "new",
+    typed: typed !== undefined,
+    generics: generics?.split(", ") ?? [],
+    parameters,
+    result: parseType(result),
+    run,
+  }
+}
+
+function parameterKey(parameter: Parameter): string {
+  const type = typeKey(parameter.type)
+  return parameter.kind === "in" ? type : `${parameter.kind} ${type}`
+}
+
+function typeKey(type: CsType): string {
+  if (type.name === "[]") return `${typeKey(type.args[0] as CsType)}[]`
+  if (type.name === "?") return `${typeKey(type.args[0] as CsType)}?`
+  return type.args.length === 0 ? type.name : `${type.name}<${type.args.map(typeKey).join(",")}>`
+}
+
+/** Splits at the commas outside `<…>`. */
+function splitList(list: string): string[] {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  for (let at = 0; at < list.length; at++) {
+    if (list[at] === "<") depth++
+    else if (list[at] === ">") depth--
+    else if (list[at] === "," && depth === 0) {
+      parts.push(list.slice(from, at).trim())
+      from = at + 1
+    }
+  }
+  parts.push(list.slice(from).trim())
+  return parts
+}
+
+function readParameter(written: string): Parameter {
+  const found = /^(params |out )?([^ =]+(?:<.*>)?(?:\[\])*\??)(?: ([a-zA-Z]+))?(?: = (.+))?$/.exec(written)
+  if (found === null) throw new Error(`the parameter ${written} cannot be read`)
+  const [, kind, type = "", name = "", fallback] = found
+  return {
+    name,
+    type: parseType(type),
+    kind: kind === undefined ? "in" : (kind.trim() as "params" | "out"),
+    fallback: fallback === undefined ? undefined : (JSON.parse(fallback) as string | number | boolean | null),
+  }
+}
+
+/** The type of a name, or undefined when the library has none such. */
+export function typeInfo(name: string): TypeInfo | undefined {
+  return types.get(name)
+}
+
+/** The names of all types. */
+export function typeNames(): Iterable<string> {
+  return types.keys()
+}
+
+/** The member a plan names; undefined when the library has none such. */
+export function memberById(id: string): Member | undefined {
+  return members.get(id)
+}
+
+/** A type and everything it is a kind of, nearest first, with the parameters put in. `object` ends every list. */
+export function lineage(type: CsType): CsType[] {
+  const found: CsType[] = [type]
+  for (const at of found) {
+    const info = types.get(at.name)
+    if (info === undefined) continue
+    const bound = new Map(info.generics.map((name, index) => [name, at.args[index] ?? parseType("object")]))
+    for (const base of info.bases) {
+      const made = substitute(base, bound)
+      if (!found.some((other) => other.name === made.name && other.args.length === made.args.length))
+        found.push(made)
+    }
+  }
+  if (type.name !== "object" && type.name !== "void") found.push(parseType("object"))
+  return found
+}
