@@ -1,5 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
+import type { DataValidateFunction } from "ajv/dist/types/index.js"
 import type { ValueSchema } from "../plan/value-schema.ts"
+import { countedKeyword, deferred, deferredKeyword } from "./deferred.ts"
 import { addKnownFormats } from "./formats.ts"
 import { measure } from "./measure.ts"
 import { linearPattern } from "./pattern.ts"
@@ -37,7 +39,7 @@ export class SchemaSet {
     this.#schemas = schemas
     this.#ajv = this.#createAjv()
     const order = inOrder(schemas)
-    for (const name of order) this.#ajv.addSchema(counted(schemas[name] as ValueSchema), name)
+    for (const name of order) this.#ajv.addSchema(deferred(schemas[name] as ValueSchema, name), name)
     this.#names = order.flatMap((name) => [
       name,
       ...membersOf(schemas[name]).map((member) => `${name}#/$defs/${member}`),
@@ -62,7 +64,7 @@ export class SchemaSet {
   get(name: string): Validator {
     let known = this.#validators.get(name)
     if (known === undefined) {
-      const compiled = this.#compile(name)
+      const compiled = this.#compiledOf(name)
       const shape = shapeOf(this.#schemas, name)
       known = { validate: (value) => this.#judge(compiled, value), shape }
       this.#validators.set(name, known)
@@ -70,7 +72,7 @@ export class SchemaSet {
     return known
   }
 
-  #compile(name: string): ValidateFunction {
+  #compiledOf(name: string): ValidateFunction {
     try {
       const compiled = this.#ajv.getSchema(name)
       if (compiled !== undefined) return compiled
@@ -114,6 +116,21 @@ export class SchemaSet {
       validate: (wanted: boolean, items: readonly unknown[]) => !wanted || !hasRepetition(items),
     })
     ajv.addKeyword({
+      keyword: deferredKeyword,
+      schemaType: "string",
+      errors: "full",
+      compile: (name: string) => {
+        let target: ValidateFunction | undefined
+        const follow: DataValidateFunction = (value, context) => {
+          target ??= this.#compiledOf(name)
+          const fits = target(value, context) as boolean
+          if (!fits && target.errors) follow.errors = target.errors
+          return fits
+        }
+        return follow
+      },
+    })
+    ajv.addKeyword({
       keyword: countedKeyword,
       validate: () => {
         this.#callsLeft -= 1
@@ -126,20 +143,6 @@ export class SchemaSet {
 }
 
 class TooComplex extends Error {}
-
-const countedKeyword = "counted"
-
-/** Members of a circle, and schemas that refer to themselves, count their calls. */
-function counted(schema: ValueSchema): ValueSchema {
-  if (typeof schema === "boolean") return schema
-  const members = schema["$defs"] as Record<string, ValueSchema> | undefined
-  const marked = { ...schema, [countedKeyword]: true }
-  if (members === undefined) return marked
-  return {
-    ...marked,
-    $defs: Object.fromEntries(Object.entries(members).map(([name, each]) => [name, counted(each)])),
-  }
-}
 
 function membersOf(schema: ValueSchema | undefined): string[] {
   return typeof schema === "object" ? Object.keys(schema["$defs"] ?? {}) : []

@@ -74,9 +74,11 @@ report("import and compile an OpenAPI document of 1 MB", compiling, 2000)
 const schemas = new SchemaSet(plan.plan.schemas)
 const slices: number[] = []
 for (let more = true; more; ) {
-  const start = performance.now()
+  // Of the processor, so that others on the machine do not count.
+  const start = process.cpuUsage()
   more = schemas.compileNext()
-  slices.push(performance.now() - start)
+  const { user, system } = process.cpuUsage(start)
+  slices.push((user + system) / 1000)
 }
 const longest = Math.max(...slices)
 console.log(
