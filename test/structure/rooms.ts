@@ -14,7 +14,7 @@ export interface Room {
   readonly builtins?: readonly string[] | "any"
 }
 
-const pure = ["runtime/plan", "runtime/expression", "runtime/model", "runtime/check"]
+const pure = ["runtime/plan", "runtime/expression", "runtime/csharp", "runtime/model", "runtime/check"]
 
 const compilerRooms = [
   "compiler/core",
@@ -59,6 +59,7 @@ export const rooms: readonly Room[] = [
       "authz",
       "backend",
       "canonical",
+      "csharp",
       "duplicate-key",
       "header-name",
       "json-schema",
@@ -96,6 +97,13 @@ export const rooms: readonly Room[] = [
     may: [],
     packages: ["re2js"],
     builtins: ["node:net"],
+  },
+  {
+    path: "runtime/csharp",
+    doors: ["compile", "library", "numbers", "ports", "table", "type", "values"],
+    may: ["runtime/plan"],
+    packages: ["re2js", "@rgrove/parse-xml"],
+    builtins: ["node:crypto", "node:net"],
   },
   {
     path: "runtime/model",
@@ -374,8 +382,18 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/policy",
-    doors: ["ast", "lower-document", "reader/read-document", "prove", "site", "steps", "values"],
-    may: ["compiler/core", "runtime/plan"],
+    doors: [
+      "ast",
+      "csharp/compile-csharp",
+      "csharp/source",
+      "lower-document",
+      "reader/read-document",
+      "prove",
+      "site",
+      "steps",
+      "values",
+    ],
+    may: ["compiler/core", "runtime/csharp", "runtime/plan"],
     packages: ["zod"],
     builtins: ["node:net"],
   },

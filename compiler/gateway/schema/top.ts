@@ -250,7 +250,7 @@ export const productRows: readonly Row[] = [
   {
     keyword: "price",
     forms: [{ args: [slot("amount", "decimal"), slot("currency", "currency"), word("per"), word("call")] }],
-    docs: "What a call costs that the backend was asked for and answered (2xx, 3xx or 4xx): `sallyport usage` shows the amounts.",
+    docs: "What a call costs that was not refused by the gateway and not answered 5xx: `sallyport usage` shows the amounts.",
     example: "price 0.002 EUR per call",
   },
 ]

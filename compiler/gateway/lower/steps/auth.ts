@@ -36,16 +36,6 @@ export function authOf(statements: readonly Bound[], program: Program, report: R
         help: "Keep `auth policy`, or the other `auth` statements.",
       },
     )
-  const policy = statements[ways.findIndex((found) => found?.[0]?.kind === "policy")]
-  if (policy !== undefined && statements.length > 1)
-    report.add(
-      "SP2017",
-      headSpan(policy.statement),
-      "with `auth policy` the documents alone say who may call",
-      {
-        help: "Keep `auth policy`, or the other `auth` statements.",
-      },
-    )
   return { ways: ways.includes(undefined) ? [] : ways.flatMap((found) => found ?? []), span }
 }
 
