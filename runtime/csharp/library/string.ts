@@ -5,7 +5,7 @@ import { chargeItems, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
 import { elementsOf, toText } from "../values.ts"
 import { stringExtensions } from "./messages.ts"
-import { hashText } from "./object.ts"
+import { declareEnum, hashText } from "./object.ts"
 import { fold, orderOf } from "./string-comparison.ts"
 
 type Text = string
@@ -336,6 +336,7 @@ const listing = {
 }
 
 export function declareString(): void {
+  declareEnum("StringSplitOptions", "System", { None: 0, RemoveEmptyEntries: 1, TrimEntries: 2 })
   declareType(
     "string",
     { bases: ["IEnumerable<char>"], holds: (value) => typeof value === "string" },
