@@ -14,9 +14,6 @@ export type Count = z.infer<typeof count>
 export const flag = z.union([z.boolean(), z.strictObject({ expression })])
 export type Flag = z.infer<typeof flag>
 
-/** Status of a refusal. */
-export const failureStatus = z.number().int().min(400).max(599)
-
 /**
  * One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects.
  * `separator` splits a string instead of blanks; empty: a string is one value.
@@ -59,27 +56,6 @@ export const validateJwt = z.strictObject({
   claimStatus: count,
   message: text.optional(),
   output: variableName.optional(),
-})
-
-/** Asks the authorization server about an opaque token (RFC 7662); active: sets the caller's claims, and the variable `output` to `{claims, header}`. */
-export const introspect = z.strictObject({
-  kind: z.literal("introspect"),
-  introspection: name,
-  from: credentialSource,
-  claims: z.array(claimRule).max(50),
-  status: count,
-  claimStatus: count,
-  message: text.optional(),
-  output: variableName.optional(),
-})
-
-/** HTTP Basic of clients (RFC 7617) against declared users; sets the caller's claims to `{sub: user}`. The password is never forwarded unless `forward`. */
-export const basicAuth = z.strictObject({
-  kind: z.literal("basic-auth"),
-  users: name,
-  realm: z.string().max(256),
-  status: failureStatus,
-  forward: z.boolean(),
 })
 
 /** The header is there, and is one of `values` (none: presence only). More than one line fails. */

@@ -117,9 +117,3 @@ export type StepId = z.infer<typeof stepId>
 export type StepKind = Step["kind"]
 /** The step of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>
-
-/** The steps inside of a step, in the order they are written. */
-export function stepsInside(step: Step): readonly StepId[] {
-  if (step.kind === "when") return [...step.matched, ...step.otherwise]
-  return step.kind === "any-of" || step.kind === "limit-concurrency" ? step.steps : []
-}

@@ -9,13 +9,7 @@ import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
 import { checkSize, stepsMax } from "./route-size.ts"
-import {
-  alwaysAnswers,alwaysAnswers, 
-  namesCaller,namesCaller, 
-  nearestAuth,nearestAuth, 
-  runsInbound,runsInbound, 
-  timeoutOfChain,timeoutOfChain 
-} from "./route-statements.ts"
+import { alwaysAnswers, namesCaller, nearestAuth, runsInbound, timeoutOfChain } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
