@@ -28,8 +28,11 @@ interface Use {
   readonly api: string
   readonly place: Place
   /** How the request is sent where no document says it. */
-  readonly forward: Lowered | undefined
+  readonly forward: Lowered | "broken" | undefined
 }
+
+/** The same with a backend that was understood, or none. */
+type KnownUse = Use & { readonly forward: Lowered | undefined }
 
 /** Makes steps of the XML documents that hold for a route: each in the scope that names it, `<base />` being what is outside. */
 export class Policies {
@@ -51,7 +54,8 @@ export class Policies {
   }
 
   /** Where no document is named, there is only the backend of gateway.conf. */
-  of(items: readonly Item[], use: Use): PolicySteps {
+  of(items: readonly Item[], given: Use): PolicySteps {
+    const use = { ...given, forward: given.forward === "broken" ? undefined : given.forward }
     const named = items.filter(({ bound }) => isPolicyXml(bound))
     const [first] = named
     if (first === undefined) {
@@ -88,12 +92,12 @@ export class Policies {
     })
   }
 
-  #scope(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+  #scope(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     return items.reduce((steps, item) => this.#document(item, use, steps), outer)
   }
 
   /** A product's document runs for callers who come with its subscription; what is outside runs for the others. */
-  #products(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+  #products(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     if (!use.place.auth.ways.some((way) => way.kind === "subscription")) return outer
     // A preflight has no key, so what is said to browsers can't depend on a product.
     const cors = outer.inbound.filter((step) => this.#isCors(step))
@@ -102,7 +106,7 @@ export class Policies {
     return { ...steps, inbound: [...cors, ...steps.inbound] }
   }
 
-  #choices(items: readonly Item[], use: Use, outer: DocumentSteps): DocumentSteps {
+  #choices(items: readonly Item[], use: KnownUse, outer: DocumentSteps): DocumentSteps {
     return items.reduceRight<DocumentSteps>((others, item) => {
       const own = this.#document(item, use, outer)
       const choose = (section: Section): readonly Used[] =>
@@ -129,7 +133,7 @@ export class Policies {
     )
   }
 
-  #document({ bound, scope }: Item, use: Use, outer: DocumentSteps): DocumentSteps {
+  #document({ bound, scope }: Item, use: KnownUse, outer: DocumentSteps): DocumentSteps {
     const document = this.#files.documents.get(bound)
     if (document === undefined) return outer
     const { place } = use

@@ -15,6 +15,11 @@ export function alwaysAnswers(bound: Bound): boolean {
   return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
 }
 
+/** Whether `inbound` statements answer every request of a route. */
+export function answersItself(items: readonly Item[]): boolean {
+  return items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
+}
+
 /** `auth` of the innermost scope that has some. */
 export function nearestAuth(items: readonly Item[]): Item[] {
   const auths = items.filter(({ bound }) => bound.row.keyword === "auth")

@@ -9,7 +9,14 @@ import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
 import { checkSize, stepsMax } from "./route-size.ts"
-import { alwaysAnswers, namesCaller, nearestAuth, runsInbound, timeoutOfChain } from "./route-statements.ts"
+import {
+  alwaysAnswers,
+  answersItself,
+  namesCaller,
+  nearestAuth,
+  runsInbound,
+  timeoutOfChain,
+} from "./route-statements.ts"
 import type { Item } from "./scope.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
@@ -94,10 +101,8 @@ export class RouteLowering {
     const places = { inbound: inboundPlace, outbound: outboundPlace }
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
-    const answers =
-      mock !== undefined || items.some(({ bound }) => runsInbound(bound) && alwaysAnswers(bound))
-    const native = answers ? undefined : this.#backend(chain, inboundPlace)
-    const forward = native === "broken" ? undefined : native
+    const answers = mock !== undefined || answersItself(items)
+    const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     const steps = [...cors, ...this.#inbound(source, items, authItems, places, documents)]
@@ -140,7 +145,7 @@ export class RouteLowering {
           ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
         backend:
           !answers &&
-          native === undefined &&
+          forward === undefined &&
           !documents.finds &&
           !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
       },
