@@ -152,6 +152,6 @@ export interface PolicyContext {
   trace(source: string, message: string): void
   /** A named value or secret of the plan. */
   namedValue(kind: "value" | "secret", name: string): string
-  /** What another step of the request left in a variable, as the library knows it: a response becomes an `IResponse`. */
-  adopt(value: unknown): unknown
+  /** The response another step of the request left in a variable, if the value is one. */
+  storedResponse(value: unknown): PolicyResponse | undefined
 }

@@ -98,7 +98,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
     randomBytes: (count) => Uint8Array.from({ length: count }, () => chance++ % 256),
     trace: () => undefined,
     namedValue: (kind, name) => `${kind} ${name}`,
-    adopt: (value) => value,
+    storedResponse: () => undefined,
     ...changed,
   }
 }

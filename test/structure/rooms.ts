@@ -217,6 +217,7 @@ export const rooms: readonly Room[] = [
     ],
     may: [
       "runtime/plan",
+      "runtime/csharp",
       "runtime/expression",
       "runtime/identity",
       "runtime/limits",

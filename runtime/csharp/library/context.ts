@@ -30,9 +30,11 @@ const variablesObject = new Part("IReadOnlyDictionary<string, object>", null)
 
 function variable(name: string): { readonly value: unknown } | undefined {
   charge(1)
-  const { variables } = currentHost()
-  if (!variables.has(name)) return undefined
-  return { value: currentHost().adopt(variables.get(name)) ?? null }
+  const host = currentHost()
+  if (!host.variables.has(name)) return undefined
+  const value = host.variables.get(name) ?? null
+  const stored = host.storedResponse(value)
+  return { value: stored === undefined ? value : new Response(stored) }
 }
 
 const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>

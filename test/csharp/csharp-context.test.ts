@@ -1,0 +1,59 @@
+import { expect, test } from "vitest"
+import { csharpContext } from "../../runtime/policies/csharp-context.ts"
+import type { Exchange } from "../../runtime/policies/exchange.ts"
+import { HeaderList } from "../../runtime/policies/header-list.ts"
+import { QueryString } from "../../runtime/policies/query-string.ts"
+import { run } from "./run.ts"
+
+function exchange(): Exchange {
+  const stored = {
+    status: 201,
+    reason: "Created",
+    headers: new HeaderList(["x-a", "1"]),
+    body: Buffer.from('{"token":"t"}'),
+  }
+  const known: Partial<Exchange> = {
+    id: "0f8fad5b-d9cb-469f-a165-70867728950e",
+    method: "POST",
+    path: "/orders/17",
+    ip: "10.0.0.1",
+    scheme: "http",
+    authority: "api.example.org:8080",
+    startedAtMs: 0,
+    parameters: { id: "17" },
+    headers: new HeaderList(["accept", "text/plain", "accept", "text/html"]),
+    query: new QueryString("a=1&a=2"),
+    sentMethod: undefined,
+    rewritten: "/v2/orders/17",
+    subscriber: { name: "acme", product: undefined, api: "orders" },
+    variables: new Map<string, unknown>([["sent", stored]]),
+    response: undefined,
+    error: undefined,
+  }
+  return known as Exchange
+}
+
+const around = {
+  api: undefined,
+  operation: undefined,
+  product: undefined,
+  deployment: { region: "", serviceId: "", serviceName: "acme", gatewayId: "", certificates: new Map() },
+  trace: () => undefined,
+  namedValue: () => "",
+}
+
+test.each([
+  ['context.Request.Headers.GetValueOrDefault("Accept")', "text/plain,text/html"],
+  ["context.Request.Url.Path + context.Request.OriginalUrl.Path", "/v2/orders/17/orders/17"],
+  ["context.Request.OriginalUrl.ToString()", "http://api.example.org:8080/orders/17?a=1&a=2"],
+  ['context.Request.Url.Query.GetValueOrDefault("a") + context.Request.MatchedParameters["id"]', "1,217"],
+  ['((IResponse)context.Variables["sent"]).Body.As<JObject>()["token"].ToString()', "t"],
+  [
+    '((IResponse)context.Variables["sent"]).Headers.GetValueOrDefault("X-A") + ((IResponse)context.Variables["sent"]).StatusCode',
+    "1201",
+  ],
+  ["context.Subscription.Id + context.Request.Method + context.Request.IpAddress", "acmePOST10.0.0.1"],
+  ["context.Response == null && context.LastError == null && context.User == null", true],
+])("%s", (source, expected) => {
+  expect(run(`@(${source})`, csharpContext(exchange(), around))).toBe(expected)
+})
