@@ -83,7 +83,7 @@ export function requestContext(place: RequestPlace): Declarations {
   for (const name of everywhere) variables[name] = name
   if (section !== "inbound") variables["response"] = "response"
   if (section === "on-error") variables["error"] = "error"
-  if (left === "any" || Object.keys(left).length > 0) variables["var"] = "var"
+  variables["var"] = "var"
   if (place.item === true) variables["item"] = "dyn"
   if (claims !== undefined) variables["jwt"] = "jwt"
   if (subscription) {

@@ -24,7 +24,7 @@ export const links = area({
     severity: "error",
     title: "Not known at this place",
     help: "Move the statement, or leave the name out.",
-    why: "`jwt` and `subscription` are known only where `auth` provides them, `response` only in `outbound`, `path.NAME` only where the route's path has `{NAME}`.",
+    why: "`jwt` and `subscription` are known only where `auth` provides them, `response` only in `outbound` and `on-error`, `error` only in `on-error`, `path.NAME` only where the route's path has `{NAME}`.",
   },
   SP5005: {
     severity: "error",
@@ -97,5 +97,11 @@ export const links = area({
     title: "Wrong template",
     help: "Correct the template; `{{ value }}` writes, `{% tag %}` steers.",
     why: "Templates are Liquid in the dialect of Azure API Management. They are compiled with the plan: a tag or filter that does not exist, or one that is not closed, would fail in every request.",
+  },
+  SP5018: {
+    severity: "error",
+    title: "Variable is not set",
+    help: "Set it before, or correct the name.",
+    why: "`var.NAME` is what a statement before it leaves: `set`, `send`, `cache get` and the like. Statements run in the order of the file, inbound before outbound before on-error.",
   },
 })

@@ -23,6 +23,8 @@ export const cuttable: readonly string[] = [
   "revoke",
   "inbound",
   "outbound",
+  "on-error",
+  "cache",
 ]
 
 /** Words of CEL's grammar (its specification, "Reserved words") and its constants: no variable can have such a name. */

@@ -180,11 +180,11 @@ function unknownHere(name: string, place: Place): Special | undefined {
       extra: { help: "It is an item of the list that `filter` cuts: it belongs there." },
     }
   }
-  if (name === "error" || name === "var") {
+  if (name === "error") {
     return {
       code: "SP5004",
-      detail: `there is no \`${name}\` here`,
-      extra: { help: "It belongs to statements of a later version." },
+      detail: "nothing broke here, so there is no `error`",
+      extra: { help: "Move the statement to `on-error`." },
     }
   }
   return undefined
@@ -203,6 +203,10 @@ function unknownField(object: string, name: string, place: Place): Special | und
         related: [{ span: place.routeSpan, message: "the route" }],
       },
     }
+  }
+  if (object === "var") {
+    const hint = didYouMean(name, Object.keys(place.variables))
+    return { code: "SP5018", detail: `no statement before this one sets \`${name}\`${hint}` }
   }
   if (object !== "jwt") return undefined
   const declared = place.auth.ways.flatMap(({ claims }) =>

@@ -24,7 +24,9 @@ export interface Auth {
 /** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */
 export interface Place {
   readonly key: string
-  readonly section: "inbound" | "outbound"
+  readonly section: "inbound" | "outbound" | "on-error"
+  /** What statements before it leave in `var`. */
+  readonly variables: Readonly<Record<string, CelType>>
   readonly auth: Auth
   readonly pathParameters: readonly string[]
   readonly environment: Environment
@@ -50,18 +52,40 @@ export class Places {
     parameters: readonly string[],
     auth: Auth,
     item = false,
+    variables: Place["variables"] = {},
   ): Place {
     const pathParameters = [...parameters].sort()
-    const names = JSON.stringify([section, pathParameters, auth.ways, item])
+    const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
     let known = this.#environments.get(names)
     if (known === undefined) {
       const environment = declareEnvironment(
-        requestContext({ ...contextOf(section, pathParameters, auth, this.#values), item }),
+        requestContext({ ...contextOf(section, pathParameters, auth, this.#values), item, variables }),
       )
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)
     }
-    return { ...known, section, auth, pathParameters, asked: false, route: route.key, routeSpan: route.span }
+    return {
+      ...known,
+      section,
+      variables,
+      auth,
+      pathParameters,
+      asked: false,
+      route: route.key,
+      routeSpan: route.span,
+    }
+  }
+
+  /** The place behind statements that leave variables. */
+  behind(place: Place, declared: Place["variables"]): Place {
+    if (Object.keys(declared).length === 0) return place
+    const variables = Object.fromEntries(
+      Object.entries({ ...place.variables, ...declared }).sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
+    const route = { key: place.route, span: place.routeSpan }
+    const { section, pathParameters, auth } = place
+    const made = this.make(route, section, pathParameters, auth, false, variables)
+    return place.asked ? { ...made, asked: true, key: `${made.key}?` } : made
   }
 }
 

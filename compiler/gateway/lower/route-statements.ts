@@ -12,6 +12,7 @@ export function alwaysAnswers(bound: Bound): boolean {
   const blockAnswers = (block: BoundBlock | undefined): boolean =>
     block?.statements.some(alwaysAnswers) ?? false
   if (bound.row.keyword === "when") return blockAnswers(bound.block) && blockAnswers(bound.otherwise)
+  if (bound.row.keyword === "redirect") return true
   return bound.row.keyword === "respond" || (bound.row.keyword === "inbound" && blockAnswers(bound.block))
 }
 

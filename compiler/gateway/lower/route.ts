@@ -18,9 +18,10 @@ import {
   timeoutOfChain,
 } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
-import { idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
+import { declaredBy, idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
 import { authOf, lowerAuth } from "./steps/auth.ts"
+import { lowerCacheResponse } from "./steps/cache.ts"
 import { lowerDeprecation } from "./steps/deprecation.ts"
 import { isAnonymous } from "./steps/limit.ts"
 import { lowerCounted } from "./steps/quota.ts"
@@ -46,10 +47,10 @@ export interface Missing {
 
 interface SectionPlaces {
   readonly inbound: Place
-  readonly outbound: Place
+  outbound: Place
 }
 
-type Shared = Omit<StepContext, "place" | "places" | "block">
+type Shared = Omit<StepContext, "place" | "places" | "block" | "behind" | "backends">
 
 /**
  * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
@@ -105,20 +106,32 @@ export class RouteLowering {
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
+    const cache = this.#cache(items, inboundPlace)
     const steps = [...cors, ...this.#inbound(source, items, authItems, places, documents)]
+    if (cache !== undefined && !answers) steps.push(cache.lookup)
+    places.outbound = this.#places.behind(outboundPlace, declaredBy(steps))
     // In front of the outbound statements the same step takes away what the backend says about sharing.
     const outbound = [
       ...cors,
+      ...(cache === undefined ? [] : [cache.store]),
       ...["grant", "revoke", "filter"].flatMap((word) =>
         this.#each(items, [word], outboundPlace, stepLowerings[word] as LowerStep),
       ),
       ...documents.outbound,
-      ...this.#section(items, "outbound", outboundPlace),
+      ...this.#section(items, "outbound", places.outbound),
       ...this.#validation.steps(source, chain, "response"),
     ]
     if (mock !== undefined && mock !== "broken") steps.push(mock)
     const backend = answers ? [] : documents.backend
-    const { onError } = documents
+    const errorPlace = this.#places.make(source, "on-error", parameters, auth)
+    const onError = [
+      ...documents.onError,
+      ...this.#section(
+        items,
+        "on-error",
+        this.#places.behind(errorPlace, declaredBy([...steps, ...outbound])),
+      ),
+    ]
     checkSize([steps, backend, outbound, onError], source, this.#shared.report)
     this.#policies.prove(source, auth, [...steps, ...backend])
     const route: Route = {
@@ -229,6 +242,15 @@ export class RouteLowering {
     })
   }
 
+  /** The innermost `cache response`. */
+  #cache(items: readonly Item[], place: Place): ReturnType<typeof lowerCacheResponse> {
+    const nearest = items.findLast(({ bound }) => bound.row.keyword === "cache" && !bound.broken)
+    if (nearest === undefined) return undefined
+    return this.#once(`cache ${this.#keyOf([nearest])} ${place.key}`, () =>
+      lowerCacheResponse(nearest.bound, this.#context(place)),
+    )
+  }
+
   #auth(items: readonly Item[]): Auth {
     const { program, report } = this.#shared
     return this.#once(`auth ${this.#keyOf(items)}`, () =>
@@ -300,7 +322,7 @@ export class RouteLowering {
     return lowered === undefined ? [] : [lowered]
   }
 
-  #section(items: readonly Item[], section: "inbound" | "outbound", place: Place): Lowered[] {
+  #section(items: readonly Item[], section: Place["section"], from: Place): Lowered[] {
     const steps: Lowered[] = []
     let answered = false
     for (const { bound } of items) {
@@ -308,6 +330,7 @@ export class RouteLowering {
       if (keyword !== section && !(section === "inbound" && runsInbound(bound))) continue
       if (answered) this.#reportUnreachable(keyword === "respond" ? bound : bound.block?.statements[0])
       answered ||= alwaysAnswers(bound)
+      const place = this.#places.behind(from, declaredBy(steps))
       if (keyword === section) steps.push(...this.#block(bound.block, place))
       else steps.push(...this.#statement(bound, place))
     }
@@ -321,7 +344,7 @@ export class RouteLowering {
       for (const [index, bound] of block.statements.entries()) {
         const before = block.statements[index - 1]
         if (before !== undefined && alwaysAnswers(before)) this.#reportUnreachable(bound)
-        steps.push(...this.#statement(bound, place))
+        steps.push(...this.#statement(bound, this.#places.behind(place, declaredBy(steps))))
       }
       const tooMany = block.statements[stepsMax]
       if (tooMany !== undefined)
@@ -380,7 +403,9 @@ export class RouteLowering {
         ...this.#shared,
         place,
         places: this.#places,
+        backends: this.#backends,
         block: (block, inner) => this.#block(block, inner),
+        behind: (steps) => this.#places.behind(place, declaredBy(steps)),
       }
       this.#contexts.set(place, context)
     }

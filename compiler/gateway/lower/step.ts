@@ -1,3 +1,4 @@
+import type { CelType } from "../../../runtime/expression/types.ts"
 import { stepIdOf } from "../../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Step, StepId } from "../../../runtime/plan/steps.ts"
@@ -5,6 +6,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import type { Bound, BoundBlock } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
+import type { Backends } from "./backends.ts"
 import type { Expressions } from "./expression.ts"
 import type { Place, Places } from "./place.ts"
 import type { StoreModels } from "./store-model.ts"
@@ -17,6 +19,8 @@ export interface Lowered {
   readonly origin: string
   /** By the place in the step: `matched`, `branches.1`. */
   readonly inside: Readonly<Record<string, readonly Lowered[]>>
+  /** Variables it sets, with their types: what stands behind it may name them. */
+  readonly declares?: Readonly<Record<string, CelType>>
 }
 
 /** What lowering of a statement works with. */
@@ -28,11 +32,14 @@ export interface StepContext {
   readonly models: StoreModels
   readonly report: Report
   readonly steps: StepTable
+  readonly backends: Backends
   readonly place: Place
   /** Makes other places of the same route. */
   readonly places: Places
   /** Steps of a block inside a statement. */
   readonly block: (block: BoundBlock | undefined, place: Place) => readonly Lowered[]
+  /** The place behind steps: it knows what they leave. */
+  readonly behind: (steps: readonly Lowered[]) => Place
 }
 
 /** Lowers a statement of `inbound` or `outbound`; undefined when it is wrong (reported). */
@@ -77,4 +84,18 @@ export function originOf({ file, start }: Span): string {
 
 export function idsOf(steps: readonly Lowered[]): StepId[] {
   return steps.map((step) => step.id)
+}
+
+/** Variables that steps and those inside of them leave; one of several types is `dyn`. */
+export function declaredBy(steps: readonly Lowered[]): Readonly<Record<string, CelType>> {
+  const found: Record<string, CelType> = {}
+  const add = (list: readonly Lowered[]): void => {
+    for (const { declares, inside } of list) {
+      for (const nested of Object.values(inside)) add(nested)
+      for (const [name, type] of Object.entries(declares ?? {}))
+        found[name] = !Object.hasOwn(found, name) || found[name] === type ? type : "dyn"
+    }
+  }
+  add(steps)
+  return found
 }

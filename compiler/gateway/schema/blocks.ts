@@ -9,6 +9,7 @@ import {
   engineLimitRows,
   grantRows,
 } from "./engine.ts"
+import { branchRows, cacheResponseRows, choiceRows, metricRows, weightedRows } from "./flow.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
 import {
   backendRows,
@@ -34,7 +35,7 @@ import {
   versionRows,
   websocketRows,
 } from "./scopes.ts"
-import { inboundRows, operationRespond, outboundRows, respondRows } from "./steps.ts"
+import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows, sentRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
@@ -77,7 +78,16 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   websocket: { title: "`websocket`", rows: websocketRows },
   inbound: { title: "`inbound`", rows: inboundRows },
   outbound: { title: "`outbound`", rows: outboundRows },
+  "on-error": { title: "`on-error`", rows: onErrorRows },
   respond: { title: "`respond`", rows: respondRows },
+  send: { title: "`send`", rows: sentRows },
+  metric: { title: "`metric`", rows: metricRows },
+  weighted: { title: "`use weighted`", rows: weightedRows },
+  choices: { title: "`use by`", rows: choiceRows },
+  "parallel inbound": { title: "`parallel`", rows: branchRows("inbound") },
+  "parallel outbound": { title: "`parallel`", rows: branchRows("outbound") },
+  "parallel on-error": { title: "`parallel`", rows: branchRows("on-error") },
+  "cache response": { title: "`cache response`", rows: cacheResponseRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
   product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },
@@ -92,11 +102,7 @@ export interface LaterWord {
   readonly docs: string
 }
 
-const routes: readonly BlockName[] = ["gateway", "policy", "api", "version", "operation"]
-
 export const laterWords: readonly LaterWord[] = [
-  { word: "on-error", blocks: routes, docs: "statements for failures" },
-  { word: "cache", blocks: routes, docs: "answers kept" },
   { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },

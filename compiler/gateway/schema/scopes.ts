@@ -1,4 +1,5 @@
 import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
+import { cacheResponse, onError } from "./flow.ts"
 import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
@@ -82,7 +83,7 @@ export const without: Row = {
   keyword: "without",
   several: true,
   forms: [{ args: [many(slot("name", "scope"), 100)] }],
-  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`.",
+  docs: "Cuts what outer blocks bring: the uses of a policy, or all statements of a kind: `auth`, `limit`, `require`, `cors`, `check`, `allow`, `deny`, `concurrency`, `filter`, `grant`, `revoke`, `inbound`, `outbound`, `on-error`, `cache`.",
   example: "without edge",
 }
 
@@ -149,7 +150,9 @@ export const everyScope: readonly Row[] = [
   use,
   policyXml,
   inbound,
+  cacheResponse,
   outbound,
+  onError,
 ]
 
 const timeout: Row = {

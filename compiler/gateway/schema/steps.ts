@@ -1,4 +1,5 @@
 import { allow, check, concurrencyBlock, deny } from "./access.ts"
+import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
@@ -109,7 +110,7 @@ export const respondRows: readonly Row[] = [
   },
 ]
 
-function when(block: "inbound" | "outbound"): Row {
+function when(block: StepBlock): Row {
   return {
     keyword: "when",
     several: true,
@@ -132,11 +133,37 @@ export const inboundRows: readonly Row[] = [
   rewrite,
   forwardHost,
   body,
+  method,
+  useBackend,
   respond,
+  redirect,
   when("inbound"),
+  ...flowRows("inbound"),
 ]
 
-export const outboundRows: readonly Row[] = [...relationRows, header, body, respond, when("outbound")]
+export const outboundRows: readonly Row[] = [
+  ...relationRows,
+  header,
+  status,
+  body,
+  respond,
+  redirect,
+  when("outbound"),
+  ...flowRows("outbound"),
+]
+
+export const onErrorRows: readonly Row[] = [
+  header,
+  status,
+  body,
+  respond,
+  redirect,
+  when("on-error"),
+  ...flowRows("on-error"),
+]
+
+/** Statements of `send`; header and body are those of an answer. */
+export const sentRows: readonly Row[] = sendRows(respondRows[0] as Row, respondRows[1] as Row)
 
 /** `respond` in an operation is short for `inbound { respond … }`. */
 export const operationRespond: Row = { ...respond, several: false }

@@ -50,7 +50,7 @@ function lowerAny(bound: Bound, context: StepContext): Lowered | undefined {
 export function lowerFilter(bound: Bound, context: StepContext): Lowered | undefined {
   const { place, places, steps } = context
   const route = { key: place.route, span: place.routeSpan }
-  const inside = places.make(route, place.section, place.pathParameters, place.auth, true)
+  const inside = places.make(route, place.section, place.pathParameters, place.auth, true, place.variables)
   const asked = lowerQuestion(bound, bound.args.word("relation"), { ...context, place: inside })
   const items = bound.args.value<string>("items")
   return asked === undefined || items === undefined

@@ -1,12 +1,15 @@
 import type { LowerStep } from "../step.ts"
 import { lowerCheck, lowerConcurrencyBlock, lowerIp } from "./access.ts"
 import { lowerBody } from "./body.ts"
+import { lowerCache } from "./cache.ts"
+import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerSet, lowerTrace } from "./flow.ts"
 import { lowerForwardHost } from "./forward-host.ts"
 import { lowerHeader } from "./header.ts"
 import { lowerQuery } from "./query.ts"
 import { lowerFilter, lowerGrant, lowerRequire } from "./require.ts"
 import { lowerRespond } from "./respond.ts"
 import { lowerRewrite } from "./rewrite.ts"
+import { lowerMethod, lowerRedirect, lowerStatus, lowerUseBackend } from "./use-backend.ts"
 import { lowerWhen } from "./when.ts"
 
 /** Lowering of every statement of `inbound` and `outbound`, by keyword. */
@@ -26,4 +29,15 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   body: lowerBody,
   respond: lowerRespond,
   when: lowerWhen,
+  set: lowerSet,
+  send: lowerSend,
+  cache: lowerCache,
+  retry: lowerRetry,
+  parallel: lowerParallel,
+  trace: lowerTrace,
+  metric: lowerMetric,
+  method: lowerMethod,
+  status: lowerStatus,
+  redirect: lowerRedirect,
+  use: lowerUseBackend,
 }

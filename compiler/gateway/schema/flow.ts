@@ -1,0 +1,322 @@
+import type { BlockName } from "./block-name.ts"
+import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+
+/** Blocks of statements that run. */
+export type StepBlock = "inbound" | "outbound" | "on-error"
+
+const seconds = { min: 1_000, max: 31_536_000, wholeSeconds: true } as const
+const textOrExpression = oneOf([slot("expression", "expression")], [slot("value", "text")])
+const variable = slot("variable", "value-name", { label: "NAME" })
+
+const set: Row = {
+  keyword: "set",
+  several: true,
+  forms: [{ args: [variable, textOrExpression] }],
+  docs: "Leaves a value for the statements after it: `var.NAME`.",
+  example: "set tenant (request.body.tenant)",
+}
+
+const send: Row = {
+  keyword: "send",
+  several: true,
+  forms: [
+    { args: [word("and"), word("forget")], block: "send", blockRequired: true },
+    { args: [variable], block: "send", blockRequired: true },
+  ],
+  docs: "Asks another service and leaves its response in a variable: `var.NAME.status`, `.headers`, `.body` (its JSON), `.text`. With `and forget` nobody waits.",
+  example: 'send profile { url "https://profiles.internal/${path.id}" }',
+}
+
+const trace: Row = {
+  keyword: "trace",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("message", "text"),
+        optional(word("as"), slot("severity", "choice", { choices: ["verbose", "information", "error"] })),
+      ],
+    },
+  ],
+  docs: "Writes a line to the log.",
+  example: 'trace "no stock for ${path.id}" as error',
+}
+
+const metric: Row = {
+  keyword: "metric",
+  several: true,
+  forms: [{ args: [variable, optional(slot("amount", "expression"))], block: "metric" }],
+  docs: "Adds to a counter on /metrics, 1 unless an expression says how much.",
+  example: 'metric orders_placed { label tenant "${request.header("X-Tenant")}" }',
+}
+
+export const metricRows: readonly Row[] = [
+  {
+    keyword: "label",
+    several: 20,
+    forms: [{ args: [variable, slot("value", "text")] }],
+    docs: "A label of the counter; after 2,000 combinations the rest counts as `other`.",
+    example: 'label tenant "${request.header("X-Tenant")}"',
+  },
+]
+
+function cache(block: StepBlock): Row {
+  const time = slot("time", "duration", seconds)
+  return {
+    keyword: "cache",
+    several: true,
+    forms: [
+      {
+        args: [
+          word("get"),
+          variable,
+          slot("key", "text"),
+          optional(word("default"), oneOf([slot("expression", "expression")], [slot("value", "text")])),
+        ],
+      },
+      { args: [word("set"), slot("key", "text"), textOrExpression, word("for"), time] },
+      { args: [word("remove"), slot("key", "text")] },
+      { args: [word("value"), variable, slot("key", "text"), word("for"), time], block, blockRequired: true },
+    ],
+    docs: "Reads, keeps or forgets a value. `value` makes it with the statements of its block where it is not there, once for all who wait.",
+    example: 'cache get rates "rates" default ({})',
+  }
+}
+
+function retry(block: StepBlock): Row {
+  return {
+    keyword: "retry",
+    several: true,
+    forms: [
+      {
+        args: [
+          slot("times", "count", { min: 1, max: 50 }),
+          word("while"),
+          slot("test", "condition"),
+          optional(word("every"), slot("interval", "duration", { ...seconds, min: 0 })),
+          optional(word("plus"), slot("growth", "duration", seconds)),
+          optional(word("at-most"), slot("longest", "duration", seconds)),
+        ],
+        block,
+        blockRequired: true,
+      },
+    ],
+    docs: "Runs its statements, and again while the condition holds, at most so many times. `plus` makes each wait longer; with `at-most` waits double, with chance, up to it.",
+    example: 'retry 3 while (var.reply.status >= 500) every 1s { send reply { url "https://x.internal/" } }',
+  }
+}
+
+function parallel(block: BlockName): Row {
+  return {
+    keyword: "parallel",
+    several: true,
+    forms: [{ args: [slot("until", "choice", { choices: ["all", "any"] })], block, blockRequired: true }],
+    docs: "Runs its branches at the same time and goes on when `all` have ended, or `any` has ended well.",
+    example: 'parallel all { branch { set a "1" }; branch { set b "2" } }',
+  }
+}
+
+/** What stands in a `parallel` block. */
+export function branchRows(block: StepBlock): readonly Row[] {
+  return [
+    {
+      keyword: "branch",
+      several: 50,
+      required: true,
+      forms: [{ args: [], block, blockRequired: true }],
+      docs: "Statements that run beside those of the other branches.",
+      example: 'branch { set a "1" }',
+    },
+  ]
+}
+
+/** Statements of every block that runs. */
+export function flowRows(block: StepBlock): readonly Row[] {
+  return [set, send, cache(block), retry(block), parallel(`parallel ${block}`), trace, metric]
+}
+
+export const method: Row = {
+  keyword: "method",
+  several: true,
+  forms: [{ args: [slot("method", "text", { label: '"METHOD"' })] }],
+  docs: "The method the backend is asked with.",
+  example: 'method "PUT"',
+}
+
+export const redirect: Row = {
+  keyword: "redirect",
+  several: true,
+  forms: [
+    { args: [slot("status", "status", { min: 300, max: 308 }), slot("url", "text", { label: '"URL"' })] },
+  ],
+  docs: "Answers with a Location, and ends the section.",
+  example: 'redirect 308 "https://new.example/orders"',
+}
+
+export const useBackend: Row = {
+  keyword: "use",
+  several: true,
+  forms: [
+    { args: [word("backend"), slot("backend", "reference", { to: ["backend"] })] },
+    { args: [word("url"), slot("url", "text", { label: '"URL"' }), optional(word("raw"))] },
+    {
+      args: [word("weighted"), optional(word("by"), slot("key", "text"))],
+      block: "weighted",
+      blockRequired: true,
+    },
+    { args: [word("by"), slot("value", "text")], block: "choices", blockRequired: true },
+  ],
+  docs: "Sends the request to another backend: by name, by weight (with `by` the same for the same text), by what a text says, or to a URL. With `raw` an expression may decide the host.",
+  example: "use backend orders_v2",
+}
+
+export const weightedRows: readonly Row[] = [
+  {
+    keyword: "backend",
+    several: 50,
+    required: true,
+    forms: [
+      {
+        args: [
+          slot("backend", "reference", { to: ["backend"] }),
+          word("weight"),
+          slot("weight", "count", { min: 0, max: 1000 }),
+        ],
+      },
+    ],
+    docs: "A backend and its share.",
+    example: "backend orders_v2 weight 5",
+  },
+]
+
+export const choiceRows: readonly Row[] = [
+  {
+    keyword: "case",
+    several: 200,
+    required: true,
+    forms: [
+      { args: [slot("value", "constant", { max: 1024 }), slot("backend", "reference", { to: ["backend"] })] },
+    ],
+    docs: "The backend where the text is this.",
+    example: 'case "beta" orders_v2',
+  },
+  {
+    keyword: "otherwise",
+    forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }],
+    byDefault: "the route's own backend",
+    docs: "The backend where the text is something else.",
+    example: "otherwise orders_v1",
+  },
+]
+
+export const status: Row = {
+  keyword: "status",
+  several: true,
+  forms: [{ args: [slot("status", "status", { min: 200, max: 599 }), optional(slot("reason", "text"))] }],
+  docs: "The status of the answer, and its reason phrase.",
+  example: 'status 202 "Accepted"',
+}
+
+/** Statements of `send`. */
+export function sendRows(body: Row, header: Row): readonly Row[] {
+  return [
+    {
+      keyword: "url",
+      required: true,
+      forms: [{ args: [slot("url", "text", { label: '"URL"' })] }],
+      docs: "What is asked. What an expression brings stays inside of its segment, query value or label of the host; only one that is the beginning may be more.",
+      example: 'url "https://profiles.internal/${path.id}"',
+    },
+    { ...method, several: false, byDefault: "GET", docs: "The method it is asked with." },
+    header,
+    body,
+    {
+      keyword: "copy",
+      forms: [{ args: [] }],
+      docs: "Begins with the method, headers and body of the caller's request.",
+      example: "copy",
+    },
+    {
+      keyword: "authenticate",
+      forms: [
+        { args: [word("basic"), slot("user", "text"), slot("password", "text")] },
+        { args: [word("bearer"), slot("token", "text")] },
+      ],
+      docs: "Who we say we are.",
+      example: 'authenticate basic "gateway" partner_password',
+    },
+    {
+      keyword: "timeout",
+      forms: [{ args: [slot("time", "duration", seconds)] }],
+      byDefault: "60s",
+      docs: "Longest time for all of it; then the request fails with 504.",
+      example: "timeout 5s",
+    },
+    {
+      keyword: "ignore-error",
+      forms: [{ args: [] }],
+      docs: "Without a response the variable is null, and the request goes on.",
+      example: "ignore-error",
+    },
+  ]
+}
+
+export const onError: Row = {
+  keyword: "on-error",
+  several: true,
+  forms: [{ args: [], block: "on-error", blockRequired: true }],
+  docs: "What happens to the answer when something broke, in this order: `error` says what, `response` is the answer as it would go out.",
+  example: 'on-error { header set "X-Reason" "${error.reason}" }',
+}
+
+const seldom = many(slot("name", "header-name"), 50)
+
+export const cacheResponse: Row = {
+  keyword: "cache",
+  forms: [{ args: [word("response"), slot("time", "duration", seconds)], block: "cache response" }],
+  docs: "Keeps answers of GET with status 200 for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, are not kept, nor are those to requests with a token.",
+  example: 'cache response 60s { vary header "Accept-Language" }',
+}
+
+export const cacheResponseRows: readonly Row[] = [
+  {
+    keyword: "vary",
+    several: 2,
+    forms: [
+      { args: [word("header"), seldom] },
+      { args: [word("query"), oneOf([word("none")], [many(slot("parameter", "query-name"), 50)])] },
+    ],
+    byDefault: "by the whole query",
+    docs: "Headers and query parameters by which answers differ.",
+    example: 'vary header "Accept-Language"',
+  },
+  {
+    keyword: "key",
+    forms: [{ args: [slot("key", "text")] }],
+    docs: "A text by which answers differ too.",
+    example: 'key "${jwt.tenant}"',
+  },
+  {
+    keyword: "shared",
+    forms: [{ args: [] }],
+    docs: "Answers to requests with a token are kept too, and given to whoever asks the same.",
+    example: "shared",
+  },
+  {
+    keyword: "coalesce",
+    forms: [{ args: [] }],
+    docs: "Of several requests that find nothing at the same time one asks the backend, the others wait.",
+    example: "coalesce",
+  },
+  {
+    keyword: "downstream",
+    forms: [
+      {
+        args: [slot("who", "choice", { choices: ["private", "public"] }), optional(word("must-revalidate"))],
+      },
+    ],
+    byDefault: "what the backend says",
+    docs: "What Cache-Control tells callers, with the time that is left.",
+    example: "downstream private",
+  },
+]
