@@ -161,6 +161,12 @@ function placed(exception: CsException, at: number | undefined): CsException {
   return exception
 }
 
+/** The exception as C# would have it, with its place. */
+function relocated(error: unknown, at: number | undefined): unknown {
+  if (error instanceof CsException) return placed(error, at)
+  return error instanceof TypeError ? placed(nullReference(), at) : error
+}
+
 function guard(run: () => unknown, at: number | undefined): unknown {
   try {
     return run()
@@ -181,6 +187,16 @@ function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
   const call = withTypes(member, (types ?? []).map(parseType))
   if (on === undefined) return staticCall(call, values, at)
   const target = compileNode(on)
+  if (values.length === 0)
+    return (frame) => {
+      const self = target(frame)
+      if (self === null || self === undefined) throw placed(nullReference(), at)
+      try {
+        return call(self)
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
   const [first, second] = values
   return (frame) => {
     const self = target(frame)

@@ -39,7 +39,7 @@ export function compileProgram(program: CsharpProgram): (host: PolicyContext) =>
   const empty: unknown[] = new Array(slots).fill(null)
   return (host) => {
     try {
-      return outward(withRun(host, () => run(slots === 1 ? [null] : empty.slice())))
+      return outward(withRun(host, run, slots === 1 ? [null] : empty.slice()))
     } catch (error) {
       throw failure(error)
     }

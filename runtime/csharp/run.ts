@@ -51,17 +51,23 @@ export function currentHost(): PolicyContext {
   return host
 }
 
-/** Runs `evaluate` with a budget of its own; one inside another keeps its own too. */
-export function withRun<T>(context: PolicyContext, evaluate: () => T): T {
-  const before = { stepsLeft, depth, host }
+/** Runs `evaluate` on a frame with a budget of its own; one inside another keeps its own too. */
+export function withRun(
+  context: PolicyContext,
+  evaluate: (frame: unknown[]) => unknown,
+  frame: unknown[],
+): unknown {
+  const stepsBefore = stepsLeft
+  const depthBefore = depth
+  const hostBefore = host
   stepsLeft = stepsMax
   depth = 0
   host = context
   try {
-    return evaluate()
+    return evaluate(frame)
   } finally {
-    stepsLeft = before.stepsLeft
-    depth = before.depth
-    host = before.host
+    stepsLeft = stepsBefore
+    depth = depthBefore
+    host = hostBefore
   }
 }
