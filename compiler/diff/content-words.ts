@@ -3,8 +3,8 @@ import type { Count } from "../../runtime/plan/steps-access.ts"
 import type { BodyContent } from "../../runtime/plan/steps-content.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
-import type { WordsOf } from "./step-words.ts"
 import { textWords } from "./words.ts"
+import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that change messages, keep things, or say them. */
 export type ContentKind =

@@ -2,8 +2,8 @@ import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import { bodyWords, headerLineWords, secondsWords } from "./content-words.ts"
-import type { WordsOf } from "./step-words.ts"
 import { textWords } from "./words.ts"
+import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that say where requests go and how often. */
 export type FlowKind = "retry" | "parallel" | "send-request" | "set-backend"

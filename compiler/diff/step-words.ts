@@ -1,19 +1,15 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepKind } from "../../runtime/plan/steps.ts"
 import { accessWords, blockWords, circumstanceWords } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
 import { validationWords } from "./validation-changes.ts"
 import { textWords } from "./words.ts"
-
-/** A way to say each of some kinds of steps. */
-export type WordsOf<Kinds extends StepKind> = {
-  readonly [Kind in Kinds]: (step: StepOf<Kind>, words: StepWords) => string
-}
+import type { Wording, WordsOf } from "./words-of.ts"
 
 /** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
-export class StepWords {
+export class StepWords implements Wording {
   readonly body: PlanBody
   readonly severalStores: boolean
   readonly #known = new Map<StepId, string>()

@@ -77,10 +77,8 @@ export const cacheValue: Policy<"cache-value"> = (plan, provision) => {
     return undefined
   }
 
-  const use = (exchange: Exchange, found: Cached): undefined => {
-    exchange.variables.set(variable, decodeValue(found.bytes) ?? null)
-    return undefined
-  }
+  const use = (exchange: Exchange, found: Cached): undefined =>
+    void exchange.variables.set(variable, decodeValue(found.bytes) ?? null)
 
   const obtain = async (exchange: Exchange, name: string, found: Cached | undefined): Promise<Outcome> => {
     const boarding = cache.flights.board(name, waitMs)
