@@ -1,320 +1,222 @@
-/**
- * The gateway with everything on against bare @fastify/http-proxy, before the same backend: token (cached), subscription key, rate limit, two
- * headers, relation check, access log line counted. Each server is a process of its own; rounds alternate; medians.
- */
-
-import { type ChildProcess, execFile, fork } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
-import { createRequire } from "node:module"
+// The gateway beside nginx, HAProxy, bare @fastify/http-proxy and bare undici, before the same backend: one process each, one run, rounds in turn.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
-import proxy from "@fastify/http-proxy"
-import { fastify } from "fastify"
+import { fileURLToPath } from "node:url"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import { Engine } from "../../runtime/check/engine.ts"
-import { loadModel } from "../../runtime/check/loaded-model.ts"
-import type { TupleSource } from "../../runtime/check/ports.ts"
-import { createGateway } from "../../runtime/gateway/gateway.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
-import { authorizerOf } from "../gateway/authorizer.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
 import { freePort } from "../gateway/harness.ts"
-import { planOf, type RouteDraft } from "../gateway/plan-builder.ts"
+import { startThrowAwayPostgres, type ThrowAwayPostgres } from "../support/throw-away-postgres.ts"
+import { generator, type Load, type Round, sendLoad } from "./gateway/load.ts"
+import { startPeers } from "./gateway/peers.ts"
+import { median, ratio, rounds, row } from "./gateway/report.ts"
+import { expressionCount, planOfRoutes, planOfScenarios, routesLoad, scenarios } from "./gateway/scenarios.ts"
+import { play, type Running, type Settings, startRole } from "./gateway/servers.ts"
+import { growthOfStreams } from "./gateway/streams.ts"
 
-const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9)
-const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
-const connections = 32
+const roundCount = Number(process.env["SALLYPORT_BENCH_ROUNDS"] ?? 7)
+const roundSeconds = Number(process.env["SALLYPORT_BENCH_SECONDS"] ?? 1)
+/** Compilers of the servers need some thousand requests. */
+const warmSeconds = 3
+/** What everything must reach against bare @fastify/http-proxy doing nothing else. */
+const bareBar = 1.3
+const routeCounts = [10, 10_000] as const
+const streamMebibytesMax = 64
 
-const roles: Record<string, (settings: Settings) => Promise<void>> = { backend, bare, gateway }
+/** A server with what it is asked. */
+interface Subject {
+  readonly name: string
+  readonly server: Running
+  readonly load: Load
+}
 
-interface Settings {
-  readonly port: number
-  readonly backendPort: number
+/** What is started once for everything. */
+interface Bench {
   readonly folder: string
+  readonly postgres: ThrowAwayPostgres
+  readonly backend: Running
+  readonly token: string
+  readonly running: Running[]
+  start(role: string, plan?: (port: number) => Plan): Promise<Running>
 }
 
-interface Measured {
-  readonly requestsPerSecond: number
-  readonly cpuMicros: number
-  readonly failed: number
-}
-
-async function backend({ port }: Settings): Promise<void> {
-  const body = JSON.stringify({
-    items: Array.from({ length: 20 }, (_, id) => ({ id, name: `item ${id}`, price: 12.5 })),
-  }).padEnd(1024)
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
-    response.end(body)
-  })
-  server.keepAliveTimeout = 60_000
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
-}
-
-async function bare({ port, backendPort }: Settings): Promise<void> {
-  const server = fastify()
-  await server.register(proxy, {
-    upstream: `http://127.0.0.1:${backendPort}`,
-    prefix: "/v1/orders",
-    rewritePrefix: "/",
-  })
-  await server.listen({ port, host: "127.0.0.1" })
-}
-
-async function gateway({ port, backendPort, folder }: Settings): Promise<void> {
-  let logged = 0
-  const plan = planOf({ port, ...everythingOn(backendPort) })
-  const engine = new Engine(oneTuple)
-  const [model] = Object.values(plan.plan.models).map(loadModel)
-  if (model === undefined) throw new Error("the plan has no model")
-  const running = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf((store, request) => engine.check(store, model, request)),
-    observer: {
-      finished: () => {
-        logged += 1
-      },
-    },
-    environment: {},
-    folder,
-  })
-  process.on("beforeExit", () => console.error(logged))
-  await running.apply(plan)
-}
-
-/** A store of one tuple, held in memory: the engine's own cost and no database's. */
-const oneTuple: TupleSource = {
-  revision: async () => 1,
-  load: async (_storeId, onBatch) => {
-    onBatch([["order:7", "viewer", "user:ann", "", "", ""]])
-    return 1
-  },
-  pages: async (_storeId, keys) => ({ revision: 1, pages: keys.map(() => []) }),
-  changes: async () => [],
-  stood: async () => [],
-  list: async () => 1,
-}
-
-function everythingOn(backendPort: number): Omit<Parameters<typeof planOf>[0], "port"> {
-  return {
-    stores: ["acme"],
-    secrets: { key: { env: "KEY", default: "secret-key" } },
-    products: { partner: { apis: ["main"] } },
-    subscriptions: { ci: { scope: { product: "partner" }, key: "key" } },
-    issuers: {
-      acme: {
-        source: { keys: { file: "keys.json" }, issuer: "https://issuer.example" },
-        audiences: ["orders-api"],
-        clockSkewSeconds: 30,
-        algorithms: ["RS256"],
-        claims: null,
-      },
-    },
-    backends: { main: `http://127.0.0.1:${backendPort}` },
-    routes: [route()],
+async function measure(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"))
+  const running: Running[] = []
+  const postgres = await startThrowAwayPostgres()
+  console.error(`${generator}, ${roundCount} rounds of ${roundSeconds} s`)
+  try {
+    const bench = await openBench(folder, postgres, running)
+    await measureScenarios(bench)
+    await measureRoutes(bench)
+  } finally {
+    for (const server of running) await server.stop()
+    await postgres.stop()
+    rmSync(folder, { recursive: true })
   }
 }
 
-function route(): RouteDraft {
-  const claim = (text: string) => ({ expression: { lang: "cel", text, type: "string" } }) as const
-  return {
-    path: "/v1/orders/{id}",
-    stripPrefix: "/v1/orders",
-    inbound: [
-      {
-        kind: "validate-jwt",
-        issuers: ["acme"],
-        from: { header: "authorization", scheme: "Bearer" },
-        requireExpiration: true,
-        status: 401,
-        claimStatus: 403,
-        claims: [{ claim: "scope", test: "has-any", values: ["orders.read"] }],
-      },
-      {
-        kind: "validate-key",
-        api: "main",
-        header: "ocp-apim-subscription-key",
-        query: "subscription-key",
-        status: 401,
-        forward: false,
-      },
-      {
-        kind: "rate-limit",
-        counter: "main",
-        callsMax: 1_000_000_000,
-        periodSeconds: 60,
-        keys: [{ by: "subscription" }, { by: "ip" }],
-      },
-      {
-        kind: "require",
-        store: "acme",
-        relation: "viewer",
-        object: { text: ["order:", claim("path.id")] },
-        user: { text: ["user:", claim("jwt.sub")] },
-      },
-      {
-        kind: "set-header",
-        message: "request",
-        action: "set",
-        name: "x-user-id",
-        values: [{ text: [claim("jwt.sub")] }],
-      },
-    ],
-    outbound: [
-      { kind: "set-header", message: "response", action: "set", name: "x-gateway", values: ["edge"] },
-    ],
+async function openBench(folder: string, postgres: ThrowAwayPostgres, running: Running[]): Promise<Bench> {
+  const file = fileURLToPath(import.meta.url)
+  const backendPort = await freePort()
+  const token = await tokenOf(folder, `http://127.0.0.1:${backendPort}`)
+  writeFileSync(join(folder, "key"), "secret-key")
+  const started = async (role: string, settings: Settings): Promise<Running> => {
+    const server = await startRole(file, role, settings)
+    running.push(server)
+    return server
   }
+  const backend = await started("backend", { port: backendPort, backendPort, folder })
+  const start: Bench["start"] = async (role, planFor) => {
+    const port = await freePort()
+    const own = join(folder, `${role}-${port}.json`)
+    if (planFor === undefined) return started(role, { port, backendPort, folder })
+    writeFileSync(own, JSON.stringify(planFor(port)))
+    return started(role, { port, backendPort, folder, plan: own, databaseUrl: postgres.url("postgres") })
+  }
+  return { folder, postgres, backend, token, running, start }
 }
 
-/** Signs a token and leaves the key set in the folder. */
-async function tokenOf(folder: string): Promise<string> {
+/** Signs a token and leaves the key set for the backend, which plays the issuer too. */
+async function tokenOf(folder: string, issuer: string): Promise<string> {
   const { publicKey, privateKey } = await generateKeyPair("RS256", { extractable: true })
-  writeFileSync(
-    join(folder, "keys.json"),
-    JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "1", alg: "RS256", use: "sig" }] }),
-  )
+  const key = { ...(await exportJWK(publicKey)), kid: "1", alg: "RS256", use: "sig" }
+  writeFileSync(join(folder, "keys.json"), JSON.stringify({ keys: [key] }))
   return new SignJWT({ scope: "orders.read", sub: "ann" })
     .setProtectedHeader({ alg: "RS256", kid: "1" })
-    .setIssuer("https://issuer.example")
+    .setIssuer(issuer)
     .setAudience("orders-api")
     .setIssuedAt()
     .setExpirationTime("2h")
     .sign(privateKey)
 }
 
-async function startRole(role: string, settings: Settings): Promise<ChildProcess> {
-  const child = fork(process.argv[1] as string, [role, JSON.stringify(settings)], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
+async function measureScenarios(bench: Bench): Promise<void> {
+  const { folder, token, backend } = bench
+  let skipped: ReadonlyMap<string, string> = new Map()
+  const enginePort = await freePort()
+  const gateway = await bench.start("gateway", (port) => {
+    const made = planOfScenarios({ port, enginePort, backendPort: backend.port })
+    skipped = made.skipped
+    return made.plan
   })
-  await new Promise<void>((resolve, reject) => {
-    child.once("message", () => resolve())
-    child.once("exit", (code) => reject(new Error(`${role} ended with ${code}`)))
+  const bare = await bench.start("bare")
+  const undici = await bench.start("undici")
+  const peers = await startPeers(async () => {
+    mkdirSync(join(folder, "peers"), { recursive: true })
+    return { port: await freePort(), backendPort: backend.port, folder: join(folder, "peers") }
   })
-  return child
-}
-
-function cpuOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve) => {
-    child.once("message", (micros) => resolve(Number(micros)))
-    child.send("cpu")
-  })
-}
-
-const cannon = createRequire(import.meta.url).resolve("autocannon/autocannon.js")
-
-async function measure(
-  child: ChildProcess,
-  port: number,
-  headers: string[],
-  forSeconds: number,
-): Promise<Measured> {
-  const before = await cpuOf(child)
-  const options = [
-    "-c",
-    String(connections),
-    "-d",
-    String(forSeconds),
-    "-j",
-    "-n",
-    ...headers.flatMap((line) => ["-H", line]),
+  bench.running.push(...peers.running.values())
+  const loadOf = new Map(scenarios.map(({ path, load }) => [path, load({ token })]))
+  const load = (path: string): Load => loadOf.get(path) as Load
+  const subjects: Subject[] = [
+    { name: "plain: bare @fastify/http-proxy", server: bare, load: load("plain") },
+    { name: "plain: bare undici", server: undici, load: load("plain") },
+    ...[...peers.running].flatMap(([name, server]) => [
+      { name: `plain: ${name}`, server, load: load("plain") },
+      { name: `key + limit + headers: ${name}`, server, load: load("limited") },
+    ]),
+    {
+      name: "10 KB JSON: bare @fastify/http-proxy",
+      server: bare,
+      load: { ...load("json"), paths: ["/plain/7"] },
+    },
+    ...scenarios
+      .filter(({ path }) => !skipped.has(path))
+      .map(({ name, path }) => ({ name: `${name}: gateway`, server: gateway, load: load(path) })),
   ]
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    cannon,
-    ...options,
-    `http://127.0.0.1:${port}/v1/orders/7`,
-  ])
-  const result = JSON.parse(stdout) as { "2xx": number; non2xx: number; errors: number; duration: number }
-  const requests = result["2xx"]
-  return {
-    requestsPerSecond: requests / result.duration,
-    cpuMicros: ((await cpuOf(child)) - before) / requests,
-    failed: result.non2xx + result.errors,
-  }
+  const found = await inTurn(bench, subjects)
+  for (const reason of peers.missing) row({ what: reason, value: "not measured" })
+  for (const { name } of subjects) rounds(name, roundsOf(found, name))
+  report(found, skipped)
+  await measureStreams(gateway)
 }
 
-async function bench(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"))
-  const token = await tokenOf(folder)
-  const backendPort = await freePort()
-  const [barePort, gatewayPort] = [await freePort(), await freePort()]
-  const children = [
-    await startRole("backend", { port: backendPort, backendPort, folder }),
-    await startRole("bare", { port: barePort, backendPort, folder }),
-    await startRole("gateway", { port: gatewayPort, backendPort, folder }),
-  ] as const
-  const headers = [`authorization=Bearer ${token}`, "ocp-apim-subscription-key=secret-key"]
-  const results: { bare: Measured; gateway: Measured }[] = []
-  try {
-    for (let round = -1; round < rounds; round += 1) {
-      const forSeconds = round < 0 ? 2 : seconds
-      const pair = {
-        bare: await measure(children[1], barePort, headers, forSeconds),
-        gateway: await measure(children[2], gatewayPort, headers, forSeconds),
-      }
-      console.error(JSON.stringify(pair))
-      if (round >= 0) results.push(pair)
+function report(found: Found, skipped: ReadonlyMap<string, string>): void {
+  for (const { name, path } of scenarios) {
+    const reason = skipped.get(path)
+    if (reason !== undefined) row({ what: name, value: "not measured", spread: reason })
+    else if (path !== "cel" && path !== "csharp")
+      against(found, name, path === "json" ? "10 KB JSON" : "plain")
+  }
+  if (skipped.has("csharp") || skipped.has("cel")) return
+  // What the request costs without them is taken off.
+  const cpu = (name: string) => roundsOf(found, name).map(({ cpuMicros }) => cpuMicros)
+  const plain = cpu("plain: gateway")
+  const cel = cpu(`${expressionCount} expressions in CEL: gateway`)
+  const csharp = cpu(`${expressionCount} expressions in C#: gateway`)
+  const ratios = cel.map((micros, at) => {
+    const without = plain[at] as number
+    return (micros - without) / ((csharp[at] as number) - without)
+  })
+  ratio("an expression in C# ÷ the same in CEL, by CPU time", ratios, 0.7)
+}
+
+/** A scenario against bare @fastify/http-proxy with the same requests and nothing else to do. */
+function against(found: Found, name: string, bareName: string): void {
+  const bare = roundsOf(found, `${bareName}: bare @fastify/http-proxy`)
+  const own = roundsOf(found, `${name}: gateway`)
+  const rates = own.map(({ perSecond }, at) => perSecond / (bare[at] as Round).perSecond)
+  const cpu = own.map(({ cpuMicros }, at) => (bare[at] as Round).cpuMicros / cpuMicros)
+  ratio(`${name} ÷ bare @fastify/http-proxy, throughput`, rates, bareBar)
+  ratio("  the same by CPU time", cpu, bareBar)
+}
+
+async function measureRoutes(bench: Bench): Promise<void> {
+  const { backend } = bench
+  const subjects: Subject[] = []
+  for (const count of routeCounts) {
+    const server = await bench.start("gateway", (port) =>
+      planOfRoutes(count, { port, backendPort: backend.port }),
+    )
+    subjects.push({ name: `${count} routes: gateway`, server, load: routesLoad(count) })
+  }
+  const found = await inTurn(bench, subjects)
+  for (const { name } of subjects) rounds(name, roundsOf(found, name))
+  const [few = [], many = []] = subjects.map(({ name }) => roundsOf(found, name))
+  const rates = many.map(({ perSecond }, at) => perSecond / (few[at] as Round).perSecond)
+  const cpu = many.map(({ cpuMicros }, at) => (few[at] as Round).cpuMicros / cpuMicros)
+  ratio("10,000 routes ÷ 10 routes, throughput", rates, 0.95)
+  ratio("  the same by CPU time", cpu, 0.95)
+}
+
+async function measureStreams(server: Running): Promise<void> {
+  const { download, upload } = await growthOfStreams(server)
+  for (const [what, grown] of [
+    ["to the client", download],
+    ["to the backend", upload],
+  ] as const)
+    row({
+      what: `1 GiB streamed ${what}, resident memory`,
+      value: `+ ${grown.toFixed(0)}`,
+      unit: "MiB",
+      bar: `≤ ${streamMebibytesMax}`,
+      ok: grown <= streamMebibytesMax,
+    })
+}
+
+type Found = ReadonlyMap<string, readonly Round[]>
+
+function roundsOf(found: Found, name: string): readonly Round[] {
+  const rounds = found.get(name)
+  if (rounds === undefined) throw new Error(`nothing was measured of ${name}`)
+  return rounds
+}
+
+/** All subjects once to warm up, then round by round, one after the other. */
+async function inTurn({ folder }: Bench, subjects: readonly Subject[]): Promise<Found> {
+  const found = new Map(subjects.map(({ name }) => [name, [] as Round[]]))
+  for (let at = -1; at < roundCount; at += 1)
+    for (const { name, server, load } of subjects) {
+      const round = await sendLoad(server, load, at < 0 ? warmSeconds : roundSeconds, folder)
+      if (round.failed > 0) throw new Error(`${name}: ${round.failed} requests failed`)
+      if (at >= 0) found.get(name)?.push(round)
     }
-  } finally {
-    for (const child of children) child.kill()
-    rmSync(folder, { recursive: true })
-  }
-  if (results.some(({ bare, gateway }) => bare.failed + gateway.failed > 0))
-    throw new Error("some requests failed")
-  report(results)
-}
-
-function report(results: readonly { bare: Measured; gateway: Measured }[]): void {
-  const throughput = results.map(({ bare, gateway }) => gateway.requestsPerSecond / bare.requestsPerSecond)
-  const cpu = results.map(({ bare, gateway }) => gateway.cpuMicros / bare.cpuMicros)
-  row(
-    "gateway, everything on ÷ bare @fastify/http-proxy, throughput",
-    throughput,
-    "≥ 1.2",
-    (value) => value >= 1.2,
-  )
-  row(
-    "gateway, everything on ÷ bare @fastify/http-proxy, CPU per request",
-    cpu,
-    "≤ 0.8",
-    (value) => value <= 0.8,
-  )
-  const micros = results.map(({ gateway }) => gateway.cpuMicros)
-  console.log(
-    JSON.stringify({
-      what: "gateway, everything on, CPU per request",
-      value: Math.round(median(micros)),
-      unit: "µs",
-      spread: spread(micros, 0),
-    }),
-  )
-}
-
-function row(what: string, values: number[], bar: string, good: (value: number) => boolean): void {
-  const value = Number(median(values).toFixed(2))
-  console.log(JSON.stringify({ what, value, unit: "×", spread: spread(values, 2), bar, ok: good(value) }))
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number
-}
-
-function spread(values: readonly number[], digits: number): string {
-  return `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`
+  for (const [name, all] of found)
+    console.error(`${name}: ${median(all.map(({ cpuMicros }) => cpuMicros)).toFixed(0)} µs`)
+  return found
 }
 
 const [role, settings] = process.argv.slice(2)
-if (role === undefined) await bench()
-else {
-  await roles[role]?.(JSON.parse(settings as string) as Settings)
-  process.on("message", (word) => {
-    if (word === "exit") process.exit()
-    const { user, system } = process.cpuUsage()
-    process.send?.(user + system)
-  })
-  process.send?.("ready")
-}
+if (role === undefined) await measure()
+else await play(role, JSON.parse(settings as string) as Settings)

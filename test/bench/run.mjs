@@ -1,6 +1,7 @@
 // `npm run bench [NAME…]`: builds the product and test/bench/*.bench.ts, runs each bench in a process of its own, one after the
 // other, and prints one table. A bench prints one JSON object per line on stdout, its talk on stderr:
 //   {"what": "…", "value": 1.4, "unit": "×", "spread": "1.3–1.5", "bar": "≥ 1.2", "ok": true}
+// Further fields become columns of their own.
 import { execFileSync, spawn } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { availableParallelism, cpus } from "node:os"
@@ -45,10 +46,11 @@ for (const name of names) {
 
 console.log(`\nNode ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model}`)
 console.table(
-  rows.map(({ what, value, unit = "", spread = "", bar = "", ok }) => ({
+  rows.map(({ what, value, unit = "", spread = "", bar = "", ok, ...more }) => ({
     what,
     value: `${value} ${unit}`.trim(),
     spread,
+    ...more,
     bar,
     ok: ok ?? "",
   })),
