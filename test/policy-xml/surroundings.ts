@@ -81,7 +81,7 @@ export class TestSurroundings implements Surroundings {
     return id
   }
 
-  compile({ code, form }: Code): Expression {
+  compile({ code, form }: Code): Expression | undefined {
     return {
       lang: "cel",
       text: form === "expression" ? code.text.trim() : `{${code.text.trim()}}`,

@@ -12,6 +12,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../../policy/ast.ts"
+import { compileCsharp } from "../../policy/csharp/compile-csharp.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../policy/site.ts"
 import type { Authentication, DocumentStep } from "../../policy/steps.ts"
 import { declaredAs } from "../../policy/values.ts"
@@ -200,12 +201,27 @@ export class PolicySurroundings implements Surroundings {
     )
   }
 
-  compile({ code, form }: Code): Expression | undefined {
-    const span = code.span(0, code.text.length)
+  compile({ code, form, section }: Code): Expression | undefined {
+    const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
+    const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
+      section,
+      namedValue: (name) => {
+        const named = this.named(name)
+        return named !== undefined && "constant" in named ? { text: named.constant } : named
+      },
+    })
+    if ("findings" in compiled) {
+      for (const { start, end, message, help } of compiled.findings)
+        this.report.add("SP7017", code.file.span(start, end), message, { help })
+      return undefined
+    }
+    const { constant } = compiled
+    if (typeof constant === "string") return { lang: "cel", text: JSON.stringify(constant), type: "string" }
+    if (typeof constant === "boolean") return { lang: "cel", text: String(constant), type: "bool" }
     return this.#refuse(
-      span,
-      `the ${form === "expression" ? "expression" : "statements"} can't be compiled`,
-      "Use text and named values.",
+      code.span(0, code.text.length),
+      "what this expression gives is not known when the plan is made",
+      "Use text and named values; plans of this version hold no C#.",
     )
   }
 

@@ -152,6 +152,9 @@ function setStatus(use: Use): Used[] | undefined {
 function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | undefined {
   const { pathParameters } = use.context.place
   const parts: TextPart[] = []
+  const [start] = value.parts
+  // Templates are often written without the slash they begin with.
+  if (typeof start === "string" && !start.startsWith("/")) parts.push("/")
   for (const part of value.parts) {
     if (typeof part !== "string") {
       parts.push(part)
@@ -169,14 +172,20 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
           "Use parameters of the operation's path, or an expression.",
         )
       }
-      if (found.index > at) parts.push(part.slice(at, found.index))
+      if (found.index > at) push(parts, part.slice(at, found.index))
       parts.push({ expression: { lang: "cel", text: `path.${name}`, type: "string" } })
       at = found.index + found[0].length
     }
-    if (at < part.length) parts.push(part.slice(at))
+    if (at < part.length) push(parts, part.slice(at))
   }
   const [first = ""] = parts
   return parts.length < 2 && typeof first === "string" ? first : { text: parts }
+}
+
+function push(parts: TextPart[], text: string): void {
+  const last = parts.at(-1)
+  if (typeof last === "string") parts[parts.length - 1] = last + text
+  else parts.push(text)
 }
 
 function rewrite(use: Use): Used[] | undefined {
@@ -184,8 +193,6 @@ function rewrite(use: Use): Used[] | undefined {
   const keepQuery = use.fixedFlag("copy-unmatched-params", true)
   if (value === undefined) return undefined
   const path = value.kind === "code" ? textOf(value, use.context.surroundings) : templateOf(use, value)
-  if (typeof path === "string" && !path.startsWith("/"))
-    return use.report("SP7009", value.span, `\`${shown(path)}\` is no path`, "A path begins with `/`.")
   const parts = { path, keepQuery }
   const raw = value.kind === "code" || value.parts.some((part) => typeof part !== "string")
   return complete(parts) ? use.step({ kind: "rewrite", ...parts, raw }) : undefined
