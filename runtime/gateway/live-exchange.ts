@@ -138,6 +138,10 @@ export class LiveExchange implements Exchange, BindingSource {
     if (intake.requestId !== undefined) this.id = intake.requestId
   }
 
+  get gatewayName(): string {
+    return this.generation.gatewayView.name
+  }
+
   get path(): string {
     return this.intake.path
   }

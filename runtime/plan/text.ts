@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { csharpProgram } from "./csharp.ts"
 
 /** Name of a declared thing (`orders_v1`, `acme-ci`). `__proto__` and its kin are refused by the binder and here. */
 export const name = z
@@ -6,13 +7,26 @@ export const name = z
   .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/)
   .refine((text) => !["__proto__", "constructor", "prototype"].includes(text), "is a reserved name")
 
-/** An expression. `type` is what the compiler found it to be (notation of runtime/expression/types.ts). */
-export const expression = z.strictObject({
+/** A CEL expression. `type` is what the compiler found it to be (notation of runtime/expression/types.ts). */
+const celExpression = z.strictObject({
   lang: z.literal("cel"),
   text: z.string().max(16_384),
   type: z.string(),
 })
+
+/** A C# expression of a policy document: the program it was compiled to. `text` is what its author wrote, for people; `type` in C#'s notation. */
+const csharpExpression = z.strictObject({
+  lang: z.literal("cs"),
+  text: z.string().max(16_384),
+  type: z.string().max(500),
+  program: csharpProgram,
+})
+
+/** An expression in either language of the configuration. */
+export const expression = z.discriminatedUnion("lang", [celExpression, csharpExpression])
 export type Expression = z.infer<typeof expression>
+/** An expression of a policy document. */
+export type CsharpExpression = z.infer<typeof csharpExpression>
 
 /** A value from outside, resolved by the runtime when it loads the plan; `file` is relative to the runtime's working folder and re-read when it changes. */
 export const reference = z.union([

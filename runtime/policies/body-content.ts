@@ -1,6 +1,7 @@
 import { toJson } from "../expression/compile.ts"
 import type { BodyContent } from "../plan/steps-content.ts"
 import { compileTemplate } from "../template/liquid.ts"
+import { csharpBytes } from "./csharp-value.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import { liquidVariables } from "./liquid-variables.ts"
@@ -21,7 +22,8 @@ export function compileContent(
   if ("liquid" in content) return compileLiquid(content.liquid, content.xsiNil ?? "blank", of, provision)
   if ("value" in content) {
     const value = compileValue(content.value, provision)
-    return (exchange) => bytesOf(value(exchange))
+    const bytes = content.value.lang === "cs" ? csharpBytes : bytesOf
+    return (exchange) => bytes(value(exchange))
   }
   const text = compileText(content.text, provision, anyText)
   const constant = text.constant === undefined ? undefined : Buffer.from(text.constant)

@@ -1,6 +1,7 @@
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
+import type { Route } from "../plan/resources.ts"
 import type { Problem } from "./answer.ts"
 import type { HeaderList } from "./header-list.ts"
 import type { Step } from "./policy.ts"
@@ -97,6 +98,9 @@ export interface Exchange {
   readonly scheme: string
   /** Milliseconds since the epoch when the request came. */
   readonly startedAtMs: number
+  /** The route that was matched. */
+  readonly route: { readonly plan: Route } | undefined
+  readonly gatewayName: string
   /** Parameters of the route's path, decoded. */
   readonly parameters: Readonly<Record<string, string>>
   /** Header of the request to the backend: the client's without hop-by-hop and forwarding fields, and what policies made of it. */

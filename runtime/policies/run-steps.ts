@@ -1,5 +1,6 @@
 import { ExpressionError } from "../expression/expression-error.ts"
 import { problem, Refused } from "./answer.ts"
+import { csharpFailure } from "./csharp-value.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outcome, Step } from "./policy.ts"
 
@@ -47,6 +48,8 @@ async function goOn(
  */
 export function failureOf(error: unknown, exchange: Exchange): Outcome {
   if (error instanceof Refused) return error.answer
+  const csharp = csharpFailure(error)
+  if (csharp !== undefined) return csharp
   if (error instanceof ExpressionError) {
     const ours = exchange.response !== undefined || error.reason === "cost"
     return problem(ours ? "internal-error" : "invalid-request", { cause: `expression: ${error.message}` })

@@ -1,8 +1,8 @@
-import { toJson, toText } from "../expression/compile.ts"
+import { toJson } from "../expression/compile.ts"
 import type { Text, TextPart } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Provision } from "./policy.ts"
-import { compileValue, type Value } from "./value.ts"
+import { compileTextValue, compileValue } from "./value.ts"
 
 /**
  * The grammar of the place a text goes to. `dynamic` checks or encodes each part that is evaluated per request, `whole` the joined result;
@@ -48,14 +48,14 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
   if (typeof part === "string") return part
   if ("value" in part) return provision.value(part.value)
   if ("secret" in part) return provision.secret(part.secret)
-  const value = compileValue(part.expression, provision)
-  if (part.as === "json-value") return (exchange) => JSON.stringify(toJson(value(exchange)))
-  if (part.as === "json-string") return (exchange) => JSON.stringify(toText(value(exchange))).slice(1, -1)
-  return plain(value, part.expression.text, grammar)
-}
-
-function plain(value: Value, source: string, grammar: TextGrammar): Part {
-  return (exchange) => grammar.dynamic(toText(value(exchange)), source, exchange)
+  const { expression } = part
+  if (part.as === "json-value") {
+    const value = compileValue(expression, provision)
+    return (exchange) => JSON.stringify(toJson(value(exchange)))
+  }
+  const text = compileTextValue(expression, provision)
+  if (part.as === "json-string") return (exchange) => JSON.stringify(text(exchange)).slice(1, -1)
+  return (exchange) => grammar.dynamic(text(exchange), expression.text, exchange)
 }
 
 function joined(parts: readonly Part[]): Part[] {

@@ -1,8 +1,9 @@
-import { compileExpression } from "../expression/compile.ts"
+import { compileExpression, toText } from "../expression/compile.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
 import type { Reference } from "../expression/finding.ts"
 import type { Count, Flag } from "../plan/steps-access.ts"
 import type { Expression } from "../plan/text.ts"
+import { compileCsharpValue, csharpText } from "./csharp-value.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "./exchange.ts"
 import type { Provision } from "./policy.ts"
 
@@ -11,10 +12,21 @@ export type Value = (exchange: Exchange) => unknown
 
 /** Compiles an expression of either language. The bodies it reads become needs of the step. */
 export function compileValue(expression: Expression, provision: Provision): Value {
+  if (expression.lang === "cs") return compileCsharpValue(expression, provision)
   const evaluate = compileExpression(expression.text, provision.environment(), {
     onReferences: (references) => provision.need(needsOf(references)),
   })
   return (exchange) => evaluate(exchange.bindings())
+}
+
+/** Compiles an expression whose value is written as text, each language in its own way. */
+export function compileTextValue(
+  expression: Expression,
+  provision: Provision,
+): (exchange: Exchange) => string {
+  const value = compileValue(expression, provision)
+  const write = expression.lang === "cs" ? csharpText : toText
+  return (exchange) => write(value(exchange))
 }
 
 /** Compiles a number. What an expression brings must be a whole number from 0 to 10^12. */

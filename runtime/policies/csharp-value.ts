@@ -1,0 +1,127 @@
+import { CsharpError, compileProgram } from "../csharp/compile.ts"
+import type { PolicyContext } from "../csharp/ports.ts"
+import { toText } from "../csharp/values.ts"
+import type { Route } from "../plan/resources.ts"
+import type { CsharpExpression } from "../plan/text.ts"
+import { type Problem, problem } from "./answer.ts"
+import { type CsharpSurroundings, csharpContext } from "./csharp-context.ts"
+import type { Exchange } from "./exchange.ts"
+import type { Provision } from "./policy.ts"
+import type { TraceLog } from "./ports.ts"
+
+/** Compiles an expression of a policy document. The bodies it reads become needs of the step. The function throws CsharpError. */
+export function compileCsharpValue(
+  { program }: CsharpExpression,
+  provision: Provision,
+): (exchange: Exchange) => unknown {
+  provision.need(program.needs)
+  const run = compileProgram(program)
+  const named = namedValues(program.body, provision)
+  const log = provision.traceLog()
+  return (exchange) => run(contextOf(exchange, named, log))
+}
+
+/** The text of a value as .NET's `ToString()` writes it. */
+export function csharpText(value: unknown): string {
+  return toText(value)
+}
+
+/** A value as a body: bytes as they are, null as none, everything else as its text. */
+export function csharpBytes(value: unknown): Buffer {
+  if (value === null || value === undefined) return Buffer.alloc(0)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  return Buffer.from(toText(value))
+}
+
+/** The failure of an expression as Azure API Management tells it; undefined for other errors. */
+export function csharpFailure(error: unknown): Problem | undefined {
+  if (!(error instanceof CsharpError)) return undefined
+  const cause = `policy expression: ${error.reason}: ${error.message}`
+  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause })
+}
+
+type NamedValues = ReadonlyMap<string, string>
+
+/** Looks up the named values and secrets a program reads, so that they are known to be there before any request. */
+function namedValues(body: unknown, provision: Provision): NamedValues {
+  const found = new Map<string, string>()
+  const walk = (node: unknown): void => {
+    if (Array.isArray(node)) node.forEach(walk)
+    else if (typeof node === "object" && node !== null) {
+      const { k, kind, name } = node as { k?: unknown; kind?: unknown; name?: unknown }
+      if (k === "named" && typeof name === "string")
+        found.set(`${kind} ${name}`, kind === "secret" ? provision.secret(name) : provision.value(name))
+      Object.values(node).forEach(walk)
+    }
+  }
+  walk(body)
+  return found
+}
+
+function contextOf(exchange: Exchange, named: NamedValues, log: TraceLog): PolicyContext {
+  const { route, subscriber, gatewayName } = exchange
+  const surroundings: CsharpSurroundings = {
+    api: route === undefined ? undefined : apiOf(route.plan),
+    operation: route === undefined ? undefined : operationOf(route.plan),
+    product: subscriber?.product === undefined ? undefined : productOf(subscriber.product),
+    deployment: {
+      region: "",
+      serviceId: gatewayName,
+      serviceName: gatewayName,
+      gatewayId: gatewayName,
+      certificates: noCertificates,
+    },
+    trace: (source, message) =>
+      log.write({
+        requestId: exchange.id,
+        source,
+        severity: "verbose",
+        message: message.slice(0, 4096),
+        metadata: {},
+      }),
+    namedValue: (kind, name) => {
+      const value = named.get(`${kind} ${name}`)
+      if (value === undefined) throw new Error(`there is no ${kind} \`${name}\``)
+      return value
+    },
+  }
+  return csharpContext(exchange, surroundings)
+}
+
+const noCertificates: ReadonlyMap<string, never> = new Map<string, never>()
+
+function apiOf({ api, version, stripPrefix }: Route): NonNullable<PolicyContext["api"]> {
+  return {
+    id: api,
+    name: api,
+    path: stripPrefix.replace(/^\//, ""),
+    protocols: ["http", "https"],
+    serviceUrl: undefined,
+    keyHeader: "Ocp-Apim-Subscription-Key",
+    keyQuery: "subscription-key",
+    revision: "1",
+    version: version ?? "",
+  }
+}
+
+function operationOf({
+  operation,
+  method,
+  path,
+  stripPrefix,
+}: Route): NonNullable<PolicyContext["operation"]> {
+  return { id: operation, name: operation, method, urlTemplate: path.slice(stripPrefix.length) || "/" }
+}
+
+function productOf(name: string): NonNullable<PolicyContext["product"]> {
+  return {
+    id: name,
+    name,
+    state: "Published",
+    approvalRequired: false,
+    subscriptionRequired: true,
+    subscriptionLimit: undefined,
+    groups: [],
+    apis: [],
+  }
+}
