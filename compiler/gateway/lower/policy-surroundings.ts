@@ -24,6 +24,9 @@ import type { Lowered, StepTable } from "./step.ts"
 import { urlProblemOf } from "./url.ts"
 import type { Values } from "./values.ts"
 
+/** Longest expression a plan takes. */
+const expressionMax = 16_384
+
 /** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
 export class PolicySurroundings implements Surroundings {
   readonly report: Report
@@ -218,11 +221,13 @@ export class PolicySurroundings implements Surroundings {
     const { constant } = compiled
     if (typeof constant === "string") return { lang: "cel", text: JSON.stringify(constant), type: "string" }
     if (typeof constant === "boolean") return { lang: "cel", text: String(constant), type: "bool" }
-    return this.#refuse(
-      code.span(0, code.text.length),
-      "what this expression gives is not known when the plan is made",
-      "Use text and named values; plans of this version hold no C#.",
-    )
+    if (code.text.length > expressionMax)
+      return this.#refuse(
+        code.span(0, code.text.length),
+        `the expression has more than ${expressionMax} characters`,
+        "Put a part of it in a variable, by a `set-variable` before.",
+      )
+    return { lang: "cs", text: code.text, type: compiled.type, program: compiled.program }
   }
 
   #refuse(span: Span, detail: string, help: string): undefined {
