@@ -1,24 +1,18 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
-import { printPath } from "../bind/path.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
 import { DescribedAuth } from "./described-auth.ts"
+import { Memo } from "./memo.ts"
 import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
+import { planRoute } from "./plan-route.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
 import { checkSize, stepsMax } from "./route-size.ts"
-import {
-  alwaysAnswers,
-  answersItself,
-  namesCaller,
-  nearestAuth,
-  runsInbound,
-  timeoutOfChain,
-} from "./route-statements.ts"
+import { alwaysAnswers, answersItself, namesCaller, nearestAuth, runsInbound } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
-import { declaredBy, idsOf, type Lowered, type LowerStep, type StepContext } from "./step.ts"
+import { declaredBy, type Lowered, type LowerStep, type StepContext } from "./step.ts"
 import { lowerCheck, lowerConcurrency, lowerCors, lowerIp } from "./steps/access.ts"
 import { authOf, lowerAuth } from "./steps/auth.ts"
 import { lowerCacheResponse } from "./steps/cache.ts"
@@ -28,7 +22,6 @@ import { lowerCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
 import { Validation } from "./validation.ts"
-import { websocketOf } from "./websocket.ts"
 
 /** A route of the plan with its steps as they are used, for `origins`. */
 export interface LoweredRoute {
@@ -65,10 +58,8 @@ export class RouteLowering {
   readonly #policies: Policies
   readonly #validation: Validation
   readonly #describedAuth: DescribedAuth
-  readonly #memo = new Map<string, unknown>()
+  readonly #memo = new Memo()
   readonly #contexts = new WeakMap<Place, StepContext>()
-  readonly #ids = new WeakMap<object, number>()
-  #nextId = 0
 
   constructor(
     shared: Shared,
@@ -134,25 +125,10 @@ export class RouteLowering {
     ]
     checkSize([steps, backend, outbound, onError], source, this.#shared.report)
     this.#policies.prove(source, auth, [...steps, ...backend])
-    const route: Route = {
-      api: source.api.name,
-      version: source.versionName,
-      operation: source.operationName,
-      method: source.method,
-      path: printPath(source.path),
-      ...(source.hosts === undefined ? {} : { hosts: [...source.hosts] }),
-      stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
-      timeoutMs: timeoutOfChain(chain, this.#timeoutMs),
-      ...websocketOf(chain),
-      sections: {
-        inbound: idsOf(steps),
-        backend: idsOf(backend),
-        outbound: idsOf(outbound),
-        onError: idsOf(onError),
-      },
-    }
+    const sections = { inbound: steps, backend, outbound, onError }
+    const route = planRoute(source, chain, sections, this.#timeoutMs)
     return {
-      lowered: { route, inbound: steps, backend, outbound, onError },
+      lowered: { route, ...sections },
       missing: {
         auth:
           ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
@@ -176,12 +152,14 @@ export class RouteLowering {
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
     const early = limits.filter(({ bound, product }) => product === undefined && isAnonymous(bound))
     const late = limits.filter((item) => !early.includes(item))
-    const authSteps = this.#once(`auth ${source.api.name} ${this.#keyOf(authItems)} ${place.key}`, () =>
-      lowerAuth(
-        authItems.map((item) => item.bound),
-        source.api.name,
-        this.#context(place),
-      ),
+    const authSteps = this.#memo.once(
+      `auth ${source.api.name} ${this.#memo.keyOf(authItems)} ${place.key}`,
+      () =>
+        lowerAuth(
+          authItems.map((item) => item.bound),
+          source.api.name,
+          this.#context(place),
+        ),
     )
     const checks = items.filter(({ bound }) => bound.row.keyword === "check")
     const knowing = checks.filter(({ bound }) => namesCaller(bound))
@@ -225,7 +203,7 @@ export class RouteLowering {
   #each(items: readonly Item[], keywords: readonly string[], place: Place, lower: LowerStep): Lowered[] {
     return items.flatMap(({ bound }) => {
       if (!keywords.includes(bound.row.keyword) || bound.broken) return []
-      return this.#once(`${bound.row.keyword} ${this.#idOf(bound)} ${place.key}`, () => {
+      return this.#memo.once(`${bound.row.keyword} ${this.#memo.idOf(bound)} ${place.key}`, () => {
         const lowered = lower(bound, this.#context(place))
         return lowered === undefined ? [] : [lowered]
       })
@@ -235,7 +213,7 @@ export class RouteLowering {
   #concurrency(items: readonly Item[], place: Place): Lowered[] {
     return items.flatMap(({ bound, scope }) => {
       if (bound.row.keyword !== "concurrency" || bound.broken) return []
-      const lowered = this.#once(`concurrency ${scope} ${this.#idOf(bound)} ${place.key}`, () =>
+      const lowered = this.#memo.once(`concurrency ${scope} ${this.#memo.idOf(bound)} ${place.key}`, () =>
         lowerConcurrency(bound, scope, this.#context(place)),
       )
       return lowered === undefined ? [] : [lowered]
@@ -246,14 +224,14 @@ export class RouteLowering {
   #cache(items: readonly Item[], place: Place): ReturnType<typeof lowerCacheResponse> {
     const nearest = items.findLast(({ bound }) => bound.row.keyword === "cache" && !bound.broken)
     if (nearest === undefined) return undefined
-    return this.#once(`cache ${this.#keyOf([nearest])} ${place.key}`, () =>
+    return this.#memo.once(`cache ${this.#memo.keyOf([nearest])} ${place.key}`, () =>
       lowerCacheResponse(nearest.bound, this.#context(place)),
     )
   }
 
   #auth(items: readonly Item[]): Auth {
     const { program, report } = this.#shared
-    return this.#once(`auth ${this.#keyOf(items)}`, () =>
+    return this.#memo.once(`auth ${this.#memo.keyOf(items)}`, () =>
       authOf(
         items.map((item) => item.bound),
         program,
@@ -265,7 +243,7 @@ export class RouteLowering {
   #limits(items: readonly Item[], { inbound: place, outbound: late }: SectionPlaces): Lowered[] {
     const counters = new Map<string, Item>()
     return items.flatMap((item) => {
-      const lowered = this.#once(`limit ${item.scope} ${this.#keyOf([item])} ${place.key}`, () =>
+      const lowered = this.#memo.once(`limit ${item.scope} ${this.#memo.keyOf([item])} ${place.key}`, () =>
         item.product === undefined
           ? lowerCounted(item, this.#context(place), late)
           : this.#productLimit(item, item.product, place, late),
@@ -316,7 +294,7 @@ export class RouteLowering {
   }
 
   #require(bound: Bound, place: Place): Lowered[] {
-    const lowered = this.#once(`require ${this.#keyOf([{ bound }])} ${place.key}`, () =>
+    const lowered = this.#memo.once(`require ${this.#memo.keyOf([{ bound }])} ${place.key}`, () =>
       lowerRequire(bound, this.#context(place)),
     )
     return lowered === undefined ? [] : [lowered]
@@ -339,7 +317,7 @@ export class RouteLowering {
 
   #block(block: BoundBlock | undefined, place: Place): readonly Lowered[] {
     if (block === undefined) return []
-    return this.#once(`block ${this.#idOf(block)} ${place.key}`, () => {
+    return this.#memo.once(`block ${this.#memo.idOf(block)} ${place.key}`, () => {
       const steps: Lowered[] = []
       for (const [index, bound] of block.statements.entries()) {
         const before = block.statements[index - 1]
@@ -359,7 +337,7 @@ export class RouteLowering {
 
   #statement(bound: Bound, place: Place): readonly Lowered[] {
     if (bound.broken) return []
-    return this.#once(`statement ${this.#idOf(bound)} ${place.key}`, () => {
+    return this.#memo.once(`statement ${this.#memo.idOf(bound)} ${place.key}`, () => {
       const lowered = stepLowerings[bound.row.keyword]?.(bound, this.#context(place))
       return lowered === undefined ? [] : [lowered]
     })
@@ -372,7 +350,7 @@ export class RouteLowering {
 
   #deprecation(source: RouteSource): Lowered[] {
     if (source.version === undefined) return []
-    return this.#once(`deprecation ${this.#idOf(source.version)}`, () => {
+    return this.#memo.once(`deprecation ${this.#memo.idOf(source.version)}`, () => {
       const lowered = lowerDeprecation(source, this.#shared)
       return lowered === undefined ? [] : [lowered]
     })
@@ -388,7 +366,7 @@ export class RouteLowering {
       const hashKey =
         key === undefined
           ? undefined
-          : this.#once(`hash ${name} ${place.key}`, () => this.#shared.texts.lower(key, place))
+          : this.#memo.once(`hash ${name} ${place.key}`, () => this.#shared.texts.lower(key, place))
       if (key !== undefined && hashKey === undefined) return "broken"
       const step = { kind: "forward" as const, backend: name, ...(hashKey === undefined ? {} : { hashKey }) }
       return this.#shared.steps.add(step, headSpan(statement.statement))
@@ -410,23 +388,5 @@ export class RouteLowering {
       this.#contexts.set(place, context)
     }
     return context
-  }
-
-  /** Statements of outer scopes are lowered once for all routes where they mean the same. */
-  #once<Result>(key: string, make: () => Result): Result {
-    if (!this.#memo.has(key)) this.#memo.set(key, make())
-    return this.#memo.get(key) as Result
-  }
-
-  #keyOf(items: readonly { readonly bound: Bound }[]): string {
-    return items.map((item) => this.#idOf(item.bound)).join(",")
-  }
-
-  #idOf(object: object): number {
-    const known = this.#ids.get(object)
-    if (known !== undefined) return known
-    this.#nextId += 1
-    this.#ids.set(object, this.#nextId)
-    return this.#nextId
   }
 }
