@@ -24,6 +24,7 @@ import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
 import { addStateMetric, processState } from "./process/process-state.ts"
 import { RefusalLog } from "./process/refusal-log.ts"
+import { RefusedRequests } from "./process/refused-requests.ts"
 import { RequestObserver } from "./process/request-observer.ts"
 import { seedStore } from "./process/seed-store.ts"
 import { servedBy } from "./process/served-plan.ts"
@@ -122,16 +123,11 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const stores = new PlanStores(engine, tupleWriter(database, engine))
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
+  const refused = new RefusedRequests((store, request) => stores.check(store, request))
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
   const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
-  const gateway = roles.includes("gateway")
-    ? makeGateway(
-        settings,
-        stores,
-        metering,
-        observers(new RequestObserver(metrics, requestLog, denials), metering.observer),
-      )
-    : undefined
+  const observer = observers(new RequestObserver(metrics, requestLog, denials), metering.observer, refused)
+  const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
     : undefined
@@ -154,7 +150,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     await database.close()
   }
   try {
-    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, metering }
+    const parts = { keeper, heartbeat, metrics, gateway, listeners, notReady, metering, refused }
     control = await openControl(settings, parts)
     if (gateway !== undefined) await metering.start()
     if (settings.plan === undefined) await keeper.start()

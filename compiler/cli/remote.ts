@@ -23,21 +23,24 @@ export interface Remote {
   request(method: string, path: string, body?: unknown): Promise<RemoteAnswer>
 }
 
-/** Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else what `sallyport dev` in this folder left. */
-export async function connect(io: Io): Promise<Remote> {
-  const { url, token } = await controlAddress(io)
+/** Finds address and token: `SALLYPORT_CONTROL_URL` and `SALLYPORT_CONTROL_TOKEN`, else what `sallyport dev` in this folder left. `at` goes before the first. */
+export async function connect(io: Io, at?: string): Promise<Remote> {
+  const { url, token } = await controlAddress(io, at)
   return remoteAt(url, token)
 }
 
 /** Where the control API is, as `connect` finds it; the URL does not end in `/`. */
-export async function controlAddress(io: Io): Promise<{ readonly url: string; readonly token: string }> {
-  const url = (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault).replace(
-    /\/$/,
-    "",
-  )
+export async function controlAddress(
+  io: Io,
+  at?: string,
+): Promise<{ readonly url: string; readonly token: string }> {
+  const url = (
+    at ??
+    (io.env["SALLYPORT_CONTROL_URL"] || traceOfDev(io)?.control || controlUrlDefault)
+  ).replace(/\/$/, "")
   if (!/^https?:\/\/[^\s]+$/.test(url) || !URL.canParse(url)) {
     throw new CliError(
-      `SALLYPORT_CONTROL_URL is not an http(s) URL: ${url}`,
+      `${at === undefined ? "SALLYPORT_CONTROL_URL" : "--url"} is not an http(s) URL: ${url}`,
       `Set it like ${controlUrlDefault}.`,
     )
   }

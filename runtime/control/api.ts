@@ -65,11 +65,30 @@ export const processStatus = z.strictObject({
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 
-/** Answer of `GET /v1/status`. `serial` is the newest plan in the database; `warnings` are things that do not stop service, e.g. an issuer that is away. */
+/** A target of a backend as the process that was asked sees it. `outstanding`: requests sent to it that are not over. */
+const targetStatus = z.strictObject({
+  origin: z.string(),
+  health: z.enum(["up", "down", "unknown"]),
+  breaker: z.enum(["closed", "open", "half-open", "none"]),
+  outstanding: z.number().int(),
+})
+
+/** What passes through the process that was asked: requests in work, WebSockets that are open, and its targets by backend. */
+const trafficStatus = z.strictObject({
+  requests: z.number().int(),
+  tunnels: z.number().int(),
+  backends: z.record(z.string(), z.array(targetStatus)),
+})
+
+/**
+ * Answer of `GET /v1/status`. `serial` is the newest plan in the database; `warnings` are things that do not stop service, e.g. an issuer that is away. `traffic` is null
+ * where the process that was asked serves no requests.
+ */
 export const statusAnswer = z.strictObject({
   serial: z.number().int().nullable(),
   processes: z.array(processStatus),
   warnings: z.array(z.string()),
+  traffic: trafficStatus.nullable(),
 })
 export type StatusAnswer = z.infer<typeof statusAnswer>
 

@@ -1,5 +1,7 @@
+import type { RequestExplanation, RequestQuestion } from "../gateway/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
+import type { RefusalAnswer } from "./explain-api.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
 import type { UsageDesk } from "./usage-desk.ts"
 
@@ -34,6 +36,10 @@ export interface ControlPorts {
   readonly subscriptions: SubscriptionDesk
   /** Where usage is asked for. */
   readonly usage: UsageDesk
+  /** What the running plan would do with a request; undefined: this process serves none. */
+  explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
+  /** Why a request was refused, by its id; undefined: it is not remembered here. */
+  refusal(id: string): Promise<RefusalAnswer | undefined>
   /** The metrics page. */
   metrics(): string
   /** The engine listener that `/authz/*` is carried to; undefined when there is none. */

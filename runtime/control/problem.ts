@@ -15,6 +15,7 @@ const titles = {
   "plan-stale": [412, "Plan is stale"],
   unavailable: [503, "Database unavailable"],
   "no-engine": [503, "No engine to ask"],
+  "no-gateway": [503, "No gateway to ask"],
   internal: [500, "Internal error"],
 } as const
 

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
+import { addExplainRoutes } from "./explain.ts"
 import { addHealthRoutes } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, Unavailable } from "./ports.ts"
@@ -47,6 +48,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   addPlanRoutes(app, ports)
   addSubscriptionRoutes(app, ports.subscriptions)
   addUsageRoutes(app, ports.usage)
+  addExplainRoutes(app, ports)
   await addEngineProxy(app, ports)
   await app.listen({ host: settings.listen.host, port: settings.listen.port })
   const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }

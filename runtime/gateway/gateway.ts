@@ -13,6 +13,7 @@ import type { QuotaCounters } from "../policies/quotas.ts"
 import { Pools } from "./backends.ts"
 import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
+import { explainRequest } from "./explain-request.ts"
 import { FileWatch } from "./file-watch.ts"
 import { type Handle, Listener, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
@@ -21,6 +22,7 @@ import { UndiciOutgoing } from "./outgoing.ts"
 import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
+import type { RequestExplanation, RequestQuestion } from "./request-explanation.ts"
 import type { GatewayDependencies, KeyEntry } from "./resources.ts"
 import type { TargetState } from "./target.ts"
 import { Tunnels } from "./tunnels.ts"
@@ -97,6 +99,8 @@ export interface Gateway {
   /** Where it listens, as `host:port`. */
   addresses(): readonly string[]
   state(): GatewayState
+  /** What the plan in use would do with a request, and why: nothing is sent, written or counted. Undefined: no plan is in use. */
+  explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Takes no new connections, lets requests end, cuts off what is left after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
@@ -189,6 +193,21 @@ class RunningGateway implements Gateway {
       backends: Object.fromEntries(
         [...(this.#current?.resources.backends ?? [])].map(([name, { value }]) => [name, value.states()]),
       ),
+    }
+  }
+
+  async explain(question: RequestQuestion): Promise<RequestExplanation | undefined> {
+    const current = this.#current
+    if (current === undefined) return undefined
+    const { generation, resources, steps } = current
+    generation.enter()
+    try {
+      const { dependencies } = steps
+      return await explainRequest(question, {
+        ...{ generation, resources, dependencies, waiting: this.#context, live: true },
+      })
+    } finally {
+      generation.leave()
     }
   }
 

@@ -2,6 +2,7 @@ import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
 import type { TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./problem.ts"
+import type { Answerer } from "./request-explanation.ts"
 
 /** What there is to say about a request when it is over. Nothing in it is a credential. */
 export interface Finished {
@@ -35,6 +36,8 @@ export interface Finished {
   readonly bytesReceived: number
   readonly bytesSent: number
   readonly decision: Decision | undefined
+  /** The step that answered instead of a backend, and where it stands. */
+  readonly answeredBy: Answerer | undefined
   readonly traceparent: string | undefined
   /** The client left, or the answer was cut short, before its end. */
   readonly aborted: boolean
@@ -76,6 +79,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     bytesReceived: 0,
     bytesSent: 0,
     decision: undefined,
+    answeredBy: undefined,
     traceparent: undefined,
     aborted: false,
     retried: false,

@@ -5,6 +5,7 @@ import type { ExchangeError } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
+import { answererOf } from "./answered-by.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import { takeIn } from "./intake.ts"
@@ -348,6 +349,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     bytesReceived: exchange.bytesReceived,
     bytesSent: exchange.bytesSent,
     decision: exchange.decision,
+    answeredBy: answererOf(exchange.generation.plan, route, exchange.answeredBy),
     traceparent: exchange.intake.traceparent,
     aborted,
     retried: exchange.retried,

@@ -163,7 +163,7 @@ const guards: ReadonlySet<string> = new Set([
 ])
 
 /** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */
-function protectionOf(plan: Plan, ids: readonly StepId[]): string {
+export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
   const found: string[] = []
   for (const id of ids) {
     const step = plan.plan.steps[id]

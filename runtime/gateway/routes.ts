@@ -145,7 +145,7 @@ class Walk<R extends Matchable> {
     const segment = this.segments[depth]
     if (segment === undefined || at.folded.size === 0) return false
     const exact = at.literals.get(segment)
-    for (const alike of at.folded.get(fold(segment)) ?? []) {
+    for (const alike of at.folded.get(foldedSegment(segment)) ?? []) {
       if (alike === exact) {
         if (this.#lookAlike(alike, depth + 1, protection)) return true
       } else if (alike.protections.size > 1 || !alike.protections.has(protection)) return true
@@ -189,7 +189,7 @@ function literal<R>(parent: Node<R>, segment: string): Node<R> {
   if (child === undefined) {
     child = node()
     parent.literals.set(segment, child)
-    const folded = fold(segment)
+    const folded = foldedSegment(segment)
     parent.folded.set(folded, [...(parent.folded.get(folded) ?? []), child])
   }
   return child
@@ -207,7 +207,7 @@ function canonicalLiteral(segment: string, path: string): string {
 }
 
 /** Lower case of the decoded text; NFKC makes full-width and other compatibility forms of a letter that letter. */
-function fold(segment: string): string {
+export function foldedSegment(segment: string): string {
   if (/^[a-z0-9._~-]*$/.test(segment)) return segment
   return decodeSegment(segment).normalize("NFKC").toUpperCase().toLowerCase()
 }

@@ -31,6 +31,7 @@ export class StepTable {
   readonly body: PlanBody
   readonly resources: Resources
   readonly dependencies: GatewayDependencies
+  readonly #policies: typeof policies
   #previous: ReadonlyMap<StepId, Made> | undefined
   readonly #made = new Map<StepId, Made>()
   /** How many steps were taken over. */
@@ -41,7 +42,9 @@ export class StepTable {
     resources: Resources,
     dependencies: GatewayDependencies,
     previous: StepTable | undefined,
+    table: typeof policies = policies,
   ) {
+    this.#policies = table
     this.body = body
     this.resources = resources
     this.dependencies = dependencies
@@ -78,8 +81,11 @@ export class StepTable {
   #make(id: StepId): Made {
     const plan = this.planOf(id)
     const recorder = new Recorder(this)
-    const run = (policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
-    return { step: Object.assign(withBodies(run, recorder.needs), { kind: plan.kind }), uses: recorder.uses }
+    const run = (this.#policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
+    return {
+      step: Object.assign(withBodies(run, recorder.needs), { id, kind: plan.kind }),
+      uses: recorder.uses,
+    }
   }
 }
 

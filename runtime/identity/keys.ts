@@ -13,14 +13,19 @@ export interface Subscriber {
 
 /** Finds the subscription of a key: who it is, or why one that is known does not count, for the log. */
 export interface KeyTable {
-  find(key: string): Subscriber | string | undefined
+  /** `look`: nobody used the key, it is only asked about. */
+  find(key: string, look?: boolean): Subscriber | string | undefined
   /** False: not all keys are known yet, and of one that is not found nothing can be said. */
   readonly complete: boolean
 }
 
 /** Keys that were issued at run time, and may change at any moment. `find` takes the SHA-256 of a key, a character a byte. */
 export interface IssuedKeys {
-  find(digest: string): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined
+  /** `look`: nobody used the key, it is only asked about. */
+  find(
+    digest: string,
+    look?: boolean,
+  ): { readonly digest: Buffer; readonly owner: Subscriber | string } | undefined
   readonly complete: boolean
 }
 
@@ -63,10 +68,10 @@ export function createKeyTable(
     subscriptionWords,
   )
   return {
-    find(key) {
+    find(key, look) {
       if (!isPossible(key)) return undefined
       const digest = digestOf(key)
-      const found = table.get(digest) ?? issued.find(digest)
+      const found = table.get(digest) ?? issued.find(digest, look)
       return found !== undefined && isSame(found.digest, digest) ? found.owner : undefined
     },
     get complete() {

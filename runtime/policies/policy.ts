@@ -20,6 +20,8 @@ export type Run = (exchange: Exchange) => Outcome | Promise<Outcome>
 
 /** A provisioned step. */
 export interface Step extends Run {
+  /** Its id in the plan. */
+  readonly id: StepId
   /** The kind of its plan, for logs, metrics and on-error sections. */
   readonly kind: StepKind
 }

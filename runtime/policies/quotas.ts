@@ -15,6 +15,14 @@ export type QuotaAnswer =
 export interface QuotaCounters {
   /** Uses `calls` if there are so many left; 0 only looks. Calls of plans without `callsMax` are not counted. */
   take(terms: QuotaTerms, key: string, anchorMs: number, calls: number): QuotaAnswer | Promise<QuotaAnswer>
+  /** What was used in the period; undefined: nobody can say. Nothing is used up by it. Absent: nobody ever can. */
+  look?(
+    terms: QuotaTerms,
+    key: string,
+    anchorMs: number,
+  ): Promise<
+    { readonly calls: number; readonly bytes: number; readonly resetSeconds: number | null } | undefined
+  >
   /** Counts what was used already, whether it was left or not. */
   add(
     terms: QuotaTerms,

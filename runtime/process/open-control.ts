@@ -11,6 +11,7 @@ import type { EngineListeners } from "./engine-listeners.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
 import { issuerReasons } from "./process-state.ts"
+import type { RefusedRequests } from "./refused-requests.ts"
 import { StartError } from "./start-error.ts"
 
 /** The parts of the process that operators ask about. */
@@ -21,6 +22,7 @@ export interface ControlParts {
   readonly gateway: Gateway | undefined
   readonly listeners: EngineListeners | undefined
   readonly notReady: () => Promise<readonly string[]>
+  readonly refused: RefusedRequests
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
 
@@ -49,6 +51,8 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
         notReady: parts.notReady,
         subscriptions: parts.metering.subscriptionDesk,
         usage: parts.metering.usageDesk,
+        explain: async (question) => parts.gateway?.explain(question),
+        refusal: (id) => parts.refused.find(id),
         metrics: () => parts.metrics.render(),
         engine: () => parts.listeners?.door(),
         status: () => statusOf(parts),
@@ -62,15 +66,24 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
 /** Without the database this process can speak for itself alone: that is when operators ask. */
 async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   const { heartbeat, keeper } = parts
+  const traffic = trafficOf(parts.gateway)
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    return { serial: newest?.serial ?? null, processes, warnings: issuerReasons(parts) }
+    return { serial: newest?.serial ?? null, processes, warnings: issuerReasons(parts), traffic }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
     const away = `the database does not answer: only the process that was asked is shown (${error.message})`
-    return { serial: null, processes: [heartbeat.own()], warnings: [away, ...issuerReasons(parts)] }
+    const warnings = [away, ...issuerReasons(parts)]
+    return { serial: null, processes: [heartbeat.own()], warnings, traffic }
   }
+}
+
+function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
+  if (gateway === undefined) return null
+  const { running, tunnels, backends } = gateway.state()
+  const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
+  return { requests: running, tunnels, backends: Object.fromEntries(targets) }
 }
 
 function startErrorOf(error: unknown, { host, port }: Address): unknown {

@@ -100,6 +100,25 @@ export class Quotas {
     entry.owedBytes += bytes
   }
 
+  /** What all processes used in the period, what was reserved and not used left out; undefined: the database is away. */
+  async look(
+    terms: Terms,
+    key: string,
+    anchorMs: number,
+  ): Promise<
+    { readonly calls: number; readonly bytes: number; readonly resetSeconds: number | null } | undefined
+  > {
+    const entry = this.#entry(terms, key, anchorMs)
+    await entry.asking
+    if ((await this.#write(entry, 0, 0, undefined)) === undefined) return undefined
+    const { endsMs } = entry.period
+    return {
+      calls: entry.calls - entry.granted + entry.owedCalls,
+      bytes: entry.bytes + entry.owedBytes,
+      resetSeconds: endsMs === null ? null : Math.ceil((endsMs - this.#now()) / 1_000),
+    }
+  }
+
   /** Writes what was used, and gives back what nobody uses. Does not reject. */
   async flush(): Promise<void> {
     for (const [id, entry] of this.#entries) {

@@ -127,11 +127,18 @@ describe("history, status, rollback", () => {
         },
       ],
       warnings: ["issuer acme: does not answer"],
+      traffic: {
+        requests: 2,
+        tunnels: 1,
+        backends: { orders: [{ origin: "http://o:1", health: "up", breaker: "open", outstanding: 2 }] },
+      },
     }
     const control = await fakeControl({ "GET /v1/status": { json: status } })
     const { code, out } = await run({ cwd: "/", env: control.env }, "status")
     expect(code).toBe(0)
     expect(out).toMatch(/^The newest plan is serial 3\.\n/)
+    expect(out).toContain("The process asked has 2 requests in work and 1 WebSockets open.\n")
+    expect(out).toMatch(/orders +http:\/\/o:1 +up +open +2\n/)
     expect(out).toMatch(/h:11 .* 3 +up to date\n/)
     expect(out).toMatch(/h:12 +authz,control .* 2 +behind\n/)
     expect(out).toMatch(/h:13 .* - +error: plan 3: the variable A is not set\n/)

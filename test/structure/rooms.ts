@@ -240,6 +240,8 @@ export const rooms: readonly Room[] = [
       "load-error",
       "observer",
       "references",
+      "explain-offline",
+      "request-explanation",
       "resources",
     ],
     may: [
@@ -280,6 +282,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/control",
     doors: [
       "api",
+      "explain-api",
       "plan-keeper",
       "ports",
       "server",
@@ -321,6 +324,7 @@ export const rooms: readonly Room[] = [
       "plan-stores",
       "process-state",
       "refusal-log",
+      "refused-requests",
       "request-observer",
       "seed-store",
       "served-plan",
@@ -440,7 +444,11 @@ export const rooms: readonly Room[] = [
     packages: ["chevrotain"],
     builtins: ["node:net"],
   },
-  { path: "compiler/diff", doors: ["change", "compare-plans"], may: ["runtime/plan", "runtime/model"] },
+  {
+    path: "compiler/diff",
+    doors: ["change", "compare-plans", "step-words"],
+    may: ["runtime/plan", "runtime/model"],
+  },
   {
     path: "compiler/render",
     doors: ["changes", "diagnostics", "explain", "json", "text", "width"],

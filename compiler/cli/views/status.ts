@@ -15,7 +15,22 @@ export function statusText(status: StatusAnswer): string {
       stateOf(process, status.serial),
     ]),
   )
-  return newest + processes + status.warnings.map((warning) => `warning: ${warning}\n`).join("")
+  const warnings = status.warnings.map((warning) => `warning: ${warning}\n`).join("")
+  return newest + processes + trafficText(status.traffic) + warnings
+}
+
+/** What passes through the process that was asked. */
+function trafficText(traffic: StatusAnswer["traffic"]): string {
+  if (traffic === null) return ""
+  const { requests, tunnels, backends } = traffic
+  const rows = Object.entries(backends).flatMap(([name, targets]) =>
+    targets.map(({ origin, health, breaker, outstanding }) => [
+      ...[name, origin, health, breaker === "none" ? "-" : breaker, String(outstanding)],
+    ]),
+  )
+  const targets =
+    rows.length === 0 ? "" : table(["BACKEND", "TARGET", "HEALTH", "BREAKER", "OUTSTANDING"], rows)
+  return `The process asked has ${requests} requests in work and ${tunnels} WebSockets open.\n${targets}`
 }
 
 function stateOf(process: ProcessStatus, newest: number | null): string {

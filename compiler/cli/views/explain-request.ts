@@ -1,0 +1,165 @@
+import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/explain-api.ts"
+import type { ExplainedStep, StepState, Verdict } from "../../../runtime/gateway/request-explanation.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { StepWords } from "../../diff/step-words.ts"
+
+const marks: Readonly<Record<StepState, string>> = {
+  passed: "ok  ",
+  answered: "STOP",
+  unknown: "?   ",
+  "not-reached": "-   ",
+  shown: "    ",
+}
+
+/** A request as a tree: its route and those that lost, its steps with what they did, and how it ends. */
+export function requestText(answer: ExplainRequestAnswer): string {
+  const { request, route, why, lost, sections, verdict, trouble, live } = answer
+  const lines = [
+    `${request.method} ${request.path} on ${request.host} from ${request.ip}${live ? "" : " (by the plan alone: no process was asked)"}`,
+    route === null ? `no route: ${why}` : `route ${route.key}${placed(route.place)}: ${why}`,
+    ...(route === null ? [] : routeLines(route)),
+    ...lost.map(
+      ({ route: key, place, loss, why: reason }) => `  not ${key}${placed(place)} (${loss}): ${reason}`,
+    ),
+    ...sections.flatMap(({ name, steps }) => [name, ...steps.flatMap((step) => stepLines(step, 1))]),
+    ...trouble.map((each) => `note: ${each}`),
+    ...(verdict === null ? ["How it ends is not known here."] : verdictLines(verdict)),
+  ]
+  return lines.map((line) => `${line}\n`).join("")
+}
+
+function routeLines({
+  api,
+  version,
+  operation,
+  parameters,
+}: NonNullable<ExplainRequestAnswer["route"]>): string[] {
+  const of = `  api ${api}${version === null ? "" : ` ${version}`}, operation ${operation}`
+  const values = Object.entries(parameters).map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
+  return [values.length === 0 ? of : `${of}, ${values.join(", ")}`]
+}
+
+function stepLines(each: ExplainedStep, depth: number): string[] {
+  const { state, place, notes, limit, quota, proof, inside } = each
+  const indent = "  ".repeat(depth)
+  const below = `${indent}       `
+  return [
+    `${indent}${marks[state]} ${wordsOf(each)}${placed(place)}`,
+    ...(limit === undefined ? [] : [`${below}${limitWords(limit)}`]),
+    ...(quota === undefined ? [] : [`${below}${quotaWords(quota)}`]),
+    ...proofLines(proof).map((line) => `${below}${line}`),
+    ...notes.map((note) => `${below}${note}`),
+    ...inside.flatMap(({ place: name, steps }) => insideLines(name, steps, depth)),
+  ]
+}
+
+function insideLines(name: string, steps: readonly ExplainedStep[], depth: number): string[] {
+  if (steps.length === 0) return []
+  const lines = steps.flatMap((step) => stepLines(step, depth + 2))
+  return name === "steps" || name === "matched"
+    ? lines
+    : [`${"  ".repeat(depth + 1)}${name === "otherwise" ? "else" : name}`, ...lines]
+}
+
+const nothing = { steps: {}, backends: {}, authz: null } as unknown as PlanBody
+const wordsMax = 100
+
+/** Words of gateway.conf, without the steps inside: they have lines of their own. */
+function wordsOf({ step }: ExplainedStep): string {
+  if (step.kind === "any-of") return "any of"
+  const text = new StepWords(nothing)
+    .ofStep(step)
+    .replace(/\s+/g, " ")
+    .replace(/ ?\{ *\}$/, "")
+  if (text === "") return step.kind
+  return text.length <= wordsMax ? text : `${text.slice(0, wordsMax - 1)}…`
+}
+
+function limitWords({ key, callsMax, remaining, resetSeconds }: NonNullable<ExplainedStep["limit"]>): string {
+  if (remaining === undefined) return `counts by ${key}`
+  const back = remaining < callsMax && resetSeconds !== undefined ? `, the next in ${resetSeconds} s` : ""
+  return `${remaining} of ${callsMax} left for ${key}${back}`
+}
+
+function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
+  const { key, callsMax, bytesMax, calls, bytes, resetSeconds } = quota
+  if (calls === undefined) return `counts by ${key}`
+  const used = [
+    ...(callsMax === undefined ? [] : [`${calls} of ${callsMax} calls`]),
+    ...(bytesMax === undefined ? [] : [`${bytes} of ${bytesMax} bytes`]),
+  ]
+  const again = typeof resetSeconds === "number" ? `, filled again in ${resetSeconds} s` : ""
+  return `${used.join(" and ")} used by ${key}${again}`
+}
+
+function proofLines(proof: ExplainedStep["proof"]): string[] {
+  if (proof === undefined) return []
+  const { user, relation, object, allowed, revision, text } = proof
+  if (allowed === undefined) return [`asks: ${user} ${relation} ${object}?`]
+  const lines = text?.trimEnd().split("\n") ?? [
+    `${allowed ? "allowed" : "denied"}: ${user} ${relation} ${object}`,
+  ]
+  return [...lines, `at revision ${revision}`]
+}
+
+function verdictLines(verdict: Verdict): string[] {
+  const assuming = verdict.assuming.map((each) => `  if ${each}`)
+  if (verdict.kind === "forwarded") {
+    const { backend, method, path, targets } = verdict
+    const states = targets.map(
+      ({ origin, health, breaker, outstanding }) =>
+        `  ${origin}: health ${health}, breaker ${breaker}, ${outstanding} outstanding`,
+    )
+    return [
+      `It goes to backend ${backend} as ${method} ${path}; what that answers is not known.`,
+      ...states,
+      ...assuming,
+    ]
+  }
+  const { status, problem, by, cause } = verdict
+  const who = by === undefined ? "the gateway" : `${by.kind}${placed(by.place)}`
+  const what = problem === undefined ? String(status) : `${status} ${problem}`
+  return [
+    `The answer is ${what}, by ${who}${cause === undefined ? "." : `: ${firstLine(cause)}`}`,
+    ...assuming,
+  ]
+}
+
+/** Why a request was refused. */
+export function refusalText({ refusal, proof }: RefusalAnswer): string {
+  const { id, at, method, path, status, problem, cause, answeredBy, decision } = refusal
+  const who = answeredBy === undefined ? "the gateway" : `${answeredBy.kind}${placed(answeredBy.place)}`
+  const fields = (
+    ["route", "api", "version", "operation", "user", "subscription", "product", "backend"] as const
+  )
+    .filter((name) => refusal[name] !== undefined)
+    .map((name) => `  ${name}: ${refusal[name]}`)
+  const lines = [
+    `${method} ${path} at ${at} (${id})`,
+    `${status}${problem === undefined ? "" : ` ${problem}`}, by ${who}${cause === undefined ? "" : `: ${firstLine(cause)}`}`,
+    ...fields,
+    ...(decision === undefined
+      ? []
+      : [`  asked: ${decision.user} ${decision.relation} ${decision.object} in ${decision.store}`]),
+    ...(proof === undefined
+      ? []
+      : [
+          proof.atRefusal
+            ? `At revision ${proof.revision}, as it was asked then:`
+            : `As it is now, at revision ${proof.revision} (what was then is gone):`,
+          ...proof.text
+            .trimEnd()
+            .split("\n")
+            .map((line) => `  ${line}`),
+        ]),
+  ]
+  return lines.map((line) => `${line}\n`).join("")
+}
+
+function placed(place: string): string {
+  return place === "" ? "" : ` (${place})`
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? ""
+}

@@ -1,0 +1,280 @@
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import type { Plan } from "../plan/plan.ts"
+import type { Step as StepPlan } from "../plan/steps.ts"
+import type { CredentialSource } from "../plan/steps-access.ts"
+import { type Problem, problem } from "../policies/answer.ts"
+import type { Exchange } from "../policies/exchange.ts"
+import { HeaderList } from "../policies/header-list.ts"
+import type { Outcome } from "../policies/policy.ts"
+import { runSteps } from "../policies/run-steps.ts"
+import type { Waiting } from "./answer-body.ts"
+import { Backend } from "./backends.ts"
+import {
+  assumedCredential,
+  assumingKeys,
+  assumingVerifier,
+  explainingAuthorizer,
+  lookingLimiter,
+  lookingQuotas,
+} from "./effectless.ts"
+import type { Generation, LiveRoute } from "./generation.ts"
+import { Held } from "./held.ts"
+import { takeIn } from "./intake.ts"
+import { LiveExchange } from "./live-exchange.ts"
+import { lostRoutes, whyMatched } from "./lost-routes.ts"
+import { problemStatus } from "./problem.ts"
+import { isSent, Rehearsal } from "./rehearsal.ts"
+import type {
+  Answerer,
+  ExplainedStep,
+  RequestExplanation,
+  RequestQuestion,
+  Verdict,
+} from "./request-explanation.ts"
+import type { GatewayDependencies, Resources } from "./resources.ts"
+import { StepTable } from "./step-table.ts"
+import { type SectionName, type StepUse, sectionNames, type Unfolded, unfold } from "./unfold.ts"
+import { pathOf } from "./upstream-path.ts"
+
+/** What a request is explained with: a generation and what its steps use. */
+export interface Ready {
+  readonly generation: Generation
+  readonly resources: Resources
+  readonly dependencies: GatewayDependencies
+  readonly waiting: Waiting
+  /** False: the text alone is asked. Counts, tuples and issued keys are not known then. */
+  readonly live: boolean
+  /** Told which rehearsal runs, for what was made before it. */
+  readonly onRehearsal?: (rehearsal: Rehearsal) => void
+}
+
+/** Explains a request as the generation would serve it; nothing is sent, written or counted. */
+export async function explainRequest(question: RequestQuestion, ready: Ready): Promise<RequestExplanation> {
+  const { generation, live } = ready
+  const exchange = exchangeOf(question, ready)
+  const intake = takeIn(exchange.request, question.target, generation.rules)
+  if ("kind" in intake) return refusedAtOnce(question, live, intake)
+  exchange.take(intake)
+  const match = generation.routes.find(exchange.method, intake.path, intake.authority)
+  const asked = { method: exchange.method, path: intake.path, authority: intake.authority }
+  const key = match.kind === "found" ? match.route.key : undefined
+  const lost = lostRoutes(generation.plan, asked, key)
+  const request = { method: asked.method, path: asked.path, host: asked.authority, ip: intake.ip }
+  const base = { request, live, lost, why: whyMatched(match, lost), trouble: [] }
+  if (match.kind !== "found") {
+    const found = problem(match.kind === "none" ? "not-found" : "method-not-allowed")
+    return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
+  }
+  exchange.route = match.route
+  exchange.parameters = match.parameters
+  const unfolded = unfold(generation.plan, match.route.key, match.route.plan)
+  const verdict = await rehearse(question, ready, exchange, unfolded)
+  return {
+    ...base,
+    route: routeOf(generation.plan, match.route, match.parameters),
+    sections: shownSections(unfolded),
+    verdict,
+  }
+}
+
+/** Sections and their steps as they are told. */
+export function shownSections({ sections }: Unfolded): RequestExplanation["sections"] {
+  return sectionNames
+    .filter((name) => sections[name].length > 0)
+    .map((name) => ({ name: name === "onError" ? "on-error" : name, steps: sections[name].map(shownStep) }))
+}
+
+function shownStep({ at, place, state, step, notes, limit, quota, proof, inside }: StepUse): ExplainedStep {
+  const lists = Object.fromEntries(inside.map((each) => [each.place.split(".")[0] ?? "", []]))
+  return {
+    ...{ at, place, state, step: { ...step, ...lists } as StepPlan, notes: [...notes] },
+    ...(limit === undefined ? {} : { limit }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(proof === undefined ? {} : { proof }),
+    inside: inside.map(({ place: name, uses }) => ({ place: name, steps: uses.map(shownStep) })),
+  }
+}
+
+function routeOf(
+  plan: Plan,
+  { key, plan: route }: LiveRoute,
+  parameters: Readonly<Record<string, string>>,
+): RequestExplanation["route"] {
+  const { api, version, operation } = route
+  const place = plan.origins[`routes.${key}`] ?? ""
+  return { key, place, api, version, operation, parameters: { ...parameters } }
+}
+
+function refusedAtOnce(
+  { method, target, host, ip }: RequestQuestion,
+  live: boolean,
+  found: Problem,
+): RequestExplanation {
+  return {
+    request: { method, path: target, host, ip },
+    ...{ live, route: null, lost: [], sections: [], trouble: [] },
+    why: "the gateway refuses its head before it looks for a route",
+    verdict: verdictOf(found, undefined, []),
+  }
+}
+
+/** The exchange of a message that never was on a wire. */
+function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): LiveExchange {
+  const { method, target, host, ip, headers, body } = question
+  const socket = new Socket()
+  Object.defineProperty(socket, "remoteAddress", { value: ip })
+  const message = new IncomingMessage(socket)
+  message.method = method
+  message.url = target
+  message.httpVersionMajor = 1
+  message.httpVersionMinor = 1
+  const length = body === undefined ? [] : ["content-length", String(body.length)]
+  message.rawHeaders = ["host", host, ...headers.flat(), ...length]
+  if (body !== undefined) message.push(body)
+  message.push(null)
+  message.complete = true
+  return new LiveExchange(
+    { request: message, reply: new ServerResponse(message), upgrade: undefined },
+    generation,
+    waiting,
+    "explained",
+  )
+}
+
+async function rehearse(
+  question: RequestQuestion,
+  ready: Ready,
+  exchange: LiveExchange,
+  unfolded: Unfolded,
+): Promise<Verdict> {
+  const rehearsal = new Rehearsal(unfolded, (plan, about) => present(question, plan, about))
+  ready.onRehearsal?.(rehearsal)
+  const steps = stepsOf(question, ready, rehearsal, unfolded)
+  const run = async (name: SectionName): Promise<Outcome> => {
+    exchange.section = name === "onError" ? "on-error" : name
+    const own = unfolded.sections[name].map(({ id }) => steps.get(id))
+    return runSteps(own, exchange)
+  }
+  const { intake, generation } = exchange
+  try {
+    if (typeof intake.body === "number" && intake.body > generation.bodyBytesMax)
+      return verdictOf(problem("body-too-large"), undefined, [])
+    let outcome = (await run("inbound")) ?? (await run("backend"))
+    if (outcome === undefined) {
+      if (exchange.response === undefined)
+        exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })
+      outcome = await run("outbound")
+    } else showSections(unfolded, isSent(outcome))
+    return ending(outcome, exchange, rehearsal)
+  } finally {
+    exchange.end()
+  }
+}
+
+/** Steps over an answer that is not there cannot be told apart into those that run and those that do not. */
+function showSections({ sections }: Unfolded, forwarded: boolean): void {
+  const show = (use: StepUse): void => {
+    if (use.state === "not-reached") use.state = "shown"
+    for (const { uses } of use.inside) for (const each of uses) show(each)
+  }
+  if (forwarded)
+    for (const name of ["outbound", "onError"] as const) for (const use of sections[name]) show(use)
+}
+
+function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal): Verdict {
+  const { assuming } = rehearsal
+  if (isSent(outcome) && exchange.backend !== undefined) {
+    const { name } = exchange.backend
+    const backend = exchange.backend instanceof Backend ? exchange.backend : undefined
+    const [target] = backend?.targets ?? []
+    return {
+      ...{ kind: "forwarded", backend: name, method: exchange.sentMethod ?? exchange.method },
+      targets: backend?.states() ?? [],
+      path: target === undefined ? "" : pathOf(exchange, target),
+      assuming,
+    }
+  }
+  const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
+  // A step whose body could not be read never began.
+  if (use !== undefined) use.state = "answered"
+  if (outcome !== undefined) return verdictOf(outcome, use, assuming, exchange.response?.status)
+  return {
+    ...{ kind: "answered", status: exchange.response?.status ?? 200, assuming },
+    cause: "the route has no backend: what its steps leave is the answer",
+  }
+}
+
+function verdictOf(
+  outcome: NonNullable<Outcome>,
+  use: StepUse | undefined,
+  assuming: readonly string[],
+  status = 200,
+): Verdict {
+  const by: { by?: Answerer } = use === undefined ? {} : { by: { kind: use.step.kind, place: use.place } }
+  if (outcome.kind === "problem") {
+    const { name, cause } = outcome
+    return { ...by, kind: "answered", status: problemStatus(outcome), problem: name, cause, assuming }
+  }
+  return { ...by, kind: "answered", status: outcome.kind === "answer" ? outcome.status : status, assuming }
+}
+
+function stepsOf(
+  question: RequestQuestion,
+  { generation, resources, dependencies, live }: Ready,
+  rehearsal: Rehearsal,
+  { steps }: Unfolded,
+): StepTable {
+  const body = { ...generation.plan.plan, steps }
+  const verifiers = [...resources.verifiers].map(
+    ([name, { value }]) => [name, held(assumingVerifier(value, question))] as const,
+  )
+  const keys = assumingKeys(resources.keys.value, subscriberOf(question, generation.plan), rehearsal, live)
+  const seen: Resources = { ...resources, verifiers: new Map(verifiers), keys: held(keys) }
+  const effectless: GatewayDependencies = {
+    ...dependencies,
+    limiter: lookingLimiter(live ? dependencies.limiter : undefined, rehearsal),
+    quotas: lookingQuotas(live ? dependencies.quotas : undefined, rehearsal),
+    authorizer: explainingAuthorizer(live ? dependencies.authorizer : undefined, rehearsal),
+  }
+  return new StepTable(body, seen, effectless, undefined, rehearsal.policies())
+}
+
+function held<T>(value: T): Held<T> {
+  return new Held("", value, () => undefined)
+}
+
+/** The subscription that `sub` names: as the text declares it, else one that opens everything. */
+function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Parameters<typeof assumingKeys>[1] {
+  if (claims === undefined) return undefined
+  const name = String(claims["sub"] ?? "")
+  const declared = Object.hasOwn(plan.subscriptions, name) ? plan.subscriptions[name] : undefined
+  if (declared === undefined) return { name, product: undefined, api: undefined, all: true }
+  const { scope } = declared
+  return {
+    name,
+    product: "product" in scope ? scope.product : undefined,
+    api: "api" in scope ? scope.api : undefined,
+    all: "all" in scope || undefined,
+  }
+}
+
+/** Puts the credential where the step looks for it. */
+function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
+  if (step.kind === "validate-key") {
+    const value = claims === undefined ? key : assumedCredential
+    if (value === undefined) return
+    if (step.header !== null) exchange.headers.set(step.header, value)
+    else if (step.query !== null) exchange.query.set(step.query, value)
+  } else if (step.kind === "validate-jwt") {
+    const value = claims === undefined ? token : assumedCredential
+    if (value !== undefined) putToken(step.from, value, exchange)
+  }
+}
+
+function putToken(from: CredentialSource, token: string, { headers, query }: Exchange): void {
+  if ("header" in from) headers.set(from.header, `${from.scheme ?? "Bearer"} ${token}`)
+  else if ("query" in from) query.set(from.query, token)
+  else if ("cookie" in from) headers.append("cookie", `${from.cookie}=${token}`)
+  else headers.set("authorization", `Bearer ${token}`)
+}

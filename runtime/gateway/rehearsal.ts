@@ -1,0 +1,210 @@
+import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
+import { problem } from "../policies/answer.ts"
+import type { Exchange } from "../policies/exchange.ts"
+import type { Outcome, Policy, Provision, Run } from "../policies/policy.ts"
+import { runSteps } from "../policies/run-steps.ts"
+import { policies } from "../policies/table.ts"
+import { ownWords, valuesSetBy } from "./step-mentions.ts"
+import type { StepUse, Unfolded } from "./unfold.ts"
+
+/** Policies by kind, as a step table makes steps of them. */
+export type PolicyTable = typeof policies
+
+/** What runs as it is: it only judges the request, changes what would be sent, or answers. Everything else is taken to go on, and said to be unknown. */
+const rehearsed: ReadonlySet<StepKind> = new Set<StepKind>([
+  "validate-jwt",
+  "validate-key",
+  "validate-content",
+  "validate-parameters",
+  "validate-headers",
+  "validate-status",
+  "any-of",
+  "cors",
+  "check-header",
+  "ip-filter",
+  "rate-limit",
+  "quota",
+  "limit-concurrency",
+  "require",
+  "require-any",
+  "set-header",
+  "set-query",
+  "set-method",
+  "set-status",
+  "rewrite",
+  "set-host",
+  "set-body",
+  "find-replace",
+  "xml-to-json",
+  "json-to-xml",
+  "respond",
+  "set-variable",
+  "set-backend",
+  "when",
+  "deprecation",
+])
+
+/** Kinds that never end a request: that they were not run is no assumption. */
+const neverAnswers: ReadonlySet<string> = new Set([
+  "trace",
+  "metric",
+  "cache-set",
+  "cache-remove",
+  "cache-store",
+])
+
+const whoCalls: ReadonlySet<string> = new Set(["validate-jwt", "introspect", "basic-auth"])
+
+/** Ends the backend section where the request would go out. */
+const sent = problem("internal-error", { cause: "the request is not sent" })
+
+/**
+ * A run of a route's steps without effects: nothing is counted, written, or sent. Steps are those of the unfolded route, each with its own id.
+ */
+export class Rehearsal {
+  readonly assuming: string[] = []
+  /** The step that would have sent the request. */
+  sender: StepUse | undefined
+  readonly #unfolded: Unfolded
+  readonly #uses = new Map<StepPlan, StepUse>()
+  /** Variables, `jwt` and `subscription` that only a request can fill, with the step that does. */
+  readonly #unknown = new Map<string, StepUse>()
+  readonly #before: ((plan: StepPlan, exchange: Exchange) => void) | undefined
+  #current: StepUse | undefined
+
+  /** `before` is called before a step runs: it may put a credential where the step looks for it. */
+  constructor(unfolded: Unfolded, before?: (plan: StepPlan, exchange: Exchange) => void) {
+    this.#unfolded = unfolded
+    this.#before = before
+    for (const use of unfolded.uses.values()) this.#uses.set(use.step, use)
+  }
+
+  /** The step that runs now. */
+  get current(): StepUse | undefined {
+    return this.#current
+  }
+
+  useOf(id: StepId): StepUse | undefined {
+    return this.#unfolded.uses.get(id)
+  }
+
+  /** The outcome of the running step is not known: it is taken to go on. */
+  assume(note: string): void {
+    const use = this.#current
+    if (use === undefined) return
+    this.#left(use, note)
+    // What a token says is known though nobody vouches for it; what is left of a limit is not.
+    if (!whoCalls.has(use.step.kind)) this.#fills(use)
+  }
+
+  /** Every policy, watched; those with effects are not run. */
+  policies(): PolicyTable {
+    const watched = Object.entries(policies).map(([kind, policy]) => [
+      kind,
+      (plan: StepPlan, provision: Provision): Run => {
+        const use = this.#uses.get(plan)
+        if (use === undefined) throw new Error("a step of another plan is rehearsed")
+        const run = this.#runOf(plan, provision, policy as Policy<StepKind>)
+        return (exchange) => this.#watch(use, exchange, run)
+      },
+    ])
+    return Object.fromEntries(watched) as PolicyTable
+  }
+
+  #runOf(plan: StepPlan, provision: Provision, policy: Policy<StepKind>): Run | undefined {
+    switch (plan.kind) {
+      case "forward":
+        return (exchange) => {
+          this.sender = this.#current
+          if (exchange.backend === undefined && plan.backend !== null)
+            exchange.backend = provision.backend(plan.backend)
+          return exchange.backend === undefined
+            ? problem("internal-error", { cause: "no backend was chosen" })
+            : sent
+        }
+      case "retry":
+        return inTurn([plan.steps], provision)
+      case "parallel":
+        return inTurn(plan.branches, provision)
+      default:
+        return rehearsed.has(plan.kind) ? policy(plan as never, provision) : undefined
+    }
+  }
+
+  #watch(use: StepUse, exchange: Exchange, run: Run | undefined): Outcome | Promise<Outcome> {
+    const lacking = this.#lacking(use.step)
+    if (lacking !== undefined) return this.#leave(use, lacking)
+    if (run === undefined) return this.#leave(use, "it is not run here: it reaches beyond the request")
+    const outer = this.#current
+    const settle = (outcome: Outcome): Outcome => {
+      this.#current = outer
+      if (outcome !== undefined) use.state = "answered"
+      else if (use.state !== "unknown") use.state = "passed"
+      if (use.step.kind === "set-variable" && use.state === "passed") this.#unknown.delete(use.step.name)
+      return outcome
+    }
+    const broke = (error: unknown): never => {
+      this.#current = outer
+      use.state = "answered"
+      throw error
+    }
+    this.#current = use
+    try {
+      this.#before?.(use.step, exchange)
+      const outcome = run(exchange)
+      return outcome instanceof Promise ? outcome.then(settle, broke) : settle(outcome)
+    } catch (error) {
+      return broke(error)
+    }
+  }
+
+  /** What the step's own expressions read that nobody knows yet. */
+  #lacking(step: StepPlan): string | undefined {
+    if (this.#unknown.size === 0) return undefined
+    const words = ownWords(step)
+    for (const [name, use] of this.#unknown)
+      if (words.has(name)) return `it reads \`${name}\`, which is known only when ${placed(use)} has run`
+    return undefined
+  }
+
+  #left(use: StepUse, note: string): void {
+    use.state = "unknown"
+    if (!use.notes.includes(note)) use.notes.push(note)
+    if (!neverAnswers.has(use.step.kind)) this.assuming.push(`${placed(use)} goes on: ${note}`)
+  }
+
+  #fills(use: StepUse): void {
+    for (const name of valuesSetBy(use.step)) this.#unknown.set(name, use)
+  }
+
+  #leave(use: StepUse, note: string): undefined {
+    this.#left(use, note)
+    this.#fills(use)
+    if (whoCalls.has(use.step.kind)) this.#unknown.set("jwt", use)
+    for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, use)
+    return undefined
+  }
+
+  #leaveInside(use: StepUse, above: StepUse): void {
+    if (use.state !== "not-reached") return
+    use.state = "unknown"
+    for (const name of valuesSetBy(use.step)) this.#unknown.set(name, above)
+    for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, above)
+  }
+}
+
+/** Whether a section ended because the request would go out. */
+export function isSent(outcome: Outcome): boolean {
+  return outcome === sent
+}
+
+/** A step and where it stands, for people. */
+function placed({ step, place }: StepUse): string {
+  return place === "" ? `\`${step.kind}\`` : `\`${step.kind}\` (${place})`
+}
+
+/** Lists one after the other, each once: what repeats or runs at once does the same to a request that is not sent. */
+function inTurn(lists: readonly (readonly StepId[])[], provision: Provision): Run {
+  const steps = lists.flat().map((id) => provision.step(id))
+  return (exchange) => runSteps(steps, exchange)
+}

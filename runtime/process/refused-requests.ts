@@ -1,0 +1,77 @@
+import { explanationText } from "../check/explain-text.ts"
+import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
+import type { Refusal, RefusalAnswer } from "../control/explain-api.ts"
+import type { Finished, Observer } from "../gateway/observer.ts"
+
+const keptMax = 1_000
+const textMax = 500
+
+type Ask = (store: string, request: CheckRequest) => CheckAnswer | Promise<CheckAnswer>
+
+/** Remembers the last 1,000 requests that were not let through, by their ids: names, places and decisions, no header, no query, no body. */
+export class RefusedRequests implements Observer {
+  readonly #ask: Ask
+  /** The oldest comes first. */
+  readonly #kept = new Map<string, Refusal>()
+
+  constructor(ask: Ask) {
+    this.#ask = ask
+  }
+
+  finished(exchange: Finished): void {
+    const { problem, status, answeredBy } = exchange
+    if (problem === undefined && (status < 400 || answeredBy === undefined)) return
+    // A trusted proxy may send an id twice: the last one counts, and takes the last place.
+    this.#kept.delete(exchange.id)
+    this.#kept.set(exchange.id, refusalOf(exchange))
+    if (this.#kept.size <= keptMax) return
+    const [oldest] = this.#kept.keys()
+    if (oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  /** Undefined: it is not remembered, or never was here. */
+  async find(id: string): Promise<RefusalAnswer | undefined> {
+    const refusal = this.#kept.get(id)
+    if (refusal === undefined) return undefined
+    const proof = refusal.decision === undefined ? undefined : await this.#prove(refusal.decision)
+    return proof === undefined ? { refusal } : { refusal, proof }
+  }
+
+  async #prove(decision: NonNullable<Refusal["decision"]>): Promise<RefusalAnswer["proof"]> {
+    const { store, user, relation, object, revision, allowed } = decision
+    if (allowed || revision === undefined) return undefined
+    const question = { user, relation, object, explain: true, ternary: true }
+    for (const then of [true, false]) {
+      try {
+        const answer = await this.#ask(store, then ? { ...question, exactly: revision } : question)
+        if (answer.explanation === undefined) return undefined
+        const text = explanationText(answer.explanation)
+        return { atRefusal: then, allowed: answer.allowed, revision: answer.revision, text }
+      } catch {
+        // A past that is gone is asked as it is now; an engine that does not answer says nothing.
+      }
+    }
+    return undefined
+  }
+}
+
+function refusalOf(exchange: Finished): Refusal {
+  const { id, startedAtMs, method, path, status, problem, cause, decision, answeredBy } = exchange
+  const { route, api, version, operation, user, subscription, product, backend } = exchange
+  const names = { problem, route, api, version, operation, user, subscription, product, backend }
+  return {
+    ...{ id, at: new Date(startedAtMs).toISOString(), method, path: path.slice(0, textMax), status },
+    ...said({ ...names, cause: cause?.slice(0, textMax) }),
+    ...(answeredBy === undefined ? {} : { answeredBy: { ...answeredBy } }),
+    ...(decision === undefined ? {} : { decision: { ...decision } }),
+  }
+}
+
+/** Without what is undefined: an answer has no empty fields. */
+function said(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value.slice(0, textMax)] as const],
+    ),
+  )
+}
