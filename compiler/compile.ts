@@ -29,6 +29,8 @@ export interface Compiled {
   readonly tests: readonly DeclaredTests[]
   /** By key of the route, what OpenAPI documents say about it. */
   readonly described: ReadonlyMap<string, DescribedOperation>
+  /** Keys of the routes that answer the document of their API. */
+  readonly documentation: ReadonlySet<string>
 }
 
 /**
@@ -60,6 +62,7 @@ export function compile(files: Files, entry: string): Compiled {
     models: compiledModels,
     tests,
     described: lowered.described,
+    documentation: lowered.documentation,
   }
 }
 

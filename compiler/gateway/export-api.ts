@@ -1,9 +1,14 @@
-import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import type { Step, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
 import type { ApiDocument } from "../openapi/api-document.ts"
 import type { ExportOperation, ExportParts, GatewayFacts } from "../openapi/export-document.ts"
 import type { DescribedOperation } from "./described.ts"
+
+/** What a plan serves, by keys of the routes; without routes that answer such documents themselves. */
+export interface Served {
+  readonly routes: Readonly<Record<string, Route>>
+  readonly step: (id: StepId) => Step | undefined
+}
 
 /** Routes of one API in one version, with their keys. */
 type Routes = readonly (readonly [string, Route])[]
@@ -11,24 +16,24 @@ type Routes = readonly (readonly [string, Route])[]
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 /** The versions of an API that a plan serves, null for one without versions; none where there is no such API. */
-export function versionsOfApi({ routes }: PlanBody, api: string): (string | null)[] {
+export function versionsOfApi({ routes }: Pick<Served, "routes">, api: string): (string | null)[] {
   const found = Object.values(routes).filter((route) => route.api === api)
   return [...new Set(found.map(({ version }) => version))]
 }
 
 /** What an exported document of an API is made of: its routes, what their documents say, and what the gateway asks and answers itself. */
 export function exportParts(
-  body: PlanBody,
+  served: Served,
   described: ReadonlyMap<string, DescribedOperation>,
   api: string,
   version: string | null,
 ): ExportParts {
-  const routes: Routes = Object.entries(body.routes).filter(
+  const routes: Routes = Object.entries(served.routes).filter(
     ([, route]) => route.api === api && route.version === version,
   )
   const documents = [...new Set(routes.flatMap(([key]) => described.get(key)?.document ?? []))]
   const document = documents[0]
-  const schemes = new Schemes(body)
+  const schemes = new Schemes(served)
   const operations = routes.flatMap(([key, route]) =>
     operationsOf(route, described.get(key), routes, schemes),
   )
@@ -74,11 +79,11 @@ function inOrder(
 
 /** Security schemes of an API's routes, by what their steps ask for. */
 class Schemes {
-  readonly #body: PlanBody
+  readonly #served: Served
   readonly #used = new Map<string, object>()
 
-  constructor(body: PlanBody) {
-    this.#body = body
+  constructor(served: Served) {
+    this.#served = served
   }
 
   used(): Record<string, object> {
@@ -86,7 +91,7 @@ class Schemes {
   }
 
   facts({ sections }: Route, described: DescribedOperation | undefined): GatewayFacts {
-    const steps = sections.inbound.flatMap((id) => this.#body.steps[id] ?? [])
+    const steps = sections.inbound.flatMap((id) => this.#served.step(id) ?? [])
     const security = described?.operation.security === undefined ? this.#security(steps) : undefined
     const kinds = new Set(steps.flatMap((step) => this.#kinds(step)))
     const problems = [
@@ -104,14 +109,14 @@ class Schemes {
   }
 
   #kinds(step: Step): string[] {
-    const inside = step.kind === "any-of" ? step.steps.flatMap((id) => this.#body.steps[id] ?? []) : []
+    const inside = step.kind === "any-of" ? step.steps.flatMap((id) => this.#served.step(id) ?? []) : []
     return [step.kind, ...inside.map(({ kind }) => kind)]
   }
 
   /** Any of the ways callers may come in; none where everybody may. */
   #security(steps: readonly Step[]): string[][] {
     return steps.flatMap((step) => {
-      const ways = step.kind === "any-of" ? step.steps.flatMap((id) => this.#body.steps[id] ?? []) : [step]
+      const ways = step.kind === "any-of" ? step.steps.flatMap((id) => this.#served.step(id) ?? []) : [step]
       return ways.flatMap((way) => this.#scheme(way))
     })
   }

@@ -5,6 +5,7 @@ import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
+import { addDocuments } from "./lower/docs.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
@@ -34,6 +35,8 @@ export interface LoweredGateway {
   readonly origins: Record<string, string>
   /** By key of the route, what OpenAPI documents say about it. */
   readonly described: ReadonlyMap<string, DescribedOperation>
+  /** Keys of the routes that answer the document of their API. */
+  readonly documentation: ReadonlySet<string>
 }
 
 /**
@@ -58,7 +61,9 @@ export function lower(
   const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, schemas, policies, timeoutMs)
-  const routes = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
+  const kept = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
+  const described = describedIn(kept.keys())
+  const routes = addDocuments(kept, described, steps, report)
   checkClashes(program, report)
 
   const used = new Set<StepId>()
@@ -92,12 +97,14 @@ export function lower(
     schemas: { ...schemas.table() },
     ...values.tables(),
   }
-  const described = new Map(
-    [...routes.keys()].flatMap(({ key, described: each }) =>
-      each === undefined ? [] : [[key, each] as const],
-    ),
+  const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
+  return { body, origins: new Origins(program, body).of(routes, backends.used()), described, documentation }
+}
+
+function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperation> {
+  return new Map(
+    [...routes].flatMap(({ key, described }) => (described === undefined ? [] : [[key, described] as const])),
   )
-  return { body, origins: new Origins(program, body).of(routes, backends.used()), described }
 }
 
 function lowerRoutes(

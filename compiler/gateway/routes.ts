@@ -40,6 +40,8 @@ export interface RouteSource {
   readonly described: DescribedOperation | undefined
   /** Whether its API has a document at all. */
   readonly inDescribed: boolean
+  /** Whether it answers the document of its API: nothing describes it, nothing stands behind it. */
+  readonly documentation: boolean
   /** False where the API's path is wrong: the route is checked, but compared with none. */
   readonly placed: boolean
 }
@@ -95,10 +97,13 @@ function routesOfApi(api: Declaration, documents: Documents, report: Report): Ro
   const told = new Set<Bound>()
   const describedIn = (version: Bound | undefined): Described | undefined =>
     (version?.block === undefined ? undefined : documents.get(version.block)) ?? documents.get(block)
-  const routesOfVersion = (version: Bound | undefined, texts: readonly Bound[]): RouteSource[] =>
-    mergeOperations(texts, describedIn(version), told, report).map((each) =>
-      makeRoute(api, version, each, { path: prefix, hosts }),
-    )
+  const routesOfVersion = (version: Bound | undefined, texts: readonly Bound[]): RouteSource[] => {
+    const docs = docsIn(version?.block) ?? docsIn(block)
+    return [
+      ...mergeOperations(texts, describedIn(version), told, report),
+      ...(docs === undefined ? [] : [{ bound: docs, described: undefined, inDescribed: true }]),
+    ].map((each) => makeRoute(api, version, each, { path: prefix, hosts }))
+  }
   const routes =
     versions.length === 0
       ? routesOfVersion(undefined, common)
@@ -119,6 +124,11 @@ function operationsIn(block: BoundBlock | undefined): Bound[] {
   return (block?.statements ?? []).filter(
     (each) => methods.has(each.row.keyword) && each.args.get("path") !== undefined,
   )
+}
+
+function docsIn(block: BoundBlock | undefined): Bound | undefined {
+  const docs = statementOf(block, "docs")
+  return docs?.args.get("path") === undefined ? undefined : docs
 }
 
 function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
@@ -178,7 +188,8 @@ function makeRoute(
 ): RouteSource {
   const versionName = version?.args.word("name")?.text ?? null
   const own = (operation.args.value<RoutePath>("path") as RoutePath).segments
-  const keyword = operation.row.keyword
+  const documentation = operation.row.keyword === "docs"
+  const keyword = documentation ? "GET" : operation.row.keyword
   const operationName = `${keyword} ${printPath(own)}`
   const prefix: Segment[] = [
     ...(versionName === null ? [] : [{ kind: "static" as const, text: versionName }]),
@@ -207,6 +218,7 @@ function makeRoute(
     span: headSpan(operation.statement),
     described,
     inDescribed,
+    documentation,
     placed: apiAt !== undefined,
   }
 }

@@ -1,3 +1,4 @@
+import { stringify } from "yaml"
 import type {
   ApiDocument,
   Body,
@@ -76,6 +77,13 @@ export function exportDocument(parts: ExportParts): object {
     paths: Object.fromEntries(paths),
     ...some("components", components),
   }
+}
+
+/** An exported document as text; it ends with its line. */
+export function printDocument(document: object, format: "json" | "yaml"): string {
+  return format === "json"
+    ? `${JSON.stringify(document, null, 2)}\n`
+    : stringify(document, { aliasDuplicateObjects: false })
 }
 
 function describedOperation(

@@ -107,9 +107,20 @@ function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form 
       `\`${shown(written ?? "")}\` is no style of a ${place} parameter; there is ${styles[place].join(", ")}`,
     )
   const explode = map.entries.has("explode") ? fields.flag(map, "explode") : style === "form"
+  if (style === "matrix") reportMatrix(map, reading)
   const schema = map.entries.get("schema")?.value
   if (schema === undefined) return fields.missing("schema", "the parameter", map.span)
   return { style, explode: explode || style === "deepObject", schema: schemas.use(schema) }
+}
+
+/** No path with `;` gets to a route: servers disagree about what is behind it. */
+function reportMatrix(map: MapNode, { fields }: Reading): void {
+  fields.report.add(
+    "SP8015",
+    map.entries.get("style")?.value.span ?? map.span,
+    "a path with `;` is refused, so no request with such a parameter arrives",
+    { help: "Let the parameter have the style `simple`." },
+  )
 }
 
 const oldFormats: Readonly<Record<string, { readonly style: Style; readonly explode: boolean }>> = {

@@ -24,6 +24,7 @@ interface Rule {
 export const validateContent: Policy<"validate-content"> = (plan, provision) => {
   const message = messageOf(plan.message)
   provision.need(message.needs)
+  const log = provision.traceLog()
   const rules = plan.types.map(({ media, status, as, schema, action }): Rule => {
     const range = mediaTypeOf(media)
     if (range === undefined) throw new Error(`\`${media}\` is no media type`)
@@ -36,7 +37,7 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
     }
   })
   return (exchange) => {
-    const violations = new Violations()
+    const violations = new Violations(plan.kind, log)
     const body = message.body(exchange)
     const add = (action: Rule["action"], text: string, pointer = ""): void =>
       violations.add(action, { in: "body", pointer, message: text })

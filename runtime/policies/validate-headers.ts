@@ -17,12 +17,13 @@ const everywhere: ReadonlySet<string> = new Set([
 ])
 
 /** Judges the header fields of the answer: required ones are there; others than those named are `unspecified`. */
-export const validateHeaders: Policy<"validate-headers"> = (plan) => {
+export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => {
+  const log = provision.traceLog()
   const known = new Set(plan.headers.map(({ name }) => name))
   return (exchange) => {
     const { response } = exchange
     if (response === undefined) throw new Error("the header of the answer is judged before there is one")
-    const violations = new Violations()
+    const violations = new Violations(plan.kind, log)
     for (const { name, required, action } of plan.headers) {
       if (required && response.headers.get(name) === undefined)
         violations.add(action, { in: "header", pointer: name, message: "is required and missing" })

@@ -32,8 +32,9 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     return { ...rule, validator, shape: validator?.shape ?? textShape }
   })
   const { unspecified, errors } = plan
+  const log = provision.traceLog()
   return (exchange) => {
-    const violations = new Violations()
+    const violations = new Violations(plan.kind, log)
     const pairs = pairsOf(exchange.query.text)
     for (const rule of rules) {
       if (rule.action !== "ignore") judge(rule, valueIn(exchange, rule, pairs), violations)

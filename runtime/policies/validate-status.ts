@@ -2,7 +2,8 @@ import type { Policy } from "./policy.ts"
 import { Violations } from "./violations.ts"
 
 /** Judges the status of the answer; the exact code counts before its class (`4xx`). */
-export const validateStatus: Policy<"validate-status"> = (plan) => {
+export const validateStatus: Policy<"validate-status"> = (plan, provision) => {
+  const log = provision.traceLog()
   const actions = new Map(plan.codes.map(({ code, action }) => [code, action]))
   return (exchange) => {
     const { response } = exchange
@@ -11,7 +12,7 @@ export const validateStatus: Policy<"validate-status"> = (plan) => {
     const action =
       actions.get(String(status)) ?? actions.get(`${Math.floor(status / 100)}xx`) ?? plan.unspecified
     if (action === "ignore") return undefined
-    const violations = new Violations()
+    const violations = new Violations(plan.kind, log)
     violations.add(action, {
       in: "header",
       pointer: "status",

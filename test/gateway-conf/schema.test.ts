@@ -33,6 +33,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   version: (statement) => around.api(`version v {\n${statement}\n}`),
   operation: (statement) => around.api(`GET "/" {\n${statement}\n}`),
   openapi: (statement) => around.api(`openapi "a.yaml" {\n${statement}\n}`),
+  docs: (statement) => around.api(`docs "/a.json" {\n${statement}\n}`),
   "validate request": (statement) => around.api(`validate request {\n${statement}\n}`),
   "validate response": (statement) => around.api(`validate response {\n${statement}\n}`),
   "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),

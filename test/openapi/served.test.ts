@@ -6,6 +6,7 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import type { TraceLine } from "../../runtime/policies/ports.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
 
@@ -55,17 +56,19 @@ api judged {
   auth none
   backend "${backend}"
   openapi "orders.yaml"
+  docs "/openapi.yaml" { auth subscription }
   validate request { unknown-query prevent; size 1KB }
   validate response { status prevent }
   GET "/orders/{id}" { validate request detect { errors found } }
 }
-api mocked { path "/mocked"; auth none; mock; openapi "orders.yaml" }
+api mocked { path "/mocked"; auth none; mock; openapi "orders.yaml"; docs "/openapi.json" }
 `
 
 let upstream: Upstream
 let gateway: Gateway
 let base: string
 const finished: Finished[] = []
+const lines: TraceLine[] = []
 /** What the backend answers next. */
 let answer = { status: 201, type: "text/plain", body: "" }
 
@@ -87,7 +90,7 @@ beforeAll(async () => {
     createKeyTable,
     limiter: createMemoryLimiter(),
     authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0 })),
-    observer: { finished: (each) => finished.push(each) },
+    observer: { finished: (each) => finished.push(each), traced: (line) => lines.push(line) },
     environment: {},
     folder: process.cwd(),
   })
@@ -250,7 +253,27 @@ describe("answers", () => {
     answer = { status: 200, type: "application/json", body: '{"id":1,"item":"a"}' }
     const response = await get("/orders/UPPER")
     expect(response.status).toBe(200)
+    expect(lines).toEqual([
+      {
+        requestId: finished.at(-1)?.id,
+        source: "validate-parameters",
+        severity: "information",
+        message: 'path id must match pattern "^[a-z]+$"',
+        metadata: { message: "request" },
+      },
+    ])
   })
+})
+
+test("documents are answered, and who may not call may not read them", async () => {
+  const open = await fetch(`${base}/mocked/openapi.json`)
+  expect([open.status, open.headers.get("content-type")]).toEqual([200, "application/json"])
+  const { openapi, servers, paths } = (await open.json()) as Record<string, object>
+  expect(openapi).toBe("3.1.0")
+  expect(servers).toEqual([{ url: "/mocked" }])
+  // The document is no operation of its API.
+  expect(Object.keys(paths ?? {})).toEqual(["/orders", "/orders/{order-id}"])
+  expect((await fetch(`${base}/judged/openapi.yaml`)).status).toBe(401)
 })
 
 test("mocks answer examples and samples", async () => {

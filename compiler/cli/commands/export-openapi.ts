@@ -1,13 +1,13 @@
-import { stringify } from "yaml"
+import type { StepId } from "../../../runtime/plan/steps.ts"
 import { exportParts, versionsOfApi } from "../../gateway/export-api.ts"
-import { exportDocument } from "../../openapi/export-document.ts"
+import { exportDocument, printDocument } from "../../openapi/export-document.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
 import type { ExportOpenapiArgs } from "../args/openapi.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import { compileOnce, showFindings } from "../project.ts"
 
 export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, version, format }, io) => {
-  const { plan, diagnostics, described } = await compileOnce(io, project)
+  const { plan, diagnostics, described, documentation } = await compileOnce(io, project)
   showFindings(io, diagnostics)
   if (plan === undefined) throw new CliError(`there is no plan: ${summaryOf(diagnostics)}`)
   const versions = versionsOfApi(plan.plan, api)
@@ -23,11 +23,10 @@ export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, ver
       `Say --api-version with one of ${names}.`,
     )
   }
-  const document = exportDocument(exportParts(plan.plan, described, api, chosen))
-  io.out(
-    format === "json"
-      ? `${JSON.stringify(document, null, 2)}\n`
-      : stringify(document, { aliasDuplicateObjects: false }),
-  )
+  const served = {
+    routes: Object.fromEntries(Object.entries(plan.plan.routes).filter(([key]) => !documentation.has(key))),
+    step: (id: StepId) => plan.plan.steps[id],
+  }
+  io.out(printDocument(exportDocument(exportParts(served, described, api, chosen)), format))
   return exitCode.ok
 }

@@ -98,4 +98,10 @@ export const openapi = area({
     help: "Remove the `security` statement, or correct its name.",
     why: "No operation of the document demands the scheme, so the `auth` behind it never takes effect.",
   },
+  SP8017: {
+    severity: "error",
+    title: "Document can't be served",
+    help: 'Write a path like `docs "/openapi.json"`.',
+    why: "A document is answered in JSON or YAML, by the ending of its path, and stands in the plan as text.",
+  },
 })

@@ -93,7 +93,7 @@ export class RouteLowering {
     const places = { inbound: inboundPlace, outbound: outboundPlace }
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
-    const answers = mock !== undefined || answersItself(items)
+    const answers = source.documentation || mock !== undefined || answersItself(items)
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]

@@ -25,6 +25,7 @@ export type BlockName =
   | "openapi"
   | "validate request"
   | "validate response"
+  | "docs"
   | "operation"
   | "auth jwt"
   | "check"

@@ -25,6 +25,7 @@ import type { BlockRow } from "./row.ts"
 import {
   apiRows,
   authSubscriptionRows,
+  docsRows,
   everyScope,
   limit,
   openapiRows,
@@ -64,6 +65,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
   openapi: { title: "`openapi`", rows: openapiRows },
+  docs: { title: "`docs`", rows: docsRows },
   "validate request": { title: "`validate request`", rows: validateRequestRows },
   "validate response": { title: "`validate response`", rows: validateResponseRows },
   operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },

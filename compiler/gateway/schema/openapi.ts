@@ -106,6 +106,14 @@ export const openapiRow: Row = {
   example: 'openapi "models/catalog.openapi.yaml"',
 }
 
+/** Of API and version. */
+export const docsRow: Row = {
+  keyword: "docs",
+  forms: [{ args: [slot("path", "path", { label: '"/FILE.json"' })], block: "docs" }],
+  docs: "Answers GET on this path with an OpenAPI 3.1 document of the API (of each of its versions): what `sallyport export openapi` prints, in JSON or YAML by the path's ending. Who may call the API may read it, unless its block says otherwise.",
+  example: 'docs "/openapi.json" { auth none }',
+}
+
 /** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
 export function securityRow(auth: Row): Row {
   return {

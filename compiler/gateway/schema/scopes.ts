@@ -1,6 +1,6 @@
 import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { cacheResponse, onError } from "./flow.ts"
-import { mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
+import { docsRow, mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
@@ -213,6 +213,9 @@ export const routeScope: readonly Row[] = [
   websocket,
 ]
 
+/** Who may read the document of an API, and how often. */
+export const docsRows: readonly Row[] = [cors, auth, limit, without]
+
 export const openapiRows: readonly Row[] = [securityRow(auth)]
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
@@ -254,6 +257,7 @@ export const apiRows: readonly Row[] = [
     example: "version v1 { backend orders_v1; deprecated }",
   },
   openapiRow,
+  docsRow,
   ...routeScope,
   ...operations,
 ]
@@ -284,6 +288,7 @@ export const versionRows: readonly Row[] = [
     example: "sunset 2099-06-30 then 410",
   },
   openapiRow,
+  docsRow,
   ...routeScope,
   ...operations,
 ]

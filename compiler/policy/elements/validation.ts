@@ -116,21 +116,22 @@ function contentOf(use: Use): Content | undefined {
       "schemas of SOAP and of WSDL are not known",
       'Write `validate-as="xml"`, or remove the element.',
     )
+  // What a schema says of its properties counts; `false` is what holds anyway.
+  const other = ["allow-additional-properties", "case-insensitive-property-names"].find(
+    (name) => use.has(name) && (name.startsWith("allow") || use.fixedFlag(name, false) !== false),
+  )
+  if (other !== undefined)
+    return use.report(
+      "SP7011",
+      use.spanOf(other),
+      `\`${other}\` can't change what a schema says`,
+      "Write it into the schema, `additionalProperties` and the names of properties as they are sent; and remove the attribute.",
+    )
   return {
     ...parts,
     media: parts.media.toLowerCase(),
     as,
     ...given("schema", schema ?? undefined),
-    ...given(
-      "allowAdditional",
-      use.has("allow-additional-properties") ? use.fixedFlag("allow-additional-properties", true) : undefined,
-    ),
-    ...given(
-      "ignoreCase",
-      use.has("case-insensitive-property-names")
-        ? use.fixedFlag("case-insensitive-property-names", false)
-        : undefined,
-    ),
   }
 }
 

@@ -1,0 +1,70 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { exportDocument, printDocument } from "../../openapi/export-document.ts"
+import type { RoutePath } from "../bind/path.ts"
+import type { DescribedOperation } from "../described.ts"
+import { exportParts, type Served } from "../export-api.ts"
+import type { RouteSource } from "../routes.ts"
+import type { LoweredRoute } from "./route.ts"
+import { idsOf, type Lowered, type StepTable } from "./step.ts"
+
+/** Every process holds the text, and every plan carries it. */
+const documentBytesMax = 4 * 1024 * 1024
+
+const forms = {
+  json: { format: "json", media: "application/json" },
+  yaml: { format: "yaml", media: "application/yaml" },
+  yml: { format: "yaml", media: "application/yaml" },
+} as const
+
+/** The last step of `docs` routes: an answer with the document of their API, which is known only now that all routes are lowered. */
+export function addDocuments(
+  routes: ReadonlyMap<RouteSource, LoweredRoute>,
+  described: ReadonlyMap<string, DescribedOperation>,
+  steps: StepTable,
+  report: Report,
+): Map<RouteSource, LoweredRoute> {
+  const known = [...routes].flatMap(([source, { route }]) =>
+    source.documentation ? [] : [[source.key, route] as const],
+  )
+  const served: Served = { routes: Object.fromEntries(known), step: (id) => steps.get(id) }
+  // One statement stands for all versions, and is one mistake.
+  const told = new Set<RouteSource["operation"]>()
+  return new Map(
+    [...routes].map(([source, lowered]) => {
+      if (!source.documentation) return [source, lowered]
+      const answer = answerOf(source, served, described)
+      if (typeof answer !== "string") return [source, behind(lowered, steps.add(answer, source.span))]
+      if (!told.has(source.operation)) report.add("SP8017", source.span, answer)
+      told.add(source.operation)
+      return [source, lowered]
+    }),
+  )
+}
+
+function answerOf(
+  { operation, operationName, api, versionName }: RouteSource,
+  served: Served,
+  described: ReadonlyMap<string, DescribedOperation>,
+): StepOf<"respond"> | string {
+  const segments = operation.args.value<RoutePath>("path")?.segments ?? []
+  if (segments.some(({ kind }) => kind !== "static")) return "the path of a document has no parameters"
+  const ending = /\.(json|yaml|yml)$/.exec(operationName)?.[1] as keyof typeof forms | undefined
+  if (ending === undefined) return "the path ends in none of `.json`, `.yaml`, `.yml`"
+  const { format, media } = forms[ending]
+  const text = printDocument(exportDocument(exportParts(served, described, api.name, versionName)), format)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > documentBytesMax)
+    return `the document has ${bytes} bytes, ${documentBytesMax} are possible in a plan`
+  return { kind: "respond", status: 200, headers: [], media, body: { text } }
+}
+
+function behind(lowered: LoweredRoute, step: Lowered): LoweredRoute {
+  const inbound = [...lowered.inbound, step]
+  const { route } = lowered
+  return {
+    ...lowered,
+    inbound,
+    route: { ...route, sections: { ...route.sections, inbound: idsOf(inbound) } },
+  }
+}
