@@ -7,7 +7,7 @@ import { PlanKeeper } from "./control/plan-keeper.ts"
 import type { ApplyOutcome } from "./control/ports.ts"
 import type { Control } from "./control/server.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
-import type { Observer } from "./gateway/observer.ts"
+import { type Observer, observers } from "./gateway/observer.ts"
 import { createVerifier, type IssuerSettings } from "./identity/issuer.ts"
 import { createKeyTable } from "./identity/keys.ts"
 import type { TokenVerifier } from "./identity/verifier.ts"
@@ -29,7 +29,7 @@ import { RequestObserver } from "./process/request-observer.ts"
 import { seedStore } from "./process/seed-store.ts"
 import { servedBy } from "./process/served-plan.ts"
 import { StartError } from "./process/start-error.ts"
-import { observers } from "./process/usage-observer.ts"
+import { addTrafficMetrics } from "./process/traffic-metrics.ts"
 import type { Database } from "./store/database.ts"
 import { migrate } from "./store/migrate.ts"
 import { schemaState } from "./store/schema-state.ts"
@@ -126,7 +126,11 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const refused = new RefusedRequests((store, request) => stores.check(store, request))
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
   const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
-  const observer = observers(new RequestObserver(metrics, requestLog, denials), metering.observer, refused)
+  const observer = observers(
+    new RequestObserver(metrics, { requests: requestLog, traces: log }, denials),
+    metering.observer,
+    refused,
+  )
   const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
@@ -135,6 +139,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const report = () => reportOf(keeper, gateway, listeners, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetric(metrics, report)
+  addTrafficMetrics(metrics, gateway)
   keeper.onChange = () => heartbeat.beat()
   const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
   let control: Control | undefined

@@ -116,7 +116,7 @@ class RunningGateway implements Gateway {
   readonly #http = new UndiciOutgoing()
   readonly #shared: Pick<
     GatewayDependencies,
-    "cache" | "http" | "backendsByUrl" | "traceLog" | "meter" | "pools"
+    "cache" | "http" | "backendsByUrl" | "traceLog" | "meter" | "pools" | "waited"
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
@@ -136,6 +136,7 @@ class RunningGateway implements Gateway {
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
       meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
+      waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }
     this.#context = {
       deadlines: new Deadlines(),

@@ -1,3 +1,4 @@
+import type { StepKind } from "../plan/steps.ts"
 import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
 import type { TraceLine } from "../policies/ports.ts"
@@ -23,6 +24,8 @@ export interface Finished {
   /** 0 when the client left before there was an answer. */
   readonly status: number
   readonly problem: ProblemName | undefined
+  /** Stable word for why, finer than the problem, where there is one: `TokenExpired`. */
+  readonly reason?: string | undefined
   /** Why, for operators; may hold internal text. With the place in the text of the configuration where one is known. */
   readonly cause: string | undefined
   readonly ip: string
@@ -50,8 +53,28 @@ export interface Observer {
   finished(exchange: Finished): void
   /** A line a `trace` statement writes. */
   traced?(line: TraceLine): void
+  /** A step was waited for. Steps that answer at once are not told: looking at the clock would cost more than most of them. */
+  waited?(kind: StepKind, ms: number): void
   /** What a `metric` statement counts. */
   counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
+}
+
+/** One observer that tells several, in order. */
+export function observers(...all: readonly Observer[]): Observer {
+  return {
+    finished(exchange) {
+      for (const observer of all) observer.finished(exchange)
+    },
+    traced(line) {
+      for (const observer of all) observer.traced?.(line)
+    },
+    counted(name, labels, value) {
+      for (const observer of all) observer.counted?.(name, labels, value)
+    },
+    waited(kind, ms) {
+      for (const observer of all) observer.waited?.(kind, ms)
+    },
+  }
 }
 
 /** What there is to say of bytes that were refused before they were a request: neither method nor path can be believed. */
@@ -69,6 +92,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     operation: undefined,
     status: problemStatus(found),
     problem: found.name,
+    reason: found.reason,
     cause: found.cause,
     ip,
     user: undefined,

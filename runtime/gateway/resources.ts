@@ -10,6 +10,7 @@ import type { Backend as BackendPlan } from "../plan/backend.ts"
 import { canonicalJson, digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Issuer } from "../plan/resources.ts"
+import type { StepKind } from "../plan/steps.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
@@ -43,6 +44,8 @@ export interface GatewayDependencies extends Outside {
   readonly backendsByUrl: BackendsByUrl
   readonly traceLog: TraceLog
   readonly meter: Meter
+  /** Told how long a step was waited for. */
+  readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
   readonly pools: Pools
   /** The wall clock in milliseconds, for sunsets. */
   readonly now?: () => number

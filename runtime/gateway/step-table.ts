@@ -81,11 +81,26 @@ export class StepTable {
   #make(id: StepId): Made {
     const plan = this.planOf(id)
     const recorder = new Recorder(this)
-    const run = (this.#policies[plan.kind] as Policy<StepKind>)(plan as never, recorder)
+    const policy = this.#policies[plan.kind] as Policy<StepKind>
+    const run = timed(policy(plan as never, recorder), plan.kind, this.dependencies.waited)
     return {
       step: Object.assign(withBodies(run, recorder.needs), { id, kind: plan.kind }),
       uses: recorder.uses,
     }
+  }
+}
+
+/** A step whose waiting is told. One that answers at once costs nothing more. */
+function timed(run: Run, kind: StepKind, waited: GatewayDependencies["waited"]): Run {
+  if (waited === undefined) return run
+  return (exchange) => {
+    const outcome = run(exchange)
+    if (outcome instanceof Promise) {
+      const from = performance.now()
+      const told = () => waited(kind, performance.now() - from)
+      outcome.then(told, told)
+    }
+    return outcome
   }
 }
 

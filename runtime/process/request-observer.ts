@@ -1,4 +1,5 @@
 import type { Finished, Observer } from "../gateway/observer.ts"
+import type { TraceLine } from "../policies/ports.ts"
 import type { Log } from "../telemetry/log.ts"
 import {
   type Counter,
@@ -7,11 +8,20 @@ import {
   type Histogram,
   type Metrics,
 } from "../telemetry/metrics.ts"
+import { AuthorMetrics } from "./author-metrics.ts"
 import type { DenialLog } from "./denial-log.ts"
+
+/** Where lines go: one for each request, if at all, and those of `trace`. */
+interface Logs {
+  readonly requests: Log | undefined
+  readonly traces?: Log | undefined
+}
 
 /** The series of one route, looked up once and kept. */
 interface RouteSeries {
   readonly byStatus: (Counter | undefined)[]
+  /** Answers of the gateway itself, by the kind of the step that gave them. */
+  readonly byStep: Map<string, Counter>
   readonly duration: Histogram
   readonly upstream: Histogram
 }
@@ -19,6 +29,11 @@ interface RouteSeries {
 /** Counts requests and writes the access log, one line a request. Labels are routes of plans and classes of statuses, so their number is bounded. */
 export class RequestObserver implements Observer {
   readonly #log: Log | undefined
+  readonly #traces: Log | undefined
+  readonly #answers: Family<Counter>
+  readonly #waits: Family<Histogram>
+  readonly #waitsByKind = new Map<string, Histogram>()
+  readonly #authors: AuthorMetrics
   readonly #requests: Family<Counter>
   readonly #durations: Family<Histogram>
   readonly #upstreams: Family<Histogram>
@@ -29,9 +44,22 @@ export class RequestObserver implements Observer {
   readonly #routes = new Map<string, RouteSeries>()
   readonly #denials: DenialLog | undefined
 
-  /** `log` undefined: no access log. `denials` is told of what `require` refused. */
-  constructor(metrics: Metrics, log: Log | undefined, denials?: DenialLog) {
-    this.#log = log
+  /** `denials` is told of what `require` refused. */
+  constructor(metrics: Metrics, logs: Logs, denials?: DenialLog) {
+    this.#log = logs.requests
+    this.#traces = logs.traces
+    this.#authors = new AuthorMetrics(metrics)
+    this.#answers = metrics.counter(
+      "sallyport_step_answers_total",
+      "Answers the gateway gave itself, by the kind of the step that gave them.",
+      ["api", "step"],
+    )
+    this.#waits = metrics.histogram(
+      "sallyport_step_wait_seconds",
+      "Waiting for steps that could not answer at once, by their kind.",
+      ["step"],
+      durationBounds,
+    )
     this.#denials = denials
     const route = ["api", "version", "route"]
     this.#requests = metrics.counter("sallyport_requests_total", "Requests by route and class of status.", [
@@ -53,7 +81,7 @@ export class RequestObserver implements Observer {
     this.#problems = metrics.counter(
       "sallyport_problems_total",
       "Answers the gateway gave itself because something was wrong.",
-      ["problem"],
+      ["problem", "reason"],
     )
     const bytes = metrics.counter(
       "sallyport_body_bytes_total",
@@ -80,9 +108,11 @@ export class RequestObserver implements Observer {
       series.byStatus[statusClass] = counter
     }
     counter.add()
-    series.duration.observe(exchange.durationMs / 1000)
+    // The life of a WebSocket says nothing of how fast anything is.
+    if (exchange.status !== 101) series.duration.observe(exchange.durationMs / 1000)
+    if (exchange.answeredBy !== undefined) this.#countAnswer(series, exchange.api, exchange.answeredBy.kind)
     if (exchange.upstreamMs !== undefined) series.upstream.observe(exchange.upstreamMs / 1000)
-    if (exchange.problem !== undefined) this.#problems.series(exchange.problem).add()
+    if (exchange.problem !== undefined) this.#problems.series(exchange.problem, exchange.reason ?? "").add()
     if (exchange.retried) this.#retried.add()
     this.#received.add(exchange.bytesReceived)
     this.#sent.add(exchange.bytesSent)
@@ -93,6 +123,33 @@ export class RequestObserver implements Observer {
       this.#denials?.refused(exchange.id, decision)
   }
 
+  traced({ requestId, source, severity, message, metadata }: TraceLine): void {
+    const level = severity === "error" ? "error" : severity === "information" ? "info" : "debug"
+    this.#traces?.[level]({ request_id: requestId, source, metadata }, message)
+  }
+
+  counted(name: string, labels: Readonly<Record<string, string>>, value: number): void {
+    this.#authors.add(name, labels, value)
+  }
+
+  waited(kind: string, ms: number): void {
+    let series = this.#waitsByKind.get(kind)
+    if (series === undefined) {
+      series = this.#waits.series(kind)
+      this.#waitsByKind.set(kind, series)
+    }
+    series.observe(ms / 1000)
+  }
+
+  #countAnswer({ byStep }: RouteSeries, api: string | undefined, kind: string): void {
+    let counter = byStep.get(kind)
+    if (counter === undefined) {
+      counter = this.#answers.series(api ?? "", kind)
+      byStep.set(kind, counter)
+    }
+    counter.add()
+  }
+
   #seriesOf(exchange: Finished): RouteSeries {
     const key = exchange.route ?? ""
     let series = this.#routes.get(key)
@@ -100,6 +157,7 @@ export class RequestObserver implements Observer {
       const labels = labelsOf(exchange)
       series = {
         byStatus: [],
+        byStep: new Map(),
         duration: this.#durations.series(...labels),
         upstream: this.#upstreams.series(...labels),
       }
@@ -117,7 +175,7 @@ function labelsOf({ api, version, route }: Finished): [string, string, string] {
 
 /** Fields are named one by one: what is added to an exchange later is not in the log by itself. Undefined ones are left out. */
 function writeLine(log: Log, exchange: Finished): void {
-  const { decision } = exchange
+  const { decision, answeredBy } = exchange
   log.info({
     request_id: exchange.id,
     method: exchange.method,
@@ -138,6 +196,9 @@ function writeLine(log: Log, exchange: Finished): void {
     bytes_in: exchange.bytesReceived,
     bytes_out: exchange.bytesSent,
     problem: exchange.problem,
+    reason: exchange.reason,
+    answered_by:
+      answeredBy === undefined ? undefined : { step: answeredBy.kind, place: answeredBy.place || undefined },
     cause: exchange.cause,
     decision:
       decision === undefined

@@ -33,15 +33,6 @@ export class UsageObserver implements Observer {
   }
 }
 
-/** Tells several observers, in order. */
-export function observers(...all: readonly Observer[]): Observer {
-  return {
-    finished(exchange) {
-      for (const observer of all) observer.finished(exchange)
-    },
-  }
-}
-
 function priceOf(plan: PlanBody | null, product: string): string {
   const products = plan?.products
   const price =

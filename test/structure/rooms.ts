@@ -325,6 +325,7 @@ export const rooms: readonly Room[] = [
       "process-state",
       "refusal-log",
       "refused-requests",
+      "traffic-metrics",
       "request-observer",
       "seed-store",
       "served-plan",

@@ -1,0 +1,27 @@
+import type { Gateway } from "../gateway/gateway.ts"
+import type { Metrics } from "../telemetry/metrics.ts"
+
+/** What passes through this process and how its targets are, read when the page is asked for. Labels are backends and targets of the plan. */
+export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "state"> | undefined): void {
+  if (gateway === undefined) return
+  metrics.gauge("sallyport_requests_running", "Requests in work.", [], () => [[[], gateway.state().running]])
+  metrics.gauge("sallyport_tunnels_open", "WebSockets that are open.", [], () => [
+    [[], gateway.state().tunnels],
+  ])
+  const targets = () =>
+    Object.entries(gateway.state().backends).flatMap(([name, all]) =>
+      all.map((target) => ({ labels: [name, target.origin], target })),
+    )
+  const labels = ["backend", "target"]
+  metrics.gauge("sallyport_target_outstanding", "Requests sent to a target that are not over.", labels, () =>
+    targets().map(({ labels: values, target }) => [values, target.outstanding] as const),
+  )
+  metrics.gauge("sallyport_target_up", "0: the checks of a target say that it is down.", labels, () =>
+    targets().map(({ labels: values, target }) => [values, target.health === "down" ? 0 : 1] as const),
+  )
+  metrics.gauge("sallyport_target_breaker", "0: closed or none, 1: half open, 2: open.", labels, () =>
+    targets().map(({ labels: values, target }) => [values, breakerNumbers[target.breaker]] as const),
+  )
+}
+
+const breakerNumbers = { none: 0, closed: 0, "half-open": 1, open: 2 } as const
