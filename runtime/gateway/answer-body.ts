@@ -1,7 +1,7 @@
 import { type Problem, problem, Refused } from "../policies/answer.ts"
-import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
-import type { LiveExchange } from "./live-exchange.ts"
-import type { Patience } from "./patience.ts"
+import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
+import type { Deadline, Timed } from "./deadlines.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import { endUnread, unreadBody, writeHead } from "./reply.ts"
 import { passTrailers } from "./trailers.ts"
 
@@ -19,38 +19,12 @@ interface Collecting {
   readonly reject: (error: Error) => void
 }
 
-/** The connection an answer comes from. */
-export interface AnswerSource {
-  /** Goes on after a `push` that answered false. */
-  resume(): void
-  /** Breaks the answer off: nobody wants the rest. */
-  cut(): void
-}
-
-/** What comes behind the head of an answer. */
-export interface AnswerStream {
-  /** Sends status, header and the rest to the client, as the response is now. Answers what went wrong instead, when nothing was sent yet. */
-  relay(): Problem | undefined
-  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. */
-  collect(bytesMax: number): Promise<Buffer>
-  /** Nobody wants the rest. */
-  discard(): void
-  /** It broke off. */
-  fail(found: Problem): void
-}
-
-/** What exchanges wait with. */
-export interface Waiting {
-  readonly deadlines: Deadlines
-  readonly patience: Patience
-}
-
 /**
  * The body of a backend's answer on its way. A small one that is whole before anybody has decided about it costs no pause of the connection:
  * head and body leave in one piece.
  */
 export class AnswerBody implements AnswerStream, Timed {
-  readonly #exchange: LiveExchange
+  readonly #exchange: ExchangeState
   readonly #waiting: Waiting
   readonly #source: AnswerSource
   /** By Content-Length; -1: not said. */
@@ -69,7 +43,7 @@ export class AnswerBody implements AnswerStream, Timed {
   #failure: Problem | undefined
   #trailers: readonly (string | Buffer)[] = []
 
-  constructor(exchange: LiveExchange, waiting: Waiting, source: AnswerSource, length: number) {
+  constructor(exchange: ExchangeState, waiting: Waiting, source: AnswerSource, length: number) {
     this.#exchange = exchange
     this.#waiting = waiting
     this.#source = source
@@ -269,7 +243,7 @@ export class AnswerBody implements AnswerStream, Timed {
 }
 
 /** A body of unknown length may come late (server-sent events): the head must not wait for it. In the same turn it would cost a packet. */
-function flushHead(exchange: LiveExchange): void {
+function flushHead(exchange: ExchangeState): void {
   const { reply } = exchange
   if (!reply.writableEnded && !reply.destroyed) reply.flushHeaders()
 }

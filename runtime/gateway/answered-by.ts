@@ -1,7 +1,7 @@
 import { nestedSteps } from "../plan/nested-steps.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { StepId } from "../plan/steps.ts"
-import type { Step } from "../policies/policy.ts"
+import type { AnsweringStep } from "../policies/exchange.ts"
 import type { LiveRoute } from "./generation.ts"
 import type { Answerer } from "./request-explanation.ts"
 import { sectionNames } from "./unfold.ts"
@@ -16,7 +16,7 @@ const found = new WeakMap<LiveRoute, Map<StepId, Answerer>>()
 export function answererOf(
   plan: Plan,
   route: LiveRoute | undefined,
-  step: Step | undefined,
+  step: AnsweringStep | undefined,
 ): Answerer | undefined {
   if (step === undefined) return undefined
   const { id, kind } = step

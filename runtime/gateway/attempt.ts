@@ -2,11 +2,12 @@ import type { Dispatcher } from "undici"
 import type { RetryCause } from "../plan/backend.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import type { HeaderList } from "../policies/header-list.ts"
-import { AnswerBody, type Waiting } from "./answer-body.ts"
+import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
+import type { Waiting } from "./answer-stream.ts"
 import type { BackendSettings } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import { BodyFailure, type RequestBody } from "./request-body.ts"
 import type { Target } from "./target.ts"
 import { pathOf } from "./upstream-path.ts"
@@ -36,7 +37,7 @@ export interface AttemptEvents {
 
 /** What an attempt is made for. */
 export interface AttemptParts {
-  readonly exchange: LiveExchange
+  readonly exchange: ExchangeState
   readonly waiting: Waiting
   readonly events: AttemptEvents
   readonly settings: BackendSettings
@@ -50,7 +51,7 @@ export interface AttemptParts {
  */
 export class Attempt implements Timed {
   readonly target: Target
-  readonly #exchange: LiveExchange
+  readonly #exchange: ExchangeState
   readonly #waiting: Waiting
   readonly #events: AttemptEvents
   readonly #settings: BackendSettings

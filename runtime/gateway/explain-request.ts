@@ -8,7 +8,7 @@ import type { Exchange } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
-import type { Waiting } from "./answer-body.ts"
+import type { Waiting } from "./answer-stream.ts"
 import { Backend } from "./backends.ts"
 import {
   assumedCredential,

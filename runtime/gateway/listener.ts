@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
 import { renderProblem } from "./problem.ts"
-import type { UpgradedSocket } from "./tunnel.ts"
+import type { UpgradedSocket } from "./upgraded-socket.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
 /** What happens to a request: `target` is the request target as sent, `upgrade` the connection of one that asks for a WebSocket. */

@@ -1,7 +1,7 @@
 import type { Problem } from "../policies/answer.ts"
 import type { PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
-import type { AnswerStream } from "./answer-body.ts"
+import type { AnswerStream } from "./answer-stream.ts"
 import { LiveBody } from "./live-body.ts"
 
 interface Head {

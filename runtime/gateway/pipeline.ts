@@ -15,8 +15,8 @@ import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer } from "./reply.ts"
 import type { Match } from "./routes.ts"
-import type { Tunnel, TunnelKeeper, UpgradedSocket } from "./tunnel.ts"
 import type { Tunnels } from "./tunnels.ts"
+import type { OpenTunnel, TunnelKeeper, UpgradedSocket } from "./upgraded-socket.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -259,7 +259,7 @@ class Passage implements Timed, TunnelKeeper {
   }
 
   /** A tunnel stands: it needs nothing of the plan any more, which may go. */
-  tunnelOpened(tunnel: Tunnel): void {
+  tunnelOpened(tunnel: OpenTunnel): void {
     const { route } = this.#exchange
     this.#context.deadlines.cancel(this.#deadline)
     const closeWhenRemoved = route?.plan.websocket?.closeWhenRemoved === true
@@ -267,7 +267,7 @@ class Passage implements Timed, TunnelKeeper {
     this.#leave()
   }
 
-  tunnelEnded(tunnel: Tunnel): void {
+  tunnelEnded(tunnel: OpenTunnel): void {
     this.#context.tunnels.remove(tunnel)
     this.#closed()
   }

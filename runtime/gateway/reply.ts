@@ -1,5 +1,5 @@
 import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import { type RenderedProblem, renderProblem } from "./problem.ts"
 
 /** Unread bodies up to this are read to their end, so that the connection can be kept; a larger one costs the client the connection. */
@@ -7,21 +7,21 @@ const drainBytesMax = 64 * 1024
 const lingerMs = 1_000
 
 /** Problem or answer in one form. */
-export function asAnswer(answer: Exclude<Answer, Found>, exchange: LiveExchange): DirectAnswer {
+export function asAnswer(answer: Exclude<Answer, Found>, exchange: ExchangeState): DirectAnswer {
   return answer.kind === "answer" ? answer : { kind: "answer", ...rendered(answer, exchange) }
 }
 
 /** A problem of an exchange in the gateway's format. */
 export function rendered(
   found: Problem,
-  { id, generation, scheme, authority, route }: LiveExchange,
+  { id, generation, scheme, authority, route }: ExchangeState,
 ): RenderedProblem {
   const realm = `${scheme}://${authority}${route?.plan.stripPrefix ?? ""}`
   return renderProblem(found, id, generation.errors, realm)
 }
 
 /** Sends a whole answer. Nothing of it may have been sent before. */
-export function sendAnswer(exchange: LiveExchange, answer: DirectAnswer): void {
+export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void {
   const { reply } = exchange
   if (exchange.over || reply.headersSent) return
   const unread = unreadBody(exchange)
@@ -47,7 +47,7 @@ export interface Head {
 }
 
 /** Writes status and fields with those every answer gets. False when they can't be written; an internal error was sent instead. */
-export function writeHead(exchange: LiveExchange, head: Head, lines: string[], close: boolean): boolean {
+export function writeHead(exchange: ExchangeState, head: Head, lines: string[], close: boolean): boolean {
   const { reply, answerLines } = exchange
   const { status, reason } = head
   for (const line of answerLines) lines.push(line)
@@ -71,7 +71,7 @@ export function writeHead(exchange: LiveExchange, head: Head, lines: string[], c
 }
 
 /** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
-export function unreadBody(exchange: LiveExchange): "none" | "small" | "large" {
+export function unreadBody(exchange: ExchangeState): "none" | "small" | "large" {
   const { intake, request, refused } = exchange
   if (refused) return "large"
   if (request.complete || intake.body === "none") return "none"
@@ -84,7 +84,11 @@ export function unreadBody(exchange: LiveExchange): "none" | "small" | "large" {
  * Ends an answer that overtook the request's body. Closing at once would reset the connection, and the client would lose the answer that
  * tells it why (RFC 9112 §9.6): what it still sends is read for a moment and thrown away.
  */
-export function endUnread(exchange: LiveExchange, body: Buffer | undefined, unread: "small" | "large"): void {
+export function endUnread(
+  exchange: ExchangeState,
+  body: Buffer | undefined,
+  unread: "small" | "large",
+): void {
   const { request, reply } = exchange
   const { socket } = request
   const giveUp = setTimeout(() => {

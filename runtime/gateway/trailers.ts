@@ -1,4 +1,4 @@
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 
 /** What a trailer may not say: it came too late to frame, route, authenticate or describe the message (RFC 9110 §6.5.1). */
 const forbidden: ReadonlySet<string> = new Set([
@@ -33,7 +33,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const control = /[\u0000-\u0008\u000a-\u001f\u007f]/
 
 /** Hands the backend's trailers to a client that takes some (`TE: trailers`); to others they are dropped, as RFC 9110 §6.5 allows. */
-export function passTrailers({ intake, reply }: LiveExchange, trailers: readonly (string | Buffer)[]): void {
+export function passTrailers({ intake, reply }: ExchangeState, trailers: readonly (string | Buffer)[]): void {
   if (!intake.takesTrailers || trailers.length === 0 || !reply.headersSent) return
   const passed: [string, string][] = []
   for (let at = 0; at + 1 < trailers.length; at += 2) {

@@ -2,11 +2,12 @@ import { createHash } from "node:crypto"
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
 import { type Problem, problem } from "../policies/answer.ts"
-import { AnswerBody, type Waiting } from "./answer-body.ts"
+import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
+import type { Waiting } from "./answer-stream.ts"
 import { type Backend, connectTo } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import type { Target } from "./target.ts"
 import { Tunnel } from "./tunnel.ts"
 import { pathOf } from "./upstream-path.ts"
@@ -21,7 +22,7 @@ const handshakeMs = 30_000
  * Only a true upgrade opens one: a backend that says 101 without having understood would let a client speak to it past the gateway.
  */
 export class TunnelCall implements Timed {
-  readonly #exchange: LiveExchange
+  readonly #exchange: ExchangeState
   readonly #backend: Backend
   readonly #waiting: Waiting
   readonly #key: string | undefined
@@ -32,7 +33,7 @@ export class TunnelCall implements Timed {
   #total: Deadline | undefined
   #opened = false
 
-  constructor(exchange: LiveExchange, backend: Backend, waiting: Waiting, key: string | undefined) {
+  constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
     this.#backend = backend
     this.#waiting = waiting

@@ -1,20 +1,9 @@
 import type { Socket } from "node:net"
 import { type Problem, problem, Refused } from "../policies/answer.ts"
-import type { AnswerStream, Waiting } from "./answer-body.ts"
+import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
-import type { LiveExchange } from "./live-exchange.ts"
-
-/** A connection that was upgraded, and what came behind the head of its answer. */
-export interface UpgradedSocket {
-  readonly socket: Socket
-  readonly head: Buffer
-}
-
-/** Told when a tunnel stands and when it has ended. */
-export interface TunnelKeeper {
-  tunnelOpened(tunnel: Tunnel): void
-  tunnelEnded(tunnel: Tunnel): void
-}
+import type { ExchangeState } from "./exchange-state.ts"
+import type { UpgradedSocket } from "./upgraded-socket.ts"
 
 /** Longest delay a timer takes. */
 const delayMaxMs = 2 ** 31 - 1
@@ -24,7 +13,7 @@ const delayMaxMs = 2 ** 31 - 1
  * Nothing in it is read or changed; whichever side ends, the other is ended.
  */
 export class Tunnel implements AnswerStream, Timed {
-  readonly #exchange: LiveExchange
+  readonly #exchange: ExchangeState
   readonly #waiting: Waiting
   readonly #upstream: UpgradedSocket
   #idle: Deadline | undefined
@@ -33,7 +22,7 @@ export class Tunnel implements AnswerStream, Timed {
   #open = false
   #over = false
 
-  constructor(exchange: LiveExchange, waiting: Waiting, upstream: UpgradedSocket) {
+  constructor(exchange: ExchangeState, waiting: Waiting, upstream: UpgradedSocket) {
     this.#exchange = exchange
     this.#waiting = waiting
     this.#upstream = upstream
@@ -105,7 +94,7 @@ export class Tunnel implements AnswerStream, Timed {
 
   #sendHead(client: Socket): Problem | undefined {
     const exchange = this.#exchange
-    const { flat } = (exchange.response as NonNullable<LiveExchange["response"]>).headers
+    const { flat } = (exchange.response as NonNullable<ExchangeState["response"]>).headers
     const fields = [...flat, ...exchange.answerLines, "x-request-id", exchange.id]
     const lines = ["HTTP/1.1 101 Switching Protocols", "connection: Upgrade", "upgrade: websocket"]
     for (let at = 0; at < fields.length; at += 2) {

@@ -1,25 +1,25 @@
-import type { Tunnel } from "./tunnel.ts"
+import type { OpenTunnel } from "./upgraded-socket.ts"
 
 /** A tunnel and the route it was opened by. */
-interface OpenTunnel {
-  readonly tunnel: Tunnel
+interface Kept {
+  readonly tunnel: OpenTunnel
   readonly routeKey: string
   readonly closeWhenRemoved: boolean
 }
 
 /** The tunnels of a process. They outlive plans: applying one leaves them alone, unless their route says otherwise. */
 export class Tunnels {
-  readonly #open = new Map<Tunnel, OpenTunnel>()
+  readonly #open = new Map<OpenTunnel, Kept>()
 
   get size(): number {
     return this.#open.size
   }
 
-  add(open: OpenTunnel): void {
+  add(open: Kept): void {
     this.#open.set(open.tunnel, open)
   }
 
-  remove(tunnel: Tunnel): void {
+  remove(tunnel: OpenTunnel): void {
     this.#open.delete(tunnel)
   }
 

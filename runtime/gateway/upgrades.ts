@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { UpgradedSocket } from "./tunnel.ts"
+import type { UpgradedSocket } from "./upgraded-socket.ts"
 
 /** What happens to a request that asks for a WebSocket. */
 export type HandleUpgrade = (

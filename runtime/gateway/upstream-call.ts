@@ -1,9 +1,9 @@
 import { type Problem, problem } from "../policies/answer.ts"
-import type { Waiting } from "./answer-body.ts"
+import type { Waiting } from "./answer-stream.ts"
 import { type AnswerHead, Attempt, type AttemptEvents, type AttemptFailure } from "./attempt.ts"
 import type { Backend } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import type { Target } from "./target.ts"
 
 /** How long before a second repetition, at most; the first goes at once. */
@@ -11,7 +11,7 @@ const pauseMs = 50
 
 /** The request of an exchange to its backend: attempts at targets until one has an answer that is taken, or none is left. */
 export class UpstreamCall implements Timed, AttemptEvents {
-  readonly #exchange: LiveExchange
+  readonly #exchange: ExchangeState
   readonly #backend: Backend
   readonly #waiting: Waiting
   readonly #key: string | undefined
@@ -25,7 +25,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   #pause: NodeJS.Timeout | undefined
 
   /** `key` is what a backend with `balance hash` chooses its target by. */
-  constructor(exchange: LiveExchange, backend: Backend, waiting: Waiting, key: string | undefined) {
+  constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
     this.#backend = backend
     this.#waiting = waiting

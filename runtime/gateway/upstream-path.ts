@@ -1,8 +1,8 @@
-import type { LiveExchange } from "./live-exchange.ts"
+import type { ExchangeState } from "./exchange-state.ts"
 import type { Target } from "./target.ts"
 
 /** The request target for a backend: its base path, what the steps made of the path, and the query. */
-export function pathOf(exchange: LiveExchange, { place: { basePath } }: Target): string {
+export function pathOf(exchange: ExchangeState, { place: { basePath } }: Target): string {
   const query = exchange.queryText
   const local = exchange.rewritten ?? exchange.path.slice(exchange.route?.stripLength ?? 0)
   const path = basePath + (local === "" && basePath === "" ? "/" : local)

@@ -16,6 +16,7 @@ export const breaker = z.strictObject({
   statuses: z.array(status).max(500),
   ejectedMaxPercent: z.number().int().min(0).max(100),
 })
+/** A breaker as the plan has it. */
 export type BreakerPlan = z.infer<typeof breaker>
 
 /** Asks every target by itself whether it is well. A target is down after `downAfter` bad answers in a row, and up after `upAfter` good ones; it begins up. */
@@ -28,6 +29,7 @@ export const health = z.strictObject({
   downAfter: z.number().int().min(1).max(100),
   upAfter: z.number().int().min(1).max(100),
 })
+/** Health checks as the plan has them. */
 export type HealthPlan = z.infer<typeof health>
 
 /** What a request is sent again for. `connect-error`: nothing of it was sent. `reset`: no answer before the connection broke. `timeout`: no head in time. */

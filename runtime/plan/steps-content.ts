@@ -2,7 +2,7 @@ import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import { stepId } from "./step-id.ts"
 import { count, flag, variableName } from "./steps-access.ts"
-import { expression, name, text } from "./text.ts"
+import { expression, text } from "./text.ts"
 import { schemaName } from "./value-schema.ts"
 
 /** Which message of the exchange a step works on. */
@@ -302,6 +302,3 @@ export const cacheValue = z.strictObject({
   default: z.union([text, z.strictObject({ expression })]).optional(),
   steps: z.array(stepId).max(1000),
 })
-
-/** Name of a declared certificate; see `clientCertificates` of the plan. */
-export const certificateName = name

@@ -112,6 +112,7 @@ export const step = z.discriminatedUnion("kind", [
   forward,
 ])
 export type Step = z.infer<typeof step>
+/** Key of a step in the plan. */
 export type StepId = z.infer<typeof stepId>
 /** What tells the steps apart. */
 export type StepKind = Step["kind"]

@@ -2,14 +2,16 @@ import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { Route } from "../plan/resources.ts"
+import type { StepId, StepKind } from "../plan/steps.ts"
 import type { Problem } from "./answer.ts"
 import type { HeaderList } from "./header-list.ts"
-import type { Step } from "./policy.ts"
 import type { QueryString } from "./query-string.ts"
 
 /** A set of bodies: `requestBody`, `responseBody`, both, or 0 for none. */
 export type Needs = number
+/** The body of the request. */
 export const requestBody: Needs = 1
+/** The body of the response. */
 export const responseBody: Needs = 2
 
 /**
@@ -63,6 +65,12 @@ export interface ExchangeError {
   /** `id` of the policy, where its author gave one. */
   readonly policyId: string | undefined
   readonly status: number
+}
+
+/** A step whose answer ended a section. */
+export interface AnsweringStep {
+  readonly id: StepId
+  readonly kind: StepKind
 }
 
 /** Part of the way of an exchange. */
@@ -126,7 +134,7 @@ export interface Exchange {
   /** There once the backend has answered, or an on-error section runs. */
   readonly response: PendingResponse | undefined
   /** The innermost step whose answer ended a section: for the log, and for `error.source`. */
-  answeredBy: Step | undefined
+  answeredBy: AnsweringStep | undefined
   /** What broke; there while on-error runs. */
   readonly error: ExchangeError | undefined
   /** Makes bodies available; undefined when they are already. Rejects with Refused: too large, too slow, not decodable. */
