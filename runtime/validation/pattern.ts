@@ -4,6 +4,8 @@ import { RE2JS } from "re2js"
 export interface LinearPattern {
   /** Whether it is found anywhere in the text. */
   test(text: string): boolean
+  /** Tells patterns apart: by it the compiler of schemas knows whether it has one already. */
+  toString(): string
 }
 
 /**
@@ -12,5 +14,5 @@ export interface LinearPattern {
  */
 export function linearPattern(source: string): LinearPattern {
   const pattern = RE2JS.compile(RE2JS.translateRegExp(source))
-  return { test: (text) => pattern.matcher(text).find() }
+  return { test: (text) => pattern.matcher(text).find(), toString: () => source }
 }

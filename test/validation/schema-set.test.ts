@@ -44,6 +44,12 @@ describe("what is wrong with a value", () => {
     ["items that only look alike", { uniqueItems: true }, [1, "1", null, "null", [1], { "0": 1 }], []],
     ["cents", { multipleOf: 0.01 }, 19.99, []],
     ["a pattern", { pattern: "^[a-c]+$" }, "abd", [' must match pattern "^[a-c]+$"']],
+    [
+      "several patterns, each by itself",
+      { properties: { a: { pattern: "^a$" }, b: { pattern: "^b$" } }, patternProperties: { "^c": false } },
+      { a: "a", b: "a", c: 1 },
+      ['/b must match pattern "^b$"', "/c is not expected"],
+    ],
     ["a format", { format: "date" }, "2026-13-01", [' must match format "date"']],
     ["a format nobody knows", { format: "isbn" }, "x", []],
     ["a format of numbers", { format: "int32" }, 3e9, [' must match format "int32"']],
