@@ -4,6 +4,7 @@ import type { Backend as BackendPlan, BackendRetry } from "../plan/backend.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
 import type { BackendHandle } from "../policies/exchange.ts"
+import { AgingClient } from "./aging-client.ts"
 import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
 import { Breaker } from "./breaker.ts"
 import { HealthChecks } from "./health-checks.ts"
@@ -200,6 +201,7 @@ function newPool(origin: string, hostname: string, settings: BackendSettings): P
   return new Pool(origin, {
     connections: connectionsMax,
     clientTtl: connectionAgeMs,
+    factory: (url, options) => new AgingClient(url, { ...options, ageMs: connectionAgeMs }),
     // Without `pipelining` undici sends one request at a time over HTTP/1.1 and many over HTTP/2.
     ...(settings.http2 ? { allowH2: true, maxConcurrentStreams: streamsMax } : { pipelining: 1 }),
     keepAliveTimeout: keepAliveMs,
