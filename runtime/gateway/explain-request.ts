@@ -233,6 +233,7 @@ function stepsOf(
   const seen: Resources = { ...resources, verifiers: new Map(verifiers), keys: held(keys) }
   const effectless: GatewayDependencies = {
     ...dependencies,
+    waited: undefined,
     limiter: lookingLimiter(live ? dependencies.limiter : undefined, rehearsal),
     quotas: lookingQuotas(live ? dependencies.quotas : undefined, rehearsal),
     authorizer: explainingAuthorizer(live ? dependencies.authorizer : undefined, rehearsal),

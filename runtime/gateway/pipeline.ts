@@ -227,6 +227,7 @@ class Passage implements Timed, TunnelKeeper {
     if (exchange.over || exchange.reply.headersSent) return
     exchange.failed = true
     exchange.problem = found.name
+    exchange.reason = found.reason
     exchange.cause = found.cause
     exchange.dropUpstream()
     const onError = exchange.route?.onError ?? []
@@ -339,6 +340,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     operation: route?.plan.operation,
     status: exchange.status,
     problem: exchange.problem,
+    reason: exchange.reason,
     cause: cause === undefined ? undefined : withOrigin(exchange, cause),
     ip: exchange.ip,
     user: typeof subject === "string" ? subject : undefined,

@@ -1,0 +1,139 @@
+import { execFile, spawn } from "node:child_process"
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { afterEach, expect, test } from "vitest"
+import manifest from "../../package.json" with { type: "json" }
+import { freePort, until } from "../gateway/harness.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { projectRoot } from "../structure/tree.ts"
+
+interface Instruction {
+  readonly word: string
+  readonly rest: string
+}
+
+/** Instructions by stage; a line goes on behind a backslash. */
+function stagesOf(text: string): Instruction[][] {
+  const stages: Instruction[][] = []
+  const lines = text.replace(/^#.*\n/gm, "").replace(/\\\n\s*/g, "")
+  for (const line of lines.split("\n").filter((each) => each.trim() !== "")) {
+    const [, word = "", rest = ""] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+    if (word === "FROM") stages.push([])
+    stages.at(-1)?.push({ word, rest })
+  }
+  return stages
+}
+
+const stages = stagesOf(readFileSync(`${projectRoot}runtime/Containerfile`, "utf8"))
+const [build = [], final = []] = stages
+const restOf = (stage: readonly Instruction[], word: string) =>
+  stage.filter((each) => each.word === word).map(({ rest }) => rest)
+const wordsOf = (word: string) => JSON.parse(restOf(final, word).at(-1) ?? "[]") as string[]
+
+test("the image is built by npm ci, and its last stage has a number for a user, the package's version and no package manager's work", () => {
+  expect(stages).toHaveLength(2)
+  expect(restOf(build, "RUN").join()).toMatch(/^npm ci\b/)
+  for (const copied of restOf(build, "COPY"))
+    for (const path of copied.split(" ").slice(0, -1))
+      expect(filesOf(projectRoot + path), path).toHaveLength(1)
+  expect(restOf(final, "USER")).toEqual(["1000:1000"])
+  expect(restOf(final, "LABEL").join()).toContain(`org.opencontainers.image.version="${manifest.version}"`)
+  expect(restOf(final, "RUN").join()).not.toContain("npm")
+  expect(restOf(final, "COPY").every((rest) => rest.startsWith("--from=build /build/"))).toBe(true)
+  expect(wordsOf("CMD")).toEqual(["serve"])
+  for (const [image] of [build, final].map((stage) => restOf(stage, "FROM")))
+    expect(image).toMatch(/^node:22-[a-z-]+( AS build)?$/)
+})
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+/** The files a COPY means; a star stands for the beginning of a name. */
+function filesOf(path: string): string[] {
+  const [, ending] = /\/\*([^/*]*)$/.exec(path) ?? []
+  if (ending === undefined) return existsSync(path) ? [path] : []
+  const folder = dirname(path)
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name))
+}
+
+function everythingIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path))
+}
+
+/** What the last stage copies, in a folder that nobody may write to. */
+function unpacked(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-image-"))
+  stops.push(() => {
+    for (const path of everythingIn(folder)) chmodSync(path, 0o755)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  for (const copied of restOf(final, "COPY")) {
+    const [, from = "", to = ""] = copied.split(" ")
+    const sources = filesOf(projectRoot + from.replace("/build/", ""))
+    expect(sources.length, from).toBeGreaterThan(0)
+    for (const source of sources) {
+      const target = join(folder, to.endsWith("/") ? join(to, basename(source)) : to)
+      mkdirSync(dirname(target), { recursive: true })
+      cpSync(source, target)
+    }
+  }
+  for (const path of [folder, ...everythingIn(folder)]) chmodSync(path, 0o555)
+  return folder
+}
+
+describePostgres("what the image holds", () => {
+  test("migrates and serves from folders nobody may write to, not as root, and says that it is healthy", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    const folder = unpacked()
+    const empty = mkdtempSync(join(tmpdir(), "sallyport-root-"))
+    chmodSync(empty, 0o555)
+    stops.push(() => rmSync(empty, { recursive: true, force: true }))
+    const control = await freePort()
+    const env = {
+      PATH: process.env["PATH"],
+      SALLYPORT_DATABASE_URL: url,
+      SALLYPORT_CONTROL_TOKEN: "a-token-of-the-image-test",
+      SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${control}`,
+    }
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const options = { cwd: empty, env, ...nobody }
+    const [, script = ""] = wordsOf("ENTRYPOINT")
+    const program = script.replace("/sallyport/", `${folder}/`)
+    const ran = await promisify(execFile)(process.execPath, [program, "migrate"], options)
+    expect(ran.stdout + ran.stderr).toContain("001_stores.sql")
+    const [, , check = ""] = JSON.parse(restOf(final, "HEALTHCHECK")[0]?.replace(/^.*CMD /, "") ?? "[]")
+    const healthy = () =>
+      promisify(execFile)(process.execPath, ["-e", check], options).then(
+        () => true,
+        () => false,
+      )
+    expect(await healthy()).toBe(false)
+    const served = spawn(process.execPath, [program, ...wordsOf("CMD")], { ...options, stdio: "pipe" })
+    let said = ""
+    served.stdout.on("data", (text) => (said += text))
+    served.stderr.on("data", (text) => (said += text))
+    stops.push(() => served.kill("SIGKILL"))
+    await until(() => said.includes('"started"') || served.exitCode !== null)
+    expect(said).toContain('"started"')
+    expect(await healthy()).toBe(true)
+    served.kill("SIGTERM")
+    await until(() => served.exitCode !== null)
+    expect(served.exitCode, said).toBe(0)
+  }, 60_000)
+})
