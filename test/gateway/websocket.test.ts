@@ -145,7 +145,7 @@ describe("no tunnel", () => {
   test.each([
     ["another version", upgradeHead().replace("Version: 13", "Version: 8"), 400],
     ["a key that is none", upgradeHead().replace(key, "short"), 400],
-    ["a body", upgradeHead("/ws", "Content-Length: 2\r\n") + "hi", 400],
+    ["a body", `${upgradeHead("/ws", "Content-Length: 2\r\n")}hi`, 400],
   ])("%s", async (_name, bytes, status) => {
     const echo = await startEcho()
     const running = await serve(echo.url)
