@@ -68,11 +68,15 @@ export type KeyComparison = "default" | "ignore-case"
 export class CsDictionary extends CsObject {
   readonly typeName = "System.Collections.Generic.Dictionary`2"
   readonly comparison: KeyComparison
-  readonly #entries = new Map<unknown, [unknown, unknown]>()
+  #made: Map<unknown, [unknown, unknown]> | undefined
 
   constructor(comparison: KeyComparison = "default") {
     super()
     this.comparison = comparison
+  }
+  get #entries(): Map<unknown, [unknown, unknown]> {
+    this.#made ??= new Map()
+    return this.#made
   }
   #key(key: unknown): unknown {
     if (key === null || key === undefined) throw argumentNull("key")

@@ -15,13 +15,21 @@ export interface PolicyUrl {
   readonly path: string
   /** With its `?`, or empty. */
   readonly queryString: string
-  readonly query: ReadonlyMap<string, readonly string[]>
+  readonly query: PolicyLists
 }
 
-/** Headers: `get` by name in any case; undefined when absent. */
-export interface PolicyHeaders {
+/** Headers, or parameters of a query: lists of values, found by name in any case; undefined when absent. Nothing is copied until it is asked for. */
+export interface PolicyLists {
   get(name: string): readonly string[] | undefined
+  /** The values with commas between them. */
+  joined(name: string): string | undefined
   entries(): Iterable<readonly [string, readonly string[]]>
+}
+
+/** Texts, found by name in any case; undefined when absent. */
+export interface PolicyTexts {
+  get(name: string): string | undefined
+  entries(): Iterable<readonly [string, string]>
 }
 
 /** A body that is there in full: whoever runs a program has loaded what its `needs` say. */
@@ -36,9 +44,9 @@ export interface PolicyRequest {
   readonly method: string
   readonly url: PolicyUrl
   readonly originalUrl: PolicyUrl
-  readonly headers: PolicyHeaders
+  readonly headers: PolicyLists
   readonly ipAddress: string
-  readonly matchedParameters: ReadonlyMap<string, string>
+  readonly matchedParameters: PolicyTexts
   readonly body: PolicyBody
   readonly certificate: PolicyCertificate | undefined
 }
@@ -47,7 +55,7 @@ export interface PolicyRequest {
 export interface PolicyResponse {
   readonly status: number
   readonly reason: string
-  readonly headers: PolicyHeaders
+  readonly headers: PolicyLists
   readonly body: PolicyBody
 }
 

@@ -1,165 +1,269 @@
 import { randomBytes } from "node:crypto"
+import { STATUS_CODES } from "node:http"
 import type {
+  PolicyApi,
   PolicyBody,
   PolicyContext,
   PolicyDeployment,
   PolicyError,
-  PolicyHeaders,
+  PolicyLists,
+  PolicyOperation,
+  PolicyProduct,
   PolicyRequest,
   PolicyResponse,
   PolicySubscription,
+  PolicyTexts,
   PolicyUrl,
 } from "../csharp/ports.ts"
+import { api, deployment, failure, operation, product, subscription } from "./csharp-place.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
-import { HeaderList } from "./header-list.ts"
+import type { HeaderList } from "./header-list.ts"
+import { isStoredResponse } from "./stored-response.ts"
 
-/** What an expression sees that is no part of the exchange: the API and operation of the route, the gateway, and what the plan names. */
+/** What a program sees that is no part of the exchange. */
 export interface CsharpSurroundings {
-  readonly api: PolicyContext["api"]
-  readonly operation: PolicyContext["operation"]
-  readonly product: PolicyContext["product"]
-  readonly deployment: PolicyDeployment
-  trace(source: string, message: string): void
+  trace(exchange: Exchange, source: string, message: string): void
   namedValue(kind: "value" | "secret", name: string): string
 }
 
-/** `context` of a policy expression, over one request. The bodies its program needs have been loaded. */
+/**
+ * `context` of a policy expression, over one request. The bodies its program needs have been loaded. Everything is read when it is asked for:
+ * the exchange changes while its steps run, and most programs ask for one thing.
+ */
 export function csharpContext(exchange: Exchange, around: CsharpSurroundings): PolicyContext {
-  return {
-    ...around,
-    requestId: exchange.id,
-    subscription: subscription(exchange),
-    user: undefined,
-    request: request(exchange),
-    // Read when it is asked for: the response comes while the steps run.
-    get response() {
-      return response(exchange)
-    },
-    get error() {
-      return failure(exchange)
-    },
-    tracing: false,
-    startedMs: exchange.startedAtMs,
-    variables: exchange.variables,
-    nowMs: Date.now,
-    randomBytes,
-    storedResponse,
-    trace: (source, message) => around.trace(source, message),
-    namedValue: (kind, name) => around.namedValue(kind, name),
+  return new ExchangeContext(exchange, around)
+}
+
+class ExchangeContext implements PolicyContext {
+  readonly #exchange: Exchange
+  readonly #around: CsharpSurroundings
+
+  constructor(exchange: Exchange, around: CsharpSurroundings) {
+    this.#exchange = exchange
+    this.#around = around
+  }
+  get requestId(): string {
+    return this.#exchange.id
+  }
+  get api(): PolicyApi | undefined {
+    return api(this.#exchange)
+  }
+  get operation(): PolicyOperation | undefined {
+    return operation(this.#exchange)
+  }
+  get product(): PolicyProduct | undefined {
+    return product(this.#exchange)
+  }
+  get subscription(): PolicySubscription | undefined {
+    return subscription(this.#exchange)
+  }
+  get user(): undefined {
+    return undefined
+  }
+  get deployment(): PolicyDeployment {
+    return deployment(this.#exchange)
+  }
+  get request(): PolicyRequest {
+    return new ExchangeRequest(this.#exchange)
+  }
+  get response(): PolicyResponse | undefined {
+    const { response } = this.#exchange
+    return response === undefined ? undefined : new Answer(response)
+  }
+  get error(): PolicyError | undefined {
+    return failure(this.#exchange)
+  }
+  get tracing(): boolean {
+    return false
+  }
+  get startedMs(): number {
+    return this.#exchange.startedAtMs
+  }
+  get variables(): ReadonlyMap<string, unknown> {
+    return this.#exchange.variables
+  }
+  nowMs(): number {
+    return Date.now()
+  }
+  randomBytes(count: number): Uint8Array {
+    return randomBytes(count)
+  }
+  storedResponse(value: unknown): PolicyResponse | undefined {
+    return storedResponse(value)
+  }
+  trace(source: string, message: string): void {
+    this.#around.trace(this.#exchange, source, message)
+  }
+  namedValue(kind: "value" | "secret", name: string): string {
+    return this.#around.namedValue(kind, name)
   }
 }
 
-function request(exchange: Exchange): PolicyRequest {
-  return {
-    get method() {
-      return exchange.sentMethod ?? exchange.method
-    },
-    get url() {
-      return url(exchange, exchange.rewritten ?? exchange.path)
-    },
-    get originalUrl() {
-      return url(exchange, exchange.path)
-    },
-    headers: headers(exchange.headers),
-    ipAddress: exchange.ip,
-    matchedParameters: new Map(Object.entries(exchange.parameters)),
-    get body() {
-      return body(exchange.requestBody)
-    },
-    certificate: undefined,
+class ExchangeRequest implements PolicyRequest {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange
+  }
+  get method(): string {
+    return this.#exchange.sentMethod ?? this.#exchange.method
+  }
+  get url(): PolicyUrl {
+    return new ExchangeUrl(this.#exchange, this.#exchange.rewritten ?? this.#exchange.path)
+  }
+  get originalUrl(): PolicyUrl {
+    return new ExchangeUrl(this.#exchange, this.#exchange.path)
+  }
+  get headers(): PolicyLists {
+    return new Headers(this.#exchange.headers)
+  }
+  get ipAddress(): string {
+    return this.#exchange.ip
+  }
+  get matchedParameters(): PolicyTexts {
+    return new Parameters(this.#exchange.parameters)
+  }
+  get body(): PolicyBody {
+    return body(this.#exchange.requestBody)
+  }
+  get certificate(): undefined {
+    return undefined
   }
 }
 
-function url(exchange: Exchange, path: string): PolicyUrl {
-  const { scheme, authority, query } = exchange
-  const [, host = authority, port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? []
-  const text = query.text.replace(/^\?/, "")
-  const values = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(text)) {
-    const known = values.get(name)
-    if (known === undefined) values.set(name, [value])
-    else known.push(value)
+class ExchangeUrl implements PolicyUrl {
+  readonly #exchange: Exchange
+  readonly path: string
+
+  constructor(exchange: Exchange, path: string) {
+    this.#exchange = exchange
+    this.path = path
   }
-  return {
-    scheme,
-    host,
-    port: port === undefined ? (scheme === "https" ? 443 : 80) : Number(port),
-    path,
-    queryString: text === "" ? "" : `?${text}`,
-    query: values,
+  get scheme(): string {
+    return this.#exchange.scheme
+  }
+  get host(): string {
+    return this.#exchange.authority.replace(/:\d+$/, "")
+  }
+  get port(): number {
+    const port = /:(\d+)$/.exec(this.#exchange.authority)?.[1]
+    return port === undefined ? (this.scheme === "https" ? 443 : 80) : Number(port)
+  }
+  get queryString(): string {
+    const { text } = this.#exchange.query
+    return text === "" ? "" : `?${text}`
+  }
+  get query(): PolicyLists {
+    return new Query(this.#exchange.query)
   }
 }
 
-function headers(list: HeaderList): PolicyHeaders {
-  return {
-    get: (name) => valuesOf(list, name.toLowerCase()),
-    entries: () => {
-      const names = new Set(list.flat.filter((_, index) => index % 2 === 0))
-      return [...names].map((name) => [name, valuesOf(list, name) ?? []] as const)
-    },
+class Query implements PolicyLists {
+  readonly #query: Exchange["query"]
+
+  constructor(query: Exchange["query"]) {
+    this.#query = query
+  }
+  get(name: string): readonly string[] | undefined {
+    return this.#query.valuesOf(name)
+  }
+  joined(name: string): string | undefined {
+    const found = this.#query.valuesOf(name)
+    return found === undefined || found.length === 1 ? found?.[0] : found.join(",")
+  }
+  *entries(): Iterable<readonly [string, readonly string[]]> {
+    const names = new Set<string>()
+    for (const [name] of this.#query.pairs()) {
+      const folded = name.toUpperCase()
+      if (!names.has(folded)) yield [name, this.#query.valuesOf(name) ?? []]
+      names.add(folded)
+    }
   }
 }
 
-function valuesOf({ flat }: HeaderList, name: string): readonly string[] | undefined {
-  const found: string[] = []
-  for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) found.push(flat[at + 1] as string)
-  return found.length === 0 ? undefined : found
+class Headers implements PolicyLists {
+  readonly #flat: readonly string[]
+
+  constructor({ flat }: HeaderList) {
+    this.#flat = flat
+  }
+  get(name: string): readonly string[] | undefined {
+    const flat = this.#flat
+    const lower = name.toLowerCase()
+    let found: string[] | undefined
+    for (let at = 0; at < flat.length; at += 2) {
+      if (flat[at] !== lower) continue
+      if (found === undefined) found = [flat[at + 1] as string]
+      else found.push(flat[at + 1] as string)
+    }
+    return found
+  }
+  joined(name: string): string | undefined {
+    const flat = this.#flat
+    const lower = name.toLowerCase()
+    let found: string | undefined
+    for (let at = 0; at < flat.length; at += 2)
+      if (flat[at] === lower) found = found === undefined ? flat[at + 1] : `${found},${flat[at + 1]}`
+    return found
+  }
+  *entries(): Iterable<readonly [string, readonly string[]]> {
+    const names = new Set(this.#flat.filter((_, index) => index % 2 === 0))
+    for (const name of names) yield [name, this.get(name) ?? []]
+  }
+}
+
+class Parameters implements PolicyTexts {
+  readonly #values: Readonly<Record<string, string>>
+
+  constructor(values: Readonly<Record<string, string>>) {
+    this.#values = values
+  }
+  get(name: string): string | undefined {
+    if (Object.hasOwn(this.#values, name)) return this.#values[name]
+    const folded = name.toUpperCase()
+    for (const known of Object.keys(this.#values))
+      if (known.toUpperCase() === folded) return this.#values[known]
+    return undefined
+  }
+  entries(): Iterable<readonly [string, string]> {
+    return Object.entries(this.#values)
+  }
 }
 
 function body(message: MessageBody): PolicyBody {
   return { present: message.present, content: () => message.content }
 }
 
-function response({ response: pending }: Exchange): PolicyResponse | undefined {
-  if (pending === undefined) return undefined
-  return {
-    status: pending.status,
-    reason: pending.reason ?? "",
-    headers: headers(pending.headers),
-    // Only programs that need it have it loaded, and only they ask.
-    get body() {
-      return body(pending.body)
-    },
+class Answer implements PolicyResponse {
+  readonly #pending: NonNullable<Exchange["response"]>
+
+  constructor(pending: NonNullable<Exchange["response"]>) {
+    this.#pending = pending
+  }
+  get status(): number {
+    return this.#pending.status
+  }
+  get reason(): string {
+    const { reason, status } = this.#pending
+    return reason ?? STATUS_CODES[status] ?? ""
+  }
+  get headers(): PolicyLists {
+    return new Headers(this.#pending.headers)
+  }
+  // Only programs that need it have it loaded, and only they ask.
+  get body(): PolicyBody {
+    return body(this.#pending.body)
   }
 }
 
 /** A response of a request a policy sent, as variables hold it. */
 function storedResponse(value: unknown): PolicyResponse | undefined {
-  if (
-    typeof value !== "object" ||
-    value === null ||
-    !("status" in value && "body" in value && "headers" in value)
-  )
-    return undefined
-  const { status, headers: list, body: content } = value
-  if (!(list instanceof HeaderList && Buffer.isBuffer(content))) return undefined
-  const reason = "reason" in value ? String(value.reason) : ""
+  if (!isStoredResponse(value)) return undefined
+  const { status, reason, headers, body: content } = value
   return {
-    status: Number(status),
+    status,
     reason,
-    headers: headers(list),
+    headers: new Headers(headers),
     body: { present: content.length > 0, content: () => content },
   }
-}
-
-function subscription({ subscriber }: Exchange): PolicySubscription | undefined {
-  if (subscriber === undefined) return undefined
-  const { name, sinceMs } = subscriber
-  // Keys are kept as digests: none can be shown.
-  return {
-    id: name,
-    name,
-    key: "",
-    primaryKey: "",
-    secondaryKey: "",
-    createdMs: sinceMs ?? 0,
-    startMs: sinceMs,
-    endMs: undefined,
-  }
-}
-
-function failure({ error }: Exchange): PolicyError | undefined {
-  if (error === undefined) return undefined
-  const { source, reason, message, section, policyId } = error
-  return { source, reason, message, section, scope: "", path: "", policyId: policyId ?? "" }
 }

@@ -1,7 +1,5 @@
 import { CsharpError, compileProgram } from "../csharp/compile.ts"
-import type { PolicyContext } from "../csharp/ports.ts"
 import { toText } from "../csharp/values.ts"
-import type { Route } from "../plan/resources.ts"
 import type { CsharpExpression } from "../plan/text.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type CsharpSurroundings, csharpContext } from "./csharp-context.ts"
@@ -16,9 +14,8 @@ export function compileCsharpValue(
 ): (exchange: Exchange) => unknown {
   provision.need(program.needs)
   const run = compileProgram(program)
-  const named = namedValues(program.body, provision)
-  const log = provision.traceLog()
-  return (exchange) => run(contextOf(exchange, named, log))
+  const around = surroundings(namedValues(program.body, provision), provision.traceLog())
+  return (exchange) => run(csharpContext(exchange, around))
 }
 
 /** The text of a value as .NET's `ToString()` writes it. */
@@ -58,22 +55,11 @@ function namedValues(body: unknown, provision: Provision): NamedValues {
   return found
 }
 
-function contextOf(exchange: Exchange, named: NamedValues, log: TraceLog): PolicyContext {
-  const { route, subscriber, gatewayName } = exchange
-  const surroundings: CsharpSurroundings = {
-    api: route === undefined ? undefined : apiOf(route.plan),
-    operation: route === undefined ? undefined : operationOf(route.plan),
-    product: subscriber?.product === undefined ? undefined : productOf(subscriber.product),
-    deployment: {
-      region: "",
-      serviceId: gatewayName,
-      serviceName: gatewayName,
-      gatewayId: gatewayName,
-      certificates: noCertificates,
-    },
-    trace: (source, message) =>
+function surroundings(named: NamedValues, log: TraceLog): CsharpSurroundings {
+  return {
+    trace: ({ id }, source, message) =>
       log.write({
-        requestId: exchange.id,
+        requestId: id,
         source,
         severity: "verbose",
         message: message.slice(0, 4096),
@@ -84,44 +70,5 @@ function contextOf(exchange: Exchange, named: NamedValues, log: TraceLog): Polic
       if (value === undefined) throw new Error(`there is no ${kind} \`${name}\``)
       return value
     },
-  }
-  return csharpContext(exchange, surroundings)
-}
-
-const noCertificates: ReadonlyMap<string, never> = new Map<string, never>()
-
-function apiOf({ api, version, stripPrefix }: Route): NonNullable<PolicyContext["api"]> {
-  return {
-    id: api,
-    name: api,
-    path: stripPrefix.replace(/^\//, ""),
-    protocols: ["http", "https"],
-    serviceUrl: undefined,
-    keyHeader: "Ocp-Apim-Subscription-Key",
-    keyQuery: "subscription-key",
-    revision: "1",
-    version: version ?? "",
-  }
-}
-
-function operationOf({
-  operation,
-  method,
-  path,
-  stripPrefix,
-}: Route): NonNullable<PolicyContext["operation"]> {
-  return { id: operation, name: operation, method, urlTemplate: path.slice(stripPrefix.length) || "/" }
-}
-
-function productOf(name: string): NonNullable<PolicyContext["product"]> {
-  return {
-    id: name,
-    name,
-    state: "Published",
-    approvalRequired: false,
-    subscriptionRequired: true,
-    subscriptionLimit: undefined,
-    groups: [],
-    apis: [],
   }
 }

@@ -36,6 +36,24 @@ export class QueryString {
     return this.#isEmpty ? 0 : this.#read().filter((pair) => pair.name === name).length
   }
 
+  /** Every parameter in order, decoded. */
+  *pairs(): Iterable<readonly [name: string, value: string]> {
+    if (this.#isEmpty) return
+    for (const { name, raw } of this.#read()) yield [name, rawValue(raw)]
+  }
+
+  /** The values of a parameter with its name in any case, decoded; undefined when it is not there. */
+  valuesOf(name: string): string[] | undefined {
+    if (this.#isEmpty) return undefined
+    let found: string[] | undefined
+    for (const pair of this.#read()) {
+      if (pair.name !== name && !sameLetters(pair.name, name)) continue
+      if (found === undefined) found = [rawValue(pair.raw)]
+      else found.push(rawValue(pair.raw))
+    }
+    return found
+  }
+
   set(name: string, value: string): void {
     const pair = { name, raw: `${percentEncode(name)}=${percentEncode(value)}` }
     const pairs = this.#read()
@@ -85,6 +103,10 @@ export class QueryString {
     this.#pairs ??= pairsOf(this.#raw)
     return this.#pairs
   }
+}
+
+function sameLetters(a: string, b: string): boolean {
+  return a.length === b.length && a.toUpperCase() === b.toUpperCase()
 }
 
 const noValues: Readonly<Record<string, string>> = Object.freeze(Object.create(null))

@@ -33,14 +33,7 @@ function exchange(): Exchange {
   return known as Exchange
 }
 
-const around = {
-  api: undefined,
-  operation: undefined,
-  product: undefined,
-  deployment: { region: "", serviceId: "", serviceName: "acme", gatewayId: "", certificates: new Map() },
-  trace: () => undefined,
-  namedValue: () => "",
-}
+const around = { trace: () => undefined, namedValue: () => "" }
 
 test.each([
   ['context.Request.Headers.GetValueOrDefault("Accept")', "text/plain,text/html"],

@@ -1,24 +1,28 @@
 import type {
   PolicyBody,
   PolicyContext,
-  PolicyHeaders,
+  PolicyLists,
   PolicyResponse,
+  PolicyTexts,
   PolicyUrl,
 } from "../../runtime/csharp/ports.ts"
 
 /** 2024-05-06T07:08:09.123Z, the time all cases see. */
 export const nowMs = Date.UTC(2024, 4, 6, 7, 8, 9, 123)
 
-function headers(values: Readonly<Record<string, readonly string[]>>): PolicyHeaders {
+function lists(values: Readonly<Record<string, readonly string[]>>): PolicyLists {
   const entries = Object.entries(values)
-  return {
-    get: (name) => entries.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1],
-    entries: () => entries,
-  }
+  const get = (name: string) => entries.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1]
+  return { get, joined: (name) => get(name)?.join(","), entries: () => entries }
 }
 
 export function body(text: string | undefined): PolicyBody {
   return { present: text !== undefined, content: () => Buffer.from(text ?? "") }
+}
+
+const matchedParameters: PolicyTexts = {
+  get: (name) => (name.toLowerCase() === "id" ? "17" : undefined),
+  entries: () => [["id", "17"]],
 }
 
 const url: PolicyUrl = {
@@ -27,17 +31,14 @@ const url: PolicyUrl = {
   port: 443,
   path: "/orders/17",
   queryString: "?tag=a&tag=b&q=x%20y",
-  query: new Map([
-    ["tag", ["a", "b"]],
-    ["q", ["x y"]],
-  ]),
+  query: lists({ tag: ["a", "b"], q: ["x y"] }),
 }
 
 export function response(status: number, text: string): PolicyResponse {
   return {
     status,
     reason: "OK",
-    headers: headers({ "Content-Type": ["application/json"] }),
+    headers: lists({ "Content-Type": ["application/json"] }),
     body: body(text),
   }
 }
@@ -73,13 +74,13 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
       method: "GET",
       url,
       originalUrl: url,
-      headers: headers({
+      headers: lists({
         Authorization: ["Basic YW5uOnNlY3JldA=="],
         "X-Many": ["one", "two"],
         "X-Number": ["42"],
       }),
       ipAddress: "10.1.2.3",
-      matchedParameters: new Map([["id", "17"]]),
+      matchedParameters,
       body: body(
         '{"name":"ann","roles":["a","b"],"age":41,"ratio":1.0,"big":9007199254740993,"when":"2024-01-02T03:04:05Z","none":null}',
       ),

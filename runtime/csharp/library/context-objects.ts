@@ -1,5 +1,13 @@
-import { CsDictionary } from "../collections.ts"
-import type { PolicyBody, PolicyHeaders, PolicyRequest, PolicyResponse, PolicyUrl } from "../ports.ts"
+import { CsDictionary, keyNotFound } from "../collections.ts"
+import { argumentNull, CsException } from "../errors.ts"
+import type {
+  PolicyBody,
+  PolicyLists,
+  PolicyRequest,
+  PolicyResponse,
+  PolicyTexts,
+  PolicyUrl,
+} from "../ports.ts"
 import { CsObject } from "../values.ts"
 
 /** `context.Request`, and a response's counterpart: the host's object with a type of the library. */
@@ -46,21 +54,94 @@ export class Url extends CsObject {
   }
 }
 
-/** Headers, read where they stand: names in any case. */
-export class Headers extends CsObject {
-  readonly typeName = "IReadOnlyDictionary<string, string[]>"
-  readonly source: PolicyHeaders
-  constructor(source: PolicyHeaders) {
+/** A dictionary of the host, read where it stands: names in any case, nothing may be changed. What goes through all of it is copied then. */
+abstract class View extends CsDictionary {
+  constructor() {
+    super("ignore-case")
+  }
+  protected abstract value(name: string): unknown
+  protected abstract pairs(): Iterable<readonly [string, unknown]>
+
+  #copy(): CsDictionary {
+    const made = new CsDictionary("ignore-case")
+    for (const [name, value] of this.pairs()) made.set(name, value)
+    return made
+  }
+  #found(key: unknown): unknown {
+    if (typeof key !== "string") throw argumentNull("key")
+    return this.value(key)
+  }
+  override get size(): number {
+    return this.#copy().size
+  }
+  override has(key: unknown): boolean {
+    return this.#found(key) !== undefined
+  }
+  override find(key: unknown): { readonly value: unknown } | undefined {
+    const value = this.#found(key)
+    return value === undefined ? undefined : { value }
+  }
+  override get(key: unknown): unknown {
+    const value = this.#found(key)
+    if (value === undefined) throw keyNotFound(key)
+    return value
+  }
+  override set(): never {
+    throw readOnly()
+  }
+  override delete(): never {
+    throw readOnly()
+  }
+  override clear(): never {
+    throw readOnly()
+  }
+  override keys(): unknown[] {
+    return this.#copy().keys()
+  }
+  override values(): unknown[] {
+    return this.#copy().values()
+  }
+  override elements(): readonly unknown[] {
+    return this.#copy().elements()
+  }
+}
+
+function readOnly(): CsException {
+  return new CsException("NotSupportedException", "Collection is read-only.")
+}
+
+/** Headers or parameters of a query. */
+export class Lists extends View {
+  readonly source: PolicyLists
+  constructor(source: PolicyLists) {
     super()
     this.source = source
   }
-  dictionary(): CsDictionary {
-    const made = new CsDictionary("ignore-case")
-    for (const [name, values] of this.source.entries()) made.set(name, [...values])
-    return made
+  /** `GetValueOrDefault`: several values joined by commas. */
+  joined(name: string, fallback: string | null): string | null {
+    return this.source.joined(name) ?? fallback
   }
-  override elements(): readonly unknown[] {
-    return this.dictionary().elements()
+  protected override value(name: string): unknown {
+    const found = this.source.get(name)
+    return found === undefined ? undefined : [...found]
+  }
+  protected override *pairs(): Iterable<readonly [string, unknown]> {
+    for (const [name, values] of this.source.entries()) yield [name, [...values]]
+  }
+}
+
+/** Parameters of the path. */
+export class Texts extends View {
+  readonly source: PolicyTexts
+  constructor(source: PolicyTexts) {
+    super()
+    this.source = source
+  }
+  protected override value(name: string): unknown {
+    return this.source.get(name)
+  }
+  protected override pairs(): Iterable<readonly [string, unknown]> {
+    return this.source.entries()
   }
 }
 

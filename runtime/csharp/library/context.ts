@@ -18,7 +18,7 @@ import { TimeSpan } from "../time-span.ts"
 import type { CsType } from "../type.ts"
 import { cast, defaultOf, isInstance, unbox } from "../type-test.ts"
 import { toText } from "../values.ts"
-import { Headers, Part, Request, Response, Url } from "./context-objects.ts"
+import { Part, Request, Response, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
 import { tokenAs } from "./json-convert.ts"
 
@@ -263,41 +263,9 @@ function declareSubscribers(): void {
   })
 }
 
-function declareHeaders(): void {
-  const find = (self: Headers, name: string): readonly string[] | undefined => self.source.get(name)
-  declareType(
-    "IHeaders",
-    { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof Headers },
-    {
-      "GetValueOrDefault(string name): string": (self: Headers, name: string) =>
-        find(self, name)?.join(",") ?? null,
-      "GetValueOrDefault(string name, string fallback): string": (
-        self: Headers,
-        name: string,
-        fallback: string | null,
-      ) => find(self, name)?.join(",") ?? fallback,
-      "ContainsKey(string name): bool": (self: Headers, name: string) => find(self, name) !== undefined,
-      "this[string name]: string[]": (self: Headers, name: string) => {
-        const found = find(self, name)
-        if (found === undefined) throw keyNotFound(name)
-        return [...found]
-      },
-      "TryGetValue(string name, out string[] value): bool": (self: Headers, name: string, out: OutPlace) => {
-        const found = find(self, name)
-        out.set(found === undefined ? null : [...found])
-        return found !== undefined
-      },
-      "Count: int": (self: Headers) => self.dictionary().size,
-      "Keys: List<string>": (self: Headers) => new CsList(self.dictionary().keys()),
-      "Values: List<string[]>": (self: Headers) => new CsList(self.dictionary().values()),
-    },
-  )
-}
-
 /** `context` and everything below it. */
 export function declareContext(): void {
   declareContextItself()
   declareVariables()
   declareParts()
-  declareHeaders()
 }

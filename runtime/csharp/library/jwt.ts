@@ -124,8 +124,8 @@ export function declareTokens(): void {
   )
 }
 
-/** `GetValueOrDefault` of headers, queries and claims: several values joined by commas. */
-export const joinedRows = {
+/** `GetValueOrDefault` of claims: several values joined by commas. */
+const joinedRows = {
   "GetValueOrDefault(string name): string": (self: CsDictionary, name: string) => joined(self, name, null),
   "GetValueOrDefault(string name, string fallback): string": joined,
   "ContainsKey(string name): bool": (self: CsDictionary, name: string) => self.has(name),

@@ -7,10 +7,10 @@ import { declareType } from "../table.ts"
 import type { CsType } from "../type.ts"
 import { elementsOf, toText } from "../values.ts"
 import { cipher } from "./aes.ts"
-import { Body, Headers, Request, Response, Url } from "./context-objects.ts"
+import { Body, Lists, Request, Response, Texts, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
 import { readJson } from "./json-read.ts"
-import { asBasic, asJwt, joinedRows } from "./jwt.ts"
+import { asBasic, asJwt } from "./jwt.ts"
 import { escapeData, parseForm } from "./web.ts"
 import { readDocument, readElement } from "./xml-common.ts"
 
@@ -59,17 +59,22 @@ const requestRows: Record<string, (...values: never[]) => unknown> = {
   "Body: IMessageBody": (self: Request) => new Body(self.source.body),
   "Certificate: X509Certificate2": (self: Request) =>
     self.source.certificate === undefined ? null : new Certificate(self.source.certificate),
-  "Headers: IHeaders": (self: Request) => new Headers(self.source.headers),
+  "Headers: IHeaders": (self: Request) => new Lists(self.source.headers),
   "IpAddress: string": (self: Request) => self.source.ipAddress,
-  "MatchedParameters: IMatchedParameters": (self: Request) => {
-    const made = new CsDictionary("ignore-case")
-    for (const [name, value] of self.source.matchedParameters) made.set(name, value)
-    return made
-  },
+  "MatchedParameters: IMatchedParameters": (self: Request) => new Texts(self.source.matchedParameters),
   "Method: string": (self: Request) => self.source.method,
   "OriginalUrl: IUrl": (self: Request) => new Url(self.source.originalUrl),
   "Url: IUrl": (self: Request) => new Url(self.source.url),
   "PrivateEndpointConnection: object": () => null,
+}
+
+const listRows: Record<string, (...values: never[]) => unknown> = {
+  "GetValueOrDefault(string name): string": (self: Lists, name: string) => self.joined(name, null),
+  "GetValueOrDefault(string name, string fallback): string": (
+    self: Lists,
+    name: string,
+    fallback: string | null,
+  ) => self.joined(name, fallback),
 }
 
 export function declareMessages(): void {
@@ -91,21 +96,18 @@ export function declareMessages(): void {
       "Port: int": (self: Url) => self.source.port,
       "Path: string": (self: Url) => self.source.path,
       "QueryString: string": (self: Url) => self.source.queryString,
-      "Query: IQuery": (self: Url) => {
-        const made = new CsDictionary("ignore-case")
-        for (const [name, values] of self.source.query) made.set(name, [...values])
-        return made
-      },
+      "Query: IQuery": (self: Url) => new Lists(self.source.query),
     },
   )
-  declareType(
-    "IQuery",
-    { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof CsDictionary },
-    joinedRows,
-  )
+  for (const name of ["IHeaders", "IQuery"])
+    declareType(
+      name,
+      { bases: ["IReadOnlyDictionary<string, string[]>"], holds: (value) => value instanceof Lists },
+      listRows,
+    )
   declareType(
     "IMatchedParameters",
-    { bases: ["IReadOnlyDictionary<string, string>"], holds: (value) => value instanceof CsDictionary },
+    { bases: ["IReadOnlyDictionary<string, string>"], holds: (value) => value instanceof Texts },
     {
       "GetValueOrDefault(string name): string": (self: CsDictionary, name: string) =>
         self.find(name)?.value ?? null,
@@ -122,7 +124,7 @@ export function declareMessages(): void {
     { holds: (value) => value instanceof Response },
     {
       "Body: IMessageBody": (self: Response) => new Body(self.source.body),
-      "Headers: IHeaders": (self: Response) => new Headers(self.source.headers),
+      "Headers: IHeaders": (self: Response) => new Lists(self.source.headers),
       "StatusCode: int": (self: Response) => self.source.status,
       "StatusReason: string": (self: Response) => self.source.reason,
     },

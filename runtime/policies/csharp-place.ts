@@ -1,0 +1,80 @@
+import type {
+  PolicyApi,
+  PolicyDeployment,
+  PolicyError,
+  PolicyOperation,
+  PolicyProduct,
+  PolicySubscription,
+} from "../csharp/ports.ts"
+import type { Exchange } from "./exchange.ts"
+
+/** `context.Api`; undefined before a route is known. */
+export function api({ route }: Exchange): PolicyApi | undefined {
+  if (route === undefined) return undefined
+  const { api: name, version, stripPrefix } = route.plan
+  return {
+    id: name,
+    name,
+    path: stripPrefix.replace(/^\//, ""),
+    protocols: ["http", "https"],
+    serviceUrl: undefined,
+    keyHeader: "Ocp-Apim-Subscription-Key",
+    keyQuery: "subscription-key",
+    revision: "1",
+    version: version ?? "",
+  }
+}
+
+/** `context.Operation`; undefined before a route is known. */
+export function operation({ route }: Exchange): PolicyOperation | undefined {
+  if (route === undefined) return undefined
+  const { operation: name, method, path, stripPrefix } = route.plan
+  return { id: name, name, method, urlTemplate: path.slice(stripPrefix.length) || "/" }
+}
+
+/** `context.Product`: of the caller's subscription. */
+export function product({ subscriber }: Exchange): PolicyProduct | undefined {
+  const name = subscriber?.product
+  if (name === undefined) return undefined
+  return {
+    id: name,
+    name,
+    state: "Published",
+    approvalRequired: false,
+    subscriptionRequired: true,
+    subscriptionLimit: undefined,
+    groups: [],
+    apis: [],
+  }
+}
+
+const noCertificates: ReadonlyMap<string, never> = new Map<string, never>()
+
+/** `context.Deployment`. */
+export function deployment({ gatewayName: name }: Exchange): PolicyDeployment {
+  return { region: "", serviceId: name, serviceName: name, gatewayId: name, certificates: noCertificates }
+}
+
+/** `context.Subscription`. */
+export function subscription({ subscriber }: Exchange): PolicySubscription | undefined {
+  if (subscriber === undefined) return undefined
+  const { name, sinceMs } = subscriber
+  // Keys are kept as digests: none can be shown.
+  return {
+    id: name,
+    name,
+    key: "",
+    primaryKey: "",
+    secondaryKey: "",
+    createdMs: sinceMs ?? 0,
+    startMs: sinceMs,
+    endMs: undefined,
+  }
+}
+
+/** `context.LastError`. */
+export function failure({ error }: Exchange): PolicyError | undefined {
+  if (error === undefined) return undefined
+  const { source, reason, message, section, policyId } = error
+  return { source, reason, message, section, scope: "", path: "", policyId: policyId ?? "" }
+}
