@@ -25,7 +25,7 @@ export interface Finished {
   readonly status: number
   readonly problem: ProblemName | undefined
   /** Stable word for why, finer than the problem, where there is one: `TokenExpired`. */
-  readonly reason?: string | undefined
+  readonly reason: string | undefined
   /** Why, for operators; may hold internal text. With the place in the text of the configuration where one is known. */
   readonly cause: string | undefined
   readonly ip: string
