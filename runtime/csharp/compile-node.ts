@@ -171,11 +171,7 @@ function guard(run: () => unknown, at: number | undefined): unknown {
   try {
     return run()
   } catch (error) {
-    throw error instanceof CsException
-      ? placed(error, at)
-      : error instanceof TypeError
-        ? placed(nullReference(), at)
-        : error
+    throw relocated(error, at)
   }
 }
 
@@ -185,41 +181,62 @@ function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
   if (member.isStatic === (on !== undefined)) throw new Error(`the call of ${id} does not fit it`)
   const values = args.map(compileNode)
   const call = withTypes(member, (types ?? []).map(parseType))
-  if (on === undefined) return staticCall(call, values, at)
-  const target = compileNode(on)
-  if (values.length === 0)
+  return on === undefined ? staticCall(call, values, at) : memberCall(call, compileNode(on), values, at)
+}
+
+type Call = (...values: unknown[]) => unknown
+
+/** A call by the number of its arguments: most have none or few, and none of them makes a list of them. */
+function memberCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+  const [first, second] = values
+  if (first === undefined)
     return (frame) => {
-      const self = target(frame)
-      if (self === null || self === undefined) throw placed(nullReference(), at)
+      const self = present(target(frame), at)
       try {
         return call(self)
       } catch (error) {
         throw relocated(error, at)
       }
     }
-  const [first, second] = values
+  if (second === undefined)
+    return (frame) => {
+      const self = present(target(frame), at)
+      try {
+        return call(self, first(frame))
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
+  if (values.length === 2)
+    return (frame) => {
+      const self = present(target(frame), at)
+      try {
+        return call(self, first(frame), second(frame))
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
   return (frame) => {
-    const self = target(frame)
-    if (self === null || self === undefined) throw placed(nullReference(), at)
+    const self = present(target(frame), at)
     try {
-      if (first === undefined) return call(self)
-      if (second === undefined) return call(self, first(frame))
       return call(self, ...values.map((value) => value(frame)))
     } catch (error) {
-      throw error instanceof CsException
-        ? placed(error, at)
-        : error instanceof TypeError
-          ? placed(nullReference(), at)
-          : error
+      throw relocated(error, at)
     }
   }
 }
 
-type Call = (...values: unknown[]) => unknown
+function present(self: unknown, at: number | undefined): unknown {
+  if (self === null || self === undefined) throw placed(nullReference(), at)
+  return self
+}
 
-function withTypes(member: Member, types: readonly CsType[]): Call {
-  const run = member.run as (...values: unknown[]) => unknown
-  return member.typed ? (...values) => run(types, ...values) : run
+/** The member with its type arguments, which it takes first. */
+function withTypes({ run, typed }: Member, types: readonly CsType[]): Call {
+  const call = run as Call
+  if (!typed) return call
+  return (self, first, second, ...rest) =>
+    rest.length === 0 ? call(types, self, first, second) : call(types, self, first, second, ...rest)
 }
 
 function staticCall(call: Call, values: readonly Run[], at: number | undefined): Run {
@@ -228,13 +245,10 @@ function staticCall(call: Call, values: readonly Run[], at: number | undefined):
     try {
       if (first === undefined) return call()
       if (second === undefined) return call(first(frame))
+      if (values.length === 2) return call(first(frame), second(frame))
       return call(...values.map((value) => value(frame)))
     } catch (error) {
-      throw error instanceof CsException
-        ? placed(error, at)
-        : error instanceof TypeError
-          ? placed(nullReference(), at)
-          : error
+      throw relocated(error, at)
     }
   }
 }

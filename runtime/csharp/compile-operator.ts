@@ -20,11 +20,38 @@ export function compileBinary(op: string, type: string, left: Run, right: Run): 
       return (frame) => left(frame) ?? right(frame)
     default:
   }
+  const direct = isDirect(type) ? compileDirect(op, left, right) : undefined
+  if (direct !== undefined) return direct
   const isNullable = type.endsWith("?")
   const operate = operatorOf(op, isNullable ? type.slice(0, -1) : type)
   if (!isNullable) return (frame) => operate(left(frame), right(frame))
   const lifted = lift(op, operate)
   return (frame) => lifted(left(frame), right(frame))
+}
+
+/** Types whose values JavaScript compares as C# does. */
+function isDirect(type: string): boolean {
+  return type === "string" || type === "char" || type === "bool" || (isNumberType(type) && type !== "decimal")
+}
+
+/** A comparison without a call: most operators of policies are one. Texts and numbers are ordered by the same operators. */
+function compileDirect(op: string, left: Run, right: Run): Run | undefined {
+  switch (op) {
+    case "==":
+      return (frame) => left(frame) === right(frame)
+    case "!=":
+      return (frame) => left(frame) !== right(frame)
+    case "<":
+      return (frame) => (left(frame) as number) < (right(frame) as number)
+    case "<=":
+      return (frame) => (left(frame) as number) <= (right(frame) as number)
+    case ">":
+      return (frame) => (left(frame) as number) > (right(frame) as number)
+    case ">=":
+      return (frame) => (left(frame) as number) >= (right(frame) as number)
+    default:
+      return undefined
+  }
 }
 
 /** With null on a side: equality compares, order is false, arithmetic gives null. */

@@ -62,27 +62,18 @@ abstract class View extends CsDictionary {
   protected abstract value(name: string): unknown
   protected abstract pairs(): Iterable<readonly [string, unknown]>
 
-  #copy(): CsDictionary {
-    const made = new CsDictionary("ignore-case")
-    for (const [name, value] of this.pairs()) made.set(name, value)
-    return made
-  }
-  #found(key: unknown): unknown {
-    if (typeof key !== "string") throw argumentNull("key")
-    return this.value(key)
-  }
   override get size(): number {
-    return this.#copy().size
+    return copyOf(this.pairs()).size
   }
   override has(key: unknown): boolean {
-    return this.#found(key) !== undefined
+    return this.value(nameOf(key)) !== undefined
   }
   override find(key: unknown): { readonly value: unknown } | undefined {
-    const value = this.#found(key)
+    const value = this.value(nameOf(key))
     return value === undefined ? undefined : { value }
   }
   override get(key: unknown): unknown {
-    const value = this.#found(key)
+    const value = this.value(nameOf(key))
     if (value === undefined) throw keyNotFound(key)
     return value
   }
@@ -96,14 +87,25 @@ abstract class View extends CsDictionary {
     throw readOnly()
   }
   override keys(): unknown[] {
-    return this.#copy().keys()
+    return copyOf(this.pairs()).keys()
   }
   override values(): unknown[] {
-    return this.#copy().values()
+    return copyOf(this.pairs()).values()
   }
   override elements(): readonly unknown[] {
-    return this.#copy().elements()
+    return copyOf(this.pairs()).elements()
   }
+}
+
+function nameOf(key: unknown): string {
+  if (typeof key !== "string") throw argumentNull("key")
+  return key
+}
+
+function copyOf(pairs: Iterable<readonly [string, unknown]>): CsDictionary {
+  const made = new CsDictionary("ignore-case")
+  for (const [name, value] of pairs) made.set(name, value)
+  return made
 }
 
 function readOnly(): CsException {
