@@ -1,3 +1,4 @@
+import { ChangeQueue } from "./change-queue.ts"
 import { Graph } from "./graph.ts"
 import { evictPage, isLarge, usePage } from "./graph-pages.ts"
 import { Hints } from "./hints.ts"
@@ -54,9 +55,7 @@ export class StoreGraph implements Tenant {
   /** Was asked since the engine last looked for a store to give up. */
   used = false
   usedMs = 0
-  /** Changes accepted but not applied, whole revisions following the graph's. */
-  #queue: TupleChange[] = []
-  #queued = 0
+  readonly #queue = new ChangeQueue()
   /** The newest revision known to exist. */
   #floor = 0
   #catchingUp: Promise<void> | undefined
@@ -90,7 +89,7 @@ export class StoreGraph implements Tenant {
   }
 
   get hasQueue(): boolean {
-    return this.#queue.length > 0
+    return !this.#queue.isEmpty
   }
 
   /** Resolves when questions can be answered; several callers share one load, a failed one may be tried again. */
@@ -143,7 +142,7 @@ export class StoreGraph implements Tenant {
         this.#report()
         if (!memory.makeRoom(this)) throw new DoesNotFit()
       },
-      known: () => (this.ready ? this.#queued : 0),
+      known: () => (this.ready ? this.#queue.last : 0),
       onLoaded: (graph) => this.#adopt(graph, asked),
     })
       .catch((error) => {
@@ -163,8 +162,7 @@ export class StoreGraph implements Tenant {
     if (graph === this.#unfinished) this.#unfinished = undefined
     this.graph = graph
     this.view = this.#viewAt(graph, graph.revision)
-    this.#queue = []
-    this.#queued = graph.revision
+    this.#queue.restart(graph.revision)
     this.contactMs = Math.max(this.contactMs, asked)
     this.usedMs = this.#options.now()
     this.ready = true
@@ -182,14 +180,9 @@ export class StoreGraph implements Tenant {
 
   /** Puts changes that follow what is there into the queue; false when something is missing before them. */
   #take(changes: readonly TupleChange[]): boolean {
-    const fresh = changes.filter((change) => change.revision > this.#queued)
-    const [first] = fresh
-    const last = fresh.at(-1)
-    if (first === undefined || last === undefined) return true
-    if (first.revision !== this.#queued + 1) return false
-    for (const change of fresh) this.#queue.push(change)
-    this.#queued = last.revision
-    if (last.revision > this.#floor) this.#floor = last.revision
+    const accepted = this.#queue.accept(changes)
+    if (accepted !== "accepted") return accepted === "known"
+    this.#floor = Math.max(this.#floor, this.#queue.last)
     if (this.#views.size >= viewsAtOnce) this.#options.onQueued()
     else this.flush()
     return true
@@ -197,12 +190,12 @@ export class StoreGraph implements Tenant {
 
   /** Applies what is queued. Who is at work on the graph as it was goes on seeing it so. */
   flush(): void {
-    if (this.#queue.length === 0) return
+    if (this.#queue.isEmpty) return
     const { graph } = this
-    this.#views.apply(graph, this.#queue)
-    if (this.#reading > 0) for (const change of this.#queue) this.#recent.push(change)
-    this.#queue = []
-    graph.revision = this.#queued
+    const changes = this.#queue.take()
+    this.#views.apply(graph, changes)
+    if (this.#reading > 0) for (const change of changes) this.#recent.push(change)
+    graph.revision = this.#queue.last
     this.#changed()
     if (!this.#options.memory.makeRoom(this)) this.giveWay()
   }
@@ -276,7 +269,7 @@ export class StoreGraph implements Tenant {
   async refresh(): Promise<number> {
     const { source, storeId, now } = this.#options
     const asked = now()
-    const held = this.#queued
+    const held = this.#queue.last
     const revision = await source.revision(storeId)
     if (revision < held) await this.#reload(revision)
     else await this.catchUp(revision)
@@ -304,25 +297,25 @@ export class StoreGraph implements Tenant {
   async catchUp(revision: number): Promise<void> {
     if (revision > this.#floor) this.#floor = revision
     let stuck = 0
-    while (this.#queued < revision) {
-      const before = this.#queued
+    while (this.#queue.last < revision) {
+      const before = this.#queue.last
       this.#catchingUp ??= this.#fetch().finally(() => {
         this.#catchingUp = undefined
       })
       await this.#catchingUp
       // A source that does not have what it announced: not an endless loop, and no answer either.
-      if (this.#queued <= before && ++stuck > 2)
+      if (this.#queue.last <= before && ++stuck > 2)
         throw new SourceUnavailable(`revision ${revision} is not to be had`)
     }
   }
 
   async #fetch(): Promise<void> {
     const { source, storeId } = this.#options
-    const before = this.#queued
+    const before = this.#queue.last
     const changes = await source.changes(storeId, before, changesMax)
     const contiguous = this.#take(changes)
     // A feed that no longer reaches back this far, or skips: only a new load can tell what the store holds.
-    if (!contiguous || this.#queued === before) await this.#reload(this.#floor)
+    if (!contiguous || this.#queue.last === before) await this.#reload(this.#floor)
   }
 
   /** Resolves when all changes known to exist are applied. */
