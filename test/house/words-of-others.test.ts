@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { blocks } from "../../compiler/gateway/schema/blocks.ts"
+import { everyScope, routeScope } from "../../compiler/gateway/schema/scopes.ts"
+import { policies } from "../../compiler/policy/elements/table.ts"
+import { projectRoot } from "../structure/tree.ts"
+
+const [, table = ""] =
+  /^### In the words of others\n(.*?)^## /ms.exec(readFileSync(`${projectRoot}README.md`, "utf8")) ?? []
+const cells = table
+  .split("\n")
+  .filter((line) => line.startsWith("| "))
+  .map((line) => line.split("|").map((cell) => cell.trim()))
+
+/** Whether a column has the word, not as a part of another. */
+const has = (column: number, word: string) =>
+  cells.some((row) => new RegExp(`(?<![\\w-])${word}(?![\\w-])`).test(row[column] ?? ""))
+
+test("README says for every statement of a scope or section what others call it", () => {
+  const rows = [
+    ...everyScope,
+    ...routeScope,
+    ...(["inbound", "outbound", "on-error"] as const).flatMap((name) => blocks[name].rows),
+  ]
+  const keywords = [...new Set(rows.map(({ keyword }) => keyword))]
+  expect(keywords.length).toBeGreaterThan(30)
+  expect(keywords.filter((keyword) => !has(1, keyword))).toEqual([])
+})
+
+test("README says for every element of a policy document what it is here", () => {
+  const elements = Object.keys(policies)
+  expect(elements.length).toBeGreaterThan(40)
+  expect(elements.filter((element) => !has(2, element))).toEqual([])
+  expect(has(2, "rate")).toBe(false)
+})
