@@ -6,6 +6,9 @@ import { chargeText } from "./run.ts"
 
 const isoDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:?\d\d)?$/
 
+const slash = 0x2f
+const backslash = 0x5c
+
 interface Reader {
   readonly text: string
   at: number
@@ -56,8 +59,12 @@ export function parseJson(text: string, readDate: (text: string) => DateTime): J
 function skipBlanks(reader: Reader): void {
   const { text } = reader
   for (;;) {
-    while (reader.at < text.length && /\s/.test(text[reader.at] as string)) reader.at++
-    if (text[reader.at] !== "/") return
+    let code = text.charCodeAt(reader.at)
+    while (code <= 32 || code >= 128) {
+      if (!/\s/.test(text[reader.at] as string)) return
+      code = text.charCodeAt(++reader.at)
+    }
+    if (code !== slash) return
     const ends = text[reader.at + 1] === "*" ? "*/" : text[reader.at + 1] === "/" ? "\n" : undefined
     if (ends === undefined) throw unexpected(reader)
     const end = text.indexOf(ends, reader.at + 2)
@@ -148,20 +155,19 @@ function readName(reader: Reader): string {
 
 function readString(reader: Reader): string {
   const { text } = reader
-  const quoteSign = text[reader.at]
-  const pieces: string[] = []
+  const quote = text.charCodeAt(reader.at)
+  let made = ""
   let from = ++reader.at
   for (;;) {
-    const c = text[reader.at]
-    if (c === undefined) throw fail(reader, `Unterminated string. Expected delimiter: ${quoteSign}`)
-    if (c === quoteSign) break
-    if (c === "\\") {
-      pieces.push(text.slice(from, reader.at), readEscape(reader))
+    const code = text.charCodeAt(reader.at)
+    if (code === quote) break
+    if (code === backslash) {
+      made += text.slice(from, reader.at) + readEscape(reader)
       from = reader.at
-    } else reader.at++
+    } else if (reader.at++ >= text.length)
+      throw fail(reader, `Unterminated string. Expected delimiter: ${String.fromCharCode(quote)}`)
   }
-  pieces.push(text.slice(from, reader.at++))
-  return pieces.join("")
+  return made + text.slice(from, reader.at++)
 }
 
 function readEscape(reader: Reader): string {
@@ -178,8 +184,11 @@ function readEscape(reader: Reader): string {
   return c
 }
 
+const bareWord = /[A-Za-z0-9_+.-]{1,400}/y
+
 function readBare(reader: Reader): JToken {
-  const word = /^[A-Za-z0-9_+.-]+/.exec(reader.text.slice(reader.at, reader.at + 400))?.[0]
+  bareWord.lastIndex = reader.at
+  const word = bareWord.exec(reader.text)?.[0]
   if (word === undefined) throw unexpected(reader)
   const scalar = bareValue(word)
   if (scalar === undefined) throw unexpected(reader)
