@@ -22,9 +22,10 @@ export default defineConfig(({ mode }) => ({
     // files. Processes rather than threads, because some tests kill or fill what they run in.
     pool: "forks",
     isolate: false,
-    testTimeout: mode === "long" ? 1_800_000 : 30_000,
-    hookTimeout: 60_000,
+    // Far above what any test needs: a busy machine takes ten times as long, and only what never ends should fail by time.
+    testTimeout: mode === "long" ? 1_800_000 : 180_000,
+    hookTimeout: 180_000,
     // For a busy machine: what comes to hold does so at once otherwise. `vi.waitFor` has no such setting, so nobody uses it.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 }))

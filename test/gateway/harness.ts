@@ -214,7 +214,7 @@ function parseAnswer(text: string, closed: boolean): RawAnswer {
 }
 
 /** Waits until something holds, looking often. */
-export async function until(holds: () => boolean, withinMs = 20_000): Promise<void> {
+export async function until(holds: () => boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!holds()) {
     if (performance.now() > end) throw new Error("it did not come to hold")
