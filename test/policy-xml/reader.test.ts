@@ -76,6 +76,12 @@ describe("what is no document is told with place and way out", () => {
   test.each([
     ["", ["SP7002 1:1 there is neither `<policies>` nor `<fragment>`"]],
     ["<policy/>", ["SP7002 1:2 a document does not begin with `<policy>`"]],
+    ["<a /><b><c /></b>", []],
+    ["<a /><policies/>", ["SP7002 1:2 a document does not begin with `<a>`"]],
+    [
+      '<policies><a key="k-@(f("x", ""))" b="1"/></policies>',
+      ["SP7004 1:21 the expression in `key` is not alone"],
+    ],
     ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` stands behind the document's end"]],
     [
       "<policies>\n<inbound></policies>",

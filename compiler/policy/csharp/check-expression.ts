@@ -192,6 +192,8 @@ function call(expression: Of<"call">, scope: Scope): Typed {
   if (on.kind !== "member") return invoke(checkExpression(on, scope), expression, scope)
   const place = { start: on.nameStart, end: on.end }
   const written = (on.types ?? []).map(resolveType)
+  const extended = asExtension(expression, on, scope)
+  if (extended !== undefined) return call(extended, scope)
   const owner = typeAt(on.on, scope)
   if (owner !== undefined) {
     const found = candidates(owner, on.name, "method", true)
@@ -204,6 +206,15 @@ function call(expression: Of<"call">, scope: Scope): Typed {
   }
   refuseNamespace(on.on, scope)
   return method(checkExpression(on.on, scope), on, written, expression, scope)
+}
+
+/** `ExpressionSyntaxExtensions.AsJwt(text)` is `text.AsJwt()`. */
+function asExtension(expression: Of<"call">, on: Of<"member">, scope: Scope): Of<"call"> | undefined {
+  const holder = "ExpressionSyntaxExtensions"
+  if (on.on.kind !== "name" || on.on.name !== holder || scope.find(holder) !== undefined) return undefined
+  const [first, ...args] = expression.args
+  const target = first?.value
+  return target === undefined ? undefined : { ...expression, on: { ...on, on: target }, args }
 }
 
 function method(

@@ -23,10 +23,10 @@ function pathOf(expression: Expression): string | undefined {
   return before === undefined ? undefined : `${before}.${expression.name}`
 }
 
-/** `System.Txt.X`: says that the type is unknown, and not that `System` is. */
+/** `System.Txt.X`: says that the type is unknown, and not that `System` is. A member of a type with its namespace, `System.Text.Encoding.UTF8`, is none. */
 export function refuseNamespace(expression: Expression, scope: Scope): void {
   const path = pathOf(expression)
-  if (path === undefined) return
+  if (path === undefined || beginsWithType(path)) return
   const first = path.split(".")[0] as string
   if (scope.find(first) !== undefined || first === "context" || !isNamespace(first)) return
   const last = path.slice(path.lastIndexOf(".") + 1)
@@ -37,4 +37,9 @@ export function refuseNamespace(expression: Expression, scope: Scope): void {
     expression.end,
     `Policy expressions do not know \`${last}\`.`,
   )
+}
+
+function beginsWithType(path: string): boolean {
+  const names = path.split(".")
+  return names.some((_, count) => count > 0 && libraryName(names.slice(0, count).join(".")) !== undefined)
 }

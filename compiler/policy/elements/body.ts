@@ -10,7 +10,7 @@ type Body = Extract<DocumentStep, { kind: "set-body" }>["content"]
 
 export const bodyChild: ChildRow = {
   attributes: {
-    template: { values: ["liquid"] },
+    template: { values: ["liquid", "none"] },
     "xsi-nil": { values: ["blank", "null"] },
     "parse-date": optional,
   },
@@ -21,14 +21,14 @@ export const bodyChild: ChildRow = {
 /** What a body is made of. Some documents write the expression into a `<value>` in it. */
 export function bodyOf(use: Use): Body | undefined {
   const holder = use.child("value") ?? use
-  const liquid = use.has("template")
+  const template = use.choice("template", ["liquid", "none"], "none")
   const value = holder.content({ lenient: true })
-  if (use.fixedFlag("parse-date", true) === undefined) return undefined
+  if (use.fixedFlag("parse-date", true) === undefined || template === undefined) return undefined
   if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
-  if (liquid) {
-    const template = use.constantOf(value, "a template")
+  if (template === "liquid") {
+    const liquid = use.constantOf(value, "a template")
     const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
-    return template === undefined ? undefined : { liquid: template, ...given("xsiNil", xsiNil) }
+    return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
   }
   if (value.kind === "code") {
     const expression = use.context.surroundings.compile(value.code)

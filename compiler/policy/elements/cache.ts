@@ -74,7 +74,8 @@ function remove(use: Use): Used[] | undefined {
 
 function value(use: Use): Used[] | undefined {
   noteExternal(use)
-  const steps = use.context.inside(use.element.children)
+  // What makes the value stands in the element, or in a `<value>` in it.
+  const steps = use.context.inside((use.child("value") ?? use).element.children)
   const parts = {
     key: use.text("key"),
     variable: use.constant("variable-name"),

@@ -1,7 +1,7 @@
 import { shown } from "../../core/shown.ts"
 import type { Attribute, Raw } from "../ast.ts"
 import type { Cursor } from "./cursor.ts"
-import { beginsExpression } from "./expression-scan.ts"
+import { beginsExpression, expressionEnd } from "./expression-scan.ts"
 import { readExpression } from "./texts.ts"
 
 const attributesMax = 50
@@ -94,8 +94,24 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
     cursor.at = cursor.text.length
     return undefined
   }
-  cursor.at = end + 1
   const value = cursor.text.slice(start, end)
+  const behind = expressionBehind(cursor, start, value)
+  if (behind !== undefined) {
+    cursor.report(
+      "SP7004",
+      behind.start,
+      behind.start + 2,
+      `the expression in \`${shown(name)}\` is not alone`,
+      {
+        help: 'An expression is the whole value: write the rest into it, e.g. `@($"before{…}after")`.',
+      },
+    )
+    cursor.at = behind.end
+    const close = cursor.find(quote, cursor.at)
+    cursor.at = close === undefined ? cursor.text.length : close + 1
+    return undefined
+  }
+  cursor.at = end + 1
   const less = start + value.indexOf("<")
   // On one line it is most likely meant; over several, the closing quote is missing.
   if (less >= start && value.includes("\n") && !cursor.damaged)
@@ -103,6 +119,18 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
       help: `Write \`&lt;\`; or \`${quote}\` is missing where the value should have ended.`,
     })
   return { kind: "text", span: cursor.file.span(start, end) }
+}
+
+/** An expression that text stands before: its quotes would end the value. */
+function expressionBehind(
+  cursor: Cursor,
+  start: number,
+  value: string,
+): { start: number; end: number } | undefined {
+  const at = value.search(/@[({]/)
+  if (at < 0) return undefined
+  const found = expressionEnd(cursor.text, start + at)
+  return "end" in found ? { start: start + at, end: found.end } : undefined
 }
 
 /** Behind an expression that has no end: what looks most like the end of its attribute is taken for that. */

@@ -45,6 +45,8 @@ class DocumentReader {
   readonly #cursor: Cursor
   readonly #around: Comment[] = []
   readonly #open: Open[] = []
+  /** Policies that stand in no element: published snippets of fragments do. */
+  readonly #bare: Element[] = []
   #root: Element | undefined
   #elements = 0
 
@@ -56,6 +58,7 @@ class DocumentReader {
     const cursor = this.#cursor
     while (!cursor.done && !cursor.givenUp) this.#next()
     this.#closeRest()
+    this.#root ??= this.#fragment()
     if (this.#root === undefined && !cursor.damaged)
       cursor.report("SP7002", 0, 0, "there is neither `<policies>` nor `<fragment>`")
     const { file, plain, damaged } = cursor
@@ -85,15 +88,19 @@ class DocumentReader {
 
   #addRoot(element: Element): void {
     if (this.#root === undefined) {
-      this.#root = element
-      if (element.name === "policies" || element.name === "fragment") return
-      const { start, end } = element.nameSpan
-      const near = didYouMean(element.name, ["policies", "fragment"])
+      const isRoot = element.name === "policies" || element.name === "fragment"
+      const near = isRoot ? "" : didYouMean(element.name, ["policies", "fragment"])
+      const meansRoot = near !== "" || /^polic/i.test(element.name)
+      if (isRoot || meansRoot) this.#root = element
+      else this.#bare.push(element)
+      const wrong = isRoot ? this.#bare[0] : meansRoot ? element : undefined
+      if (wrong === undefined) return
+      const { start, end } = wrong.nameSpan
       this.#cursor.report(
         "SP7002",
         start,
         end,
-        `a document does not begin with \`<${shown(element.name)}>\`${near}`,
+        `a document does not begin with \`<${shown(wrong.name)}>\`${near}`,
       )
       return
     }
@@ -107,6 +114,22 @@ class DocumentReader {
         help: "A file holds one document: remove what follows it, or move it into a file of its own.",
       },
     )
+  }
+
+  /** Policies without an element around them are what a fragment holds. */
+  #fragment(): Element | undefined {
+    const [first] = this.#bare
+    const last = this.#bare.at(-1)
+    if (first === undefined || last === undefined) return undefined
+    const span = this.#cursor.file.span(first.span.start, last.span.end)
+    return {
+      kind: "element",
+      name: "fragment",
+      nameSpan: first.nameSpan,
+      attributes: [],
+      children: [...this.#bare],
+      span,
+    }
   }
 
   #text(): void {
