@@ -108,13 +108,13 @@ const description = {
 const policyDocument = ({ backendPort }: Ports): string => `<policies>
   <inbound>
     <base />
-    <validate-jwt header-name="Authorization" failed-validation-httpcode="401" output-token-variable-name="jwt">
+    <validate-jwt header-name="Authorization" failed-validation-httpcode="401">
       <openid-config url="http://127.0.0.1:${backendPort}/.well-known/openid-configuration" />
       <audiences><audience>orders-api</audience></audiences>
       <required-claims><claim name="scope" match="any" separator=" "><value>orders.read</value></claim></required-claims>
     </validate-jwt>
     <rate-limit-by-key calls="${hundredMillion}" renewal-period="60" counter-key="@(context.Request.IpAddress)" />
-    <set-header name="X-User-Id" exists-action="override"><value>@(((Jwt)context.Variables["jwt"]).Subject)</value></set-header>
+    <set-header name="X-User-Id" exists-action="override"><value>@(context.Request.Headers.GetValueOrDefault("Authorization", "").Split(' ').Last().AsJwt()?.Subject)</value></set-header>
   </inbound>
   <backend><base /></backend>
   <outbound>
