@@ -24,7 +24,7 @@ export function readArguments(args: readonly Argument[], scope: Scope): Given[] 
     if (value.kind === "lambda") return { kind: "lambda", ...label, lambda: value, at }
     const group = scope.rules.group(value, scope)
     if (group !== undefined) return { kind: "lambda", ...label, lambda: group, at }
-    return { kind: "value", ...label, value: scope.rules.expression(value, scope), at }
+    return { kind: "value", ...label, value: scope.operand(value), at }
   })
 }
 

@@ -25,8 +25,7 @@ const methods: Readonly<Record<string, string>> = {
 }
 
 export function checkBinary(expression: Of<"binary">, scope: Scope): Typed {
-  const left = scope.rules.expression(expression.left, scope)
-  const right = scope.rules.expression(expression.right, scope)
+  const [left, right] = [scope.operand(expression.left), scope.operand(expression.right)]
   const { start, end } = expression
   return binary(
     expression.op,
@@ -315,8 +314,8 @@ export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): T
 }
 
 export function checkIf({ test, yes, no }: Of<"if">, scope: Scope, wanted: CsType | undefined): Typed {
-  const asked = demand(loose(scope.rules.expression(test, scope), types.bool), types.bool, test)
-  const [a, b] = [scope.rules.expression(yes, scope, wanted), scope.rules.expression(no, scope, wanted)]
+  const asked = demand(loose(scope.operand(test), types.bool), types.bool, test)
+  const [a, b] = [scope.operand(yes, wanted), scope.operand(no, wanted)]
   const type = branchType(a, b, wanted)
   return typed({ k: "if", test: asked, yes: demand(a, type, yes), no: demand(b, type, no) }, type)
 }

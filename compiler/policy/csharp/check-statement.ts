@@ -62,6 +62,18 @@ function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement
 
 export function checkStatement(statement: Statement, scope: Scope): CsStatement {
   scope.work(statement)
+  return scope.attempt(
+    () => checkKind(statement, scope),
+    () => {
+      scope.shared.failed.push(statement)
+      if (statement.kind === "declare")
+        for (const { name } of statement.names) if (!scope.isTaken(name)) scope.declare(name, types.dynamic)
+      return { s: "block", body: [] }
+    },
+  )
+}
+
+function checkKind(statement: Statement, scope: Scope): CsStatement {
   switch (statement.kind) {
     case "block":
       return checkBlock(statement, scope)
@@ -111,7 +123,7 @@ export function checkStatement(statement: Statement, scope: Scope): CsStatement 
 }
 
 function condition(test: Expression, scope: Scope): CsNode {
-  const value = scope.rules.expression(test, scope)
+  const value = scope.operand(test)
   return value.type.name === "dynamic"
     ? change(value.node, types.object, types.bool)
     : demand(value, types.bool, test)
@@ -209,7 +221,7 @@ function checkFor({ begin, test, step, body }: Of<"for">, scope: Scope): CsState
 }
 
 function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope): CsStatement {
-  const list = asSequence(scope.rules.expression(over, scope), undefined)
+  const list = asSequence(scope.operand(over), undefined)
   const element = elementOf(list.type)
   if (element === undefined)
     throw new CsharpMistake(

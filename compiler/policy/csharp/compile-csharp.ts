@@ -21,39 +21,70 @@ export interface CompiledCsharp {
 /** Longest expression. */
 const lengthMax = 65_536
 
+/** Findings told of one program. */
+const findingsMax = 20
+
 /**
  * Compiles a policy expression: `@(…)` is an `expression`, `@{…}` a `block` whose every path returns. What is wrong comes back as findings
- * with places in the file, at most one a statement; nothing is thrown and no input takes long.
+ * with places in the file, in their order: one of the grammar, or one of each statement and operand; nothing is thrown and no input takes long.
  */
 export function compileCsharp(
   source: CsharpSource,
   kind: "expression" | "block",
-  scope: CsharpScope,
+  policy: CsharpScope,
 ): CompiledCsharp | { readonly findings: readonly CsharpFinding[] } {
   loadLibrary()
+  const scope = new Scope(policy, checkRules)
+  const { findings } = scope.shared
+  let made: CompiledCsharp | undefined
   try {
-    if (source.text.length > lengthMax)
-      throw new CsharpMistake(
-        "limit",
-        `the expression is longer than ${lengthMax} characters`,
-        0,
-        0,
-        "Spread it over several `set-variable`.",
-      )
-    return kind === "expression" ? compileSingle(source, scope) : compileBlock(source, scope)
+    made = kind === "expression" ? compileSingle(source, scope) : compileBlock(source, scope)
   } catch (error) {
     if (!(error instanceof CsharpMistake)) throw error
-    return { findings: [placed(error.finding, source)] }
+    findings.push(error.finding)
   }
+  if (made !== undefined && findings.length === 0) return made
+  return { findings: told(source, scope).map((finding) => placed(finding, source)) }
+}
+
+/** Without what only follows from another finding: mistakes around it, of values it left without a type, and of names a wrong statement would have declared. */
+function told({ text }: CsharpSource, { shared }: Scope): CsharpFinding[] {
+  const kept: CsharpFinding[] = []
+  for (const finding of shared.findings) {
+    const { kind, start, end, message } = finding
+    if (kept.length > 0 && message.includes("`dynamic`")) continue
+    if (kept.some((other) => start <= other.start && other.end <= end)) continue
+    const isLost = (statement: { readonly start: number; readonly end: number }): boolean =>
+      statement.end <= start &&
+      wordsOf(text.slice(statement.start, statement.end)).has(text.slice(start, end))
+    if (kind === "unknown-name" && shared.failed.some(isLost)) continue
+    kept.push(finding)
+  }
+  return kept.sort((a, b) => a.start - b.start).slice(0, findingsMax)
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu))
 }
 
 function placed(finding: CsharpFinding, source: CsharpSource): CsharpFinding {
   return { ...finding, start: source.at(finding.start), end: source.at(Math.max(finding.start, finding.end)) }
 }
 
-function compileSingle(source: CsharpSource, policy: CsharpScope): CompiledCsharp {
-  const expression = readExpression(source.text, policy)
-  const scope = new Scope(policy, checkRules)
+function checkLength({ text }: CsharpSource): void {
+  if (text.length > lengthMax)
+    throw new CsharpMistake(
+      "limit",
+      `the expression is longer than ${lengthMax} characters`,
+      0,
+      0,
+      "Spread it over several `set-variable`.",
+    )
+}
+
+function compileSingle(source: CsharpSource, scope: Scope): CompiledCsharp {
+  checkLength(source)
+  const expression = readExpression(source.text, scope.policy)
   const value = checkExpression(expression, scope)
   if (value.type.name === "void")
     throw new CsharpMistake(
@@ -68,12 +99,9 @@ function compileSingle(source: CsharpSource, policy: CsharpScope): CompiledCshar
   return constant === undefined || typeof constant === "bigint" ? made : { ...made, constant }
 }
 
-function compileBlock(
-  source: CsharpSource,
-  policy: CsharpScope,
-): CompiledCsharp | { findings: CsharpFinding[] } {
-  const block = readStatements(source.text, policy)
-  const scope = new Scope(policy, checkRules)
+function compileBlock(source: CsharpSource, scope: Scope): CompiledCsharp {
+  checkLength(source)
+  const block = readStatements(source.text, scope.policy)
   const body = checkStatements(block.body, scope)
   if (!block.body.some(neverEnds))
     throw new CsharpMistake(

@@ -1,9 +1,9 @@
 import type { CsType } from "../../../runtime/csharp/type.ts"
 import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
-import { CsharpMistake, type CsharpScope } from "./source.ts"
+import { type CsharpFinding, CsharpMistake, type CsharpScope } from "./source.ts"
 import type { Block, Expression, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
-import type { Typed } from "./typed.ts"
+import { type Typed, typed, types } from "./typed.ts"
 
 /** A variable: its place in the frame, and the function it is when it is one. */
 export interface Variable {
@@ -46,6 +46,16 @@ export interface CheckRules {
   readonly binary: (op: string, left: Typed, right: Typed, place: Sides, scope: Scope) => Typed
 }
 
+/** What all scopes of a program share. `failed` are the statements with a finding: what they declare is not known. */
+interface Shared {
+  slots: number
+  work: number
+  readsResponse: boolean
+  needs: number
+  readonly findings: CsharpFinding[]
+  readonly failed: Span[]
+}
+
 interface Span {
   readonly start: number
   readonly end: number
@@ -63,16 +73,26 @@ export class Scope {
   readonly policy: CsharpScope
   readonly rules: CheckRules
   readonly returns: Returns
-  readonly shared: { slots: number; work: number; readsResponse: boolean; needs: number }
+  readonly shared: Shared
+  /** Bodies of functions are tried several times: what is wrong there goes to whoever tries them. */
+  readonly #isTried: boolean
   readonly #names = new Map<string, Variable>()
 
   constructor(policy: CsharpScope, rules: CheckRules, outer?: Scope, returns?: Returns) {
+    this.#isTried = outer !== undefined && (returns !== undefined || outer.#isTried)
     this.rules = rules
     this.outer = outer
     this.policy = policy
     this.returns = returns ?? outer?.returns ?? []
     // Place 0 holds what is returned.
-    this.shared = outer?.shared ?? { slots: 1, work: 0, readsResponse: false, needs: 0 }
+    this.shared = outer?.shared ?? {
+      slots: 1,
+      work: 0,
+      readsResponse: false,
+      needs: 0,
+      findings: [],
+      failed: [],
+    }
   }
   inner(): Scope {
     return new Scope(this.policy, this.rules, this)
@@ -97,6 +117,24 @@ export class Scope {
   }
   names(): string[] {
     return [...this.#names.keys(), ...(this.outer?.names() ?? [])]
+  }
+  /** Checks a part. When it is wrong, that is kept for the report and `instead` stands for it, so that the rest is checked too. */
+  attempt<T>(check: () => T, instead: () => T): T {
+    if (this.#isTried) return check()
+    try {
+      return check()
+    } catch (error) {
+      if (!(error instanceof CsharpMistake) || error.finding.kind === "limit") throw error
+      this.shared.findings.push(error.finding)
+      return instead()
+    }
+  }
+  /** An expression; of any type when it is wrong. */
+  operand(expression: Expression, wanted?: CsType): Typed {
+    return this.attempt(
+      () => this.rules.expression(expression, this, wanted),
+      () => typed({ k: "const", type: "null", value: null }, types.dynamic),
+    )
   }
   /** Counts one check. @throws CsharpMistake when there were too many */
   work(place: { readonly start: number; readonly end: number }): void {
