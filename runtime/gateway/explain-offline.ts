@@ -39,7 +39,8 @@ export async function explainOffline(
   const at = question.target.indexOf("?")
   const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at))
   const match = path === undefined ? undefined : routesOf(plan).find(question.method, path, question.host)
-  const key = match?.kind === "found" ? match.route.key : undefined
+  const served = match?.kind === "found" ? match : askedAbout(plan, question, path)
+  const key = served?.kind === "found" ? served.route.key : undefined
   const cut = planOfRoute(plan, key, surroundings.environment)
   const pools = new Pools()
   const made: { rehearsal?: Rehearsal } = {}
@@ -64,6 +65,12 @@ export async function explainOffline(
   }
 }
 
+/** The route a preflight asks about. */
+function askedAbout(plan: Plan, { method, headers, host }: RequestQuestion, path = ""): Found | undefined {
+  const [, wanted] = headers.find(([name]) => name.toLowerCase() === "access-control-request-method") ?? []
+  return method === "OPTIONS" && wanted !== undefined ? routesOf(plan).find(wanted, path, host) : undefined
+}
+
 type Found = ReturnType<ReturnType<typeof routesOf>["find"]>
 
 /** The other routes were left out of what was made ready: they are looked at in the whole plan. */
@@ -76,6 +83,8 @@ function withLost(
 ): RequestExplanation {
   if (match === undefined || path === undefined) return explained
   const key = match.kind === "found" ? match.route.key : undefined
+  // A preflight is answered by the route it asks about.
+  if (explained.route !== null && explained.route.key !== key) return explained
   const lost = lostRoutes(plan, { method, path, authority: host }, key)
   const why = whyMatched(match, lost)
   if (match.kind !== "method") return { ...explained, lost, why }

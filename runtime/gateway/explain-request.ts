@@ -4,6 +4,7 @@ import type { Plan } from "../plan/plan.ts"
 import type { Step as StepPlan } from "../plan/steps.ts"
 import type { CredentialSource } from "../plan/steps-access.ts"
 import { type Problem, problem } from "../policies/answer.ts"
+import { isPreflight } from "../policies/cors.ts"
 import type { Exchange } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
@@ -33,6 +34,7 @@ import type {
   Verdict,
 } from "./request-explanation.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
+import type { Match } from "./routes.ts"
 import { StepTable } from "./step-table.ts"
 import { type SectionName, type StepUse, sectionNames, type Unfolded, unfold } from "./unfold.ts"
 import { pathOf } from "./upstream-path.ts"
@@ -51,6 +53,33 @@ export interface Ready {
 
 /** Explains a request as the generation would serve it; nothing is sent, written or counted. */
 export async function explainRequest(question: RequestQuestion, ready: Ready): Promise<RequestExplanation> {
+  return (await explainPreflight(question, ready)) ?? explainServed(question, ready)
+}
+
+/** Undefined: it is no preflight, or one that no `cors` answers. It is then a request like others. */
+async function explainPreflight(
+  question: RequestQuestion,
+  ready: Ready,
+): Promise<RequestExplanation | undefined> {
+  const { generation, live } = ready
+  const exchange = exchangeOf(question, ready)
+  const intake = takeIn(exchange.request, question.target, generation.rules)
+  if ("kind" in intake) return undefined
+  exchange.take(intake)
+  const match = preflightOf(exchange, generation)
+  if (match?.kind !== "found") return undefined
+  const { method, path, authority: host, ip } = exchange
+  const { unfolded, verdict } = await passThrough(question, ready, exchange, match, true)
+  if (verdict === undefined) return undefined
+  return {
+    ...{ request: { method, path, host, ip }, live, lost: [], trouble: [], verdict },
+    why: "it is a preflight: the `cors` of the route it asks about answers",
+    route: routeOf(generation.plan, match.route, match.parameters),
+    sections: shownSections(unfolded),
+  }
+}
+
+async function explainServed(question: RequestQuestion, ready: Ready): Promise<RequestExplanation> {
   const { generation, live } = ready
   const exchange = exchangeOf(question, ready)
   const intake = takeIn(exchange.request, question.target, generation.rules)
@@ -66,16 +95,26 @@ export async function explainRequest(question: RequestQuestion, ready: Ready): P
     const found = problem(match.kind === "none" ? "not-found" : "method-not-allowed")
     return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
   }
-  exchange.route = match.route
-  exchange.parameters = match.parameters
-  const unfolded = unfold(generation.plan, match.route.key, match.route.plan)
-  const verdict = await rehearse(question, ready, exchange, unfolded)
+  const { unfolded, verdict = null } = await passThrough(question, ready, exchange, match, false)
   return {
     ...base,
     route: routeOf(generation.plan, match.route, match.parameters),
     sections: shownSections(unfolded),
     verdict,
   }
+}
+
+async function passThrough(
+  question: RequestQuestion,
+  ready: Ready,
+  exchange: LiveExchange,
+  { route, parameters }: Match<LiveRoute> & { readonly kind: "found" },
+  sharing: boolean,
+): Promise<{ readonly unfolded: Unfolded; readonly verdict: Verdict | undefined }> {
+  exchange.route = route
+  exchange.parameters = parameters
+  const unfolded = unfold(ready.generation.plan, route.key, route.plan)
+  return { unfolded, verdict: await rehearse(question, ready, exchange, unfolded, sharing) }
 }
 
 /** Sections and their steps as they are told. */
@@ -119,6 +158,16 @@ function refusedAtOnce(
   }
 }
 
+/** The route whose `cors` answers a preflight, as the pipeline finds it. */
+function preflightOf(exchange: LiveExchange, { routes }: Generation): Match<LiveRoute> | undefined {
+  if (!isPreflight(exchange)) return undefined
+  const { path, authority } = exchange.intake
+  const own = routes.find("OPTIONS", path, authority)
+  if (own.kind === "found" && own.route.method === "OPTIONS") return undefined
+  const asked = routes.find(exchange.headers.get("access-control-request-method") ?? "", path, authority)
+  return asked.kind === "found" && asked.route.cors !== undefined ? asked : undefined
+}
+
 /** The exchange of a message that never was on a wire. */
 function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): LiveExchange {
   const { method, target, host, ip, headers, body } = question
@@ -147,20 +196,24 @@ async function rehearse(
   ready: Ready,
   exchange: LiveExchange,
   unfolded: Unfolded,
-): Promise<Verdict> {
+  sharing: boolean,
+): Promise<Verdict | undefined> {
   const rehearsal = new Rehearsal(unfolded, (plan, about) => present(question, plan, about))
   ready.onRehearsal?.(rehearsal)
   const steps = stepsOf(question, ready, rehearsal, unfolded)
   const run = async (name: SectionName): Promise<Outcome> => {
     exchange.section = name === "onError" ? "on-error" : name
-    const own = unfolded.sections[name].map(({ id }) => steps.get(id))
+    const uses = unfolded.sections[name].filter(({ step }) => !sharing || step.kind === "cors")
+    const own = uses.map(({ id }) => steps.get(id))
     return runSteps(own, exchange)
   }
   const { intake, generation } = exchange
   try {
     if (typeof intake.body === "number" && intake.body > generation.bodyBytesMax)
       return verdictOf(problem("body-too-large"), undefined, [])
-    let outcome = (await run("inbound")) ?? (await run("backend"))
+    let outcome = await run("inbound")
+    if (sharing && outcome === undefined) return undefined
+    outcome ??= await run("backend")
     if (outcome === undefined) {
       if (exchange.response === undefined)
         exchange.respondWith({ status: 200, headers: new HeaderList(), body: undefined })

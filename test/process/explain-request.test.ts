@@ -13,7 +13,7 @@ import type {
 import { migrateDatabase } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { run } from "../cli/run.ts"
+import { folderWith, run } from "../cli/run.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start, token } from "./project.ts"
 
@@ -42,6 +42,15 @@ api limited {
   GET "/fixed" { respond 200 { body text "fixed" } }
   POST "/{id}" { inbound { when (request.header("x-no") == "1") { respond 409 } else { header set "x-seen" "yes" } }; backend real }
 }
+api used {
+  path "/used"
+  auth subscription
+  quota 10 calls per 30d by subscription
+  cors { origins "https://app.example"; methods GET }
+  GET "/" { respond 200 { body text "used" } }
+}
+subscription dora { api used; key dora_key }
+secret dora_key = env(DORA_KEY)
 api rest { path "/"; auth none; GET "/{rest*}" { respond 404 } }`
 
 async function running(): Promise<Ports> {
@@ -49,7 +58,8 @@ async function running(): Promise<Ports> {
   stops.push(drop)
   await migrateDatabase({ database: { url }, log: quiet })
   const ports = await freePorts()
-  const runtime = await start(url, ports)
+  const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora") }
+  const runtime = await start(url, ports, { env })
   stops.push(() => runtime.close())
   const applied = await runtime.apply(planOf(ports, "hello", more()), author)
   expect(applied).toMatchObject({ kind: "done" })
@@ -136,6 +146,36 @@ describePostgres("explain request, of a running process", () => {
     expect((await explain(ports, { method: "GET", target: "/a/../b" })).verdict).toMatchObject({
       status: 400,
     })
+  })
+
+  it("looks at quotas without using them up, and lets `cors` answer preflights", async () => {
+    const ports = await running()
+    const used = async () => {
+      const explained = await explain(ports, { method: "GET", target: "/used", key: keyOf("dora") })
+      expect(explained.verdict).toMatchObject({ status: 200, by: { kind: "respond" } })
+      return stepsOf(explained).find(({ step }) => step.kind === "quota")?.quota
+    }
+    expect(await used()).toMatchObject({ key: "subscription:dora", callsMax: 10, calls: 0, bytes: 0 })
+    const headers = { "ocp-apim-subscription-key": keyOf("dora") }
+    expect((await fetch(`http://127.0.0.1:${ports.gateway}/used`, { headers })).status).toBe(200)
+    expect(await used()).toMatchObject({ calls: 1 })
+    expect(await used()).toMatchObject({ calls: 1 })
+    const asks = (origin: string) =>
+      explain(ports, {
+        ...{ method: "OPTIONS", target: "/used" },
+        headers: [
+          ["Origin", origin],
+          ["Access-Control-Request-Method", "GET"],
+        ],
+      })
+    const preflight = await asks("https://app.example")
+    expect(preflight.route?.key).toBe("GET /used")
+    expect(preflight.verdict).toMatchObject({ kind: "answered", by: { kind: "cors" } })
+    const real = await fetch(`http://127.0.0.1:${ports.gateway}/used`, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "GET" },
+    })
+    expect(preflight.verdict).toMatchObject({ status: real.status })
   })
 
   it("remembers refusals by their id, and proves them", async () => {
@@ -264,4 +304,77 @@ test("by the text alone nothing is asked, and what is not known is said", async 
     status: 401,
     by: { kind: "validate-jwt" },
   })
+})
+
+const flow = `
+gateway test { listen 127.0.0.1:1 }
+backend orders { url "http://127.0.0.1:1" }
+api orders {
+  path "/orders"
+  auth none
+  GET "/{id}" {
+    inbound {
+      set kind ("plain")
+      send profile { url "http://127.0.0.1:2/" }
+      when (var.profile.status == 200) { respond 409 }
+      when (var.kind == "plain") { set kind ("seen") }
+      retry 3 while (var.kind == "x") every 1s { header set "x-kind" "${"${var.kind}"}" }
+    }
+    outbound { header remove "server" }
+    backend orders
+  }
+}
+`
+
+test("what reaches beyond the request is not run, and what reads it is not told", async () => {
+  const explained = await offline({ target: "/orders/1" }, flow)
+  const told = stepsOf(explained).map(({ step, state, at }) => `${at} ${step.kind} ${state}`)
+  expect(told).toEqual([
+    "inbound.0 set-variable passed",
+    "inbound.1 send-request unknown",
+    "inbound.2 when unknown",
+    "inbound.2.matched.0 respond unknown",
+    "inbound.3 when passed",
+    "inbound.3.matched.0 set-variable passed",
+    "inbound.4 retry passed",
+    "inbound.4.steps.0 set-header passed",
+    "backend.0 forward answered",
+    "outbound.0 set-header shown",
+  ])
+  expect(explained.verdict).toMatchObject({ kind: "forwarded", path: "/1" })
+  expect(explained.verdict?.assuming).toHaveLength(2)
+  expect(explained.verdict?.assuming[1]).toContain("it reads `profile`")
+})
+
+const document = `<policies>
+  <inbound>
+    <base />
+    <check-header name="x-pass" failed-check-httpcode="403" failed-check-error-message="no" ignore-case="true" />
+  </inbound>
+  <backend><base /></backend>
+  <outbound><base /></outbound>
+  <on-error><base /></on-error>
+</policies>`
+
+test("steps of an XML document have its lines, by the text and by a plan in a file", async () => {
+  const conf = `gateway test { listen 127.0.0.1:1 }\napi a { path "/a"; auth none; policy xml "a.xml"; backend "http://127.0.0.1:1"; GET "/" }\n`
+  const cwd = folderWith({ "gateway.conf": conf, "a.xml": document })
+  const words = ["explain", "request", "GET", "/a"]
+  const refused = await run({ cwd }, ...words, "--config", "gateway.conf")
+  expect(refused.out).toContain("The answer is 403 forbidden, by check-header (a.xml:4)")
+  const passed = await run(
+    { cwd },
+    ...words,
+    "--config",
+    "gateway.conf",
+    "--header",
+    "X-Pass: 1",
+    "--format",
+    "json",
+  )
+  expect(JSON.parse(passed.out)).toMatchObject({ live: false, verdict: { kind: "forwarded" } })
+  expect((await run({ cwd }, ...words, "--plan", "none.json")).err).toContain("none.json does not exist")
+  expect((await run({ cwd }, ...words, "--config", "gateway.conf", "--body", "none")).err).toContain(
+    "cannot be read",
+  )
 })
