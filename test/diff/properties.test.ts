@@ -10,7 +10,11 @@ import { edited, isValid, type Random, randomOf } from "./edits.ts"
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 const text = read("gateway.conf").replace(/^include .*$/m, "")
 const model = read("models/acme.fga")
-const projectOf = (conf: string, fga = model) => compiled({ "gateway.conf": conf, "models/acme.fga": fga })
+const documents = Object.fromEntries(
+  ["models/catalog.openapi.yaml", "models/stock.policy.xml"].map((path) => [path, read(path)]),
+)
+const projectOf = (conf: string, fga = model) =>
+  compiled({ ...documents, "gateway.conf": conf, "models/acme.fga": fga })
 const sample = projectOf(text)
 
 /** Statements that stand at the start of a line, with their blocks. */

@@ -15,10 +15,17 @@ const expected: Readonly<Record<string, RegExp>> = {
   "as bob, who is nobody to it: the second door says 403": /^HTTP\/1\.1 403 /,
   "why? ask the engine":
     /^denied: user:bob does not have viewer on order:1\n.*write user:bob viewer order:1\n/s,
+  "what becomes of his call, step by step": /^GET \/v1\/orders\/1 .*STOP require viewer of .*403 forbidden/s,
   "as carol, who sees it through a team of a team: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v1"/s,
   "the second version, another backend: 200": /^HTTP\/1\.1 200 .*"backend":"orders-v2"/s,
   "by a subscription's key: 200": /^HTTP\/1\.1 200 .*"sku":"lantern"/s,
+  "a body that does not fit the OpenAPI document: 400 with all that is wrong":
+    /^HTTP\/1\.1 400 .*"\/name","message":"is required"/s,
+  "policies of an XML document, with C#: 400 without a reason":
+    /^HTTP\/1\.1 400 .*\{"error":"say why, in X-Reason","method":"DELETE"\}/s,
   "too often: 429 from the 20th call in a minute on": /^(200 )+(429 )+\n$/,
+  "a subscription for somebody: two keys, shown this once": /^`lena` opens product partner .*\nprimary +sp_/,
+  "who called what, and for how much?": /^SUBSCRIPTION .*\nacme_ci .* EUR$/ms,
   "what services ask, by OpenFGA's API": /"allowed":true/,
   "is the engine well?": /SERVING/,
   "what would another text change? (exit code 2: something) Nothing is applied":

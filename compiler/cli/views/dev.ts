@@ -58,7 +58,9 @@ export function trialsOf(
   const engine = places.authz[0] === undefined ? undefined : `http://${places.authz[0]}`
   return [
     tokenTrial(places.identity),
-    ...(gateway === undefined ? [] : [...orderTrials(plan, gateway), ...catalogTrials(plan, gateway, env)]),
+    ...(gateway === undefined
+      ? []
+      : [...orderTrials(plan, gateway), ...catalogTrials(plan, gateway, env), ...keyTrials(plan)]),
     ...(engine === undefined ? [] : engineTrials(plan, engine)),
     {
       text: "what would another text change? (exit code 2: something) Nothing is applied",
@@ -94,6 +96,10 @@ function orderTrials({ routes, authz }: PlanBody, gateway: string): Trial[] {
         line: "npx sallyport check user:bob viewer order:1 --explain",
       })
     trials.push({
+      text: "what becomes of his call, step by step",
+      line: "npx sallyport explain request GET /v1/orders/1 --as bob --claim scope=orders.read",
+    })
+    trials.push({
       text: "as carol, who sees it through a team of a team: 200",
       line: `curl -i ${bearer("carol")} ${order}`,
     })
@@ -117,13 +123,42 @@ function catalogTrials(
   // A key of the user's own is not printed; the shell that is pasted into has it, or it does not work.
   const value = env[reference.env]
   const key = value?.startsWith("dev-") ? value : `$${reference.env}`
-  const call = `-H "Ocp-Apim-Subscription-Key: ${key}" ${gateway}/catalog/items`
+  const header = `-H "Ocp-Apim-Subscription-Key: ${key}"`
+  const call = `${header} ${gateway}/catalog/items`
   return [
     { text: "by a subscription's key: 200", line: `curl -i ${call}` },
+    ...describedTrials(routes, gateway, header),
     {
       text: "too often: 429 from the 20th call in a minute on",
       line: `for i in $(seq 25); do curl -s -o /dev/null -w '%{http_code} ' ${call}; done; echo`,
     },
+  ]
+}
+
+/** What goes by the OpenAPI document, and by the XML one. */
+function describedTrials(routes: PlanBody["routes"], gateway: string, header: string): Trial[] {
+  const trials: Trial[] = []
+  if (routes["POST /catalog/items"] !== undefined)
+    trials.push({
+      text: "a body that does not fit the OpenAPI document: 400 with all that is wrong",
+      line: `curl -i -H 'Content-Type: application/json' -d '{"sku": "lamp"}' ${header} ${gateway}/catalog/items`,
+    })
+  if (routes["* /stock/items/{id}"] !== undefined)
+    trials.push({
+      text: "policies of an XML document, with C#: 400 without a reason",
+      line: `curl -i -X DELETE ${bearer("ann")} ${gateway}/stock/items/1`,
+    })
+  return trials
+}
+
+function keyTrials({ products }: PlanBody): Trial[] {
+  if (products["partner"] === undefined) return []
+  return [
+    {
+      text: "a subscription for somebody: two keys, shown this once",
+      line: "npx sallyport subscription create lena --product partner",
+    },
+    { text: "who called what, and for how much?", line: "npx sallyport usage" },
   ]
 }
 
