@@ -80,6 +80,8 @@ const heads: readonly Scope["kind"][] = [
   "subscription",
   "issuer",
   "backend",
+  "certificate",
+  "token",
   "value",
   "secret",
   "authz",

@@ -14,6 +14,7 @@ import {
   listWords,
   referenceWords,
   textWords,
+  tokenWords,
 } from "./words.ts"
 
 /** Issuers, backends, named values and secrets: what the gateway relies on from outside. Added and removed ones are only as good as their use. */
@@ -35,6 +36,17 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
         routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
       },
     ),
+    ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
+      words: (name, { cert, key }) =>
+        `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
+      changed: () => [neutral("backends are shown another certificate")],
+      routes: () => [],
+    }),
+    ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
+      words: (name, client) => `token ${name} ${tokenWords(client)}`,
+      changed: () => [neutral("tokens for backends are got elsewhere, or for another client")],
+      routes: () => [],
+    }),
     ...declarations("value", before.values, after.values, {
       words: (name, value) =>
         `value ${name} = ${"from" in value ? referenceWords(value.from) : textWords(value.text)}`,
@@ -65,13 +77,14 @@ interface Table<Item> {
 }
 
 function declarations<Item>(
-  kind: "issuer" | "backend" | "value" | "secret",
+  kind: "issuer" | "backend" | "certificate" | "token" | "value" | "secret",
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
   table: Table<Item>,
 ): Told[] {
   return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
-    const about = { subject: { kind, name }, scope: { kind, name }, path: `${kind}s.${name}` } as const
+    const place = kind === "token" ? "tokenClients" : `${kind}s`
+    const about = { subject: { kind, name }, scope: { kind, name }, path: `${place}.${name}` } as const
     if (old === undefined && next !== undefined)
       return [
         tell(
@@ -169,11 +182,22 @@ const backendRules: FieldRules<Backend> = {
       ? neutral("requests are repeated in other cases")
       : breaking(`${listWords(added)} requests may be done twice`)
   },
+  authentication: (before, after) => {
+    if (before === undefined) return opens("callers act on the backend in the gateway's name")
+    if (after === undefined) return breaking("the backend is not told any more who the gateway is")
+    return neutral("the backend is told by other credentials who the gateway is")
+  },
   tls: (before, after) => {
     if (after.insecure && !before.insecure)
       return opens("anybody on the way can answer for the backend, and read what is sent to it")
     if (before.insecure && !after.insecure) return closes("the backend has to prove who it is")
-    return neutral("another authority says who the backend is")
+    if (before.certificate === undefined && after.certificate !== undefined)
+      return opens("callers act on the backend in the gateway's name")
+    if (before.certificate !== undefined && after.certificate === undefined)
+      return breaking("the backend is not shown any more who the gateway is")
+    return before.certificate === after.certificate
+      ? neutral("another authority says who the backend is")
+      : neutral("the backend is shown another certificate")
   },
 }
 

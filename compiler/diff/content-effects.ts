@@ -59,6 +59,10 @@ export const contentAdded: Effects = {
   "cache-get": () => neutral("a value is read from the cache"),
   "cache-set": () => neutral("a value is kept in the cache"),
   "cache-remove": () => neutral("a value is taken out of the cache"),
+  authenticate: ({ output }) =>
+    output === undefined
+      ? opens("callers act on the backend in the gateway's name")
+      : neutral("a token is got"),
   "send-request": ({ url, wait, ignoreError }) => [
     neutral("another service is asked"),
     ...(wait && ignoreError !== true
@@ -107,6 +111,10 @@ export const contentRemoved: Effects = {
   "cache-remove": () => neutral("a value stays in the cache"),
   "send-request": () => neutral("another service is not asked any more"),
   "set-backend": () => neutral("requests go to the route's own backend"),
+  authenticate: ({ output }) =>
+    output === undefined
+      ? breaking("the backend is not told any more who the gateway is")
+      : neutral("a token is not got any more"),
 }
 
 /** A header's name as it is shown in a sentence. */

@@ -6,7 +6,7 @@ import { textWords } from "./words.ts"
 import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that say where requests go and how often. */
-export type FlowKind = "retry" | "parallel" | "send-request" | "set-backend"
+export type FlowKind = "retry" | "parallel" | "send-request" | "set-backend" | "authenticate"
 
 /** Such steps in words of gateway.conf. */
 export const flowWords: WordsOf<FlowKind> = {
@@ -21,6 +21,8 @@ export const flowWords: WordsOf<FlowKind> = {
   "send-request": (step) =>
     `send${step.wait ? "" : " and forget"}${step.variable === undefined ? "" : ` ${step.variable}`}${blockWords(sendStatements(step))}`,
   "set-backend": ({ target }) => targetWords(target),
+  authenticate: ({ authentication, output }) =>
+    `${authenticationWords(authentication)}${output === undefined ? "" : ` as ${output}`}`,
 }
 
 function sendStatements(step: StepOf<"send-request">): string[] {
@@ -38,9 +40,16 @@ function sendStatements(step: StepOf<"send-request">): string[] {
 }
 
 function authenticationWords(authentication: Authentication): string {
-  return authentication.scheme === "basic"
-    ? `authenticate basic ${textWords(authentication.user)} ${textWords(authentication.password)}`
-    : `authenticate bearer ${textWords(authentication.token)}`
+  switch (authentication.scheme) {
+    case "basic":
+      return `authenticate basic ${textWords(authentication.user)} ${textWords(authentication.password)}`
+    case "bearer":
+      return `authenticate bearer ${textWords(authentication.token)}`
+    case "token":
+      return `authenticate token ${authentication.client}`
+    case "certificate":
+      return `authenticate certificate ${authentication.certificate}`
+  }
 }
 
 function targetWords(target: StepOf<"set-backend">["target"]): string {

@@ -1,4 +1,5 @@
 import type { Backend } from "../../runtime/plan/backend.ts"
+import type { TokenClientPlan } from "../../runtime/plan/credentials.ts"
 import type { InlineKey, Issuer } from "../../runtime/plan/resources.ts"
 import type { LimitKey } from "../../runtime/plan/steps-access.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
@@ -77,9 +78,16 @@ export const backendStatements: { readonly [Key in keyof Required<Backend>]: (ba
     totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
     firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
     idleMs: ({ idleMs }) => `timeout idle ${durationWords(idleMs ?? null)}`,
-    tls: ({ tls: { ca, insecure } }) => {
-      if (insecure) return "tls { insecure }"
-      return ca === undefined ? "tls { }" : `tls { ca ${referenceWords(ca)} }`
+    tls: ({ tls: { ca, insecure, certificate } }) => {
+      const shown = certificate === undefined ? "" : `; authenticate certificate ${certificate}`
+      if (insecure) return `tls { insecure }${shown}`
+      return ca === undefined ? `tls { }${shown}` : `tls { ca ${referenceWords(ca)} }${shown}`
+    },
+    authentication: ({ authentication }) => {
+      if (authentication === undefined) return "no credentials of the gateway's own"
+      return authentication.scheme === "token"
+        ? `authenticate token ${authentication.client}`
+        : `authenticate basic ${textWords(authentication.user)} ${authentication.password}`
     },
     http2: ({ http2 }) => (http2 === true ? "http2" : "HTTP/1.1"),
     balance: ({ balance }) => `balance ${balance ?? "round-robin"}`,
@@ -99,6 +107,17 @@ export const backendStatements: { readonly [Key in keyof Required<Backend>]: (ba
         : `retry ${retry.times} on ${retry.on.join(" ")}${retry.methods.length === 0 ? "" : ` { even ${retry.methods.join(" ")} }`}`,
   }
 
+const optionalFields = [
+  "firstByteMs",
+  "idleMs",
+  "http2",
+  "balance",
+  "health",
+  "breaker",
+  "retry",
+  "authentication",
+] as const
+
 /** A backend's block in one line, without what it leaves to defaults. */
 export function backendWords(backend: Backend): string {
   const { connectMs, totalMs, tls } = backend
@@ -106,9 +125,11 @@ export function backendWords(backend: Backend): string {
     backendStatements.targets(backend),
     ...(connectMs === 2000 ? [] : [backendStatements.connectMs(backend)]),
     ...(totalMs === null ? [] : [backendStatements.totalMs(backend)]),
-    ...(tls.insecure || tls.ca !== undefined ? [backendStatements.tls(backend)] : []),
-    ...(["firstByteMs", "idleMs", "http2", "balance", "health", "breaker", "retry"] as const).flatMap(
-      (field) => (backend[field] === undefined ? [] : [backendStatements[field](backend)]),
+    ...(tls.insecure || tls.ca !== undefined || tls.certificate !== undefined
+      ? [backendStatements.tls(backend)]
+      : []),
+    ...optionalFields.flatMap((field) =>
+      backend[field] === undefined ? [] : [backendStatements[field](backend)],
     ),
   ].join("; ")} }`
 }
@@ -162,4 +183,15 @@ export function countWords(count: number, noun: string): string {
 /** A route's key as the language writes it: `ANY /items/{rest*}`. */
 export function routeWords(key: string): string {
   return key.replace(/^\* /, "ANY ")
+}
+
+/** A token client's block in one line. */
+export function tokenWords({ endpoint, client, secret, scope, audience, inBody }: TokenClientPlan): string {
+  return `{ ${[
+    "url" in endpoint ? `url ${textWords(endpoint.url)}` : `discovery ${textWords(endpoint.discovery)}`,
+    `client ${textWords(client)} secret ${secret}`,
+    ...(scope === undefined ? [] : [`scope ${textWords(scope)}`]),
+    ...(audience === undefined ? [] : [`audience ${textWords(audience)}`]),
+    ...(inBody === true ? ["in-body"] : []),
+  ].join("; ")} }`
 }

@@ -11,6 +11,7 @@ import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
+import { OwnCredentials } from "./lower/own-credentials.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
 import { PolicySurroundings } from "./lower/policy-surroundings.ts"
@@ -54,7 +55,8 @@ export function lower(
   const expressions = new Expressions(program, values, report)
   const texts = new Texts(program, values, expressions, report)
   const steps = new StepTable()
-  const backends = new Backends(program, values, report)
+  const credentials = new OwnCredentials(program, values, report)
+  const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
   const places = new Places(values.names())
   const shared = { program, values, texts, expressions, models, report, steps }
@@ -87,6 +89,7 @@ export function lower(
     authz,
     issuers,
     backends: backendTable,
+    ...credentials.tables(stepTable, backendTable),
     products: lowerProducts(program, report),
     subscriptions,
     routes: Object.fromEntries([...routes].map(([{ key }, { route }]) => [key, route])),

@@ -26,6 +26,8 @@ const fileKinds: readonly DeclarationKind[] = [
   "value",
   "secret",
   "issuer",
+  "certificate",
+  "token",
   "backend",
   "policy",
   "api",
@@ -179,6 +181,7 @@ export class Program {
 /** How a kind is called in a sentence. */
 export function nounOf(kind: DeclarationKind): string {
   if (kind === "value") return "named value"
+  if (kind === "token") return "token client"
   return kind === "api" ? "API" : kind
 }
 

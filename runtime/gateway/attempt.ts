@@ -1,4 +1,4 @@
-import type { Dispatcher } from "undici"
+import type { Dispatcher, Pool } from "undici"
 import type { RetryCause } from "../plan/backend.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import type { HeaderList } from "../policies/header-list.ts"
@@ -41,6 +41,9 @@ export interface AttemptParts {
   readonly waiting: Waiting
   readonly events: AttemptEvents
   readonly settings: BackendSettings
+  readonly pool: Pool
+  /** In place of the Authorization the request has; undefined: as it is. */
+  readonly authorization: string | undefined
   /** Something else ends the exchange: undici's own timer is not needed. */
   readonly bounded: boolean
 }
@@ -56,6 +59,8 @@ export class Attempt implements Timed {
   readonly #events: AttemptEvents
   readonly #settings: BackendSettings
   readonly #bounded: boolean
+  readonly #pool: Pool
+  readonly #authorization: string | undefined
   #abort: ((error: Error) => void) | undefined
   #body: RequestBody | undefined
   #answer: AnswerBody | undefined
@@ -68,8 +73,11 @@ export class Attempt implements Timed {
   #over = false
   #queued = true
 
-  constructor(target: Target, { exchange, waiting, events, settings, bounded }: AttemptParts) {
+  constructor(target: Target, parts: AttemptParts) {
+    const { exchange, waiting, events, settings, bounded } = parts
     this.target = target
+    this.#pool = parts.pool
+    this.#authorization = parts.authorization
     this.#exchange = exchange
     this.#waiting = waiting
     this.#events = events
@@ -81,7 +89,7 @@ export class Attempt implements Timed {
     const { target } = this
     const exchange = this.#exchange
     const { firstByteMs, http2 } = this.#settings
-    const headers = exchange.headers.flat.slice()
+    const headers = withAuthorization(exchange.headers.flat, this.#authorization)
     headers.push("x-request-id", exchange.id)
     if (exchange.host !== undefined && exchange.host !== "") headers.push("host", exchange.host)
     // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
@@ -99,7 +107,7 @@ export class Attempt implements Timed {
     target.waiting += 1
     target.outstanding += 1
     target.breaker?.begin(performance.now())
-    target.pool.dispatch(options as Dispatcher.DispatchOptions, this as unknown as Dispatcher.DispatchHandler)
+    this.#pool.dispatch(options as Dispatcher.DispatchOptions, this as unknown as Dispatcher.DispatchHandler)
   }
 
   /** Whether the client's stream was begun to be sent: then it cannot be sent again. */
@@ -244,6 +252,16 @@ export class Attempt implements Timed {
     this.#queued = false
     this.target.waiting -= 1
   }
+}
+
+/** The fields with another Authorization; names are in lower case. */
+export function withAuthorization(flat: readonly string[], value: string | undefined): string[] {
+  if (value === undefined) return flat.slice()
+  const fields: string[] = []
+  for (let at = 0; at < flat.length; at += 2)
+    if (flat[at] !== "authorization") fields.push(flat[at] as string, flat[at + 1] as string)
+  fields.push("authorization", value)
+  return fields
 }
 
 /** As undici gives them: flat for HTTP/1.1, an object for HTTP/2. */

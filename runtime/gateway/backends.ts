@@ -1,9 +1,10 @@
 import { isIP, type Socket } from "node:net"
 import { buildConnector, errors, Pool } from "undici"
+import type { TokenSource } from "../identity/token-client.ts"
 import type { Backend as BackendPlan, BackendRetry } from "../plan/backend.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
-import type { BackendHandle } from "../policies/exchange.ts"
+import type { BackendHandle, ClientCertificate } from "../policies/exchange.ts"
 import { AgingClient } from "./aging-client.ts"
 import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
 import { Breaker } from "./breaker.ts"
@@ -21,6 +22,10 @@ export interface BackendSettings {
   /** PEM of the certificate authorities, when not those of the system. */
   readonly ca: string | undefined
   readonly insecure: boolean
+  /** What we show in TLS. */
+  readonly certificate: ClientCertificate | undefined
+  /** What we say in Authorization. */
+  readonly authorization: { readonly basic: string } | { readonly tokens: TokenSource } | undefined
   readonly http2: boolean
   readonly balance: BackendPlan["balance"]
   readonly health: BackendPlan["health"]
@@ -35,6 +40,8 @@ export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
   idleMs: undefined,
   ca: undefined,
   insecure: false,
+  certificate: undefined,
+  authorization: undefined,
   http2: false,
   balance: undefined,
   health: undefined,
@@ -61,7 +68,9 @@ export class Backend implements BackendHandle {
   readonly settings: BackendSettings
   readonly targets: readonly Target[]
   readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
-  readonly #pools: readonly SharedPool[]
+  readonly #pools: SharedPool[]
+  readonly #from: Pools
+  readonly #withCertificate = new Map<string, Pool>()
   readonly #balance: Balance
   readonly #checks: HealthChecks | undefined
 
@@ -72,6 +81,7 @@ export class Backend implements BackendHandle {
     const { breaker, health, retry, balance } = settings
     const taken: SharedPool[] = []
     this.#pools = taken
+    this.#from = pools
     try {
       this.targets = settings.targets.map(({ url, weight }) => {
         const place = placeOf(url, name)
@@ -105,6 +115,21 @@ export class Backend implements BackendHandle {
     const fresh = tried === undefined ? usable : usable.filter((target) => !tried.has(target))
     const among = fresh.length > 0 ? fresh : usable
     return among.length === 0 ? undefined : this.#balance(among, key)
+  }
+
+  /** Connections to a target that show a certificate of the request's own. */
+  poolFor(target: Target, certificate: ClientCertificate | undefined): Pool {
+    if (certificate === undefined || target.place.servername === undefined) return target.pool
+    const { origin, hostname } = target.place
+    const key = `${origin} ${certificate.cert}`
+    let pool = this.#withCertificate.get(key)
+    if (pool === undefined) {
+      const shared = this.#from.take(origin, hostname, { ...this.settings, certificate })
+      this.#pools.push(shared)
+      pool = shared.pool
+      this.#withCertificate.set(key, pool)
+    }
+    return pool
   }
 
   /** How long until a target may be used again, in whole seconds, 1 at least. */
@@ -162,8 +187,8 @@ export class Pools {
   readonly #entries = new Map<string, { readonly pool: Pool; holders: number }>()
 
   take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
-    const { connectMs, ca, insecure, http2 } = settings
-    const key = canonicalJson({ origin, connectMs, ca, insecure, http2 })
+    const { connectMs, ca, insecure, http2, certificate } = settings
+    const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
     let entry = this.#entries.get(key)
     if (entry === undefined) {
       entry = { pool: newPool(origin, hostname, settings), holders: 0 }
@@ -219,12 +244,13 @@ function newPool(origin: string, hostname: string, settings: BackendSettings): P
  */
 function connector(
   hostname: string,
-  { connectMs, ca, insecure, http2 }: BackendSettings,
+  { connectMs, ca, insecure, http2, certificate }: BackendSettings,
 ): buildConnector.connector {
   const servername = isIP(hostname) === 0 ? hostname : undefined
   const open = buildConnector({
     rejectUnauthorized: !insecure,
     ...(ca === undefined ? {} : { ca }),
+    ...certificate,
     minVersion: "TLSv1.2",
     maxCachedSessions: 0,
     timeout: 0,

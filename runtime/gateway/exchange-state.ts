@@ -6,12 +6,14 @@ import type { ProblemName } from "../policies/answer.ts"
 import {
   type AnsweringStep,
   type BackendHandle,
+  type ClientCertificate,
   type Decision,
   type ExchangeError,
   type Needs,
   requestBody,
   responseBody,
   type Section,
+  type SentToken,
 } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import { QueryString } from "../policies/query-string.ts"
@@ -68,6 +70,8 @@ export class ExchangeState implements BindingSource {
   rewritten: string | undefined
   host: string | undefined
   backend: BackendHandle | undefined
+  sentToken: SentToken | undefined
+  certificate: ClientCertificate | undefined
   decision: Decision | undefined
   /** The step whose answer ended a section. */
   answeredBy: AnsweringStep | undefined

@@ -10,7 +10,8 @@ export interface GatewayParts {
  * All secrets and issuers but those that only the engine's listener asks for: a process without that role need not be given its keys, nor fetch
  * its issuers'.
  */
-export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: PlanBody): GatewayParts {
+export function gatewayParts(plan: PlanBody): GatewayParts {
+  const { authz, issuers, secrets, subscriptions, steps } = plan
   const used = { secrets: new Set<string>(), issuers: new Set<string>() }
   for (const { key, secondary } of Object.values(subscriptions)) {
     used.secrets.add(key)
@@ -20,6 +21,9 @@ export function gatewayParts({ authz, issuers, secrets, subscriptions, steps }: 
     if (step.kind === "validate-jwt") for (const issuer of step.issuers) used.issuers.add(issuer)
     collectSecrets(step, used.secrets)
   }
+  for (const { secret } of Object.values(plan.tokenClients ?? {})) used.secrets.add(secret)
+  for (const { authentication } of Object.values(plan.backends))
+    if (authentication?.scheme === "basic") used.secrets.add(authentication.password)
   for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)
   const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
     new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))

@@ -4,6 +4,7 @@ import { anyRequestContext } from "../expression/request-context.ts"
 import { readInlineKeys } from "../identity/inline-keys.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
+import type { TokenClient } from "../identity/token-client.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { Backend as BackendPlan } from "../plan/backend.ts"
@@ -11,6 +12,8 @@ import { canonicalJson, digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Issuer } from "../plan/resources.ts"
 import type { StepKind } from "../plan/steps.ts"
+import { basicAuthorization } from "../policies/authentication.ts"
+import type { ClientCertificate } from "../policies/exchange.ts"
 import type { Authorizer } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
@@ -21,6 +24,7 @@ import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
 import { LoadError } from "./load-error.ts"
+import { type OwnCredentials, provisionCredentials } from "./own-credentials.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
 import { type Outside, type References, readPlanFile } from "./references.ts"
 import type { Slices } from "./slices.ts"
@@ -57,6 +61,8 @@ export interface Resources {
   readonly secrets: ReadonlyMap<string, string>
   readonly verifiers: ReadonlyMap<string, Held<TokenVerifier>>
   readonly backends: ReadonlyMap<string, Held<Backend>>
+  readonly certificates: ReadonlyMap<string, ClientCertificate>
+  readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   readonly addresses: Held<ClientAddresses>
@@ -86,11 +92,15 @@ export async function provisionResources(
         verifiers.set(name, await maker.verifier(name, issuer, previous))
       })
     }
+    const { certificates, tokenClients } = await provisionCredentials(maker, plan.plan, previous)
     const backends = new Map<string, Held<Backend>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
       await slices.breathe()
       const ca = await maker.certificates(name, backend)
-      maker.attempt(`backends.${name}`, () => backends.set(name, maker.backend(name, backend, ca, previous)))
+      const own = { certificates, tokenClients }
+      maker.attempt(`backends.${name}`, () =>
+        backends.set(name, maker.backend(name, backend, ca, own, previous)),
+      )
     }
     const keys = maker.attempt("subscriptions", () => maker.keys(previous))
     const schemas = new SchemaSet(plan.plan.schemas, previous?.schemas)
@@ -103,6 +113,8 @@ export async function provisionResources(
       secrets: references.secrets,
       verifiers,
       backends,
+      certificates,
+      tokenClients,
       keys,
       addresses,
       environment: maker.environment(previous),
@@ -122,13 +134,13 @@ class Maker {
   readonly files: SeenFile[] = []
   readonly problems: string[] = []
   readonly #plan: Plan
-  readonly #references: References
-  readonly #dependencies: GatewayDependencies
+  readonly references: References
+  readonly dependencies: GatewayDependencies
 
   constructor(plan: Plan, references: References, dependencies: GatewayDependencies) {
     this.#plan = plan
-    this.#references = references
-    this.#dependencies = dependencies
+    this.references = references
+    this.dependencies = dependencies
   }
 
   /** Goes on after a failure, so that the operator learns of all of them at once. */
@@ -136,7 +148,7 @@ class Maker {
     try {
       return make()
     } catch (error) {
-      this.#problem(place, error instanceof Error ? error.message : String(error))
+      this.problem(place, error instanceof Error ? error.message : String(error))
       return undefined
     }
   }
@@ -146,7 +158,7 @@ class Maker {
     try {
       await make()
     } catch (error) {
-      this.#problem(place, error instanceof Error ? error.message : String(error))
+      this.problem(place, error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -156,10 +168,10 @@ class Maker {
     issuer: Issuer,
     previous: Resources | undefined,
   ): Promise<Held<TokenVerifier>> {
-    const settings = issuerSettingsOf(name, issuer, this.#references, this.#dependencies.folder)
+    const settings = issuerSettingsOf(name, issuer, this.references, this.dependencies.folder)
     if ("keys" in settings.source) await readInlineKeys(settings.source.keys, settings.algorithms)
-    return this.#take(previous?.verifiers.get(name), digestOf(settings), () => {
-      const verifier = this.#dependencies.createVerifier(settings)
+    return this.take(previous?.verifiers.get(name), digestOf(settings), () => {
+      const verifier = this.dependencies.createVerifier(settings)
       return { value: verifier, close: () => verifier.close() }
     })
   }
@@ -167,13 +179,13 @@ class Maker {
   async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
     if (tls.ca === undefined) return undefined
     try {
-      const { file, text } = await readPlanFile(this.#dependencies, tls.ca.file)
+      const { file, text } = await readPlanFile(this.dependencies, tls.ca.file)
       this.files.push(file)
       if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("it has no PEM certificate")
       return text
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-      this.#problem(`backends.${name}`, `backend \`${name}\`: \`${tls.ca.file}\` cannot be used (${reason})`)
+      this.problem(`backends.${name}`, `backend \`${name}\`: \`${tls.ca.file}\` cannot be used (${reason})`)
       return undefined
     }
   }
@@ -182,26 +194,47 @@ class Maker {
     name: string,
     plan: BackendPlan,
     ca: string | undefined,
+    own: OwnCredentials,
     previous: Resources | undefined,
   ): Held<Backend> {
+    const { certificate } = plan.tls
+    const { value: authorization, key } = this.#authorization(plan.authentication, own)
     const settings: BackendSettings = {
-      targets: plan.targets.map(({ url, weight }) => ({ url: this.#references.text(url), weight })),
+      targets: plan.targets.map(({ url, weight }) => ({ url: this.references.text(url), weight })),
       connectMs: plan.connectMs,
       totalMs: plan.totalMs,
       firstByteMs: plan.firstByteMs,
       idleMs: plan.idleMs,
       ca,
       insecure: plan.tls.insecure,
+      certificate: certificate === undefined ? undefined : own.certificates.get(certificate),
+      authorization,
       http2: plan.http2 === true,
       balance: plan.balance,
       health: plan.health,
       breaker: plan.breaker,
       retry: plan.retry,
     }
-    return this.#take(previous?.backends.get(name), canonicalJson(settings), () => {
-      const backend = new Backend(name, settings, this.#dependencies.pools)
+    const made = canonicalJson({ ...settings, authorization: key })
+    return this.take(previous?.backends.get(name), made, () => {
+      const backend = new Backend(name, settings, this.dependencies.pools)
       return { value: backend, close: () => backend.release() }
     })
+  }
+
+  #authorization(
+    plan: BackendPlan["authentication"],
+    { tokenClients }: OwnCredentials,
+  ): { value: BackendSettings["authorization"]; key: string | undefined } {
+    if (plan === undefined) return { value: undefined, key: undefined }
+    if (plan.scheme === "basic") {
+      const password = this.references.secrets.get(plan.password) ?? ""
+      const basic = basicAuthorization(this.references.text(plan.user), password)
+      return { value: { basic }, key: basic }
+    }
+    const held = tokenClients.get(plan.client)
+    if (held === undefined) throw new Error(`the token client \`${plan.client}\` cannot be used`)
+    return { value: { tokens: held.value }, key: held.key }
   }
 
   keys(previous: Resources | undefined): Held<KeyTable> {
@@ -214,26 +247,26 @@ class Maker {
           all: "all" in scope || undefined,
         }
         const secrets = secondary === undefined ? [key] : [key, secondary]
-        return secrets.map((secret) => ({ subscriber, key: this.#references.secrets.get(secret) ?? "" }))
+        return secrets.map((secret) => ({ subscriber, key: this.references.secrets.get(secret) ?? "" }))
       },
     )
-    return this.#take(previous?.keys, digestOf(entries), () => ({
-      value: this.#dependencies.createKeyTable(entries),
+    return this.take(previous?.keys, digestOf(entries), () => ({
+      value: this.dependencies.createKeyTable(entries),
       close: nothingToClose,
     }))
   }
 
   addresses(previous: Resources | undefined): Held<ClientAddresses> {
     const trust = this.#plan.plan.gateway?.trust ?? []
-    return this.#take(previous?.addresses, canonicalJson(trust), () => ({
+    return this.take(previous?.addresses, canonicalJson(trust), () => ({
       value: new ClientAddresses(trust),
       close: nothingToClose,
     }))
   }
 
   environment(previous: Resources | undefined): Held<Environment> {
-    const names = [...this.#references.values.keys()].sort()
-    return this.#take(previous?.environment, canonicalJson(names), () => ({
+    const names = [...this.references.values.keys()].sort()
+    return this.take(previous?.environment, canonicalJson(names), () => ({
       value: declareEnvironment(anyRequestContext(names)),
       close: nothingToClose,
     }))
@@ -257,7 +290,7 @@ class Maker {
     return found
   }
 
-  #take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {
+  take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T> {
     const held = before?.key === key ? before.hold() : undefined
     if (held !== undefined) {
       this.held.push(held)
@@ -269,7 +302,7 @@ class Maker {
     return made
   }
 
-  #problem(place: string, message: string): void {
+  problem(place: string, message: string): void {
     const origin = this.#plan.origins[place]
     this.problems.push(origin === undefined ? message : `${origin}: ${message}`)
   }

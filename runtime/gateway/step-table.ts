@@ -1,11 +1,12 @@
 import type { Cache } from "../cache/cache.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { KeyTable } from "../identity/keys.ts"
+import type { TokenSource } from "../identity/token-client.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
-import type { BackendHandle, Needs } from "../policies/exchange.ts"
+import type { BackendHandle, ClientCertificate, Needs } from "../policies/exchange.ts"
 import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
@@ -152,6 +153,16 @@ class Recorder implements Provision {
 
   backend(name: string): BackendHandle {
     return this.#use((table) => have(table.resources.backends.get(name)?.value, `backend \`${name}\``))
+  }
+
+  certificate(name: string): ClientCertificate {
+    return this.#use((table) => have(table.resources.certificates.get(name), `certificate \`${name}\``))
+  }
+
+  tokenClient(name: string): TokenSource {
+    return this.#use((table) =>
+      have(table.resources.tokenClients.get(name)?.value, `token client \`${name}\``),
+    )
   }
 
   schema(name: string): Validator {

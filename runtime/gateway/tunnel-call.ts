@@ -5,9 +5,11 @@ import { type Problem, problem } from "../policies/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
 import type { Waiting } from "./answer-stream.ts"
+import { withAuthorization } from "./attempt.ts"
 import { type Backend, connectTo } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
+import { OwnAuthorization } from "./own-authorization.ts"
 import type { Target } from "./target.ts"
 import { Tunnel } from "./tunnel.ts"
 import { pathOf } from "./upstream-path.ts"
@@ -26,6 +28,7 @@ export class TunnelCall implements Timed {
   readonly #backend: Backend
   readonly #waiting: Waiting
   readonly #key: string | undefined
+  readonly #own: OwnAuthorization
   #target: Target | undefined
   #request: ClientRequest | undefined
   #answer: AnswerBody | undefined
@@ -38,6 +41,7 @@ export class TunnelCall implements Timed {
     this.#backend = backend
     this.#waiting = waiting
     this.#key = key
+    this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
   /** Resolves when the head of the answer is the exchange's response, or with what went wrong. */
@@ -58,7 +62,7 @@ export class TunnelCall implements Timed {
             cause: `no target of \`${this.#backend.name}\` is well`,
           }),
         )
-      } else this.#ask(target)
+      } else this.#prepared(target)
     })
   }
 
@@ -78,6 +82,17 @@ export class TunnelCall implements Timed {
     this.#request?.destroy()
   }
 
+  #prepared(target: Target): void {
+    const waiting = this.#own.prepare()
+    if (waiting === undefined) this.#ask(target)
+    else
+      void waiting.then((found) => {
+        if (this.#settle === undefined) return
+        if (found === undefined) this.#ask(target)
+        else this.#headIs(found)
+      })
+  }
+
   #ask(target: Target): void {
     const exchange = this.#exchange
     this.#target = target
@@ -85,8 +100,11 @@ export class TunnelCall implements Timed {
     target.outstanding += 1
     target.breaker?.begin(performance.now())
     const host = exchange.host ?? new URL(target.place.origin).host
-    const headers = [...exchange.headers.flat, "x-request-id", exchange.id, "host", host]
+    const headers = withAuthorization(exchange.headers.flat, this.#own.value)
+    headers.push("x-request-id", exchange.id, "host", host)
     headers.push("connection", "Upgrade", "upgrade", "websocket")
+    const { settings: own } = this.#backend
+    const settings = exchange.certificate === undefined ? own : { ...own, certificate: exchange.certificate }
     const sent = sendRequest({
       method: "GET",
       path: pathOf(exchange, target),
@@ -95,7 +113,7 @@ export class TunnelCall implements Timed {
       setHost: false,
       // With `createConnection` and no agent the connection is this request's alone.
       createConnection: (_options, done) => {
-        connectTo(target, this.#backend.settings, (error, socket) => done(error as Error, socket as Socket))
+        connectTo(target, settings, (error, socket) => done(error as Error, socket as Socket))
         return undefined as unknown as Socket
       },
     })

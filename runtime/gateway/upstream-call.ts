@@ -4,6 +4,7 @@ import { type AnswerHead, Attempt, type AttemptEvents, type AttemptFailure } fro
 import type { Backend } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
+import { OwnAuthorization } from "./own-authorization.ts"
 import type { Target } from "./target.ts"
 
 /** How long before a second repetition, at most; the first goes at once. */
@@ -15,6 +16,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   readonly #backend: Backend
   readonly #waiting: Waiting
   readonly #key: string | undefined
+  readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
   #tried: Set<Target> | undefined
   #repetitions = 0
@@ -30,6 +32,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#backend = backend
     this.#waiting = waiting
     this.#key = key
+    this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
   /** Sends the request. Resolves when the head of the answer is the exchange's response, or with what went wrong. `timeoutMs` undefined: the backend's own. */
@@ -40,7 +43,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       if (totalMs !== null) this.#total = this.#waiting.deadlines.set(this, totalMs)
       this.#bounded = totalMs !== null || this.#exchange.route?.plan.timeoutMs !== null
       this.#backend.retry?.budget.request()
-      this.#try()
+      this.#prepared(() => this.#try())
     })
   }
 
@@ -65,6 +68,12 @@ export class UpstreamCall implements Timed, AttemptEvents {
 
   headed({ status, headers, length, body }: AnswerHead): void {
     const exchange = this.#exchange
+    if (status === 401 && this.#own.mayRenew() && this.#isRepeatable()) {
+      body.discard()
+      exchange.retried = true
+      this.#prepared(() => this.#begin((this.#attempt as Attempt).target))
+      return
+    }
     if (this.#backend.retry !== undefined && this.#mayRepeat(status)) {
       body.discard()
       this.#repeat()
@@ -90,6 +99,18 @@ export class UpstreamCall implements Timed, AttemptEvents {
     if (attempt === this.#attempt) this.#waiting.deadlines.cancel(this.#total)
   }
 
+  /** Goes on when it is known what we say of ourselves. */
+  #prepared(next: () => void): void {
+    const waiting = this.#own.prepare()
+    if (waiting === undefined) next()
+    else
+      void waiting.then((found) => {
+        if (this.#settleHead === undefined) return
+        if (found === undefined) next()
+        else this.#headIs(found)
+      })
+  }
+
   #try(): void {
     const backend = this.#backend
     const target = backend.pick(this.#key, this.#tried)
@@ -111,6 +132,8 @@ export class UpstreamCall implements Timed, AttemptEvents {
       waiting: this.#waiting,
       events: this,
       settings: this.#backend.settings,
+      pool: this.#backend.poolFor(target, this.#exchange.certificate),
+      authorization: this.#own.value,
       bounded: this.#bounded,
     })
     this.#attempt.start()

@@ -1,5 +1,6 @@
 import { z } from "zod"
-import { loadText } from "./text.ts"
+import { backendAuthentication } from "./credentials.ts"
+import { loadText, name } from "./text.ts"
 
 const milliseconds = z.number().int().min(1).max(86_400_000)
 const status = z.number().int().min(100).max(599)
@@ -63,12 +64,19 @@ export const backend = z.strictObject({
   firstByteMs: milliseconds.optional(),
   /** Between two pieces of the answer; absent: no limit of its own. */
   idleMs: milliseconds.optional(),
-  tls: z.strictObject({ ca: z.strictObject({ file: z.string().min(1) }).optional(), insecure: z.boolean() }),
+  tls: z.strictObject({
+    ca: z.strictObject({ file: z.string().min(1) }).optional(),
+    insecure: z.boolean(),
+    /** Which of the plan's certificates we show. */
+    certificate: name.optional(),
+  }),
   /** Offers HTTP/2 where there is TLS (ALPN). */
   http2: z.boolean().optional(),
   balance: z.enum(["least-outstanding", "hash"]).optional(),
   health: health.optional(),
   breaker: breaker.optional(),
   retry: backendRetry.optional(),
+  /** Goes to these targets alone, and in place of any Authorization the request has. */
+  authentication: backendAuthentication.optional(),
 })
 export type Backend = z.infer<typeof backend>

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { authz } from "./authz.ts"
 import { backend } from "./backend.ts"
+import { clientCertificate, tokenClient } from "./credentials.ts"
 import { modelPlan } from "./model.ts"
 import { gateway, issuer, product, route, subscription, value } from "./resources.ts"
 import { stepId } from "./step-id.ts"
@@ -22,6 +23,9 @@ export const planBody = z.strictObject({
   secrets: z.record(name, reference),
   issuers: z.record(name, issuer),
   backends: z.record(name, backend),
+  /** Certificates and clients by which the gateway shows who it is; absent: none. */
+  certificates: z.record(name, clientCertificate).optional(),
+  tokenClients: z.record(name, tokenClient).optional(),
   products: z.record(name, product),
   subscriptions: z.record(name, subscription),
   /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */

@@ -120,6 +120,7 @@ class Integrity {
         this.#has(products, subscription.scope.product, `subscriptions.${key}.scope`, "product")
     }
     for (const [key, issuer] of Object.entries(this.#plan.issuers)) this.#issuer(issuer, `issuers.${key}`)
+    this.#credentials()
     if (authz !== null) this.#authz(authz)
     // Stores know models by this digest: under another one, a model would be taken for what a store has already.
     for (const [key, { model }] of Object.entries(models)) {
@@ -146,6 +147,21 @@ class Integrity {
     const hmac = algorithms.some((algorithm) => algorithm.startsWith("HS"))
     if (hmac ? secrets === 0 || secrets < keys.length : secrets > 0)
       this.#add(`${path}.algorithms`, "shared secrets are for HMAC, and HMAC is for shared secrets alone")
+  }
+
+  #credentials(): void {
+    const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
+    for (const [key, { secret }] of Object.entries(tokenClients))
+      this.#has(secrets, secret, `tokenClients.${key}.secret`, "secret")
+    for (const [key, { tls, authentication }] of Object.entries(backends)) {
+      const path = `backends.${key}`
+      if (tls.certificate !== undefined)
+        this.#has(certificates, tls.certificate, `${path}.tls.certificate`, "certificate")
+      if (authentication?.scheme === "token")
+        this.#has(tokenClients, authentication.client, `${path}.authentication.client`, "token client")
+      else if (authentication !== undefined)
+        this.#has(secrets, authentication.password, `${path}.authentication.password`, "secret")
+    }
   }
 
   #authz({ stores, auth, authzen }: NonNullable<PlanBody["authz"]>): void {
@@ -217,6 +233,18 @@ class Integrity {
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require" || step.kind === "filter" || step.kind === "grant")
       this.#has(this.#plan.authz?.stores ?? {}, step.store, `${path}.store`, "store")
+    const authentication = "authentication" in step ? step.authentication : undefined
+    if (authentication?.scheme === "token")
+      this.#has(
+        this.#plan.tokenClients ?? {},
+        authentication.client,
+        `${path}.authentication`,
+        "token client",
+      )
+    if (authentication?.scheme === "certificate") {
+      const { certificate } = authentication
+      this.#has(this.#plan.certificates ?? {}, certificate, `${path}.authentication`, "certificate")
+    }
     for (const name of schemasOf(step)) this.#hasSchema(name, undefined, path)
   }
 

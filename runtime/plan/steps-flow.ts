@@ -50,6 +50,10 @@ export const limitConcurrency = z.strictObject({
 export const authentication = z.union([
   z.strictObject({ scheme: z.literal("basic"), user: text, password: text }),
   z.strictObject({ scheme: z.literal("bearer"), token: text }),
+  /** A token of a declared client. */
+  z.strictObject({ scheme: z.literal("token"), client: name }),
+  /** Shown in TLS. */
+  z.strictObject({ scheme: z.literal("certificate"), certificate: name }),
 ])
 
 export type Authentication = z.infer<typeof authentication>
@@ -71,7 +75,7 @@ export const sendRequest = z.strictObject({
   wait: z.boolean(),
 })
 
-/** Authenticates the request to the backend. */
+/** Authenticates the request to the backend: by its Authorization field, or by the certificate of its connection. */
 export const authenticate = z.strictObject({
   kind: z.literal("authenticate"),
   authentication,

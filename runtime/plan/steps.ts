@@ -42,6 +42,7 @@ import {
 } from "./steps-content.ts"
 import {
   anyOf,
+  authenticate,
   forward,
   limitConcurrency,
   parallel,
@@ -105,6 +106,7 @@ export const step = z.discriminatedUnion("kind", [
   cacheValue,
   setBackend,
   sendRequest,
+  authenticate,
   retry,
   parallel,
   when,

@@ -1,5 +1,6 @@
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
+import type { TokenSource } from "../identity/token-client.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId, StepKind } from "../plan/steps.ts"
@@ -29,6 +30,18 @@ export interface MessageBody {
   json(): unknown
   /** Other content in its place. `media` is the new Content-Type, null keeps what is there. Fields that described the old body go. */
   replace(content: Buffer, media: string | null): void
+}
+
+/** A certificate we show and its key, as PEM. */
+export interface ClientCertificate {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A token of ours in the request, and where it is from. */
+export interface SentToken {
+  readonly source: TokenSource
+  readonly token: string
 }
 
 /** A backend made ready by the gateway: policies name it, only the gateway looks inside. */
@@ -126,6 +139,10 @@ export interface Exchange {
   host: string | undefined
   /** Where `forward` sends to, in place of the route's own backend. */
   backend: BackendHandle | undefined
+  /** The token of ours that a step put into Authorization: a backend that refuses it gets a fresh one. */
+  sentToken: SentToken | undefined
+  /** What we show the backend in TLS, in place of the backend's own. */
+  certificate: ClientCertificate | undefined
   claims: Claims | undefined
   subscriber: Subscriber | undefined
   /** What steps leave for each other: `var.NAME`, `context.Variables["NAME"]`. */

@@ -3,12 +3,13 @@ import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
 import type { BatchCheckAnswer } from "../check/questions.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { KeyTable } from "../identity/keys.ts"
+import type { TokenSource } from "../identity/token-client.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { Answer } from "./answer.ts"
-import type { BackendHandle, Exchange, Needs } from "./exchange.ts"
+import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "./ports.ts"
 import type { QuotaCounters } from "./quotas.ts"
 
@@ -52,6 +53,9 @@ export interface Provision {
   /** The product whose call a call without a key is; undefined: a key is needed. */
   openProductOf(api: string): string | undefined
   backend(name: string): BackendHandle
+  /** A certificate by which we show who we are. */
+  certificate(name: string): ClientCertificate
+  tokenClient(name: string): TokenSource
   /** A schema of the plan, compiled. */
   schema(name: string): Validator
   environment(): Environment

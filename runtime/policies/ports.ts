@@ -1,4 +1,4 @@
-import type { BackendHandle, StoredResponse } from "./exchange.ts"
+import type { BackendHandle, ClientCertificate, StoredResponse } from "./exchange.ts"
 
 /** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
 export interface OutgoingRequest {
@@ -13,7 +13,7 @@ export interface OutgoingRequest {
   /** Largest response; default 10 MB. */
   readonly responseBytesMax?: number
   /** PEM of the certificate we show, and of its key. */
-  readonly certificate?: { readonly cert: string; readonly key: string }
+  readonly certificate?: ClientCertificate
   /** Ends the request when the exchange it is for has ended. */
   readonly signal?: AbortSignal
 }

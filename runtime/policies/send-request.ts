@@ -1,13 +1,14 @@
+import { NoToken } from "../identity/token-client.ts"
 import { connectionFields } from "../plan/header-name.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { problem, Refused } from "./answer.ts"
-import { compileAuthorization } from "./authentication.ts"
+import { compileAuthentication, noTokenProblem } from "./authentication.ts"
 import { compileContent } from "./body-content.ts"
-import { type Exchange, requestBody } from "./exchange.ts"
+import { type Exchange, requestBody, type StoredResponse } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import { HeaderList } from "./header-list.ts"
 import type { Outcome, Policy, Provision } from "./policy.ts"
-import { OutgoingError, type OutgoingRequest } from "./ports.ts"
+import { OutgoingError, type OutgoingHttp, type OutgoingRequest } from "./ports.ts"
 import { compileHeaderLine } from "./set-header.ts"
 import { compileText } from "./text.ts"
 import { compileUrl } from "./url-text.ts"
@@ -20,16 +21,17 @@ const methodName = /^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/
 export const sendRequest: Policy<"send-request"> = (plan, provision) => {
   const http = provision.http()
   const make = compileRequest(plan, provision)
+  const authenticated = compileSending(plan.authentication, provision, http)
   const ignoreError = compileFlag(plan.ignoreError, provision)
   const { variable, wait } = plan
   const send = async (exchange: Exchange, request: OutgoingRequest): Promise<Outcome> => {
     try {
-      const response = await http.send(request)
+      const response = await authenticated(exchange, request)
       if (variable !== undefined) exchange.variables.set(variable, response)
       return undefined
     } catch (error) {
-      if (!(error instanceof OutgoingError)) throw error
-      if (!ignoreError(exchange)) return failed(error)
+      if (!(error instanceof OutgoingError) && !(error instanceof NoToken)) throw error
+      if (!ignoreError(exchange)) return error instanceof NoToken ? noTokenProblem(error) : failed(error)
       if (variable !== undefined) exchange.variables.set(variable, null)
       return undefined
     }
@@ -41,10 +43,39 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
       exchange.whenOver(() => ending.abort())
       return send(exchange, { ...request, signal: ending.signal })
     }
-    http.send(request).catch(() => undefined)
+    authenticated(exchange, request).catch(() => undefined)
     return undefined
   }
 }
+
+/** Sends with what says who we are; once more with a fresh token where ours was refused, if the request may be repeated. */
+function compileSending(
+  plan: StepOf<"send-request">["authentication"],
+  provision: Provision,
+  http: OutgoingHttp,
+): (exchange: Exchange, request: OutgoingRequest) => Promise<StoredResponse> {
+  if (plan === undefined) return (_, request) => http.send(request)
+  const { authorization, certificate, source } = compileAuthentication(plan, provision)
+  if (authorization === undefined)
+    return (_, request) => http.send(certificate === undefined ? request : { ...request, certificate })
+  const sendWith = (request: OutgoingRequest, value: string) => {
+    const headers = new HeaderList(request.headers.slice())
+    headers.set("authorization", value)
+    return http.send({ ...request, headers: headers.flat })
+  }
+  return async (exchange, request) => {
+    const value = await authorization(exchange)
+    const response = await sendWith(request, value)
+    if (response.status !== 401 || source === undefined) return response
+    const mayRenew = source.renew(value.slice("Bearer ".length))
+    return mayRenew && repeatable.has(request.method)
+      ? sendWith(request, await authorization(exchange))
+      : response
+  }
+}
+
+/** RFC 9110 §9.2.2. */
+const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])
 
 /** What a request of our own is made of, per exchange. */
 function compileRequest(
@@ -58,8 +89,6 @@ function compileRequest(
   const lines = plan.headers.map((line) => compileHeaderLine(line, provision))
   const body = plan.body === undefined ? undefined : compileContent(plan.body, "request", provision)
   if (copies && body === undefined) provision.need(requestBody)
-  const authorization =
-    plan.authentication === undefined ? undefined : compileAuthorization(plan.authentication, provision)
   const timeout = compileCount(plan.timeoutSeconds, provision)
   const { media } = plan
   return (exchange) => {
@@ -71,7 +100,6 @@ function compileRequest(
       body?.(exchange) ?? (copies && exchange.requestBody.present ? exchange.requestBody.content : undefined)
     if (body !== undefined && media !== null) headers.set("content-type", media)
     for (const line of lines) line(headers, exchange)
-    if (authorization !== undefined) headers.set("authorization", authorization(exchange))
     const timeoutMs = timeout(exchange) * 1000
     return { url: url.of(exchange), method: name, headers: headers.flat, body: content, timeoutMs }
   }

@@ -1,5 +1,6 @@
 import type { StepKind } from "../plan/steps.ts"
 import { anyOf } from "./any-of.ts"
+import { authenticate } from "./authenticate.ts"
 import { cacheLookup, cacheStore } from "./cache-response.ts"
 import { cacheGet, cacheRemove, cacheSet, cacheValue } from "./cache-values.ts"
 import { checkHeader } from "./check-header.ts"
@@ -82,6 +83,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "cache-value": cacheValue,
   "set-backend": setBackend,
   "send-request": sendRequest,
+  authenticate,
   retry,
   parallel,
   when,

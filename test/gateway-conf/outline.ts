@@ -9,7 +9,8 @@ export function outlineOfPlan(plan: Plan | undefined): string {
   if (gateway !== null) lines.push(`gateway ${JSON.stringify(gateway)}`)
   if (authz !== null) lines.push(`authz ${JSON.stringify(authz)}`)
   for (const [table, rows] of Object.entries(tables)) {
-    for (const [name, row] of Object.entries(rows)) lines.push(`${table}.${name} ${JSON.stringify(row)}`)
+    for (const [name, row] of Object.entries(rows ?? {}))
+      lines.push(`${table}.${name} ${JSON.stringify(row)}`)
   }
   const write = (ids: readonly StepId[], indent: string, path: string): void => {
     ids.forEach((id, index) => {

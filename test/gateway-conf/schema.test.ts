@@ -20,6 +20,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "authz cors": (statement) => around.authz(`cors {\norigins any\n${statement}\n}`),
   "authz authzen": (statement) => around.authz(`authzen {\n${statement}\n}`),
   store: (statement) => around.authz(`store s {\nmodel "m"\n${statement}\n}`),
+  certificate: (statement) => `certificate c {\ncert file("c")\nkey file("k")\n${statement}\n}`,
+  "token client": (statement) => `token t {\nclient x secret s\n${statement}\n}`,
   issuer: (statement) => `issuer i {\n${statement}\n}`,
   claims: (statement) => around.issuer(`claims {\n${statement}\n}`),
   backend: (statement) => `backend b {\n${statement}\n}`,

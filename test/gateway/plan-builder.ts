@@ -39,7 +39,10 @@ export interface RouteDraft {
 }
 
 export type PlanDraft = Partial<
-  Pick<PlanBody, "values" | "secrets" | "issuers" | "products" | "subscriptions">
+  Pick<
+    PlanBody,
+    "values" | "secrets" | "issuers" | "products" | "subscriptions" | "certificates" | "tokenClients"
+  >
 > & {
   /** Names of stores; each has users who may view orders. */
   stores?: string[]
@@ -80,6 +83,8 @@ export function planOf(draft: PlanDraft): Plan {
     backends: Object.fromEntries(
       Object.entries(draft.backends ?? {}).map(([name, backend]) => [name, backendOf(backend)]),
     ),
+    ...(draft.certificates === undefined ? {} : { certificates: draft.certificates }),
+    ...(draft.tokenClients === undefined ? {} : { tokenClients: draft.tokenClients }),
     products: draft.products ?? {},
     subscriptions: draft.subscriptions ?? {},
     routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),

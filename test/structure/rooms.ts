@@ -59,6 +59,7 @@ export const rooms: readonly Room[] = [
       "authz",
       "backend",
       "canonical",
+      "credentials",
       "csharp",
       "duplicate-key",
       "header-name",
@@ -193,7 +194,7 @@ export const rooms: readonly Room[] = [
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["inline-keys", "issuer", "keys", "subscription-key", "verifier", "verify-any"],
+    doors: ["inline-keys", "issuer", "keys", "subscription-key", "token-client", "verifier", "verify-any"],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",
@@ -202,6 +203,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/policies",
     doors: [
       "answer",
+      "authentication",
       "canonical-path",
       "cors",
       "cookies",

@@ -54,7 +54,7 @@ export function readName(word: Word, { to }: Slot, report: Report): string | und
   const reserved =
     ["__proto__", "constructor", "prototype"].includes(word.text) ||
     (kind === "policy" && cuttable.includes(word.text)) ||
-    (kind === "backend" && word.text.startsWith(inlineBackendPrefix))
+    ((kind === "backend" || kind === "token") && word.text.startsWith(inlineBackendPrefix))
   if (reserved)
     report.add("SP2013", word.span, `\`${word.text}\` has a meaning of its own and can't be declared`)
   return reserved ? undefined : word.text

@@ -5,6 +5,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
+import type { OwnCredentials } from "./own-credentials.ts"
 import { lowerResilience } from "./resilience.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
@@ -15,6 +16,7 @@ const defaultConnectMs = 2000
 export function lowerBackend(
   { bound, name }: Declaration,
   values: Values,
+  credentials: OwnCredentials,
   report: Report,
 ): Backend | undefined {
   const { block } = bound
@@ -29,7 +31,11 @@ export function lowerBackend(
   } else if (insecure !== undefined) {
     report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
   }
-  if (targets === undefined) return undefined
+  const own = credentials.ofBackend(bound)
+  if (targets === undefined || own === "broken") return undefined
+  const { certificate, authentication } = own
+  if (certificate !== undefined && targets.every(({ url }) => isPlain(url)))
+    reportUselessCertificate(bound, report)
   if ((insecure ?? ca) !== undefined && targets.every(({ url }) => isPlain(url)))
     reportUselessTls(bound, report)
   return {
@@ -37,10 +43,15 @@ export function lowerBackend(
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
     totalMs: timeout?.value<number | null>("total") ?? null,
     ...timesOf(timeout),
-    tls: { ...(ca === undefined ? {} : { ca }), insecure: insecure !== undefined },
+    tls: {
+      ...(ca === undefined ? {} : { ca }),
+      insecure: insecure !== undefined,
+      ...(certificate === undefined ? {} : { certificate }),
+    },
     ...(statementOf(block, "http2") === undefined ? {} : { http2: true }),
     ...balanceOf(statementOf(block, "balance")),
     ...lowerResilience(block, report),
+    ...(authentication === undefined ? {} : { authentication }),
   }
 }
 
@@ -64,6 +75,14 @@ function balanceOf(bound: Bound | undefined): Pick<Backend, "balance"> {
 function isPlain(url: LoadText): boolean {
   const first = typeof url === "object" && "text" in url ? url.text[0] : url
   return typeof first === "string" && /^http:/i.test(first)
+}
+
+function reportUselessCertificate({ block }: Bound, report: Report): void {
+  const said = statementsOf(block, "authenticate").find(({ args }) => args.get("certificate") !== undefined)
+  if (said !== undefined)
+    report.add("SP2017", headSpan(said.statement), "no target would see the certificate: all are `http:`", {
+      help: "Write `https:` in the URL, or remove this.",
+    })
 }
 
 /** Whoever says how certificates are checked believes that there are some. */

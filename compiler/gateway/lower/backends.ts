@@ -5,6 +5,7 @@ import type { Text, Word } from "../ast.ts"
 import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import { inlineBackend, lowerBackend } from "./backend.ts"
+import type { OwnCredentials } from "./own-credentials.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -17,11 +18,14 @@ export class Backends {
   readonly #hashKeys = new Map<string, Text | Word>()
   readonly #inline = new Map<Bound, string | undefined>()
 
-  constructor(program: Program, values: Values, report: Report) {
+  constructor(program: Program, values: Values, credentials: OwnCredentials, report: Report) {
     this.#values = values
     this.#report = report
     for (const declared of program.all("backend")) {
-      this.#all.set(declared.name, { backend: lowerBackend(declared, values, report), span: declared.span })
+      this.#all.set(declared.name, {
+        backend: lowerBackend(declared, values, credentials, report),
+        span: declared.span,
+      })
       const key = statementOf(declared.bound.block, "balance")?.args.text("key")
       if (key !== undefined) this.#hashKeys.set(declared.name, key)
     }

@@ -30,6 +30,12 @@ export class Origins {
       for (const each of this.#program.all(kind))
         if (Object.hasOwn(table, each.name)) this.#add(`${kind}s.${each.name}`, each.span)
     }
+    for (const [kind, table] of [
+      ["certificate", "certificates"],
+      ["token", "tokenClients"],
+    ] as const)
+      for (const each of this.#program.all(kind))
+        if (Object.hasOwn(this.#body[table] ?? {}, each.name)) this.#add(`${table}.${each.name}`, each.span)
     for (const { name, span } of backends) this.#add(`backends.${name}`, span)
     for (const [{ key, span }, lowered] of routes) {
       this.#add(`routes.${key}`, span)

@@ -37,6 +37,8 @@ export class PolicySurroundings implements Surroundings {
   readonly #files: PolicyFiles
   readonly #named: ReadonlyMap<string, string>
   readonly #backendIds: ReadonlyMap<string, string>
+  readonly #certificateIds: ReadonlyMap<string, string>
+  readonly #identities: ReadonlyMap<string, string>
   readonly #issuers = new Map<string, Issuer>()
 
   constructor(
@@ -60,6 +62,13 @@ export class PolicySurroundings implements Surroundings {
       )
     this.#named = names("value", "value")
     this.#backendIds = names("backend", "backend")
+    this.#certificateIds = names("certificate", "certificate")
+    this.#identities = new Map(
+      statementsOf(block, "identity").flatMap(({ args }) => {
+        const token = args.word("token")
+        return token === undefined ? [] : [[args.value<string>("resource") ?? "*", token.text] as const]
+      }),
+    )
   }
 
   /** Issuers that documents declare by where their keys are; equal ones are one. */
@@ -181,19 +190,37 @@ export class PolicySurroundings implements Surroundings {
   }
 
   clientCertificate(id: string, span: Span): Authentication | undefined {
-    return this.#refuse(
+    const certificate = this.#credential("certificate", this.#certificateIds.get(id) ?? id)
+    if (certificate !== undefined) return { scheme: "certificate", certificate }
+    if (this.#program.excused(["certificate"], id)) return undefined
+    const near = didYouMean(id, [...this.#certificateIds.keys(), ...this.#all("certificate")])
+    return this.#unknown(
       span,
-      `no certificate is called \`${shown(id)}\``,
-      "Send requests with a token or a password.",
+      `no certificate is called \`${shown(id)}\`${near}`,
+      `Declare it in gateway.conf, \`certificate NAME { cert file("…"); key file("…") }\`, and say which it is: \`xml { certificate "${shown(id)}" NAME }\`.`,
     )
   }
 
   identity(resource: string, span: Span): Authentication | undefined {
-    return this.#refuse(
+    const name = this.#identities.get(resource) ?? this.#identities.get("*")
+    const client = name === undefined ? undefined : this.#credential("token", name)
+    if (client !== undefined) return { scheme: "token", client }
+    if (name !== undefined || this.#program.excused(["token"], resource)) return undefined
+    return this.#unknown(
       span,
-      `nobody gives tokens for \`${shown(resource)}\``,
-      "Get a token with `send-request` from the token endpoint, keep it with `cache-store-value`, and set the header.",
+      `nobody gets tokens for \`${shown(resource)}\``,
+      `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
     )
+  }
+
+  #credential(kind: "certificate" | "token", name: string): string | undefined {
+    const declared = this.#program.find(kind, name)
+    if (declared !== undefined) declared.used = true
+    return declared?.name
+  }
+
+  #unknown(span: Span, detail: string, help: string): undefined {
+    this.report.add("SP7012", span, detail, { help })
   }
 
   schema(id: string, span: Span): string | undefined {

@@ -11,6 +11,8 @@ export type BlockName =
   | "authz cors"
   | "authz authzen"
   | "store"
+  | "certificate"
+  | "token client"
   | "issuer"
   | "claims"
   | "backend"

@@ -1,6 +1,7 @@
 import { authJwtRows, checkRows, corsRows, limitRows } from "./access.ts"
 import type { BlockName } from "./block-name.ts"
 import { jsonToXmlRows, xmlToJsonRows } from "./content.ts"
+import { backendCredentialRows, certificateRows, tokenRows, xmlCredentialRows } from "./credentials.ts"
 import {
   authzenRows,
   authzRows,
@@ -53,15 +54,17 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz cors": { title: "`cors`", rows: engineCorsRows },
   "authz authzen": { title: "`authzen`", rows: authzenRows },
   store: { title: "`store`", rows: storeRows },
+  certificate: { title: "`certificate`", rows: certificateRows },
+  "token client": { title: "`token`", rows: tokenRows },
   issuer: { title: "`issuer`", rows: issuerRows },
   claims: { title: "`claims`", rows: [], anyKeyword: claimRow },
-  backend: { title: "`backend`", rows: backendRows },
+  backend: { title: "`backend`", rows: [...backendRows, ...backendCredentialRows] },
   tls: { title: "`tls`", rows: tlsRows },
   health: { title: "`health`", rows: healthRows },
   breaker: { title: "`breaker`", rows: breakerRows },
   retry: { title: "`retry`", rows: retryRows },
   policy: { title: "`policy`", rows: policyRows },
-  xml: { title: "`xml`", rows: xmlRows },
+  xml: { title: "`xml`", rows: [...xmlRows, ...xmlCredentialRows] },
   api: { title: "`api`", rows: apiRows },
   version: { title: "`version`", rows: versionRows },
   openapi: { title: "`openapi`", rows: openapiRows },
@@ -105,7 +108,6 @@ export interface LaterWord {
 }
 
 export const laterWords: readonly LaterWord[] = [
-  { word: "token", blocks: ["backend"], docs: "client-credentials tokens for backends" },
   { word: "models", blocks: ["store"], docs: "models written through the API" },
   { word: "redis", blocks: ["gateway"], docs: "shared counters" },
   { word: "test", blocks: ["file"], docs: "behaviour tests" },

@@ -1,4 +1,5 @@
 import type { BlockName } from "./block-name.ts"
+import { sendAuthenticate } from "./credentials.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 /** Blocks of statements that run. */
@@ -236,15 +237,7 @@ export function sendRows(body: Row, header: Row): readonly Row[] {
       docs: "Begins with the method, headers and body of the caller's request.",
       example: "copy",
     },
-    {
-      keyword: "authenticate",
-      forms: [
-        { args: [word("basic"), slot("user", "text"), slot("password", "text")] },
-        { args: [word("bearer"), slot("token", "text")] },
-      ],
-      docs: "Who we say we are.",
-      example: 'authenticate basic "gateway" partner_password',
-    },
+    sendAuthenticate,
     {
       keyword: "timeout",
       forms: [{ args: [slot("time", "duration", seconds)] }],

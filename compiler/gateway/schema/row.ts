@@ -7,6 +7,8 @@ export type DeclarationKind =
   | "value"
   | "secret"
   | "issuer"
+  | "certificate"
+  | "token"
   | "backend"
   | "policy"
   | "api"

@@ -1,4 +1,5 @@
 import { allow, check, concurrencyBlock, deny } from "./access.ts"
+import { authenticate } from "./credentials.ts"
 import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
@@ -132,6 +133,7 @@ export const inboundRows: readonly Row[] = [
   query,
   rewrite,
   forwardHost,
+  authenticate,
   body,
   method,
   useBackend,

@@ -1,3 +1,4 @@
+import { certificate, token } from "./credentials.ts"
 import { many, oneOf, type Row, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
@@ -113,6 +114,8 @@ export const fileRows: readonly Row[] = [
   value,
   secret,
   issuer,
+  certificate,
+  token,
   backend,
   policy,
   api,

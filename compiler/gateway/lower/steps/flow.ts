@@ -1,6 +1,7 @@
 import type { Text } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
+import { lowerAuthentication } from "./authenticate.ts"
 import { lowerContent } from "./body.ts"
 import { headerUse, lowerAll, mayWrite, messageAt } from "./header.ts"
 
@@ -118,20 +119,6 @@ export const lowerSend: LowerStep = (bound, context) => {
   }
   const lowered = steps.add(step, headSpan(bound.statement))
   return variable === undefined ? lowered : { ...lowered, declares: { [variable]: "dyn" } }
-}
-
-function lowerAuthentication(bound: Bound | undefined, { texts, place }: StepContext) {
-  if (bound === undefined) return undefined
-  const text = (slot: string) => {
-    const argument = bound.args.text(slot)
-    return argument === undefined ? undefined : texts.lower(argument, place, { secrets: true })
-  }
-  const token = text("token")
-  if (token !== undefined) return { scheme: "bearer" as const, token }
-  const [user, password] = [text("user"), text("password")]
-  return user === undefined || password === undefined
-    ? undefined
-    : { scheme: "basic" as const, user, password }
 }
 
 /** `trace "message" as error` */

@@ -1,5 +1,6 @@
 import type { LowerStep } from "../step.ts"
 import { lowerCheck, lowerConcurrencyBlock, lowerIp } from "./access.ts"
+import { lowerAuthenticate } from "./authenticate.ts"
 import { lowerBody } from "./body.ts"
 import { lowerCache } from "./cache.ts"
 import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerSet, lowerTrace } from "./flow.ts"
@@ -14,6 +15,7 @@ import { lowerWhen } from "./when.ts"
 
 /** Lowering of every statement of `inbound` and `outbound`, by keyword. */
 export const stepLowerings: Readonly<Record<string, LowerStep>> = {
+  authenticate: lowerAuthenticate,
   allow: lowerIp,
   deny: lowerIp,
   check: lowerCheck,

@@ -1,0 +1,200 @@
+import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type {
+  BackendAuthentication,
+  ClientCertificatePlan,
+  TokenClientPlan,
+} from "../../../runtime/plan/credentials.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { LoadText } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { type Args, type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { inlineBackendPrefix } from "../bind/names.ts"
+import type { Program } from "../program.ts"
+import { lowerUrl } from "./url.ts"
+import type { Values } from "./values.ts"
+
+/** How one backend is shown who we are. */
+export interface BackendCredentials {
+  readonly authentication: BackendAuthentication | undefined
+  readonly certificate: string | undefined
+}
+
+/** Certificates and token clients: declared ones, and those that stand in backends. The plan gets those that are used. */
+export class OwnCredentials {
+  readonly #program: Program
+  readonly #values: Values
+  readonly #report: Report
+  readonly #certificates = new Map<string, ClientCertificatePlan>()
+  readonly #clients = new Map<string, TokenClientPlan>()
+
+  constructor(program: Program, values: Values, report: Report) {
+    this.#program = program
+    this.#values = values
+    this.#report = report
+    for (const { name, bound } of program.all("certificate")) {
+      const file = (keyword: string) =>
+        statementOf(bound.block, keyword)?.args.value<{ file: string }>("file")
+      const [cert, key] = [file("cert"), file("key")]
+      if (cert !== undefined && key !== undefined) this.#certificates.set(name, { cert, key })
+    }
+    for (const { name, bound } of program.all("token")) {
+      const client = bound.broken ? undefined : this.#declared(bound)
+      if (client !== undefined) this.#clients.set(name, client)
+    }
+  }
+
+  /** What a backend's block says; "broken" when that is wrong (reported). */
+  ofBackend({ block }: Bound): BackendCredentials | "broken" {
+    let certificate: Bound | undefined
+    let authorization: Bound | undefined
+    for (const each of [...statementsOf(block, "authenticate"), ...statementsOf(block, "token")]) {
+      const shown = each.args.word("certificate") !== undefined
+      const earlier = shown ? certificate : authorization
+      if (earlier !== undefined) {
+        this.#report.add("SP2017", headSpan(each.statement), "the backend is shown one identity", {
+          related: [{ span: headSpan(earlier.statement), message: "the other one" }],
+        })
+        return "broken"
+      }
+      if (shown) certificate = each
+      else authorization = each
+    }
+    const authentication = authorization === undefined ? undefined : this.#authentication(authorization)
+    if (authentication === "broken") return "broken"
+    return { authentication, certificate: certificate?.args.word("certificate")?.text }
+  }
+
+  /** Those that steps and backends use, with the secrets they need. */
+  tables(
+    steps: PlanBody["steps"],
+    backends: PlanBody["backends"],
+  ): Pick<PlanBody, "certificates" | "tokenClients"> {
+    const certificates = new Set<string>()
+    const clients = new Set<string>()
+    for (const step of Object.values(steps)) {
+      const authentication = "authentication" in step ? step.authentication : undefined
+      if (authentication?.scheme === "certificate") certificates.add(authentication.certificate)
+      if (authentication?.scheme === "token") clients.add(authentication.client)
+    }
+    for (const { tls, authentication } of Object.values(backends)) {
+      if (tls.certificate !== undefined) certificates.add(tls.certificate)
+      if (authentication?.scheme === "token") clients.add(authentication.client)
+      if (authentication?.scheme === "basic") this.#values.needSecret(authentication.password)
+    }
+    const used = <Item>(all: ReadonlyMap<string, Item>, names: ReadonlySet<string>) =>
+      Object.fromEntries([...all].filter(([name]) => names.has(name)).sort(([a], [b]) => (a < b ? -1 : 1)))
+    const tables = {
+      certificates: used(this.#certificates, certificates),
+      tokenClients: used(this.#clients, clients),
+    }
+    for (const { secret } of Object.values(tables.tokenClients)) this.#values.needSecret(secret)
+    this.#values.needIn(tables.tokenClients)
+    return {
+      ...(certificates.size === 0 ? {} : { certificates: tables.certificates }),
+      ...(clients.size === 0 ? {} : { tokenClients: tables.tokenClients }),
+    }
+  }
+
+  #authentication(bound: Bound): BackendAuthentication | "broken" {
+    const { args } = bound
+    if (bound.row.keyword === "token") {
+      const endpoint = this.#endpointOf(args)
+      const client = endpoint === undefined ? undefined : this.#client(endpoint, args, args, args)
+      if (client === undefined) return "broken"
+      const name = `${inlineBackendPrefix}${digestOf(client).slice("sha256:".length, "sha256:".length + 8)}`
+      this.#clients.set(name, client)
+      return { scheme: "token", client: name }
+    }
+    const client = args.word("token")?.text
+    if (client !== undefined) return { scheme: "token", client }
+    const [user, password] = [this.#data(args, "user"), args.word("password")?.text]
+    if (typeof user === "string" && user.includes(":")) {
+      const span = args.get("user")?.argument.span
+      this.#report.add("SP2010", span, "the name of a user can't have a colon (RFC 7617)")
+      return "broken"
+    }
+    return user === undefined || password === undefined ? "broken" : { scheme: "basic", user, password }
+  }
+
+  #declared({ block, statement }: Bound): TokenClientPlan | undefined {
+    const [url, issuer] = [statementOf(block, "url"), statementOf(block, "issuer")]
+    if (url !== undefined && issuer !== undefined) {
+      this.#report.add(
+        "SP2017",
+        headSpan(issuer.statement),
+        "with `url` no issuer is asked for the endpoint",
+        {
+          related: [{ span: headSpan(url.statement), message: "`url`" }],
+        },
+      )
+      return undefined
+    }
+    if (!mentions(block, "url") && !mentions(block, "issuer") && block?.damaged !== true)
+      this.#report.add("SP2009", headSpan(statement), "the token client has neither `url` nor `issuer`", {
+        help: 'Add `url "https://…"`, or `issuer NAME`.',
+      })
+    const endpoint = url === undefined ? this.#endpointOf(issuer?.args) : this.#urlOf(url)
+    const client = statementOf(block, "client")?.args
+    if (endpoint === undefined || client === undefined) return undefined
+    const made = this.#client(
+      endpoint,
+      client,
+      statementOf(block, "scope")?.args,
+      statementOf(block, "audience")?.args,
+    )
+    return made === undefined || !mentions(block, "in-body") ? made : { ...made, inBody: true }
+  }
+
+  #urlOf({ args }: Bound): TokenClientPlan["endpoint"] | undefined {
+    const url = lowerUrl(args.text("url"), this.#values, this.#report)
+    return url === undefined ? undefined : { url }
+  }
+
+  #endpointOf(args: Args | undefined): TokenClientPlan["endpoint"] | undefined {
+    const word = args?.word("issuer")
+    const declared = word === undefined ? undefined : this.#program.find("issuer", word.text)
+    if (word === undefined || declared === undefined || declared.bound.broken) return undefined
+    const discovery = statementOf(declared.bound.block, "discovery")
+    if (discovery !== undefined) {
+      const url = this.#values.loadText(discovery.args.text("url") ?? word)
+      return url === undefined ? undefined : { discovery: url }
+    }
+    if (declared.bound.block?.damaged !== true)
+      this.#report.add(
+        "SP2017",
+        word.span,
+        `\`${word.text}\` has no discovery document that names its token endpoint`,
+        {
+          related: [{ span: declared.span, message: "the issuer" }],
+          help: 'Declare the client by itself: `token NAME { url "https://…"; client "ID" secret SECRET }`.',
+        },
+      )
+    return undefined
+  }
+
+  #client(
+    endpoint: TokenClientPlan["endpoint"],
+    client: Args,
+    scopeAt: Args | undefined,
+    audienceAt: Args | undefined,
+  ): TokenClientPlan | undefined {
+    const [id, secret] = [this.#data(client, "client"), client.word("secret")?.text]
+    const scope = scopeAt === undefined ? undefined : this.#data(scopeAt, "scope")
+    const audience = audienceAt === undefined ? undefined : this.#data(audienceAt, "audience")
+    if (id === undefined || secret === undefined) return undefined
+    return {
+      endpoint,
+      client: id,
+      secret,
+      ...(scope === undefined ? {} : { scope }),
+      ...(audience === undefined ? {} : { audience }),
+    }
+  }
+
+  /** A bare word is the text itself. */
+  #data(args: Args, slot: string): LoadText | undefined {
+    const argument = args.text(slot)
+    if (argument === undefined) return undefined
+    return argument.kind === "word" ? argument.text : this.#values.loadText(argument)
+  }
+}

@@ -1,0 +1,181 @@
+import { oneOf, optional, type Row, slot, word } from "./row.ts"
+
+const secret = slot("secret", "reference", { to: ["secret"], label: "SECRET" })
+const clientArgs = [slot("client", "data", { label: '"ID"' }), word("secret"), secret]
+const tokenName = slot("token", "reference", { to: ["token"], label: "TOKEN" })
+const certificateName = slot("certificate", "reference", { to: ["certificate"], label: "CERTIFICATE" })
+
+export const certificate: Row = {
+  keyword: "certificate",
+  several: true,
+  forms: [
+    { args: [slot("name", "name", { to: ["certificate"] })], block: "certificate", blockRequired: true },
+  ],
+  docs: "A certificate with its key by which the gateway shows others who it is; both are read again when they change.",
+  example: 'certificate edge { cert file("certs/edge.pem"); key file("certs/edge.key") }',
+}
+
+export const certificateRows: readonly Row[] = [
+  {
+    keyword: "cert",
+    required: true,
+    forms: [{ args: [slot("file", "file")] }],
+    docs: "The certificate, perhaps with those of the authorities above it (PEM).",
+    example: 'cert file("certs/edge.pem")',
+  },
+  {
+    keyword: "key",
+    required: true,
+    forms: [{ args: [slot("file", "file")] }],
+    docs: "Its private key (PEM, without a password).",
+    example: 'key file("certs/edge.key")',
+  },
+]
+
+export const token: Row = {
+  keyword: "token",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["token"] })], block: "token client", blockRequired: true }],
+  docs: "A client that gets tokens for the gateway itself (client credentials): kept until shortly before their end, and asked for once by all who wait.",
+  example:
+    'token stock { url "https://id.example/token"; client "gateway" secret gateway_secret; scope "stock.read" }',
+}
+
+const scope: Row = {
+  keyword: "scope",
+  forms: [{ args: [slot("scope", "data", { label: '"SCOPE"' })] }],
+  docs: "The scope asked for.",
+  example: 'scope "stock.read"',
+}
+
+const audience: Row = {
+  keyword: "audience",
+  forms: [{ args: [slot("audience", "data", { label: '"AUDIENCE"' })] }],
+  docs: "For whom the token shall be, where the endpoint wants to be told.",
+  example: 'audience "stock-api"',
+}
+
+export const tokenRows: readonly Row[] = [
+  {
+    keyword: "url",
+    forms: [{ args: [slot("url", "url")] }],
+    docs: "The token endpoint.",
+    example: 'url "https://id.example/oauth2/token"',
+  },
+  {
+    keyword: "issuer",
+    forms: [{ args: [slot("issuer", "reference", { to: ["issuer"] })] }],
+    docs: "An issuer whose discovery document names the token endpoint, instead of `url`.",
+    example: "issuer acme",
+  },
+  {
+    keyword: "client",
+    required: true,
+    forms: [{ args: clientArgs }],
+    docs: "Our id there and our secret.",
+    example: 'client "gateway" secret gateway_secret',
+  },
+  scope,
+  audience,
+  {
+    keyword: "in-body",
+    forms: [{ args: [] }],
+    byDefault: "as the discovery document says, else in the Authorization header",
+    docs: "Id and secret are sent in the form.",
+    example: "in-body",
+  },
+]
+
+/** In a `backend`. */
+export const backendCredentialRows: readonly Row[] = [
+  {
+    keyword: "authenticate",
+    several: 2,
+    forms: [
+      {
+        args: [
+          word("basic"),
+          slot("user", "data", { label: '"USER"' }),
+          slot("password", "reference", { to: ["secret"], label: "SECRET" }),
+        ],
+      },
+      { args: [word("token"), tokenName] },
+      { args: [word("certificate"), certificateName] },
+    ],
+    docs: "How the gateway shows the backend who it is: in place of any Authorization of the request, and to this backend alone; or by a certificate in TLS. Where a token is refused with 401, a request that may be repeated is sent once more with a fresh one.",
+    example: 'authenticate basic "gateway" stock_password',
+  },
+  {
+    keyword: "token",
+    forms: [
+      {
+        args: [
+          slot("issuer", "reference", { to: ["issuer"] }),
+          word("client"),
+          ...clientArgs,
+          optional(word("scope"), slot("scope", "data", { label: '"SCOPE"' })),
+          optional(word("audience"), slot("audience", "data", { label: '"AUDIENCE"' })),
+        ],
+      },
+    ],
+    docs: "As `authenticate token`, with a client of the issuer's token endpoint that is for this backend alone.",
+    example: 'token acme client "gateway" secret gateway_secret scope "stock.read"',
+  },
+]
+
+const basicForm = { args: [word("basic"), slot("user", "text"), slot("password", "text")] }
+const bearerForm = { args: [word("bearer"), slot("token", "text")] }
+const certificateForm = { args: [word("certificate"), certificateName] }
+
+/** In `send`. */
+export const sendAuthenticate: Row = {
+  keyword: "authenticate",
+  forms: [
+    basicForm,
+    bearerForm,
+    { args: [word("token"), slot("client", "reference", { to: ["token"], label: "TOKEN" })] },
+    certificateForm,
+  ],
+  docs: "Who we say we are.",
+  example: 'authenticate basic "gateway" partner_password',
+}
+
+/** In `inbound`. */
+export const authenticate: Row = {
+  keyword: "authenticate",
+  several: true,
+  forms: [
+    basicForm,
+    bearerForm,
+    {
+      args: [
+        word("token"),
+        slot("client", "reference", { to: ["token"], label: "TOKEN" }),
+        optional(word("as"), slot("variable", "value-name", { label: "NAME" })),
+      ],
+    },
+    certificateForm,
+  ],
+  docs: "Says to the backend who the gateway is, whichever backend that will be; with `as` the token is left in a variable instead. What one backend always gets stands in its `backend` block.",
+  example: "authenticate token stock",
+}
+
+/** In `xml`. */
+export const xmlCredentialRows: readonly Row[] = [
+  {
+    keyword: "certificate",
+    several: 1000,
+    forms: [{ args: [slot("id", "constant", { label: '"ID"' }), certificateName] }],
+    docs: "The certificate that documents call by another name.",
+    example: 'certificate "0123ABCD" edge',
+  },
+  {
+    keyword: "identity",
+    several: 1000,
+    forms: [
+      { args: [oneOf([word("*")], [slot("resource", "constant", { label: '"RESOURCE"' })]), tokenName] },
+    ],
+    docs: 'Who gets the tokens of `<authentication-managed-identity resource="RESOURCE" />`; `*` is every resource that is not named.',
+    example: 'identity "https://vault.example" vault',
+  },
+]
