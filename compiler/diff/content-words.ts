@@ -73,15 +73,12 @@ export const contentWords: WordsOf<ContentKind> = {
       [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
     )}`,
   "set-variable": ({ name, value }) => `set ${name} ${textOrExpressionWords(value)}`,
-  "validate-headers": ({ headers, unspecified }) =>
-    `validate headers${blockWords([
-      ...headers.map(
-        ({ name, required, action }) => `header "${name}"${required ? " required" : ""} ${action}`,
-      ),
-      `others ${unspecified}`,
+  "validate-headers": validateHeadersWords,
+  "validate-status": ({ codes, unspecified, errors }) =>
+    `validate status ${unspecified}${blockWords([
+      ...codes.map(({ code, action }) => `${action === "ignore" ? "allow" : action} ${code}`),
+      ...errorsWords(errors),
     ])}`,
-  "validate-status": ({ codes, unspecified }) =>
-    `validate status${blockWords([...codes.map(({ code, action }) => `status ${code} ${action}`), `others ${unspecified}`])}`,
   trace: ({ source, severity, message }) => `trace ${severity} "${source}" ${textWords(message)}`,
   metric: ({ name, value }) =>
     `metric ${name}${value === 1 ? "" : ` ${typeof value === "number" ? value : `(${value.expression.text})`}`}`,
@@ -95,6 +92,23 @@ export const contentWords: WordsOf<ContentKind> = {
   "cache-remove": ({ key }) => `cache remove ${textWords(key)}`,
   "cache-value": ({ variable, key, seconds, steps }, words) =>
     `cache value ${variable} ${textWords(key)} for ${secondsWords(seconds)} { ${words.list(steps)} }`,
+}
+
+/** Only what is required has an action: that is the statement's, the others' stands in it where it is another. */
+function validateHeadersWords({ headers, unspecified, errors }: StepOf<"validate-headers">): string {
+  const action = headers.find(({ required }) => required)?.action ?? unspecified
+  return `validate headers ${action}${blockWords([
+    ...headers.map(
+      ({ name, required, action: own }) =>
+        `${required ? "require" : "allow"} "${name}"${required && own !== action ? ` ${own}` : ""}`,
+    ),
+    ...(unspecified === action ? [] : [`others ${unspecified}`]),
+    ...errorsWords(errors),
+  ])}`
+}
+
+function errorsWords(errors: string | undefined): string[] {
+  return errors === undefined ? [] : [`errors ${errors}`]
 }
 
 function lookupStatements(step: StepOf<"cache-lookup">): string[] {

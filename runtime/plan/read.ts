@@ -303,13 +303,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** Schemas a step judges by. */
 function schemasOf(step: Step): string[] {
   const rules =
-    step.kind === "validate-content"
-      ? step.types
-      : step.kind === "validate-parameters"
-        ? step.parameters
-        : step.kind === "validate-headers"
-          ? step.headers
-          : []
+    step.kind === "validate-content" ? step.types : step.kind === "validate-parameters" ? step.parameters : []
   return rules.flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
 }
 

@@ -189,7 +189,7 @@ export const validateParameters = z.strictObject({
   errors: variableName.optional(),
 })
 
-/** Judges the response's header fields. */
+/** Judges the response's header fields: those with `required` are there, and none is that is not among them (or one every answer may have). */
 export const validateHeaders = z.strictObject({
   kind: z.literal("validate-headers"),
   headers: z
@@ -197,7 +197,6 @@ export const validateHeaders = z.strictObject({
       z.strictObject({
         name: headerName,
         required: z.boolean(),
-        schema: z.string().max(128).optional(),
         action: violation,
       }),
     )

@@ -38,6 +38,8 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   docs: (statement) => around.api(`docs "/a.json" {\n${statement}\n}`),
   "validate request": (statement) => around.api(`validate request {\n${statement}\n}`),
   "validate response": (statement) => around.api(`validate response {\n${statement}\n}`),
+  "validate status": (statement) => around.outbound(`validate status {\n${statement}\n}`),
+  "validate headers": (statement) => around.outbound(`validate headers {\n${statement}\n}`),
   "auth jwt": (statement) => around.api(`auth jwt i {\n${statement}\n}`),
   question: (statement) => around.api(`require r of "o:1" for "u:1" {\n${statement}\n}`),
   "require any": (statement) => around.api(`require any {\n${statement}\n}`),

@@ -91,6 +91,15 @@ export function readStatus(word: Word, slot: Slot, report: Report): number | und
   return undefined
 }
 
+/** A status, or a class of them: `4xx`. */
+export function readStatusOrClass(word: Word, _slot: Slot, report: Report): string | undefined {
+  if (/^[1-5](?:xx|[0-9]{2})$/.test(word.text)) return word.text
+  report.add("SP2029", word.span, `\`${shown(word.text)}\` is neither a status nor a class of them`, {
+    help: "Write a status between 100 and 599, or a class: `1xx` to `5xx`.",
+  })
+  return undefined
+}
+
 /** A day as it is written, `2026-06-30`. */
 export function readDate(word: Word, _slot: Slot, report: Report): string | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word.text)

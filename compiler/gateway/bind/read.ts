@@ -25,6 +25,7 @@ import {
   readDurationOrNone,
   readSize,
   readStatus,
+  readStatusOrClass,
 } from "./quantities.ts"
 
 type Read = (argument: never, slot: Slot, report: Report) => unknown
@@ -51,6 +52,7 @@ const readers: { readonly [Kind in SlotKind]: Read } = {
   host: readHost,
   quoted: itself,
   status: readStatus,
+  "status-or-class": readStatusOrClass,
   choice: readChoice,
   data: itself,
   claim: readWordOrConstant,

@@ -27,6 +27,8 @@ export type BlockName =
   | "openapi"
   | "validate request"
   | "validate response"
+  | "validate status"
+  | "validate headers"
   | "docs"
   | "operation"
   | "auth jwt"

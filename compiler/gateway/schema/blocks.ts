@@ -39,6 +39,7 @@ import {
 } from "./scopes.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows, sentRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
+import { validateHeadersRows, validateStatusRows } from "./validation.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and what it may hold. */
@@ -71,6 +72,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   docs: { title: "`docs`", rows: docsRows },
   "validate request": { title: "`validate request`", rows: validateRequestRows },
   "validate response": { title: "`validate response`", rows: validateResponseRows },
+  "validate status": { title: "`validate status`", rows: validateStatusRows },
+  "validate headers": { title: "`validate headers`", rows: validateHeadersRows },
   operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
   check: { title: "`check`", rows: checkRows },

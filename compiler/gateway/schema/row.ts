@@ -36,6 +36,7 @@ export type SlotKind =
   | "host"
   | "quoted"
   | "status"
+  | "status-or-class"
   | "choice"
   | "data"
   | "claim"

@@ -43,6 +43,11 @@ export const slotKinds: { readonly [Kind in SlotKind]: SlotRow } = {
   method: { label: "METHOD", expected: "a method such as `GET`", accepts: isWord },
   quoted: { label: '"…"', expected: "a text in quotes", accepts: isText },
   status: { label: "STATUS", expected: "a status such as `404`", accepts: isWord },
+  "status-or-class": {
+    label: "STATUS|4xx",
+    expected: "a status such as `404`, or a class such as `4xx`",
+    accepts: isWord,
+  },
   choice: { label: "WORD", expected: "one of the allowed words", accepts: isWord },
   data: { label: 'WORD|"…"', expected: "a word or a text", accepts: isWordOrText },
   claim: { label: "CLAIM", expected: "the name of a claim", accepts: isWordOrText },

@@ -3,6 +3,7 @@ import { authenticate } from "./credentials.ts"
 import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { validateAnswer } from "./validation.ts"
 
 /** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`, or an expression whose value is text, bytes or JSON. */
 export const bodyContent = oneOf(
@@ -21,17 +22,18 @@ function templateOr(alternatives: Part[][]): Part {
 }
 
 const values = many(slot("value", "text"), 100)
+const nameOfHeader = oneOf([slot("name", "header-name")], [slot("expression", "expression")])
 
 const header: Row = {
   keyword: "header",
   several: true,
   forms: [
-    { args: [word("set"), slot("name", "header-name"), values] },
-    { args: [word("append"), slot("name", "header-name"), values] },
-    { args: [word("default"), slot("name", "header-name"), values] },
-    { args: [word("remove"), slot("name", "header-name")] },
+    { args: [word("set"), nameOfHeader, values] },
+    { args: [word("append"), nameOfHeader, values] },
+    { args: [word("default"), nameOfHeader, values] },
+    { args: [word("remove"), nameOfHeader] },
   ],
-  docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
+  docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
   example: 'header set "X-User-Id" "${jwt.sub}"',
 }
 
@@ -86,11 +88,16 @@ const body: Row = {
   example: 'body set json ({"error": "no such order"})',
 }
 
+const answerStatus = [slot("status", "status", { min: 200, max: 599 }), optional(slot("reason", "text"))]
+
 export const respond: Row = {
   keyword: "respond",
   several: true,
-  forms: [{ args: [slot("status", "status", { min: 200, max: 599 })], block: "respond" }],
-  docs: "Answers, and ends the section.",
+  forms: [
+    { args: [word("from"), slot("variable", "value-name"), optional(...answerStatus)], block: "respond" },
+    { args: answerStatus, block: "respond" },
+  ],
+  docs: "Answers, and ends the section. `from` begins with the response a `send` left in a variable.",
   example: 'respond 403 { body json ({"error": "no"}) }',
 }
 
@@ -145,6 +152,7 @@ export const inboundRows: readonly Row[] = [
 
 export const outboundRows: readonly Row[] = [
   ...relationRows,
+  validateAnswer,
   header,
   status,
   body,
@@ -155,6 +163,7 @@ export const outboundRows: readonly Row[] = [
 ]
 
 export const onErrorRows: readonly Row[] = [
+  validateAnswer,
   header,
   status,
   body,

@@ -6,7 +6,7 @@ import type { Span } from "../../../core/source.ts"
 import type { Text as ArgumentText, Word } from "../../ast.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
 import type { Place } from "../place.ts"
-import type { LowerStep } from "../step.ts"
+import type { LowerStep, StepContext } from "../step.ts"
 import type { TextUse } from "../text.ts"
 
 const valueMax = 8192
@@ -47,13 +47,13 @@ export function mayWrite(name: string, span: Span, message: "request" | "respons
 }
 
 /** `header set|append|default|remove "Name" "value" …` */
-export const lowerHeader: LowerStep = (bound, { texts, place, report, steps }) => {
+export const lowerHeader: LowerStep = (bound, context) => {
+  const { texts, place, steps } = context
   const action = bound.statement.args[0]
-  const name = bound.args.value<string>("name")
-  const nameAt = bound.args.get("name")?.argument.span
-  if (action?.kind !== "word" || name === undefined || nameAt === undefined) return undefined
+  if (action?.kind !== "word") return undefined
   const message = messageAt(place)
-  if (!mayWrite(name, nameAt, message, report)) return undefined
+  const name = nameOf(bound, message, context)
+  if (name === undefined) return undefined
   const values = lowerAll(bound, "value", (argument) =>
     texts.lower(argument, place, headerUse(message === "request")),
   )
@@ -62,6 +62,22 @@ export const lowerHeader: LowerStep = (bound, { texts, place, report, steps }) =
     { kind: "set-header", message, action: action.text as StepOf<"set-header">["action"], name, values },
     headSpan(bound.statement),
   )
+}
+
+/** The name that is written, or what an expression finds; that is checked per request. */
+function nameOf(
+  bound: Bound,
+  message: "request" | "response",
+  { expressions, place, report }: StepContext,
+): StepOf<"set-header">["name"] | undefined {
+  const cel = bound.args.cel("expression")
+  if (cel !== undefined) {
+    const expression = expressions.lower(cel, place, "string")
+    return expression === undefined ? undefined : { text: { text: [{ expression }] } }
+  }
+  const name = bound.args.value<string>("name")
+  const at = bound.args.get("name")?.argument.span
+  return name !== undefined && at !== undefined && mayWrite(name, at, message, report) ? name : undefined
 }
 
 /** The message that statements of a section change. */

@@ -1,20 +1,26 @@
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
-import { headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
-import type { LowerStep } from "../step.ts"
+import { didYouMean } from "../../../core/nearest.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
+import type { LowerStep, StepContext } from "../step.ts"
 import { lowerContent } from "./body.ts"
 import { headerUse, mayWrite } from "./header.ts"
 
 /** Statuses that have no body (RFC 9110 §6.4.1). */
 const bodiless: readonly number[] = [204, 205, 304]
 
-/** `respond STATUS { body …; header "Name" "value" }` */
+/** `respond STATUS "reason" { body …; header "Name" "value" }`, `respond from NAME { … }` */
 export const lowerRespond: LowerStep = (bound, context) => {
   const { texts, place, report, steps } = context
   const status = bound.args.value<number>("status")
-  if (status === undefined) return undefined
+  const from = bound.args.value<string>("variable")
+  const begun = from === undefined || isSet(bound, from, context)
+  if ((status === undefined && from === undefined) || !begun) return undefined
+  const reasonAt = bound.args.text("reason")
+  const reason = reasonAt === undefined ? undefined : texts.lower(reasonAt, place, headerUse(false))
+  if (reasonAt !== undefined && reason === undefined) return undefined
   const bodyAt = statementOf(bound.block, "body")
   const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
-  if (bodyAt !== undefined && bodiless.includes(status)) {
+  if (bodyAt !== undefined && status !== undefined && bodiless.includes(status)) {
     report.add("SP2029", bodyAt.statement.keyword.span, `an answer with status ${status} has no body`, {
       help: "Remove the body, or answer another status.",
     })
@@ -34,5 +40,19 @@ export const lowerRespond: LowerStep = (bound, context) => {
   }
   if (!complete) return undefined
   const body = content === undefined ? { media: null } : { media: content.media, body: content.content }
-  return steps.add({ kind: "respond", status, ...body, headers }, headSpan(bound.statement))
+  const head = {
+    ...(from === undefined ? {} : { from }),
+    ...(status === undefined ? {} : { status }),
+    ...(reason === undefined ? {} : { reason }),
+  }
+  return steps.add({ kind: "respond", ...head, ...body, headers }, headSpan(bound.statement))
+}
+
+/** Whether a statement before sets the variable; reported where none does. */
+function isSet(bound: Bound, name: string, { place, report }: StepContext): boolean {
+  if (Object.hasOwn(place.variables, name)) return true
+  const hint = didYouMean(name, Object.keys(place.variables))
+  const detail = `no statement before this one sets \`${name}\`${hint}`
+  report.add("SP5018", bound.args.get("variable")?.argument.span, detail)
+  return false
 }

@@ -11,6 +11,7 @@ import { lowerFilter, lowerGrant, lowerRequire } from "./require.ts"
 import { lowerRespond } from "./respond.ts"
 import { lowerRewrite } from "./rewrite.ts"
 import { lowerMethod, lowerRedirect, lowerStatus, lowerUseBackend } from "./use-backend.ts"
+import { lowerValidateAnswer } from "./validate-answer.ts"
 import { lowerWhen } from "./when.ts"
 
 /** Lowering of every statement of `inbound` and `outbound`, by keyword. */
@@ -29,6 +30,7 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   rewrite: lowerRewrite,
   "forward-host": lowerForwardHost,
   body: lowerBody,
+  validate: lowerValidateAnswer,
   respond: lowerRespond,
   when: lowerWhen,
   set: lowerSet,
