@@ -65,6 +65,7 @@ const streamsMax = 100
 /** A backend ready for use. */
 export class Backend implements BackendHandle {
   readonly name: string
+  readonly url: string
   readonly settings: BackendSettings
   readonly targets: readonly Target[]
   readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
@@ -77,6 +78,7 @@ export class Backend implements BackendHandle {
   /** Pools are taken from `pools`, which shares them with the backends of the running plan. @throws Error for a URL that is not one. */
   constructor(name: string, settings: BackendSettings, pools: Pools) {
     this.name = name
+    this.url = settings.targets[0]?.url ?? ""
     this.settings = settings
     const { breaker, health, retry, balance } = settings
     const taken: SharedPool[] = []

@@ -12,6 +12,8 @@ export interface LiveRoute extends Hosted {
   /** `METHOD /pattern`, its key in the plan. */
   readonly key: string
   readonly plan: Route
+  /** Of the backend it forwards to; undefined where it answers by itself. */
+  readonly backendUrl: string | undefined
   /** How much of a path is not sent to the backend. */
   readonly stripLength: number
   readonly views: RouteViews

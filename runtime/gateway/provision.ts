@@ -116,9 +116,11 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
   const forward = route.sections.backend
     .map((id) => plan.plan.steps[id])
     .find((step) => step?.kind === "forward")
+  const backend = forward?.kind === "forward" ? forward.backend : null
   return {
     key,
     plan: route,
+    backendUrl: backend === null ? undefined : steps.resources.backends.get(backend)?.value.url,
     stripLength: route.stripPrefix.replace(/\/$/, "").length,
     method: route.method,
     path: route.path,
@@ -131,7 +133,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
         method: route.method,
         path: route.path.slice(route.stripPrefix.length) || "/",
       },
-      backend: { name: forward?.kind === "forward" ? (forward.backend ?? "") : "" },
+      backend: { name: backend ?? "" },
     },
     cors: ready(route.sections.inbound).find(({ kind }) => kind === "cors"),
     inbound: ready(route.sections.inbound),

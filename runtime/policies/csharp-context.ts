@@ -15,8 +15,8 @@ import type {
   PolicyTexts,
   PolicyUrl,
 } from "../csharp/ports.ts"
-import { api, deployment, failure, operation, product, subscription } from "./csharp-place.ts"
-import type { Exchange, MessageBody } from "./exchange.ts"
+import { api, deployment, failure, operation, product, serviceUrl, subscription } from "./csharp-place.ts"
+import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
 import type { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 
@@ -109,10 +109,11 @@ class ExchangeRequest implements PolicyRequest {
     return this.#exchange.sentMethod ?? this.#exchange.method
   }
   get url(): PolicyUrl {
-    return new ExchangeUrl(this.#exchange, this.#exchange.rewritten ?? this.#exchange.path)
+    const { rewritten, path, backend } = this.#exchange
+    return new ExchangeUrl(this.#exchange, rewritten ?? path, backend)
   }
   get originalUrl(): PolicyUrl {
-    return new ExchangeUrl(this.#exchange, this.#exchange.path)
+    return new ExchangeUrl(this.#exchange, this.#exchange.path, undefined)
   }
   get headers(): PolicyLists {
     return new Headers(this.#exchange.headers)
@@ -131,21 +132,26 @@ class ExchangeRequest implements PolicyRequest {
   }
 }
 
+/** `backend` is the one a policy chose, in the place of the address the client asked. */
 class ExchangeUrl implements PolicyUrl {
   readonly #exchange: Exchange
+  readonly #backend: BackendHandle | undefined
   readonly path: string
 
-  constructor(exchange: Exchange, path: string) {
+  constructor(exchange: Exchange, path: string, backend: BackendHandle | undefined) {
     this.#exchange = exchange
+    this.#backend = backend
     this.path = path
   }
   get scheme(): string {
-    return this.#exchange.scheme
+    return this.#backend === undefined ? this.#exchange.scheme : serviceUrl(this.#backend.url).scheme
   }
   get host(): string {
+    if (this.#backend !== undefined) return serviceUrl(this.#backend.url).host
     return this.#exchange.authority.replace(/:\d+$/, "")
   }
   get port(): number {
+    if (this.#backend !== undefined) return serviceUrl(this.#backend.url).port
     const port = /:(\d+)$/.exec(this.#exchange.authority)?.[1]
     return port === undefined ? (this.scheme === "https" ? 443 : 80) : Number(port)
   }

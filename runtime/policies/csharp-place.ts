@@ -2,9 +2,11 @@ import type {
   PolicyApi,
   PolicyDeployment,
   PolicyError,
+  PolicyLists,
   PolicyOperation,
   PolicyProduct,
   PolicySubscription,
+  PolicyUrl,
 } from "../csharp/ports.ts"
 import type { Exchange } from "./exchange.ts"
 
@@ -17,13 +19,29 @@ export function api({ route }: Exchange): PolicyApi | undefined {
     name,
     path: stripPrefix.replace(/^\//, ""),
     protocols: ["http", "https"],
-    serviceUrl: undefined,
+    serviceUrl: route.backendUrl === undefined ? undefined : serviceUrl(route.backendUrl),
     keyHeader: "Ocp-Apim-Subscription-Key",
     keyQuery: "subscription-key",
     revision: "1",
     version: version ?? "",
   }
 }
+
+/** The address of a backend, in parts. */
+export function serviceUrl(text: string): PolicyUrl {
+  const { protocol, hostname, port, pathname } = new URL(text)
+  const scheme = protocol.slice(0, -1)
+  return {
+    scheme,
+    host: hostname,
+    port: port === "" ? (scheme === "https" ? 443 : 80) : Number(port),
+    path: pathname,
+    queryString: "",
+    query: noQuery,
+  }
+}
+
+const noQuery: PolicyLists = { get: () => undefined, joined: () => undefined, entries: () => [] }
 
 /** `context.Operation`; undefined before a route is known. */
 export function operation({ route }: Exchange): PolicyOperation | undefined {

@@ -47,6 +47,8 @@ export interface SentToken {
 /** A backend made ready by the gateway: policies name it, only the gateway looks inside. */
 export interface BackendHandle {
   readonly name: string
+  /** Of its first target. */
+  readonly url: string
 }
 
 /** The answer of the backend, or the problem of an on-error section, before it is sent. */
@@ -120,7 +122,7 @@ export interface Exchange {
   /** Milliseconds since the epoch when the request came. */
   readonly startedAtMs: number
   /** The route that was matched. */
-  readonly route: { readonly plan: Route } | undefined
+  readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
   readonly gatewayName: string
   /** Parameters of the route's path, decoded. */
   readonly parameters: Readonly<Record<string, string>>

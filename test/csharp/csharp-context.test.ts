@@ -5,7 +5,19 @@ import { HeaderList } from "../../runtime/policies/header-list.ts"
 import { QueryString } from "../../runtime/policies/query-string.ts"
 import { run } from "./run.ts"
 
-function exchange(): Exchange {
+const route = {
+  plan: {
+    api: "orders",
+    version: null,
+    operation: "get-order",
+    method: "GET",
+    path: "/orders/{id}",
+    stripPrefix: "",
+  },
+  backendUrl: "https://orders.internal:8443/v1",
+}
+
+function exchange(more: object = {}): Exchange {
   const stored = {
     status: 201,
     reason: "Created",
@@ -30,7 +42,7 @@ function exchange(): Exchange {
     response: undefined,
     error: undefined,
   }
-  return known as Exchange
+  return { ...known, ...more } as Exchange
 }
 
 const around = { trace: () => undefined, namedValue: () => "" }
@@ -49,4 +61,21 @@ test.each([
   ["context.Response == null && context.LastError == null && context.User == null", true],
 ])("%s", (source, expected) => {
   expect(run(`@(${source})`, csharpContext(exchange(), around))).toBe(expected)
+})
+
+test.each([
+  ["context.Api.ServiceUrl.ToString() + context.Api.ServiceUrl.Port", "https://orders.internal:8443/v18443"],
+  ["context.Request.Url.Scheme + context.Request.Url.Host + context.Request.Url.Port", "httpsb.internal443"],
+  ["context.Request.OriginalUrl.Host + context.Request.OriginalUrl.Port", "api.example.org8080"],
+  ["context.Request.Url.ToString()", "https://b.internal/v2/orders/17?a=1&a=2"],
+  ['context.Request.Url.Query["A"].Length + context.Request.Url.Query.Count', 3],
+  [
+    'string.Join("|", context.Request.Headers.Select(h => h.Key + "=" + string.Join("+", h.Value)))',
+    "accept=text/plain+text/html",
+  ],
+  ['context.Request.MatchedParameters.GetValueOrDefault("ID", "none")', "17"],
+  ['context.Request.MatchedParameters.ContainsKey("x") || context.Request.Headers.ContainsKey("x")', false],
+])("after a backend was chosen: %s", (source, expected) => {
+  const chosen = { backend: { name: "b", url: "https://b.internal/base" }, route }
+  expect(run(`@(${source})`, csharpContext(exchange(chosen), around))).toBe(expected)
 })
