@@ -198,7 +198,15 @@ async function rehearse(
   unfolded: Unfolded,
   sharing: boolean,
 ): Promise<Verdict | undefined> {
-  const rehearsal = new Rehearsal(unfolded, (plan, about) => present(question, plan, about))
+  const rehearsal = new Rehearsal(unfolded, {
+    before: (plan, about) => present(question, plan, about),
+    after(plan, about, refusal) {
+      if (!lacksClaims(question, plan, refusal)) return refusal
+      rehearsal.assume("the token is taken to have the claims that are demanded; `--claim` says which it has")
+      about.claims = question.claims
+      return undefined
+    },
+  })
   ready.onRehearsal?.(rehearsal)
   const steps = stepsOf(question, ready, rehearsal, unfolded)
   const run = async (name: SectionName): Promise<Outcome> => {
@@ -312,6 +320,19 @@ function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Parameters<t
     all: "all" in scope || undefined,
   }
 }
+
+/** Of a caller who was only named nothing is known but the name: demands on other claims are no reason to end there. */
+function lacksClaims(
+  { claims = {} }: RequestQuestion,
+  { kind }: StepPlan,
+  refusal: NonNullable<Outcome>,
+): boolean {
+  const { sub, ...others } = claims
+  if (kind !== "validate-jwt" || sub === undefined || Object.keys(others).length > 0) return false
+  return refusal.kind === "problem" && claimFaults.has(refusal.reason ?? "")
+}
+
+const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenClaimValueNotAllowed"])
 
 /** Puts the credential where the step looks for it. */
 function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {

@@ -58,6 +58,14 @@ const whoCalls: ReadonlySet<string> = new Set(["validate-jwt", "introspect", "ba
 /** Ends the backend section where the request would go out. */
 const sent = problem("internal-error", { cause: "the request is not sent" })
 
+/** What whoever rehearses does around each step. */
+export interface RehearsalHooks {
+  /** May put a credential where the step looks for it. */
+  before(plan: StepPlan, exchange: Exchange): void
+  /** May let pass what a step refused; says why by `assume`. */
+  after(plan: StepPlan, exchange: Exchange, refusal: NonNullable<Outcome>): Outcome
+}
+
 /**
  * A run of a route's steps without effects: nothing is counted, written, or sent. Steps are those of the unfolded route, each with its own id.
  */
@@ -69,13 +77,12 @@ export class Rehearsal {
   readonly #uses = new Map<StepPlan, StepUse>()
   /** Variables, `jwt` and `subscription` that only a request can fill, with the step that does. */
   readonly #unknown = new Map<string, StepUse>()
-  readonly #before: ((plan: StepPlan, exchange: Exchange) => void) | undefined
+  readonly #hooks: RehearsalHooks
   #current: StepUse | undefined
 
-  /** `before` is called before a step runs: it may put a credential where the step looks for it. */
-  constructor(unfolded: Unfolded, before?: (plan: StepPlan, exchange: Exchange) => void) {
+  constructor(unfolded: Unfolded, hooks: RehearsalHooks) {
     this.#unfolded = unfolded
-    this.#before = before
+    this.#hooks = hooks
     for (const use of unfolded.uses.values()) this.#uses.set(use.step, use)
   }
 
@@ -136,7 +143,8 @@ export class Rehearsal {
     if (lacking !== undefined) return this.#leave(use, lacking)
     if (run === undefined) return this.#leave(use, "it is not run here: it reaches beyond the request")
     const outer = this.#current
-    const settle = (outcome: Outcome): Outcome => {
+    const settle = (found: Outcome): Outcome => {
+      const outcome = found === undefined ? undefined : this.#hooks.after(use.step, exchange, found)
       this.#current = outer
       if (outcome !== undefined) use.state = "answered"
       else if (use.state !== "unknown") use.state = "passed"
@@ -150,7 +158,7 @@ export class Rehearsal {
     }
     this.#current = use
     try {
-      this.#before?.(use.step, exchange)
+      this.#hooks.before(use.step, exchange)
       const outcome = run(exchange)
       return outcome instanceof Promise ? outcome.then(settle, broke) : settle(outcome)
     } catch (error) {

@@ -255,7 +255,7 @@ backend orders { url "\${base}/o" }
 authz { store acme { model "acme.fga" } }
 api orders {
   path "/orders"
-  auth jwt main
+  auth jwt main { claim scope has "orders.read" }
   GET "/{id}" { limit 5 per 1m by jwt.sub; require viewer of "order:\${path.id}" for "user:\${jwt.sub}" in acme; backend orders }
 }
 api keyed { path "/keyed"; auth subscription; host "keyed.example"; GET "/" { backend orders } }
@@ -289,7 +289,7 @@ const offline = (question: Partial<RequestQuestion>, text = sample) =>
   )
 
 test("by the text alone nothing is asked, and what is not known is said", async () => {
-  const token = `${btoa('{"alg":"RS256"}')}.${btoa('{"sub":"ann"}')}.x`
+  const token = `${btoa('{"alg":"RS256"}')}.${btoa('{"sub":"ann","scope":"orders.read"}')}.x`
   const explained = await offline({ target: "/orders/1", token })
   expect(explained.live).toBe(false)
   expect(explained.trouble).toEqual(["the environment variable NOT_SET is not set here"])
@@ -302,6 +302,24 @@ test("by the text alone nothing is asked, and what is not known is said", async 
   expect(require_?.proof).toEqual({ store: "acme", user: "user:ann", relation: "viewer", object: "order:1" })
   expect((await offline({ target: "/orders/1" })).verdict).toMatchObject({
     status: 401,
+    by: { kind: "validate-jwt" },
+  })
+})
+
+test("a caller who is only named has the claims that are demanded, one of whom more is said only those", async () => {
+  const named = await offline({ target: "/orders/1", claims: { sub: "ann" } })
+  expect(named.verdict).toMatchObject({ kind: "forwarded" })
+  expect(named.verdict?.assuming[0]).toContain("claims that are demanded")
+  expect(stepsOf(named).find(({ step }) => step.kind === "require")?.proof).toMatchObject({
+    user: "user:ann",
+  })
+  const reader = await offline({ target: "/orders/1", claims: { sub: "ann", scope: "orders.read" } })
+  expect(reader.verdict).toMatchObject({ kind: "forwarded" })
+  expect(reader.verdict?.assuming).toHaveLength(2)
+  const writer = await offline({ target: "/orders/1", claims: { sub: "ann", scope: "orders.write" } })
+  expect(writer.verdict).toMatchObject({
+    status: 403,
+    problem: "insufficient-scope",
     by: { kind: "validate-jwt" },
   })
 })

@@ -1,0 +1,135 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { HostRoutes } from "../../runtime/gateway/host-routes.ts"
+import { lostRoutes, whyMatched } from "../../runtime/gateway/lost-routes.ts"
+import { protectionOf } from "../../runtime/gateway/provision.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import { key } from "./one-route.ts"
+import { planOf, type RouteDraft, type StepDraft } from "./plan-builder.ts"
+
+const respond: StepDraft = { kind: "respond", status: 204, headers: [], media: null }
+const open = (path: string, more: Partial<RouteDraft> = {}): RouteDraft => ({
+  ...{ path, backend: null, inbound: [respond] },
+  ...more,
+})
+const guarded = (path: string, more: Partial<RouteDraft> = {}): RouteDraft =>
+  open(path, { inbound: [key, respond], ...more })
+
+function explained(plan: Plan, method: string, path: string, authority = "localhost") {
+  const routes = new HostRoutes<{
+    key: string
+    method: string
+    path: string
+    hosts: readonly string[] | undefined
+    protection: string
+  }>()
+  for (const [each, { method: own, path: pattern, hosts, sections }] of Object.entries(plan.plan.routes))
+    routes.add({
+      key: each,
+      method: own,
+      path: pattern,
+      hosts,
+      protection: protectionOf(plan, sections.inbound),
+    })
+  const match = routes.find(method, path, authority)
+  const chosen = match.kind === "found" ? match.route.key : undefined
+  const lost = lostRoutes(plan, { method, path, authority }, chosen)
+  return { match, chosen, lost, why: whyMatched(match, lost) }
+}
+
+const plan = planOf({
+  port: 1,
+  routes: [
+    open("/a/fixed"),
+    open("/a/{id}"),
+    open("/{rest*}"),
+    open("/a/{id}", { method: "PUT" }),
+    open("/a/{id}", { hosts: ["other.example"] }),
+    guarded("/admin", { method: "PUT" }),
+    open("/any", { method: "*" }),
+    open("/any", { method: "GET" }),
+  ],
+})
+
+const rows: [string, string, string | undefined, string, string[]][] = [
+  [
+    "GET",
+    "/a/fixed",
+    "GET /a/fixed",
+    "most specific",
+    [
+      "host GET other.example/a/{id}",
+      "less-specific GET /a/{id}",
+      "less-specific GET /{rest*}",
+      "method PUT /a/{id}",
+    ],
+  ],
+  [
+    "GET",
+    "/a/1",
+    "GET /a/{id}",
+    "most specific",
+    ["host GET other.example/a/{id}", "less-specific GET /{rest*}", "method PUT /a/{id}"],
+  ],
+  [
+    "GET",
+    "/A/FIXED",
+    "GET /{rest*}",
+    "only route",
+    [
+      "look-alike GET /a/fixed",
+      "look-alike GET /a/{id}",
+      "look-alike GET other.example/a/{id}",
+      "look-alike PUT /a/{id}",
+    ],
+  ],
+  ["GET", "/admin", undefined, "other methods only (PUT)", ["protection GET /{rest*}", "method PUT /admin"]],
+  ["GET", "/Admin", undefined, "differs only by case", ["protection GET /{rest*}", "look-alike PUT /admin"]],
+  ["GET", "/any", "GET /any", "most specific", ["less-specific * /any", "less-specific GET /{rest*}"]],
+  ["DELETE", "/nothing", undefined, "other methods only", ["method GET /{rest*}"]],
+]
+test.each(rows)("%s %s: %s", (method, path, chosen, why, lost) => {
+  const found = explained(plan, method, path)
+  expect(found.chosen).toBe(chosen)
+  expect(found.why).toContain(why)
+  expect(found.lost.map(({ loss, route }) => `${loss} ${route}`).sort()).toEqual([...lost].sort())
+  for (const { why: reason } of found.lost) expect(reason).not.toBe("")
+})
+
+test("what the matcher chooses never loses, and where it chooses, who else fits is less specific", () => {
+  const segment = fc.constantFrom("a", "A", "b", "{x}")
+  const path = fc
+    .array(segment, { minLength: 1, maxLength: 3 })
+    .map((parts) => `/${parts.map((part, at) => (part === "{x}" ? `{x${at}}` : part)).join("/")}`)
+  const route = fc.record({ path, method: fc.constantFrom("GET", "PUT", "*"), guarded: fc.boolean() })
+  const asked = fc.record({
+    method: fc.constantFrom("GET", "HEAD", "PUT"),
+    path: fc
+      .array(fc.constantFrom("a", "A", "b", "c"), { minLength: 1, maxLength: 3 })
+      .map((parts) => `/${parts.join("/")}`),
+  })
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(route, {
+        selector: (each) => `${each.method} ${each.path}`,
+        minLength: 1,
+        maxLength: 6,
+      }),
+      asked,
+      (drafts, { method, path: wanted }) => {
+        const own = planOf({
+          port: 1,
+          routes: drafts.map((each) => (each.guarded ? guarded : open)(each.path, { method: each.method })),
+        })
+        const { match, chosen, lost } = explained(own, method, wanted)
+        expect(lost.map((each) => each.route)).not.toContain(chosen)
+        const fits = lost.filter(({ loss }) => loss === "less-specific" || loss === "protection")
+        if (match.kind === "found") expect(fits.every(({ loss }) => loss === "less-specific")).toBe(true)
+        else expect(fits.every(({ loss }) => loss === "protection")).toBe(true)
+        if (match.kind === "none" && !match.alike)
+          expect(lost.filter(({ loss }) => loss !== "look-alike")).toEqual([])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
