@@ -107,9 +107,8 @@ export interface PolicyProduct {
 export interface PolicySubscription {
   readonly id: string
   readonly name: string
+  /** The key the request came with. */
   readonly key: string
-  readonly primaryKey: string
-  readonly secondaryKey: string
   readonly createdMs: number
   readonly startMs: number | undefined
   readonly endMs: number | undefined

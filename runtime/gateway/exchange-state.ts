@@ -70,6 +70,7 @@ export class ExchangeState implements BindingSource {
   rewritten: string | undefined
   host: string | undefined
   backend: BackendHandle | undefined
+  subscriptionKey: string | undefined
   sentToken: SentToken | undefined
   certificate: ClientCertificate | undefined
   decision: Decision | undefined

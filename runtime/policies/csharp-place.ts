@@ -73,21 +73,11 @@ export function deployment({ gatewayName: name }: Exchange): PolicyDeployment {
   return { region: "", serviceId: name, serviceName: name, gatewayId: name, certificates: noCertificates }
 }
 
-/** `context.Subscription`. */
-export function subscription({ subscriber }: Exchange): PolicySubscription | undefined {
-  if (subscriber === undefined) return undefined
+/** `context.Subscription`; none for calls of an open product without a key. */
+export function subscription({ subscriber, subscriptionKey: key }: Exchange): PolicySubscription | undefined {
+  if (subscriber === undefined || subscriber.name === "") return undefined
   const { name, sinceMs } = subscriber
-  // Keys are kept as digests: none can be shown.
-  return {
-    id: name,
-    name,
-    key: "",
-    primaryKey: "",
-    secondaryKey: "",
-    createdMs: sinceMs ?? 0,
-    startMs: sinceMs,
-    endMs: undefined,
-  }
+  return { id: name, name, key: key ?? "", createdMs: sinceMs ?? 0, startMs: sinceMs, endMs: undefined }
 }
 
 /** `context.LastError`. */

@@ -147,6 +147,8 @@ export interface Exchange {
   certificate: ClientCertificate | undefined
   claims: Claims | undefined
   subscriber: Subscriber | undefined
+  /** The key the subscription was found by, for expressions that ask for it. Never logged. */
+  subscriptionKey: string | undefined
   /** What steps leave for each other: `var.NAME`, `context.Variables["NAME"]`. */
   readonly variables: Map<string, unknown>
   readonly section: Section

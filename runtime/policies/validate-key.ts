@@ -31,6 +31,7 @@ export const validateKey: Policy<"validate-key"> = (plan, provision) => {
     const { product, api, all } = subscriber
     if (!all && api !== plan.api && (product === undefined || !products.has(product))) return uncovered
     exchange.subscriber = subscriber
+    exchange.subscriptionKey = found
     if (!plan.forward) dropKey(plan, exchange)
     return undefined
   }

@@ -38,6 +38,7 @@ function exchange(more: object = {}): Exchange {
     sentMethod: undefined,
     rewritten: "/v2/orders/17",
     subscriber: { name: "acme", product: undefined, api: "orders" },
+    subscriptionKey: "k1",
     variables: new Map<string, unknown>([["sent", stored]]),
     response: undefined,
     error: undefined,
@@ -57,6 +58,7 @@ test.each([
     '((IResponse)context.Variables["sent"]).Headers.GetValueOrDefault("X-A") + ((IResponse)context.Variables["sent"]).StatusCode',
     "1201",
   ],
+  ["context.Subscription.Key", "k1"],
   ["context.Subscription.Id + context.Request.Method + context.Request.IpAddress", "acmePOST10.0.0.1"],
   ["context.Response == null && context.LastError == null && context.User == null", true],
 ])("%s", (source, expected) => {

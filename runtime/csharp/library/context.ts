@@ -241,8 +241,6 @@ function declareSubscribers(): void {
     "Id: string": (subscription) => subscription.id,
     "Name: string": (subscription) => subscription.name,
     "Key: string": (subscription) => subscription.key,
-    "PrimaryKey: string": (subscription) => subscription.primaryKey,
-    "SecondaryKey: string": (subscription) => subscription.secondaryKey,
     "CreatedDate: DateTime": (subscription) => dateOrNull(subscription.createdMs),
     "StartDate: DateTime?": (subscription) => dateOrNull(subscription.startMs),
     "EndDate: DateTime?": (subscription) => dateOrNull(subscription.endMs),
