@@ -127,6 +127,15 @@ function contentOf(use: Use): Content | undefined {
       `\`${other}\` can't change what a schema says`,
       "Write it into the schema, `additionalProperties` and the names of properties as they are sent; and remove the attribute.",
     )
+  if (as === "json" && schema === null && parts.action !== "ignore")
+    use.context.surroundings.report.add(
+      "SP7019",
+      use.at,
+      "without `schema-id` only the form is judged here",
+      {
+        help: "Write `validate request` or `validate response` in the API: they judge by its OpenAPI document.",
+      },
+    )
   return {
     ...parts,
     media: parts.media.toLowerCase(),
