@@ -31,7 +31,7 @@ export function conversionStep(conversion: Conversion, provision: Provision): Ru
       return undefined
     } catch (error) {
       if (!(error instanceof XmlProblem)) throw error
-      const cause = `the body of the ${conversion.message} ${error.message}`
+      const cause = `the body of the ${conversion.message} cannot be converted: ${error.message}`
       return problem(conversion.message === "request" ? "invalid-request" : "bad-gateway", { cause })
     }
   }

@@ -1,4 +1,5 @@
 import type { StepOf } from "../plan/steps.ts"
+import { problem, Refused } from "./answer.ts"
 import type { BackendHandle, Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import type { Policy, Provision } from "./policy.ts"
@@ -30,7 +31,15 @@ function chooser(target: Target, provision: Provision): Choose {
   if (url.hostVaries && !target.raw)
     throw new Error("what a request brings may not decide the host of a backend")
   const backends = provision.backendsByUrl()
-  return (exchange) => backends.at(url.of(exchange))
+  return (exchange) => {
+    const made = url.of(exchange)
+    try {
+      return backends.at(made)
+    } catch (error) {
+      const cause = `what was made as the URL of a backend: ${error instanceof Error ? error.message : String(error)}`
+      throw new Refused(problem("invalid-request", { cause }))
+    }
+  }
 }
 
 function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, provision: Provision): Choose {
