@@ -65,7 +65,7 @@ function contextOf(exchange: Exchange): object {
       Url: url(exchange.rewritten ?? exchange.path),
       OriginalUrl: url(exchange.path),
       IpAddress: exchange.ip,
-      MatchedParameters: { ...exchange.parameters },
+      MatchedParameters: dictionary({ ...exchange.parameters }),
       HasBody: exchange.requestBody.present,
       Headers: headersOf(exchange.headers),
     },
@@ -78,20 +78,36 @@ function contextOf(exchange: Exchange): object {
             Method: method,
             Headers: headersOf(response.headers),
           },
-    Variables: Object.fromEntries([...exchange.variables].map(([name, value]) => [name, plain(value)])),
+    Variables: dictionary(
+      Object.fromEntries([...exchange.variables].map(([name, value]) => [name, plain(value)])),
+    ),
   }
 }
 
 /** By the names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
 function headersOf({ flat }: HeaderList): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null)
+  const spelled = new Set<string>()
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] as string
     const value = name in headers ? `${headers[name]},${flat[at + 1]}` : (flat[at + 1] as string)
+    const usual = name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
     headers[name] = value
-    headers[name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())] = value
+    headers[usual] = value
+    spelled.add(usual)
   }
-  return { ...headers }
+  return dictionary({ ...headers }, spelled)
+}
+
+/** `for` goes through a dictionary in pairs that have a `Key` and a `Value`, as .NET's do; each of `keys` once. */
+function dictionary<Value>(
+  values: Record<string, Value>,
+  keys: Iterable<string> = Object.keys(values),
+): Readonly<Record<string, Value>> {
+  const pairs = [...keys].map((key) =>
+    Object.assign([key, values[key]], { Key: key, Value: values[key] as Value }),
+  )
+  return Object.defineProperty(values, Symbol.iterator, { value: () => pairs[Symbol.iterator]() })
 }
 
 /** What no template can show is nothing to it. */

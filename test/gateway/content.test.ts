@@ -226,7 +226,7 @@ describe("bodies", () => {
           media: "application/xml",
           content: {
             liquid:
-              "<o id='{{ context.Request.MatchedParameters.id }}' by='{{ context.Variables.who | Upcase }}'>{% for i in body.items %}<i>{{ i.n }}</i>{% endfor %}</o>",
+              "<o id='{{ context.Request.MatchedParameters.id }}' by='{{ context.Variables.who | Upcase }}'>{% for i in body.items %}<i>{{ i.n }}</i>{% endfor %}{% for p in context.Request.MatchedParameters %}{{ p.Key }}={{ p.Value }}{% endfor %}{% for h in context.Request.Headers %}{% if h.Key == 'X-Tag' %}{{ h.Value }}{% endif %}{% endfor %}</o>",
           },
         },
       ],
@@ -239,8 +239,12 @@ describe("bodies", () => {
         },
       ],
     })
-    const answer = await sendRaw(running.port, post('{"items":[{"n":1},{"n":2}]}'), 60)
-    expect(upstream.requests[0]?.body).toBe("<o id='7' by='ANN'><i>1</i><i>2</i></o>")
+    const answer = await sendRaw(
+      running.port,
+      post('{"items":[{"n":1},{"n":2}]}', undefined, "x-tag: t\r\n"),
+      60,
+    )
+    expect(upstream.requests[0]?.body).toBe("<o id='7' by='ANN'><i>1</i><i>2</i>id=7t</o>")
     expect(upstream.requests[0]?.headers["content-type"]).toBe("application/xml")
     expect(JSON.parse(answer.body)).toEqual({ n: [1, 2, "x"] })
   })

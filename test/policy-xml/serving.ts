@@ -1,0 +1,50 @@
+import { expect } from "vitest"
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
+import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
+import type { CheckAnswer } from "../../runtime/check/ports.ts"
+import { createGateway } from "../../runtime/gateway/gateway.ts"
+import type { Finished } from "../../runtime/gateway/observer.ts"
+import { createVerifier } from "../../runtime/identity/issuer.ts"
+import { createKeyTable } from "../../runtime/identity/keys.ts"
+import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { authorizerOf } from "../gateway/authorizer.ts"
+import { freePort } from "../gateway/harness.ts"
+
+/** A gateway that serves a project of gateway.conf and documents. */
+export interface Served {
+  readonly url: string
+  readonly log: readonly Finished[]
+  close(): Promise<void>
+}
+
+/** Compiles a project and serves it on a port of its own: `gateway.conf` listens on `127.0.0.1:8000`. */
+export async function serveDocuments(
+  files: readonly (readonly [string, string])[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const { plan, diagnostics } = compile(new MemoryFiles(files), "gateway.conf")
+  expect(
+    renderDiagnostics(
+      diagnostics.filter(({ severity }) => severity === "error"),
+      "text",
+      { colour: false },
+    ),
+  ).toBe("")
+  if (plan?.plan.gateway == null) throw new Error("no gateway in the plan")
+  const log: Finished[] = []
+  const port = await freePort()
+  const gateway = createGateway({
+    createVerifier: (settings) => createVerifier(settings),
+    createKeyTable,
+    limiter: createMemoryLimiter(),
+    quotas: { take: () => ({ allowed: true }), add: () => undefined },
+    authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0 })),
+    observer: { finished: (finished) => log.push(finished) },
+    environment,
+    folder: process.cwd(),
+  })
+  const listen = [{ host: "127.0.0.1", port }]
+  await gateway.apply({ ...plan, plan: { ...plan.plan, gateway: { ...plan.plan.gateway, listen } } })
+  return { url: `http://127.0.0.1:${port}`, log, close: () => gateway.close(0) }
+}
