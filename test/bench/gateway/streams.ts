@@ -6,8 +6,6 @@ const mebibyte = 1024 ** 2
 
 /** By how many MiB the server's resident memory grew at most while a gibibyte went through it, to the client and to the backend. */
 export async function growthOfStreams(server: Running): Promise<{ download: number; upload: number }> {
-  // Whatever a first stream needs once is not what streams need.
-  await download(server.port)
   return {
     download: await growth(server, () => download(server.port)),
     upload: await growth(server, () => upload(server.port)),
