@@ -200,6 +200,10 @@ async function rehearse(
 ): Promise<Verdict | undefined> {
   const rehearsal = new Rehearsal(unfolded, {
     before: (plan, about) => present(question, plan, about),
+    identify(about) {
+      about.claims = question.claims
+      return question.claims !== undefined
+    },
     after(plan, about, refusal) {
       if (!lacksClaims(question, plan, refusal)) return refusal
       rehearsal.assume("the token is taken to have the claims that are demanded; `--claim` says which it has")
@@ -258,7 +262,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
   }
   const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
   // A step whose body could not be read never began.
-  if (use !== undefined) use.state = "answered"
+  if (use !== undefined && !isSent(outcome)) use.state = "answered"
   if (outcome !== undefined) return verdictOf(outcome, use, assuming, exchange.response?.status)
   return {
     ...{ kind: "answered", status: exchange.response?.status ?? 200, assuming },

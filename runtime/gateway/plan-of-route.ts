@@ -34,7 +34,8 @@ export function planOfRoute(
     Object.entries(whole.backends).map(([name, { health: _, ...backend }]) => [name, backend]),
   )
   const named = new Set<string>()
-  collectSecrets([kinds, issuers], named)
+  const { certificates, tokenClients } = whole
+  collectSecrets([kinds, issuers, whole.backends, certificates, tokenClients], named)
   for (const { key: primary, secondary } of Object.values(subscriptions))
     for (const name of [primary, ...(secondary === undefined ? [] : [secondary])]) named.add(name)
   const unset = new Set<string>()

@@ -62,6 +62,8 @@ const sent = problem("internal-error", { cause: "the request is not sent" })
 export interface RehearsalHooks {
   /** May put a credential where the step looks for it. */
   before(plan: StepPlan, exchange: Exchange): void
+  /** Says who calls, where that was told; for steps that would have to ask somebody. */
+  identify(exchange: Exchange): boolean
   /** May let pass what a step refused; says why by `assume`. */
   after(plan: StepPlan, exchange: Exchange, refusal: NonNullable<Outcome>): Outcome
 }
@@ -71,8 +73,6 @@ export interface RehearsalHooks {
  */
 export class Rehearsal {
   readonly assuming: string[] = []
-  /** The step that would have sent the request. */
-  sender: StepUse | undefined
   readonly #unfolded: Unfolded
   readonly #uses = new Map<StepPlan, StepUse>()
   /** Variables, `jwt` and `subscription` that only a request can fill, with the step that does. */
@@ -122,7 +122,6 @@ export class Rehearsal {
     switch (plan.kind) {
       case "forward":
         return (exchange) => {
-          this.sender = this.#current
           if (exchange.backend === undefined && plan.backend !== null)
             exchange.backend = provision.backend(plan.backend)
           return exchange.backend === undefined
@@ -141,12 +140,17 @@ export class Rehearsal {
   #watch(use: StepUse, exchange: Exchange, run: Run | undefined): Outcome | Promise<Outcome> {
     const lacking = this.#lacking(use.step)
     if (lacking !== undefined) return this.#leave(use, lacking)
-    if (run === undefined) return this.#leave(use, "it is not run here: it reaches beyond the request")
+    if (run === undefined) {
+      const note = "it is not run here: it reaches beyond the request"
+      if (!whoCalls.has(use.step.kind) || !this.#hooks.identify(exchange)) return this.#leave(use, note)
+      this.#left(use, note)
+      return undefined
+    }
     const outer = this.#current
     const settle = (found: Outcome): Outcome => {
       const outcome = found === undefined ? undefined : this.#hooks.after(use.step, exchange, found)
       this.#current = outer
-      if (outcome !== undefined) use.state = "answered"
+      if (outcome !== undefined && outcome !== sent) use.state = "answered"
       else if (use.state !== "unknown") use.state = "passed"
       if (use.step.kind === "set-variable" && use.state === "passed") this.#unknown.delete(use.step.name)
       return outcome

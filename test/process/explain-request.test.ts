@@ -356,7 +356,7 @@ test("what reaches beyond the request is not run, and what reads it is not told"
     "inbound.3.matched.0 set-variable passed",
     "inbound.4 retry passed",
     "inbound.4.steps.0 set-header passed",
-    "backend.0 forward answered",
+    "backend.0 forward passed",
     "outbound.0 set-header shown",
   ])
   expect(explained.verdict).toMatchObject({ kind: "forwarded", path: "/1" })
