@@ -96,7 +96,10 @@ const respondRules: FieldRules<Fields<"respond">> = {
     breaking(`callers are answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
   reason: () => neutral("callers get another reason phrase"),
   media: () => breaking("callers get another body"),
-  body: () => breaking("callers get another body"),
+  // What has changed is told where it has changed.
+  body: (_, __, { after }) =>
+    after.documentation ? neutral("the API is described anew") : breaking("callers get another body"),
+  documentation: () => [],
   headers: (before, after) => {
     const names = (headers: typeof before) => headers.map(({ name }) => name)
     const gone = names(before).filter((name) => !names(after).includes(name))

@@ -68,10 +68,12 @@ export const contentWords: WordsOf<ContentKind> = {
       ...(namespacePrefix === undefined ? [] : [`namespaces "${namespacePrefix}"`]),
       ...(attributeBlock === undefined ? [] : [`attributes "${attributeBlock}"`]),
     ])}`,
-  respond: ({ from, status, reason, headers, media, body }) =>
-    `respond${from === undefined ? "" : ` from ${from}`}${status === undefined ? "" : ` ${countWordsOf(status)}`}${reasonWords(reason)}${blockWords(
-      [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
-    )}`,
+  respond: ({ from, status, reason, headers, media, body, documentation }) =>
+    documentation
+      ? `docs (${body !== undefined && "text" in body && typeof body.text === "string" ? Buffer.byteLength(body.text) : 0} bytes)`
+      : `respond${from === undefined ? "" : ` from ${from}`}${status === undefined ? "" : ` ${countWordsOf(status)}`}${reasonWords(reason)}${blockWords(
+          [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
+        )}`,
   "set-variable": ({ name, value }) => `set ${name} ${textOrExpressionWords(value)}`,
   "validate-headers": validateHeadersWords,
   "validate-status": ({ codes, unspecified, errors }) =>

@@ -119,6 +119,8 @@ export const respond = z.strictObject({
   headers: headerLines,
   media: z.string().max(256).nullable(),
   body: bodyContent.optional(),
+  /** The body describes the API, and follows from its routes. */
+  documentation: z.literal(true).optional(),
 })
 
 /** Sets a variable of the exchange to the value of an expression, or a text. */

@@ -56,7 +56,7 @@ function answerOf(
   const bytes = Buffer.byteLength(text)
   if (bytes > documentBytesMax)
     return `the document has ${bytes} bytes, ${documentBytesMax} are possible in a plan`
-  return { kind: "respond", status: 200, headers: [], media, body: { text } }
+  return { kind: "respond", status: 200, headers: [], media, body: { text }, documentation: true }
 }
 
 function behind(lowered: LoweredRoute, step: Lowered): LoweredRoute {
