@@ -1,3 +1,4 @@
+import { compilePattern } from "../../../runtime/csharp/pattern.ts"
 import { lineage, type Member, type MemberKind, typeInfo, typeNames } from "../../../runtime/csharp/table.ts"
 import { type CsType, named, printType } from "../../../runtime/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
@@ -74,9 +75,30 @@ export function choose(
       mistake ??= error
     }
   }
-  if (best !== undefined) return best
+  if (best !== undefined) {
+    checkPatterns(best, given, place)
+    return best
+  }
   if (mistake !== undefined) throw mistake
   throw noOverload(found, given, place, name)
+}
+
+/** A pattern that stands in the text is checked with the text. */
+function checkPatterns({ member, args }: Fit, given: readonly Given[], place: Place): void {
+  if (member.owner !== "Regex") return
+  const index = member.parameters.findIndex(({ name }) => name === "pattern")
+  const pattern = args[index]
+  if (pattern?.k !== "const" || typeof pattern.value !== "string") return
+  const why = compilePattern(pattern.value, 0)
+  if (typeof why !== "string") return
+  const { start, end } = given[index]?.at ?? place
+  throw new CsharpMistake(
+    "type",
+    `the pattern cannot be used: ${why}`,
+    start,
+    end,
+    "Write it without that, or look at the text in two steps.",
+  )
 }
 
 function noOverload(

@@ -1,23 +1,18 @@
 import { RE2JS } from "re2js"
 import { type CsEnum, CsList } from "../collections.ts"
-import { argumentNull, CsException } from "../errors.ts"
+import { argument, argumentNull } from "../errors.ts"
+import { compilePattern } from "../pattern.ts"
 import { charge, chargeItems, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
-const patternLengthMax = 2048
-const programSizeMax = 2000
 const cacheSizeMax = 200
 const cache = new Map<string, RE2JS>()
 
-const refused = (pattern: string, why: string): CsException =>
-  new CsException("ArgumentException", `Invalid pattern '${pattern.slice(0, 100)}': ${why}`)
-
-/** A pattern in linear time. Names of groups are written the RE2 way; no look-around and no back-references. */
+/** The pattern, made once. */
 function compile(pattern: string | null, options: CsEnum | null): RE2JS {
   if (pattern === null) throw argumentNull("pattern")
-  if (pattern.length > patternLengthMax) throw refused(pattern, "it is too long")
   const flags =
     (options?.has("IgnoreCase") === true ? RE2JS.CASE_INSENSITIVE : 0) |
     (options?.has("Multiline") === true ? RE2JS.MULTILINE : 0) |
@@ -26,24 +21,11 @@ function compile(pattern: string | null, options: CsEnum | null): RE2JS {
   const known = cache.get(key)
   if (known !== undefined) return known
   charge(pattern.length * 10)
-  const made = build(pattern, flags)
+  const made = compilePattern(pattern, flags)
+  if (typeof made === "string") throw argument(`Invalid pattern '${pattern.slice(0, 100)}': ${made}`)
   if (cache.size >= cacheSizeMax) cache.delete(cache.keys().next().value as string)
   cache.set(key, made)
   return made
-}
-
-function build(pattern: string, flags: number): RE2JS {
-  try {
-    const made = RE2JS.compile(pattern.replace(/\(\?'([A-Za-z_]\w*)'/g, "(?<$1>"), flags)
-    if (made.programSize() > programSizeMax) throw refused(pattern, "it is too large")
-    return made
-  } catch (error) {
-    if (error instanceof CsException) throw error
-    throw refused(
-      pattern,
-      "it is not a pattern that runs in linear time (no look-around, no back-references)",
-    )
-  }
 }
 
 /** One group of a match; the whole match is group 0. */
