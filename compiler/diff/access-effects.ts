@@ -11,6 +11,8 @@ type Kinds =
   | "filter"
   | "grant"
   | "validate-jwt"
+  | "introspect"
+  | "basic-auth"
   | "cors"
   | "check-header"
   | "ip-filter"
@@ -22,6 +24,10 @@ type Kinds =
 export const accessAdded: Effects<Kinds> = {
   "validate-jwt": ({ issuers, status }) =>
     closes(`who has no valid token of ${namedIssuers(issuers)} is refused with ${countWordsOf(status)}`),
+  introspect: ({ introspection, status }) =>
+    closes(`who has no token that \`${introspection}\` calls active is refused with ${countWordsOf(status)}`),
+  "basic-auth": ({ users, status }) =>
+    closes(`who is none of \`${users}\` is refused with ${countWordsOf(status)}`),
   cors: ({ origins, credentials }) =>
     opens(
       `pages of ${originWords(origins)} may call, and read answers${credentials ? ", with the caller's own credentials" : ""}`,
@@ -55,6 +61,9 @@ export const accessAdded: Effects<Kinds> = {
 export const accessRemoved: Effects<Kinds> = {
   "validate-jwt": ({ issuers }) =>
     opens(`anybody may call: a token of ${namedIssuers(issuers)} is not asked for any more`),
+  introspect: ({ introspection }) =>
+    opens(`anybody may call: a token that \`${introspection}\` calls active is not asked for any more`),
+  "basic-auth": () => opens("anybody may call: user and password are not asked for any more"),
   cors: ({ origins }) => breaking(`pages of ${originWords(origins)} cannot call any more`),
   "check-header": ({ name }) => opens(`the header \`${name}\` is not checked any more`),
   "ip-filter": ({ action }) =>

@@ -24,6 +24,8 @@ export const accessWords: WordsOf<
   | "filter"
   | "grant"
   | "validate-jwt"
+  | "introspect"
+  | "basic-auth"
   | "cors"
   | "check-header"
   | "ip-filter"
@@ -32,6 +34,14 @@ export const accessWords: WordsOf<
   | "limit-concurrency"
 > = {
   "validate-jwt": (step) => `auth jwt ${step.issuers.join(" ")}${blockWords(jwtStatements(step))}`,
+  introspect: (step) => `auth introspection ${step.introspection}${blockWords(introspectStatements(step))}`,
+  "basic-auth": ({ users, realm, status, message, forward }) =>
+    `auth basic ${users}${blockWords([
+      ...(realm === users ? [] : [`realm ${JSON.stringify(realm)}`]),
+      ...statusWords(status, 401),
+      ...messageWords(message),
+      ...(forward ? ["forward"] : []),
+    ])}`,
   cors: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
     `cors${blockWords([
       `origins ${origins.map(textWords).join(" ")}`,
@@ -154,6 +164,18 @@ function jwtStatements(step: StepOf<"validate-jwt">): string[] {
       : [
           `expiration optional${requireExpiration === false ? "" : ` unless ${countWordsOf(requireExpiration)}`}`,
         ]),
+    ...statusWords(step.status, 401),
+    ...(step.claimStatus === 403 ? [] : [`claim-status ${countWordsOf(step.claimStatus)}`]),
+    ...messageWords(step.message),
+    ...(step.output === undefined ? [] : [`output ${step.output}`]),
+  ]
+}
+
+function introspectStatements(step: StepOf<"introspect">): string[] {
+  return [
+    ...step.claims.map(claimWords),
+    ...sourceWords(step.from),
+    ...(step.audiences === undefined ? [] : [`audience ${step.audiences.map(textWords).join(" ")}`]),
     ...statusWords(step.status, 401),
     ...(step.claimStatus === 403 ? [] : [`claim-status ${countWordsOf(step.claimStatus)}`]),
     ...messageWords(step.message),

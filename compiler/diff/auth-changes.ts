@@ -10,11 +10,11 @@ import { listWords, textWords } from "./words.ts"
 type Steps = PlanBody["steps"]
 type Jwt = Omit<StepOf<"validate-jwt">, "kind">
 type Key = Omit<StepOf<"validate-key">, "kind">
-type AuthStep = StepOf<"validate-jwt"> | StepOf<"validate-key"> | StepOf<"any-of">
+type AuthStep = Way | StepOf<"any-of">
 
 /** Whether a step asks who the caller is. */
 export function isAuth(step: Step): step is AuthStep {
-  return step.kind === "validate-jwt" || step.kind === "validate-key" || step.kind === "any-of"
+  return step.kind === "any-of" || isWay(step)
 }
 
 const guardKinds: ReadonlySet<string> = new Set([
@@ -56,18 +56,34 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-type Way = StepOf<"validate-jwt"> | StepOf<"validate-key">
+type Way = StepOf<"validate-jwt"> | StepOf<"validate-key"> | StepOf<"introspect"> | StepOf<"basic-auth">
+
+const wayKinds: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "introspect", "basic-auth"])
+
+function isWay(step: Step): step is Way {
+  return wayKinds.has(step.kind)
+}
 
 function waysOf(step: Step, steps: Steps): Way[] {
   if (step.kind === "any-of")
     return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
-  if (step.kind !== "validate-jwt") return step.kind === "validate-key" ? [step] : []
+  if (step.kind !== "validate-jwt") return isWay(step) ? [step] : []
   // Of several issuers each is a way in of its own: one more is no other way.
   return step.issuers.map((name) => ({ ...step, issuers: [name] }))
 }
 
-function nameOf(way: Way): string {
-  return way.kind === "validate-jwt" ? `a token of ${namedIssuers(way.issuers)}` : "a subscription key"
+/** A way in, in words. */
+export function nameOf(way: Way): string {
+  switch (way.kind) {
+    case "validate-jwt":
+      return `a token of ${namedIssuers(way.issuers)}`
+    case "introspect":
+      return `a token that \`${way.introspection}\` calls active`
+    case "basic-auth":
+      return `a password of \`${way.users}\``
+    case "validate-key":
+      return "a subscription key"
+  }
 }
 
 function compareWays(before: Way, after: Way): Finding[] {
@@ -75,14 +91,38 @@ function compareWays(before: Way, after: Way): Finding[] {
     return compareFields(jwtRules, before, after)
   if (before.kind === "validate-key" && after.kind === "validate-key")
     return compareFields(keyRules, before, after)
+  if (before.kind === "introspect" && after.kind === "introspect")
+    return compareFields(introspectRules, before, after)
+  if (before.kind === "basic-auth" && after.kind === "basic-auth")
+    return compareFields(basicRules, before, after)
   return []
 }
 
-const jwtRules: FieldRules<Jwt> = {
-  issuers: () => neutral("the issuers are tried in another order"),
+type Token = Pick<
+  StepOf<"introspect">,
+  "from" | "claims" | "audiences" | "status" | "claimStatus" | "message" | "output"
+>
+
+const saidRules: FieldRules<Pick<Token, "message">> = {
+  message: () => neutral("who is refused is told something else"),
+}
+
+/** What holds for every kind of token. */
+const tokenRules: FieldRules<Token> = {
+  ...saidRules,
   from: (before, after) => breaking(`the token is read ${placeWords(after)}, not ${placeWords(before)}`),
   claims: compareClaims,
   audiences: (before, after) => demanded("audience", before, after),
+  status: (before, after) =>
+    breaking(`who has no valid token is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+  claimStatus: (before, after) =>
+    breaking(`whose claims do not fit is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+  output: () => neutral("the token is kept in another variable"),
+}
+
+const jwtRules: FieldRules<Jwt> = {
+  ...tokenRules,
+  issuers: () => neutral("the issuers are tried in another order"),
   issuerValues: (before, after) => demanded("`iss`", before, after),
   clockSkewSeconds: (before, after) =>
     typeof before === "number" && typeof after === "number" && after < before
@@ -92,12 +132,23 @@ const jwtRules: FieldRules<Jwt> = {
     after === true
       ? closes("tokens without an end are refused")
       : opens("tokens that never end may be accepted"),
+}
+
+const introspectRules: FieldRules<Omit<StepOf<"introspect">, "kind">> = {
+  ...tokenRules,
+  introspection: () => opens("somebody else says which tokens are valid"),
+}
+
+const basicRules: FieldRules<Omit<StepOf<"basic-auth">, "kind">> = {
+  ...saidRules,
+  users: () => opens("other users may call"),
+  realm: () => neutral("who is asked for a password sees another realm"),
   status: (before, after) =>
-    breaking(`who has no valid token is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
-  claimStatus: (before, after) =>
-    breaking(`whose claims do not fit is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
-  message: () => neutral("who is refused is told something else"),
-  output: () => neutral("the token is kept in another variable"),
+    breaking(`who has no password is answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+  forward: (_, after) =>
+    after
+      ? opens("the backend sees the caller's password")
+      : closes("the backend does not see the caller's password"),
 }
 
 function placeWords(source: Jwt["from"]): string {

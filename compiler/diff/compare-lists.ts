@@ -1,5 +1,6 @@
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { isAuth } from "./auth-changes.ts"
 import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
@@ -222,8 +223,9 @@ export class ListComparison {
   }
 }
 
-function kindOf({ kind }: Step): SubjectKind {
-  if (kind === "validate-jwt" || kind === "validate-key" || kind === "any-of") return "auth"
+function kindOf(step: Step): SubjectKind {
+  const { kind } = step
+  if (isAuth(step)) return "auth"
   if (kind === "rate-limit" || kind === "quota") return "limit"
   return kind === "require" || kind === "require-any" ? "require" : "step"
 }

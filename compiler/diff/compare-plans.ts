@@ -68,7 +68,7 @@ function originOf({ action, path }: Told, origins: Readonly<Record<string, strin
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block is told by the place of the block.
-  const block = /^(gateway|authz|(?:issuers|backends)\.[^.]+)\./.exec(path)?.[1] ?? ""
+  const block = /^(gateway|authz|(?:issuers|backends|users)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -80,6 +80,8 @@ const heads: readonly Scope["kind"][] = [
   "subscription",
   "issuer",
   "backend",
+  "introspection",
+  "users",
   "certificate",
   "token",
   "value",

@@ -1,4 +1,5 @@
 import type { Backend } from "../../runtime/plan/backend.ts"
+import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -36,17 +37,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
         routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
       },
     ),
-    ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
-      words: (name, { cert, key }) =>
-        `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
-      changed: () => [neutral("backends are shown another certificate")],
-      routes: () => [],
-    }),
-    ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
-      words: (name, client) => `token ${name} ${tokenWords(client)}`,
-      changed: () => [neutral("tokens for backends are got elsewhere, or for another client")],
-      routes: () => [],
-    }),
+    ...credentialChanges(before, after, uses),
     ...declarations("value", before.values, after.values, {
       words: (name, value) =>
         `value ${name} = ${"from" in value ? referenceWords(value.from) : textWords(value.text)}`,
@@ -56,6 +47,42 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
     ...declarations("secret", before.secrets, after.secrets, {
       words: (name, reference) => `secret ${name} = ${referenceWords(reference)}`,
       changed: (name) => secretChange(name, after),
+      routes: () => [],
+    }),
+  ]
+}
+
+/** By what callers are judged, and what the gateway shows of itself. */
+function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[] {
+  return [
+    ...declarations("introspection", before.introspections ?? {}, after.introspections ?? {}, {
+      words: (name, { url, client, secret, cacheSeconds }) =>
+        `introspection ${name} { url ${textWords(url)}; client ${textWords(client)} secret ${secret}; cache ${cacheSeconds}s }`,
+      changed: () => [opens("who is asked about tokens is another, or what it said counts for another time")],
+      routes: (name) => uses.routes((step) => step.kind === "introspect" && step.introspection === name),
+    }),
+    ...declarations("users", before.users ?? {}, after.users ?? {}, {
+      words: (name, { users }) =>
+        `users ${name} { ${users.map(({ user, secret }) => `user ${JSON.stringify(user)} ${secret}`).join("; ")} }`,
+      fields: (old, next) => [
+        {
+          field: "users",
+          before: listWords(old.users.map(({ user }) => `\`${user}\``)),
+          after: listWords(next.users.map(({ user }) => `\`${user}\``)),
+          findings: userFindings(old, next),
+        },
+      ],
+      routes: (name) => uses.routes((step) => step.kind === "basic-auth" && step.users === name),
+    }),
+    ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
+      words: (name, { cert, key }) =>
+        `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
+      changed: () => [neutral("backends are shown another certificate")],
+      routes: () => [],
+    }),
+    ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
+      words: (name, client) => `token ${name} ${tokenWords(client)}`,
+      changed: () => [neutral("tokens for backends are got elsewhere, or for another client")],
       routes: () => [],
     }),
   ]
@@ -77,13 +104,13 @@ interface Table<Item> {
 }
 
 function declarations<Item>(
-  kind: "issuer" | "backend" | "certificate" | "token" | "value" | "secret",
+  kind: "issuer" | "backend" | "introspection" | "users" | "certificate" | "token" | "value" | "secret",
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
   table: Table<Item>,
 ): Told[] {
   return pairsOf(before, after).flatMap(({ key: name, old, next }) => {
-    const place = kind === "token" ? "tokenClients" : `${kind}s`
+    const place = kind === "token" ? "tokenClients" : kind === "users" ? "users" : `${kind}s`
     const about = { subject: { kind, name }, scope: { kind, name }, path: `${place}.${name}` } as const
     if (old === undefined && next !== undefined)
       return [
@@ -199,6 +226,21 @@ const backendRules: FieldRules<Backend> = {
       ? neutral("another authority says who the backend is")
       : neutral("the backend is shown another certificate")
   },
+}
+
+function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
+  const old = new Map(before.users.map(({ user, secret }) => [user, secret]))
+  const next = new Map(after.users.map(({ user, secret }) => [user, secret]))
+  const findings = [
+    ...[...next.keys()].filter((user) => !old.has(user)).map((user) => opens(`\`${user}\` may call`)),
+    ...[...old.keys()]
+      .filter((user) => !next.has(user))
+      .map((user) => closes(`\`${user}\` may not call any more`)),
+    ...[...next]
+      .filter(([user, secret]) => old.has(user) && old.get(user) !== secret)
+      .map(([user]) => breaking(`\`${user}\` has another password`)),
+  ]
+  return findings.length > 0 ? findings : [neutral("the same users in another order")]
 }
 
 /** A value that comes from elsewhere is another one, as far as anybody can tell from here. */

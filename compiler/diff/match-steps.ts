@@ -100,6 +100,8 @@ function identities(step: Step): readonly string[] {
   switch (step.kind) {
     case "validate-jwt":
     case "validate-key":
+    case "introspect":
+    case "basic-auth":
     case "any-of":
       return ["auth"]
     case "rate-limit": {

@@ -1,6 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { namedIssuers } from "./access-effects.ts"
+import { isAuth, nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
 import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "./finding.ts"
 import type { RouteDraft } from "./gather.ts"
@@ -96,13 +96,7 @@ export class RouteTurnover {
     const ways = found.flatMap((step) =>
       step.kind === "any-of" ? step.steps.flatMap((id) => steps[id] ?? []) : [step],
     )
-    const names = ways.flatMap((step) =>
-      step.kind === "validate-jwt"
-        ? [`a token of ${namedIssuers(step.issuers)}`]
-        : step.kind === "validate-key"
-          ? ["a subscription key"]
-          : [],
-    )
+    const names = ways.flatMap((step) => (isAuth(step) && step.kind !== "any-of" ? [nameOf(step)] : []))
     const asked = found.some(({ kind }) => kind === "require") ? ", as far as `require` lets them" : ""
     const who =
       names.length === 0

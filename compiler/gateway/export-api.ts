@@ -96,8 +96,10 @@ class Schemes {
     const kinds = new Set(steps.flatMap((step) => this.#kinds(step)))
     const problems = [
       ...(kinds.has("validate-content") || kinds.has("validate-parameters") ? [400] : []),
-      ...(kinds.has("validate-jwt") || kinds.has("validate-key") ? [401] : []),
-      ...(kinds.has("validate-jwt") || kinds.has("require") ? [403] : []),
+      ...(["validate-jwt", "validate-key", "introspect", "basic-auth"].some((kind) => kinds.has(kind))
+        ? [401]
+        : []),
+      ...(kinds.has("validate-jwt") || kinds.has("introspect") || kinds.has("require") ? [403] : []),
       ...(kinds.has("rate-limit") ? [429] : []),
     ]
     return {
@@ -128,6 +130,14 @@ class Schemes {
         this.#used.set(name, { type: "http", scheme: "bearer", bearerFormat: "JWT" })
         return [name]
       })
+    }
+    if (step.kind === "introspect" || step.kind === "basic-auth") {
+      const [name, scheme] =
+        step.kind === "introspect"
+          ? [`token_${step.introspection}`, "bearer"]
+          : [`basic_${step.users}`, "basic"]
+      this.#used.set(name, { type: "http", scheme })
+      return [[name]]
     }
     if (step.kind !== "validate-key") return []
     const names: string[][] = []

@@ -5,6 +5,7 @@ import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
+import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
 import { addDocuments } from "./lower/docs.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
@@ -90,6 +91,7 @@ export function lower(
     issuers,
     backends: backendTable,
     ...credentials.tables(stepTable, backendTable),
+    ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,
     routes: Object.fromEntries([...routes].map(([{ key }, { route }]) => [key, route])),

@@ -27,6 +27,8 @@ const fileKinds: readonly DeclarationKind[] = [
   "secret",
   "issuer",
   "certificate",
+  "introspection",
+  "users",
   "token",
   "backend",
   "policy",
@@ -181,6 +183,7 @@ export class Program {
 /** How a kind is called in a sentence. */
 export function nounOf(kind: DeclarationKind): string {
   if (kind === "value") return "named value"
+  if (kind === "users") return "table of users"
   if (kind === "token") return "token client"
   return kind === "api" ? "API" : kind
 }

@@ -21,7 +21,9 @@ export function gatewayParts(plan: PlanBody): GatewayParts {
     if (step.kind === "validate-jwt") for (const issuer of step.issuers) used.issuers.add(issuer)
     collectSecrets(step, used.secrets)
   }
-  for (const { secret } of Object.values(plan.tokenClients ?? {})) used.secrets.add(secret)
+  const clients = [...Object.values(plan.tokenClients ?? {}), ...Object.values(plan.introspections ?? {})]
+  const users = Object.values(plan.users ?? {}).flatMap((each) => each.users)
+  for (const { secret } of [...clients, ...users]) used.secrets.add(secret)
   for (const { authentication } of Object.values(plan.backends))
     if (authentication?.scheme === "basic") used.secrets.add(authentication.password)
   for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)

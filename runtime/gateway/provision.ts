@@ -156,6 +156,8 @@ function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {
 
 const guards: ReadonlySet<string> = new Set([
   "validate-jwt",
+  "introspect",
+  "basic-auth",
   "validate-key",
   "any-of",
   "check-header",

@@ -13,6 +13,8 @@ export type PolicyTable = typeof policies
 /** What runs as it is: it only judges the request, changes what would be sent, or answers. Everything else is taken to go on, and said to be unknown. */
 const rehearsed: ReadonlySet<StepKind> = new Set<StepKind>([
   "validate-jwt",
+  "introspect",
+  "basic-auth",
   "validate-key",
   "validate-content",
   "validate-parameters",

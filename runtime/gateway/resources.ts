@@ -2,9 +2,11 @@ import type { Cache } from "../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../expression/environment.ts"
 import { anyRequestContext } from "../expression/request-context.ts"
 import { readInlineKeys } from "../identity/inline-keys.ts"
+import type { Introspection } from "../identity/introspection.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
 import type { TokenClient } from "../identity/token-client.ts"
+import type { UserTable } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { Backend as BackendPlan } from "../plan/backend.ts"
@@ -19,6 +21,7 @@ import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/p
 import type { QuotaCounters } from "../policies/quotas.ts"
 import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
+import { provisionCallers } from "./caller-credentials.ts"
 import { ClientAddresses } from "./client-address.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
@@ -63,6 +66,8 @@ export interface Resources {
   readonly backends: ReadonlyMap<string, Held<Backend>>
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
+  readonly introspections: ReadonlyMap<string, Held<Introspection>>
+  readonly users: ReadonlyMap<string, Held<UserTable>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   readonly addresses: Held<ClientAddresses>
@@ -93,6 +98,7 @@ export async function provisionResources(
       })
     }
     const { certificates, tokenClients } = await provisionCredentials(maker, plan.plan, previous)
+    const { introspections, users } = provisionCallers(maker, plan.plan, previous)
     const backends = new Map<string, Held<Backend>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
       await slices.breathe()
@@ -115,6 +121,8 @@ export async function provisionResources(
       backends,
       certificates,
       tokenClients,
+      introspections,
+      users,
       keys,
       addresses,
       environment: maker.environment(previous),

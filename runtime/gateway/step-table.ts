@@ -1,7 +1,9 @@
 import type { Cache } from "../cache/cache.ts"
 import type { Environment } from "../expression/environment.ts"
+import type { Introspection } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
+import type { UserTable } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { PlanBody } from "../plan/plan.ts"
@@ -163,6 +165,16 @@ class Recorder implements Provision {
     return this.#use((table) =>
       have(table.resources.tokenClients.get(name)?.value, `token client \`${name}\``),
     )
+  }
+
+  introspection(name: string): Introspection {
+    return this.#use((table) =>
+      have(table.resources.introspections.get(name)?.value, `introspection \`${name}\``),
+    )
+  }
+
+  users(name: string): UserTable {
+    return this.#use((table) => have(table.resources.users.get(name)?.value, `users \`${name}\``))
   }
 
   schema(name: string): Validator {

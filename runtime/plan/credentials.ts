@@ -31,3 +31,30 @@ export const backendAuthentication = z.union([
 ])
 /** Credentials of a backend. */
 export type BackendAuthentication = z.infer<typeof backendAuthentication>
+
+/** Who is asked about opaque tokens (RFC 7662), with our own credentials there. What it said counts for `cacheSeconds` at most, and never beyond `exp`. */
+export const introspection = z.strictObject({
+  url: loadText,
+  client: loadText,
+  secret: name,
+  cacheSeconds: z.number().int().min(0).max(3_600),
+})
+
+/** Users with passwords: names of secrets, whose text is the password or its `scrypt:` hash. */
+export const users = z.strictObject({
+  users: z
+    .array(
+      z.strictObject({
+        user: z
+          .string()
+          .min(1)
+          .max(256)
+          .regex(/^[^:\p{Cc}]*$/u),
+        secret: name,
+      }),
+    )
+    .min(1)
+    .max(10_000),
+})
+/** A table of users of the plan. */
+export type UsersPlan = z.infer<typeof users>

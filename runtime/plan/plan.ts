@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { authz } from "./authz.ts"
 import { backend } from "./backend.ts"
-import { clientCertificate, tokenClient } from "./credentials.ts"
+import { clientCertificate, introspection, tokenClient, users } from "./credentials.ts"
 import { modelPlan } from "./model.ts"
 import { gateway, issuer, product, route, subscription, value } from "./resources.ts"
 import { stepId } from "./step-id.ts"
@@ -26,6 +26,8 @@ export const planBody = z.strictObject({
   /** Certificates and clients by which the gateway shows who it is; absent: none. */
   certificates: z.record(name, clientCertificate).optional(),
   tokenClients: z.record(name, tokenClient).optional(),
+  introspections: z.record(name, introspection).optional(),
+  users: z.record(name, users).optional(),
   products: z.record(name, product),
   subscriptions: z.record(name, subscription),
   /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */

@@ -151,6 +151,10 @@ class Integrity {
 
   #credentials(): void {
     const { backends, secrets, tokenClients = {}, certificates = {} } = this.#plan
+    for (const [key, { secret }] of Object.entries(this.#plan.introspections ?? {}))
+      this.#has(secrets, secret, `introspections.${key}.secret`, "secret")
+    for (const [key, { users }] of Object.entries(this.#plan.users ?? {}))
+      for (const { secret } of users) this.#has(secrets, secret, `users.${key}.users`, "secret")
     for (const [key, { secret }] of Object.entries(tokenClients))
       this.#has(secrets, secret, `tokenClients.${key}.secret`, "secret")
     for (const [key, { tls, authentication }] of Object.entries(backends)) {
@@ -229,6 +233,10 @@ class Integrity {
   #refers(step: Step, path: string): void {
     if (step.kind === "validate-jwt")
       for (const issuer of step.issuers) this.#has(this.#plan.issuers, issuer, `${path}.issuers`, "issuer")
+    else if (step.kind === "introspect")
+      this.#has(this.#plan.introspections ?? {}, step.introspection, `${path}.introspection`, "introspection")
+    else if (step.kind === "basic-auth")
+      this.#has(this.#plan.users ?? {}, step.users, `${path}.users`, "users")
     else if (step.kind === "forward" && step.backend !== null)
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "require" || step.kind === "filter" || step.kind === "grant")

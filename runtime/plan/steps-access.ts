@@ -58,6 +58,29 @@ export const validateJwt = z.strictObject({
   output: variableName.optional(),
 })
 
+/** As `validate-jwt` for opaque tokens: the introspection endpoint says whether it counts, and its claims (RFC 7662). No answer: 503. */
+export const introspect = z.strictObject({
+  kind: z.literal("introspect"),
+  introspection: name,
+  from: credentialSource,
+  claims: z.array(claimRule).max(50),
+  audiences: z.array(text).max(100).optional(),
+  status: count,
+  claimStatus: count,
+  message: text.optional(),
+  output: variableName.optional(),
+})
+
+/** User and password (RFC 7617). Sets the claim `sub` to the user; the password goes no further unless `forward`. */
+export const basicAuth = z.strictObject({
+  kind: z.literal("basic-auth"),
+  users: name,
+  realm: z.string().regex(/^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,128}$/),
+  status: count,
+  message: text.optional(),
+  forward: z.boolean(),
+})
+
 /** The header is there, and is one of `values` (none: presence only). More than one line fails. */
 export const checkHeader = z.strictObject({
   kind: z.literal("check-header"),

@@ -2,10 +2,12 @@ import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import type { stepId } from "./step-id.ts"
 import {
+  basicAuth,
   checkHeader,
   cors,
   filter,
   grant,
+  introspect,
   ipFilter,
   quota,
   rateLimit,
@@ -68,6 +70,8 @@ export const validateKey = z.strictObject({
 /** One step of a section. A new policy is a row here, a file in runtime/policies and a row in the binder. */
 export const step = z.discriminatedUnion("kind", [
   validateJwt,
+  introspect,
+  basicAuth,
   validateKey,
   validateContent,
   validateParameters,

@@ -1,4 +1,5 @@
 import type { Problem } from "./answer.ts"
+import { dropBasic } from "./basic-auth.ts"
 import { dropCredential } from "./credential.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outcome, Policy, Step } from "./policy.ts"
@@ -15,7 +16,8 @@ export const anyOf: Policy<"any-of"> = (plan, provision) => {
   const pass = (exchange: Exchange): undefined => {
     for (const way of ways) {
       if (way.kind === "validate-key" && !way.forward) dropKey(way, exchange)
-      else if (way.kind === "validate-jwt") dropCredential(way.from, exchange)
+      else if (way.kind === "basic-auth") dropBasic(way, exchange)
+      else if (way.kind === "validate-jwt" || way.kind === "introspect") dropCredential(way.from, exchange)
     }
   }
   return (exchange) => attempt(steps, 0, exchange, [], pass)

@@ -2,8 +2,10 @@ import type { Cache } from "../cache/cache.ts"
 import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
 import type { BatchCheckAnswer } from "../check/questions.ts"
 import type { Environment } from "../expression/environment.ts"
+import type { Introspection } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
+import type { UserTable } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
@@ -56,6 +58,8 @@ export interface Provision {
   /** A certificate by which we show who we are. */
   certificate(name: string): ClientCertificate
   tokenClient(name: string): TokenSource
+  introspection(name: string): Introspection
+  users(name: string): UserTable
   /** A schema of the plan, compiled. */
   schema(name: string): Validator
   environment(): Environment

@@ -1,6 +1,7 @@
 import type { StepKind } from "../plan/steps.ts"
 import { anyOf } from "./any-of.ts"
 import { authenticate } from "./authenticate.ts"
+import { basicAuth } from "./basic-auth.ts"
 import { cacheLookup, cacheStore } from "./cache-response.ts"
 import { cacheGet, cacheRemove, cacheSet, cacheValue } from "./cache-values.ts"
 import { checkHeader } from "./check-header.ts"
@@ -10,6 +11,7 @@ import { filter } from "./filter.ts"
 import { findReplace } from "./find-replace.ts"
 import { forward } from "./forward.ts"
 import { grant } from "./grant.ts"
+import { introspect } from "./introspect.ts"
 import { ipFilter } from "./ip-filter.ts"
 import { jsonToXml } from "./json-to-xml.ts"
 import { limitConcurrency } from "./limit-concurrency.ts"
@@ -45,6 +47,8 @@ import { xmlToJson } from "./xml-to-json.ts"
 /** Every kind of step of the plan has its policy: a kind without one does not compile. */
 export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "validate-jwt": validateJwt,
+  introspect,
+  "basic-auth": basicAuth,
   "validate-key": validateKey,
   "validate-content": validateContent,
   "validate-parameters": validateParameters,

@@ -17,7 +17,7 @@ export interface VerifiedToken {
 }
 
 type Verify = (token: string, exchange: Exchange) => Verification | Promise<Verification>
-type TokenPlan = StepOf<"validate-jwt">
+type TokenPlan = StepOf<"validate-jwt"> | StepOf<"introspect">
 
 /**
  * Takes a token from its place, has it verified, judges its claims and sets the caller. Failures are those of RFC 6750 §3 where the status is

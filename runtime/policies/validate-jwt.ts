@@ -1,11 +1,9 @@
 import type { TokenRules } from "../identity/verifier.ts"
 import { verifyAny } from "../identity/verify-any.ts"
 import type { StepOf } from "../plan/steps.ts"
-import type { Text } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
-import { anyText } from "./grammars.ts"
 import type { Policy, Provision } from "./policy.ts"
-import { compileText } from "./text.ts"
+import { compileTexts } from "./texts.ts"
 import { compileTokenGuard } from "./token-guard.ts"
 import { compileCount, compileFlag } from "./value.ts"
 
@@ -41,16 +39,4 @@ function compileRules(
     clockSkewSeconds: skewOf?.(exchange),
     requireExpiration: expires(exchange),
   })
-}
-
-/** Texts that are all constant are one list for every request. */
-function compileTexts(
-  texts: readonly Text[] | undefined,
-  provision: Provision,
-): ((exchange: Exchange) => readonly string[]) | undefined {
-  if (texts === undefined) return undefined
-  const compiled = texts.map((each) => compileText(each, provision, anyText))
-  const constants = compiled.map((each) => each.constant)
-  if (!constants.includes(undefined)) return () => constants as string[]
-  return (exchange) => compiled.map((each) => each.of(exchange))
 }

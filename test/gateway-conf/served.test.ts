@@ -49,7 +49,8 @@ async function moved(plan: Plan): Promise<Plan> {
 function hasCertificates(plan: Plan): boolean {
   return (
     Object.values(plan.plan.backends).some(({ tls }) => tls.ca !== undefined) ||
-    JSON.stringify(plan.plan.issuers).includes('"certificate"')
+    JSON.stringify(plan.plan.issuers).includes('"certificate"') ||
+    plan.plan.certificates !== undefined
   )
 }
 

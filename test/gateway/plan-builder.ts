@@ -41,7 +41,15 @@ export interface RouteDraft {
 export type PlanDraft = Partial<
   Pick<
     PlanBody,
-    "values" | "secrets" | "issuers" | "products" | "subscriptions" | "certificates" | "tokenClients"
+    | "values"
+    | "secrets"
+    | "issuers"
+    | "products"
+    | "subscriptions"
+    | "certificates"
+    | "tokenClients"
+    | "introspections"
+    | "users"
   >
 > & {
   /** Names of stores; each has users who may view orders. */
@@ -85,6 +93,8 @@ export function planOf(draft: PlanDraft): Plan {
     ),
     ...(draft.certificates === undefined ? {} : { certificates: draft.certificates }),
     ...(draft.tokenClients === undefined ? {} : { tokenClients: draft.tokenClients }),
+    ...(draft.introspections === undefined ? {} : { introspections: draft.introspections }),
+    ...(draft.users === undefined ? {} : { users: draft.users }),
     products: draft.products ?? {},
     subscriptions: draft.subscriptions ?? {},
     routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),

@@ -194,7 +194,17 @@ export const rooms: readonly Room[] = [
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
-    doors: ["inline-keys", "issuer", "keys", "subscription-key", "token-client", "verifier", "verify-any"],
+    doors: [
+      "inline-keys",
+      "introspection",
+      "issuer",
+      "keys",
+      "subscription-key",
+      "token-client",
+      "users",
+      "verifier",
+      "verify-any",
+    ],
     may: ["runtime/plan", "runtime/telemetry"],
     packages: ["jose", "undici", "zod"],
     builtins: "any",

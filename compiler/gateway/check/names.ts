@@ -20,7 +20,17 @@ export function checkNames(program: Program, report: Report): void {
 export function checkUnused(program: Program, report: Report): void {
   // What was not understood, or is not found under its name, may be what uses them.
   if (program.damaged) return
-  for (const kind of ["value", "secret", "issuer", "certificate", "token", "backend", "policy"] as const) {
+  for (const kind of [
+    "value",
+    "secret",
+    "issuer",
+    "introspection",
+    "users",
+    "certificate",
+    "token",
+    "backend",
+    "policy",
+  ] as const) {
     for (const each of program.all(kind)) {
       if (!each.used && !program.isMisnamed(kind))
         report.add("SP2014", each.span, `nothing uses the ${nounOf(kind)} \`${each.name}\``)
@@ -84,7 +94,16 @@ function markExpression(part: TextPart | Cel, program: Program): void {
 function markWords(argument: Argument, program: Program): void {
   if (argument.kind === "text") for (const part of argument.parts) markExpression(part, program)
   if (argument.kind !== "word") return
-  for (const kind of ["value", "issuer", "certificate", "token", "backend", "policy"] as const) {
+  for (const kind of [
+    "value",
+    "issuer",
+    "introspection",
+    "users",
+    "certificate",
+    "token",
+    "backend",
+    "policy",
+  ] as const) {
     const declared = program.find(kind, argument.text)
     if (declared !== undefined) declared.used = true
   }

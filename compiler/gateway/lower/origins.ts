@@ -31,6 +31,8 @@ export class Origins {
         if (Object.hasOwn(table, each.name)) this.#add(`${kind}s.${each.name}`, each.span)
     }
     for (const [kind, table] of [
+      ["introspection", "introspections"],
+      ["users", "users"],
       ["certificate", "certificates"],
       ["token", "tokenClients"],
     ] as const)

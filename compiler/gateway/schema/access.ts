@@ -132,6 +132,37 @@ export const authJwtRows: readonly Row[] = [
   },
 ]
 
+export const authIntrospectionRows: readonly Row[] = [
+  claim,
+  ...tokenRows,
+  {
+    keyword: "audience",
+    several: true,
+    forms: [{ args: [many(slot("audience", "data"), 100)] }],
+    byDefault: "any audience",
+    docs: "Audiences of which a token must have one.",
+    example: "audience orders-api",
+  },
+]
+
+export const authBasicRows: readonly Row[] = [
+  {
+    keyword: "realm",
+    forms: [{ args: [slot("realm", "constant", { max: 128 })] }],
+    byDefault: "the name of the table of users",
+    docs: "What browsers show when they ask for the password.",
+    example: 'realm "Acme partners"',
+  },
+  status("401", "The status of the answer when there is no right password."),
+  message,
+  {
+    keyword: "forward",
+    forms: [{ args: [] }],
+    docs: "Leaves user and password in the request to the backend.",
+    example: "forward",
+  },
+]
+
 export const check: Row = {
   keyword: "check",
   several: true,

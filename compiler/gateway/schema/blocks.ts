@@ -1,7 +1,21 @@
-import { authJwtRows, checkRows, corsRows, limitRows } from "./access.ts"
+import {
+  authBasicRows,
+  authIntrospectionRows,
+  authJwtRows,
+  checkRows,
+  corsRows,
+  limitRows,
+} from "./access.ts"
 import type { BlockName } from "./block-name.ts"
 import { jsonToXmlRows, xmlToJsonRows } from "./content.ts"
-import { backendCredentialRows, certificateRows, tokenRows, xmlCredentialRows } from "./credentials.ts"
+import {
+  backendCredentialRows,
+  certificateRows,
+  introspectionRows,
+  tokenRows,
+  usersRows,
+  xmlCredentialRows,
+} from "./credentials.ts"
 import {
   authzenRows,
   authzRows,
@@ -55,6 +69,10 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "authz cors": { title: "`cors`", rows: engineCorsRows },
   "authz authzen": { title: "`authzen`", rows: authzenRows },
   store: { title: "`store`", rows: storeRows },
+  introspection: { title: "`introspection`", rows: introspectionRows },
+  users: { title: "`users`", rows: usersRows },
+  "auth introspection": { title: "`auth introspection`", rows: authIntrospectionRows },
+  "auth basic": { title: "`auth basic`", rows: authBasicRows },
   certificate: { title: "`certificate`", rows: certificateRows },
   "token client": { title: "`token`", rows: tokenRows },
   issuer: { title: "`issuer`", rows: issuerRows },

@@ -86,6 +86,60 @@ export const tokenRows: readonly Row[] = [
   },
 ]
 
+export const introspection: Row = {
+  keyword: "introspection",
+  several: true,
+  forms: [
+    { args: [slot("name", "name", { to: ["introspection"] })], block: "introspection", blockRequired: true },
+  ],
+  docs: "An endpoint that says whether an opaque token counts, and whose it is (RFC 7662): for `auth introspection NAME`.",
+  example:
+    'introspection acme { url "https://id.example/introspect"; client "gateway" secret gateway_secret }',
+}
+
+export const introspectionRows: readonly Row[] = [
+  {
+    keyword: "url",
+    required: true,
+    forms: [{ args: [slot("url", "url")] }],
+    docs: "The introspection endpoint.",
+    example: 'url "https://id.example/introspect"',
+  },
+  {
+    keyword: "client",
+    required: true,
+    forms: [{ args: clientArgs }],
+    docs: "Our id there and our secret.",
+    example: 'client "gateway" secret gateway_secret',
+  },
+  {
+    keyword: "cache",
+    forms: [{ args: [slot("time", "duration", { min: 0, max: 3_600_000, wholeSeconds: true })] }],
+    byDefault: "30s",
+    docs: "How long what it said counts, at most; never beyond the token's end. A token that is revoked counts so long still.",
+    example: "cache 30s",
+  },
+]
+
+export const users: Row = {
+  keyword: "users",
+  several: true,
+  forms: [{ args: [slot("name", "name", { to: ["users"] })], block: "users", blockRequired: true }],
+  docs: "Users with passwords: for `auth basic NAME`.",
+  example: "users partners { user ann ann_password }",
+}
+
+export const usersRows: readonly Row[] = [
+  {
+    keyword: "user",
+    several: 10_000,
+    required: true,
+    forms: [{ args: [slot("user", "data", { label: "USER" }), secret] }],
+    docs: "A user and the secret that is the password, or its hash: `scrypt:N:r:p:SALT:HASH`, salt and hash in base64url.",
+    example: "user ann ann_password",
+  },
+]
+
 /** In a `backend`. */
 export const backendCredentialRows: readonly Row[] = [
   {

@@ -8,6 +8,8 @@ export type DeclarationKind =
   | "secret"
   | "issuer"
   | "certificate"
+  | "introspection"
+  | "users"
   | "token"
   | "backend"
   | "policy"

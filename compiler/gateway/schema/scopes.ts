@@ -11,6 +11,14 @@ const authForms: Row["forms"] = [
   { args: [word("none")] },
   { args: [word("jwt"), many(slot("issuer", "reference", { to: ["issuer"] }), 20)], block: "auth jwt" },
   { args: [word("subscription")], block: "auth subscription" },
+  {
+    args: [word("introspection"), slot("introspection", "reference", { to: ["introspection"] })],
+    block: "auth introspection",
+  },
+  {
+    args: [word("basic"), slot("users", "reference", { to: ["users"], label: "USERS" })],
+    block: "auth basic",
+  },
   { args: [word("policy")] },
 ]
 

@@ -1,4 +1,4 @@
-import { certificate, token } from "./credentials.ts"
+import { certificate, introspection, token, users } from "./credentials.ts"
 import { many, oneOf, type Row, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
@@ -114,6 +114,8 @@ export const fileRows: readonly Row[] = [
   value,
   secret,
   issuer,
+  introspection,
+  users,
   certificate,
   token,
   backend,

@@ -1,11 +1,11 @@
-import type { StepOf } from "../../../../runtime/plan/steps.ts"
+import type { Step, StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Report } from "../../../core/diagnostic.ts"
 import { type Bound, headSpan, mentions, statementOf } from "../../bind/bound.ts"
 import type { Program } from "../../program.ts"
 import { claimsOfIssuer } from "../issuer.ts"
 import type { Auth, AuthWay } from "../place.ts"
 import { idsOf, type Lowered, type StepContext } from "../step.ts"
-import { lowerToken } from "./token.ts"
+import { lowerBasic, lowerIntrospection, lowerToken } from "./token.ts"
 
 const defaults = {
   keyHeader: "ocp-apim-subscription-key",
@@ -59,18 +59,22 @@ export function lowerAuth(statements: readonly Bound[], api: string, context: St
   return [context.steps.add({ kind: "any-of", steps: idsOf(unique) }, span, { steps: unique })]
 }
 
+const words = ["none", "jwt", "introspection", "basic", "subscription", "policy"] as const
+
 /** The word after `auth`. */
-export function kindOf(bound: Bound): AuthWay["kind"] | undefined {
+export function kindOf(bound: Bound): (typeof words)[number] | undefined {
   const word = bound.statement.args[0]
-  return word?.kind === "word" &&
-    (word.text === "none" || word.text === "jwt" || word.text === "subscription" || word.text === "policy")
-    ? word.text
+  return word?.kind === "word" && (words as readonly string[]).includes(word.text)
+    ? (word.text as (typeof words)[number])
     : undefined
 }
 
 /** Of a token of several issuers each is a way of its own: they promise different claims. */
 function waysOf(bound: Bound, program: Program): AuthWay[] | undefined {
   const kind = bound.broken ? undefined : kindOf(bound)
+  // What it says of the caller is in `jwt` too: all that the endpoint knows, or the name of the user.
+  if (kind === "introspection") return [{ kind: "jwt", claims: "any" }]
+  if (kind === "basic") return [{ kind: "jwt", claims: { sub: "string" } }]
   if (kind !== "jwt") return kind === undefined ? undefined : [{ kind }]
   const ways = bound.args.words("issuer").map(({ text }): AuthWay | undefined => {
     const issuer = program.find("issuer", text)
@@ -79,14 +83,12 @@ function waysOf(bound: Bound, program: Program): AuthWay[] | undefined {
   return ways.includes(undefined) ? undefined : (ways as AuthWay[])
 }
 
-function stepOf(
-  bound: Bound,
-  api: string,
-  context: StepContext,
-): StepOf<"validate-jwt"> | StepOf<"validate-key"> | undefined {
+function stepOf(bound: Bound, api: string, context: StepContext): Step | undefined {
   const kind = kindOf(bound)
   if (bound.broken || kind === undefined || kind === "none" || kind === "policy") return undefined
   if (kind === "jwt") return lowerToken(bound, context)
+  if (kind === "introspection") return lowerIntrospection(bound, context)
+  if (kind === "basic") return lowerBasic(bound, context)
   const status = statementOf(bound.block, "status")?.args.value<number>("status") ?? defaults.status
   return keyStep(bound, api, status, context.report)
 }

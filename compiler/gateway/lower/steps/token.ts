@@ -37,6 +37,53 @@ export function lowerToken(bound: Bound, context: StepContext): StepOf<"validate
   }
 }
 
+/** `auth introspection NAME { … }`; undefined when something in it is wrong (reported). */
+export function lowerIntrospection(bound: Bound, context: StepContext): StepOf<"introspect"> | undefined {
+  const introspection = bound.args.word("introspection")?.text
+  const { block } = bound
+  const rules = statementsOf(block, "claim").map((each) => lowerClaimRule(each, ["any"], context))
+  const claims = rules.flatMap((rule) => rule ?? [])
+  const from = lowerSource(block, context)
+  const said = lowerSaid(block, context)
+  const audiences = lowerList(statementsOf(block, "audience"), "audience", context)
+  if (introspection === undefined || from === undefined || said === undefined) return undefined
+  if (claims.length < rules.length || audiences === "broken") return undefined
+  return {
+    kind: "introspect",
+    introspection,
+    from,
+    claims,
+    ...(audiences === undefined ? {} : { audiences }),
+    ...said,
+  }
+}
+
+/** `auth basic USERS { … }`; undefined when something in it is wrong (reported). */
+export function lowerBasic(bound: Bound, context: StepContext): StepOf<"basic-auth"> | undefined {
+  const users = bound.args.word("users")?.text
+  const { block } = bound
+  const realmAt = statementOf(block, "realm")?.args
+  const realm = realmAt?.value<string>("realm") ?? users
+  const said = lowerSaid(block, context)
+  if (users === undefined || realm === undefined || said === undefined) return undefined
+  if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(realm)) {
+    const span = realmAt?.get("realm")?.argument.span
+    context.report.add("SP2010", span, "a realm is of ASCII characters without quotes and backslashes", {
+      help: "Write another text.",
+    })
+    return undefined
+  }
+  const { status, message } = said
+  return {
+    kind: "basic-auth",
+    users,
+    realm,
+    status,
+    ...(message === undefined ? {} : { message }),
+    forward: statementOf(block, "forward") !== undefined,
+  }
+}
+
 /** What every check of a token may say besides: statuses, message, variable. */
 function lowerSaid(
   block: BoundBlock | undefined,

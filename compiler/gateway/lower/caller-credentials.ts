@@ -1,0 +1,79 @@
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { statementOf, statementsOf } from "../bind/bound.ts"
+import type { Program } from "../program.ts"
+import { lowerUrl } from "./url.ts"
+import type { Values } from "./values.ts"
+
+const defaultCacheMs = 30_000
+
+/** Introspection endpoints and tables of users that steps use, with the secrets they need; all are checked. */
+export function lowerCallerCredentials(
+  program: Program,
+  values: Values,
+  steps: PlanBody["steps"],
+  report: Report,
+): Pick<PlanBody, "introspections" | "users"> {
+  const used = new Set(
+    Object.values(steps).flatMap((step) =>
+      step.kind === "introspect" ? [step.introspection] : step.kind === "basic-auth" ? [step.users] : [],
+    ),
+  )
+  const introspections = lowerIntrospections(program, values, used, report)
+  const users = lowerUsers(program, values, used, report)
+  values.needIn(introspections)
+  return {
+    ...(Object.keys(introspections).length === 0 ? {} : { introspections }),
+    ...(Object.keys(users).length === 0 ? {} : { users }),
+  }
+}
+
+function lowerIntrospections(
+  program: Program,
+  values: Values,
+  used: ReadonlySet<string>,
+  report: Report,
+): NonNullable<PlanBody["introspections"]> {
+  const found: NonNullable<PlanBody["introspections"]> = {}
+  for (const { name, bound } of program.all("introspection")) {
+    const url = lowerUrl(statementOf(bound.block, "url")?.args.text("url"), values, report)
+    const said = statementOf(bound.block, "client")?.args
+    const at = said?.text("client")
+    const client = at === undefined ? undefined : at.kind === "word" ? at.text : values.loadText(at)
+    const secret = said?.word("secret")?.text
+    if (url === undefined || client === undefined || secret === undefined || !used.has(name)) continue
+    const cacheMs = statementOf(bound.block, "cache")?.args.value<number>("time") ?? defaultCacheMs
+    values.needSecret(secret)
+    found[name] = { url, client, secret, cacheSeconds: cacheMs / 1000 }
+  }
+  return found
+}
+
+function lowerUsers(
+  program: Program,
+  values: Values,
+  used: ReadonlySet<string>,
+  report: Report,
+): NonNullable<PlanBody["users"]> {
+  const found: NonNullable<PlanBody["users"]> = {}
+  for (const { name, bound } of program.all("users")) {
+    const users = new Map<string, string>()
+    for (const { args } of statementsOf(bound.block, "user")) {
+      const [at, secret] = [args.text("user"), args.word("secret")?.text]
+      const user = at === undefined ? undefined : at.kind === "word" ? at.text : values.loadText(at)
+      if (at === undefined || user === undefined || secret === undefined) continue
+      if (typeof user !== "string" || !/^[^:\p{Cc}]{1,256}$/u.test(user))
+        report.add("SP2010", at.span, "this can't be the name of a user (RFC 7617)", {
+          help: "Write constant text of at most 256 characters without a colon.",
+        })
+      else if (users.has(user)) report.add("SP2016", at.span, `the user \`${user}\` is there twice`)
+      else users.set(user, secret)
+    }
+    if (!used.has(name) || users.size === 0) continue
+    for (const secret of users.values()) values.needSecret(secret)
+    found[name] = {
+      users: [...users].sort(([a], [b]) => (a < b ? -1 : 1)).map(([user, secret]) => ({ user, secret })),
+    }
+  }
+  return found
+}

@@ -1,0 +1,121 @@
+import { hash } from "node:crypto"
+import { judgeClaims } from "./judge-claims.ts"
+import { clientAuthorization, type OutgoingRequests } from "./token-client.ts"
+import type { Claims, Verification } from "./verifier.ts"
+
+/** An introspection endpoint of the plan with its texts resolved. */
+export interface IntrospectionSettings {
+  readonly name: string
+  readonly url: string
+  readonly client: string
+  readonly secret: string
+  /** What the endpoint said counts so long at most. */
+  readonly cacheMs: number
+}
+
+const tokenLengthMax = 16 * 1024
+const entriesMax = 10_000
+const timeoutMs = 5_000
+
+interface Known {
+  /** Null: not active. */
+  readonly claims: Claims | null
+  readonly untilMs: number
+}
+
+/** Clocks in milliseconds, replaced in tests. */
+interface Clocks {
+  readonly now: () => number
+  readonly monotonic: () => number
+}
+
+/**
+ * Asks an endpoint about opaque tokens (RFC 7662), once for all who wait for the same. Kept by the digest of the token, so that a heap dump holds none;
+ * `exp` and `nbf` are judged each time. Without an answer nobody gets in: `unavailable`.
+ */
+export class Introspection {
+  readonly #settings: IntrospectionSettings
+  readonly #http: OutgoingRequests
+  readonly #clocks: Clocks
+  readonly #known = new Map<string, Known>()
+  readonly #asking = new Map<string, Promise<Claims | null | undefined>>()
+
+  constructor(
+    settings: IntrospectionSettings,
+    http: OutgoingRequests,
+    clocks: Clocks = { now: Date.now, monotonic: () => performance.now() },
+  ) {
+    this.#settings = settings
+    this.#http = http
+    this.#clocks = clocks
+  }
+
+  /** `audiences` undefined: any. Answers at once for a token it knows. */
+  verify(token: string, audiences: readonly string[] | undefined): Verification | Promise<Verification> {
+    if (token.length > tokenLengthMax || !/^[\x21-\x7e]+$/.test(token))
+      return { kind: "invalid", reason: "the token is malformed", fault: "JwtInvalid" }
+    const key = hash("sha256", token, "base64")
+    const known = this.#known.get(key)
+    if (known !== undefined && this.#clocks.monotonic() < known.untilMs)
+      return this.#judge(known.claims, audiences)
+    this.#known.delete(key)
+    let asking = this.#asking.get(key)
+    if (asking === undefined) {
+      asking = this.#ask(token, key).finally(() => this.#asking.delete(key))
+      this.#asking.set(key, asking)
+    }
+    return asking.then((claims) => this.#judge(claims, audiences))
+  }
+
+  #judge(claims: Claims | null | undefined, audiences: readonly string[] | undefined): Verification {
+    if (claims === undefined) return { kind: "unavailable", retryAfterSeconds: 1 }
+    if (claims === null) return { kind: "invalid", reason: "the token is not active", fault: "TokenExpired" }
+    const rules = {
+      audiences: audiences ?? null,
+      issuers: null,
+      clockSkewSeconds: 0,
+      requireExpiration: false,
+    }
+    return judgeClaims(claims, rules, this.#clocks.now()) ?? { kind: "verified", claims, header: {} }
+  }
+
+  /** Undefined: no answer that tells. */
+  async #ask(token: string, key: string): Promise<Claims | null | undefined> {
+    const { url, client, secret, cacheMs } = this.#settings
+    const form = new URLSearchParams({ token, token_type_hint: "access_token" })
+    const headers = [
+      "accept",
+      "application/json",
+      "content-type",
+      "application/x-www-form-urlencoded",
+      "authorization",
+      clientAuthorization(client, secret),
+    ]
+    let claims: Claims | null | undefined
+    try {
+      const body = Buffer.from(form.toString())
+      claims = claimsOf(await this.#http.send({ url, method: "POST", headers, body, timeoutMs }))
+    } catch {
+      return undefined
+    }
+    if (claims !== undefined && cacheMs > 0) {
+      const [oldest] = this.#known.keys()
+      if (this.#known.size >= entriesMax && oldest !== undefined) this.#known.delete(oldest)
+      this.#known.set(key, { claims, untilMs: this.#clocks.monotonic() + cacheMs })
+    }
+    return claims
+  }
+}
+
+/** RFC 7662 section 2.2: `active` is the one member that must be there. */
+function claimsOf({ status, body }: { status: number; body: Buffer }): Claims | null | undefined {
+  if (status !== 200) return undefined
+  try {
+    const json: unknown = JSON.parse(body.toString("utf8"))
+    if (typeof json !== "object" || json === null || !("active" in json)) return undefined
+    if (json.active === false) return null
+    return json.active === true ? (json as Claims) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,124 @@
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto"
+
+/** A user of the plan: `secret` is the password, or `scrypt:N:r:p:SALT:HASH` with both in base64url. */
+export interface UserEntry {
+  readonly user: string
+  readonly secret: string
+}
+
+interface Hashed {
+  readonly cost: { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
+  readonly salt: Buffer
+  readonly hash: Buffer
+}
+
+/** Memory of one computation; RFC 7914 wants 16 MB for what logs in people. */
+const memoryBytesMax = 64 * 1024 * 1024
+const parallelMax = 16
+/** Computations at a time: they are meant to be slow, and share four threads with everything else that is read or resolved. */
+const runningMax = 2
+const waitingMax = 64
+const verifiedMax = 10_000
+
+/**
+ * Judges users and passwords in constant time, whether there is such a user or not: who is not there costs what the dearest one costs. What was found
+ * right once is known by a keyed digest; what is wrong is computed each time, few at a time.
+ */
+export class UserTable {
+  readonly #plain = new Map<string, Buffer>()
+  readonly #hashed = new Map<string, Hashed>()
+  readonly #dearest: Hashed | undefined
+  readonly #key = randomBytes(32)
+  readonly #verified = new Set<string>()
+  readonly #asking = new Map<string, Promise<boolean>>()
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  /** @throws Error for a hash that cannot be used. */
+  constructor(name: string, entries: readonly UserEntry[]) {
+    for (const { user, secret } of entries) {
+      if (!secret.startsWith("scrypt:")) this.#plain.set(user, this.#digest(secret))
+      else {
+        const hashed = readHash(secret)
+        if (typeof hashed === "string")
+          throw new Error(`users \`${name}\`: the hash of \`${user}\` ${hashed}`)
+        this.#hashed.set(user, hashed)
+      }
+    }
+    const weight = ({ cost }: Hashed) => cost.N * cost.r * cost.p
+    this.#dearest = [...this.#hashed.values()].sort((a, b) => weight(b) - weight(a))[0]
+  }
+
+  /** Whether this is the user's password; `busy`: too many wait. */
+  verify(user: string, password: string): boolean | Promise<boolean | "busy"> {
+    const given = this.#digest(password)
+    const plain = this.#plain.get(user)
+    const right = timingSafeEqual(given, plain ?? this.#key) && plain !== undefined
+    if (right || this.#dearest === undefined) return right
+    const key = this.#digest(`${user.length}:${user}${password}`).toString("base64")
+    if (this.#verified.has(key)) return true
+    let asking = this.#asking.get(key)
+    if (asking === undefined) {
+      if (this.#waiting.length >= waitingMax) return Promise.resolve("busy")
+      asking = this.#compute(user, password, this.#dearest)
+        .then((found) => {
+          if (found) this.#remember(key)
+          return found
+        })
+        .finally(() => this.#asking.delete(key))
+      this.#asking.set(key, asking)
+    }
+    return asking
+  }
+
+  async #compute(user: string, password: string, dearest: Hashed): Promise<boolean> {
+    // Whoever ends hands its place over.
+    if (this.#running >= runningMax) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#running += 1
+    try {
+      const hashed = this.#hashed.get(user)
+      const { cost, salt, hash } = hashed ?? dearest
+      const found = await derive(password, salt, hash.length, cost)
+      return timingSafeEqual(found, hash) && hashed !== undefined
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+
+  #remember(key: string): void {
+    const [oldest] = this.#verified
+    if (this.#verified.size >= verifiedMax && oldest !== undefined) this.#verified.delete(oldest)
+    this.#verified.add(key)
+  }
+
+  #digest(text: string): Buffer {
+    return createHmac("sha256", this.#key).update(text).digest()
+  }
+}
+
+function derive(password: string, salt: Buffer, length: number, cost: Hashed["cost"]): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, length, cost, (error, found) => (error === null ? resolve(found) : reject(error)))
+  })
+}
+
+/** What is wrong with it, or the hash. */
+function readHash(text: string): Hashed | string {
+  const parts = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,3}):([A-Za-z0-9_-]{8,200}):([A-Za-z0-9_-]{22,200})$/.exec(
+    text,
+  )
+  if (parts === null) return "is not of the form `scrypt:N:r:p:SALT:HASH` (base64url)"
+  const [N, r, p] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
+  if (N < 1024 || (N & (N - 1)) !== 0 || r < 1 || p < 1)
+    return "has a cost that cannot be: N is a power of two of 1024 or more, r and p are 1 or more"
+  if (128 * N * r > memoryBytesMax || p > parallelMax)
+    return "costs more than 64 MB of memory, or p is more than 16"
+  const cost = { N, r, p, maxmem: 2 * memoryBytesMax }
+  return {
+    cost,
+    salt: Buffer.from(parts[4] ?? "", "base64url"),
+    hash: Buffer.from(parts[5] ?? "", "base64url"),
+  }
+}
