@@ -2,6 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { accessRules } from "./access-rules.ts"
+import { answerRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
 import { contentRules } from "./content-rules.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -32,6 +33,7 @@ export function compareSteps(
 const rulesOf = {
   ...accessRules,
   ...contentRules,
+  ...answerRules,
   ...validationRules,
   forward: {
     backend: (before: string | null, after: string | null) =>

@@ -1,0 +1,143 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { countWordsOf } from "./access-words.ts"
+import { contentAdded } from "./content-effects.ts"
+import { breaking, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { callersDecide } from "./text-findings.ts"
+
+type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
+type Action = StepOf<"validate-status">["unspecified"]
+
+const strength: Readonly<Record<Action, number>> = { ignore: 0, detect: 1, prevent: 2 }
+
+/** What it means that faults of answers are taken more, or less, seriously. */
+function judged(before: Action, after: Action, what: string): Finding[] {
+  if (before === after) return []
+  if (before === "prevent")
+    return [opens(`answers with ${what} are ${after === "detect" ? "only noted" : "let through"}`)]
+  if (after === "prevent") return [breaking(`answers with ${what} become 502`)]
+  const less = strength[after] < strength[before]
+  return [neutral(`answers with ${what} are ${less ? "not noted any more" : "noted"}`)]
+}
+
+const otherVariable = (): Finding => neutral("what is found goes to another variable")
+
+const statusRules: FieldRules<Fields<"validate-status">> = {
+  codes: (before, after, items) => {
+    const actionOf = (codes: typeof before, others: Action, code: string): Action =>
+      (codes.find((each) => each.code === code) ?? codes.find((each) => each.code === `${code[0]}xx`))
+        ?.action ?? others
+    const codes = [...new Set([...before, ...after].map(({ code }) => code))]
+    const found = codes.flatMap((code) =>
+      judged(
+        actionOf(before, items.before.unspecified, code),
+        actionOf(after, items.after.unspecified, code),
+        `status ${code}`,
+      ),
+    )
+    return found.length > 0 ? found : neutral("the same statuses are judged by other words")
+  },
+  unspecified: (before, after) => judged(before, after, "other statuses"),
+  errors: otherVariable,
+}
+
+const headersRules: FieldRules<Fields<"validate-headers">> = {
+  headers: (before, after, items) => {
+    const wanted = (headers: typeof before, name: string): Action =>
+      headers.find((each) => each.name === name && each.required)?.action ?? "ignore"
+    const known = (headers: typeof before, others: Action, name: string): Action =>
+      headers.some((each) => each.name === name) ? "ignore" : others
+    const names = [...new Set([...before, ...after].map(({ name }) => name))]
+    const found = names.flatMap((name) => [
+      ...judged(wanted(before, name), wanted(after, name), `no \`${name}\``),
+      ...judged(
+        known(before, items.before.unspecified, name),
+        known(after, items.after.unspecified, name),
+        `\`${name}\``,
+      ),
+    ])
+    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+  },
+  unspecified: (before, after) => judged(before, after, "other headers"),
+  errors: otherVariable,
+}
+
+const lookupRules: FieldRules<Fields<"cache-lookup">> = {
+  varyHeaders: (before, after) => differing(before, after, "the header"),
+  varyQuery: (before, after) =>
+    after === null
+      ? neutral("answers differ by the whole query")
+      : before === null
+        ? opens(
+            after.length === 0
+              ? "requests with other queries get the same answer"
+              : `requests that differ in other query parameters than ${shown(after)} get the same answer`,
+          )
+        : differing(before, after, "the query parameter"),
+  key: (_, after) =>
+    after === undefined
+      ? opens("requests for which the text differs get the same answer")
+      : opens("another text tells which requests get the same answer"),
+  authorized: (_, after) =>
+    after
+      ? opens("an answer to one caller with a token may be given to another")
+      : neutral("answers to requests with a token are not kept any more"),
+  downstream: (_, after) => neutral(`callers are told \`${after}\` of the cache`),
+  mustRevalidate: () => neutral("callers are told something else of the cache"),
+  coalesce: () => neutral("requests wait for each other's answer, or not any more"),
+}
+
+function differing(before: readonly string[], after: readonly string[], what: string): Finding[] {
+  const gone = before.filter((name) => !after.includes(name))
+  const come = after.filter((name) => !before.includes(name))
+  return [
+    ...(gone.length > 0 ? [opens(`requests that differ in ${what} ${shown(gone)} get the same answer`)] : []),
+    ...(come.length > 0 ? [neutral(`answers differ by ${what} ${shown(come)}`)] : []),
+  ]
+}
+
+function shown(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ")
+}
+
+/** What a difference in a field means, for steps that judge and keep answers, and those that tell. */
+export const answerRules = {
+  "validate-status": statusRules,
+  "validate-headers": headersRules,
+  "cache-lookup": lookupRules,
+  "cache-store": {
+    seconds: (before, after) =>
+      neutral(`answers are kept for ${countWordsOf(after)}s, not ${countWordsOf(before)}s`),
+    storeIf: () => neutral("other answers are kept"),
+  } satisfies FieldRules<Fields<"cache-store">>,
+  "cache-set": {
+    key: () => neutral("a value is kept under another key"),
+    value: () => neutral("another value is kept in the cache"),
+    seconds: (before, after) =>
+      neutral(`a value is kept for ${countWordsOf(after)}s, not ${countWordsOf(before)}s`),
+  } satisfies FieldRules<Fields<"cache-set">>,
+  "set-backend": {
+    target: (_, __, { after }) => contentAdded["set-backend"]({ kind: "set-backend", ...after }),
+  } satisfies FieldRules<Fields<"set-backend">>,
+  trace: {
+    source: () => neutral("another line is written to the log"),
+    severity: (_, after) => neutral(`the line is of severity \`${after}\``),
+    message: () => neutral("another line is written to the log"),
+    metadata: () => neutral("another line is written to the log"),
+  } satisfies FieldRules<Fields<"trace">>,
+  metric: {
+    name: (_, after) => neutral(`it is counted as \`${after}\``),
+    value: () => neutral("another amount is counted"),
+    labels: () => neutral("it is counted by other labels"),
+  } satisfies FieldRules<Fields<"metric">>,
+  "set-method": {
+    method: (before, after) => [
+      neutral("the backend is asked with another method"),
+      ...callersDecide(before, after),
+    ],
+  } satisfies FieldRules<Fields<"set-method">>,
+  "set-status": {
+    status: (before, after) =>
+      breaking(`callers are answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
+    reason: () => neutral("callers get another reason phrase"),
+  } satisfies FieldRules<Fields<"set-status">>,
+}
