@@ -71,3 +71,14 @@ export function withRun(
     host = hostBefore
   }
 }
+
+/** Runs what charges steps where no program runs, with a budget of its own. */
+export function budgeted<T>(run: () => T): T {
+  const stepsBefore = stepsLeft
+  stepsLeft = stepsMax
+  try {
+    return run()
+  } finally {
+    stepsLeft = stepsBefore
+  }
+}

@@ -1,3 +1,4 @@
+import { type KeptValue, keep, restore } from "../csharp/kept-value.ts"
 import { toJson } from "../expression/compile.ts"
 import type { StoredResponse } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
@@ -48,17 +49,19 @@ function taken(this: unknown, _: string, value: unknown): unknown {
   if (typeof value === "bigint") return { [`${tag}int`]: value.toString() }
   if (value instanceof Uint8Array) return { [`${tag}bytes`]: Buffer.from(value).toString("base64") }
   if (value instanceof Map) return { [`${tag}map`]: [...value] }
-  if (typeof value === "object" && value !== null && !isPlain(value)) return toJson(value)
-  return value
+  if (typeof value !== "object" || value === null || isPlain(value)) return value
+  const kept = keep(value)
+  return kept === undefined ? toJson(value) : { [`${tag}kept`]: kept }
 }
 
 function given(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value
   const tagged = value as Record<string, unknown>
-  const { [`${tag}int`]: int, [`${tag}bytes`]: bytes, [`${tag}map`]: map } = tagged
+  const { [`${tag}int`]: int, [`${tag}bytes`]: bytes, [`${tag}map`]: map, [`${tag}kept`]: kept } = tagged
   if (typeof int === "string") return BigInt(int)
   if (typeof bytes === "string") return Buffer.from(bytes, "base64")
   if (Array.isArray(map)) return new Map(map as [unknown, unknown][])
+  if (kept !== undefined) return restore(kept as KeptValue)
   return value
 }
 

@@ -17,7 +17,7 @@ import type {
 } from "../csharp/ports.ts"
 import { api, deployment, failure, operation, product, serviceUrl, subscription } from "./csharp-place.ts"
 import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
-import type { HeaderList } from "./header-list.ts"
+import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 
 /** What a program sees that is no part of the exchange. */
@@ -67,8 +67,9 @@ class ExchangeContext implements PolicyContext {
     return new ExchangeRequest(this.#exchange)
   }
   get response(): PolicyResponse | undefined {
-    const { response } = this.#exchange
-    return response === undefined ? undefined : new Answer(response)
+    const { response, section } = this.#exchange
+    if (response !== undefined) return new Answer(response)
+    return section === "backend" ? unanswered : undefined
   }
   get error(): PolicyError | undefined {
     return failure(this.#exchange)
@@ -227,8 +228,12 @@ class Parameters implements PolicyTexts {
   get(name: string): string | undefined {
     if (Object.hasOwn(this.#values, name)) return this.#values[name]
     const folded = name.toUpperCase()
-    for (const known of Object.keys(this.#values))
-      if (known.toUpperCase() === folded) return this.#values[known]
+    // A path in gateway.conf has no `-` in its names: what a document calls `blob-name` is `{blob_name}` there.
+    const plain = folded.replaceAll(/[^A-Z0-9_]/g, "_")
+    for (const known of Object.keys(this.#values)) {
+      const name = known.toUpperCase()
+      if (name === folded || name === plain) return this.#values[known]
+    }
     return undefined
   }
   entries(): Iterable<readonly [string, string]> {
@@ -260,6 +265,14 @@ class Answer implements PolicyResponse {
   get body(): PolicyBody {
     return body(this.#pending.body)
   }
+}
+
+/** What `backend` sees before the first answer: documents ask a `retry` what the last one was, before there is any. */
+const unanswered: PolicyResponse = {
+  status: 200,
+  reason: "OK",
+  headers: new Headers(new HeaderList([])),
+  body: { present: false, content: () => Buffer.alloc(0) },
 }
 
 /** A response of a request a policy sent, as variables hold it. */

@@ -101,7 +101,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/csharp",
-    doors: ["compile", "library", "numbers", "pattern", "ports", "table", "type", "values"],
+    doors: ["compile", "kept-value", "library", "numbers", "pattern", "ports", "table", "type", "values"],
     may: ["runtime/plan"],
     packages: ["re2js", "@rgrove/parse-xml"],
     builtins: ["node:crypto", "node:net"],
