@@ -8,7 +8,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
-import { asksForCaller, type Place, providers } from "./place.ts"
+import { asksForCaller, brings, type Place, providers } from "./place.ts"
 import type { Values } from "./values.ts"
 
 /** An expression in the source: `${…}` or `(…)`. */
@@ -83,8 +83,7 @@ export class Expressions {
     if (place.asked || place.auth.ways.length < 2 || asksForCaller(node.source)) return
     for (const { path, start, end } of references) {
       const [name = ""] = path
-      const lacking =
-        Object.hasOwn(providers, name) && place.auth.ways.find((way) => way.kind !== providers[name])
+      const lacking = Object.hasOwn(providers, name) && place.auth.ways.find((way) => !brings(way, name))
       if (!lacking) continue
       const { file, start: from } = node.span
       this.#report.add(

@@ -96,6 +96,11 @@ export const providers: Readonly<Record<string, AuthWay["kind"]>> = {
   product: "subscription",
 }
 
+/** Whether who comes in this way has the variable. A policy document may bring any: what it did not check has no value. */
+export function brings({ kind }: AuthWay, variable: string): boolean {
+  return kind === "policy" ? Object.hasOwn(providers, variable) : providers[variable] === kind
+}
+
 /** The place inside of a condition: what may be missing is not a mistake there when the condition asked for it. */
 export function placeBehind(condition: string, place: Place): Place {
   return place.asked || !asksForCaller(condition) ? place : { ...place, asked: true, key: `${place.key}?` }
@@ -118,7 +123,7 @@ function contextOf(
     section,
     pathParameters,
     claims: open ? "any" : claimsOf(ways),
-    subscription: open || ways.some((way) => way.kind === "subscription"),
+    subscription: open || ways.some(({ kind }) => kind === "subscription" || kind === "policy"),
     values,
   }
 }
@@ -127,6 +132,8 @@ function contextOf(
 function claimsOf(ways: readonly AuthWay[]): Claims | undefined {
   let known: Record<string, CelType> | undefined
   for (const { kind, claims } of ways) {
+    // What a policy document checks is its own business: a claim that is not there has no value when it is asked for.
+    if (kind === "policy") return "any"
     if (kind !== "jwt") continue
     if (claims === undefined || claims === "any") return "any"
     known ??= {}

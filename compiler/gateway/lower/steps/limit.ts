@@ -3,7 +3,7 @@ import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
 import type { TextPart } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import type { AuthWay, Place } from "../place.ts"
+import { type AuthWay, brings, type Place } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import { checkClaim } from "./claims.ts"
 
@@ -123,7 +123,7 @@ function nameOf(key: LimitKey): string {
 /** Whether a caller who came in this way has the key. */
 function provides(way: AuthWay, key: LimitKey): boolean {
   if (key.by === "ip" || key.by === "text") return true
-  return key.by === "subscription" ? way.kind === "subscription" : way.kind === "jwt"
+  return brings(way, key.by === "subscription" ? "subscription" : "jwt")
 }
 
 /** A text as it names a counter. */

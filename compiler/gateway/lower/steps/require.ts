@@ -5,7 +5,7 @@ import type { Span } from "../../../core/source.ts"
 import type { Text, Word } from "../../ast.ts"
 import { type Bound, type BoundBlock, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import { type AuthWay, providers } from "../place.ts"
+import { type AuthWay, brings, providers } from "../place.ts"
 import { idsOf, type Lowered, type StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
 
@@ -159,7 +159,7 @@ function checkCertain(argument: Text | Word, context: StepContext): void {
   for (const part of argument.parts) {
     if (part.kind !== "cel" || program.find("value", part.source.trim()) !== undefined) continue
     const variables = expressions.variables(part, place)
-    const lacking = place.auth.ways.find((way) => !variables.some((name) => providers[name] === way.kind))
+    const lacking = place.auth.ways.find((way) => !variables.some((name) => brings(way, name)))
     if (lacking === undefined) {
       checkPromised(part, context)
       continue
