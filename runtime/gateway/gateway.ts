@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import type { Cache } from "../cache/cache.ts"
+import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
@@ -76,6 +76,8 @@ export interface GatewayState {
   readonly issuers: Readonly<
     Record<string, { readonly ready: boolean; readonly lastError: string | undefined }>
   >
+  /** What outlives exchanges: answers and values that are kept, since the process began. */
+  readonly cache: CacheStats
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
 }
@@ -190,6 +192,7 @@ class RunningGateway implements Gateway {
       running: [...this.#generations].reduce((sum, { generation }) => sum + generation.running, 0),
       tunnels: this.#context.tunnels.size,
       generations: this.#generations.size,
+      cache: this.#shared.cache.stats(),
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(
         [...(this.#current?.resources.backends ?? [])].map(([name, { value }]) => [name, value.states()]),

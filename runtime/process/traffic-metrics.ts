@@ -8,6 +8,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   metrics.gauge("sallyport_tunnels_open", "WebSockets that are open.", [], () => [
     [[], gateway.state().tunnels],
   ])
+  addCacheMetrics(metrics, () => gateway.state().cache)
   const targets = () =>
     Object.entries(gateway.state().backends).flatMap(([name, all]) =>
       all.map((target) => ({ labels: [name, target.origin], target })),
@@ -21,6 +22,27 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   )
   metrics.gauge("sallyport_target_breaker", "0: closed or none, 1: half open, 2: open.", labels, () =>
     targets().map(({ labels: values, target }) => [values, breakerNumbers[target.breaker]] as const),
+  )
+}
+
+function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["state"]>["cache"]): void {
+  metrics.gauge("sallyport_cache_entries", "Answers and values that are kept.", [], () => [
+    [[], stats().entries],
+  ])
+  metrics.gauge("sallyport_cache_bytes", "Room that what is kept takes.", [], () => [[[], stats().bytes]])
+  metrics.gauge(
+    "sallyport_cache_events",
+    "Since the process began: what was found, was missed, was kept, and left for want of room.",
+    ["event"],
+    () => {
+      const { hits, misses, stores, evictions } = stats()
+      return [
+        [["hit"], hits],
+        [["miss"], misses],
+        [["store"], stores],
+        [["eviction"], evictions],
+      ]
+    },
   )
 }
 

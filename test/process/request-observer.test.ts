@@ -21,6 +21,8 @@ test("the access log names who answered and where it stands; metrics count it by
           inbound: [
             { kind: "check-header", name: "x-pass", values: [], ignoreCase: false, status: 403 },
             { kind: "trace", source: "s", severity: "information", message: "seen", metadata: [] },
+            { kind: "cache-get", key: "k", variable: "v", default: "none" },
+            { kind: "cache-set", key: "k", value: "1", seconds: 60 },
             { kind: "metric", name: "orders", value: 2, labels: [{ name: "who", value: "ann" }] },
           ],
         },
@@ -50,6 +52,9 @@ test("the access log names who answered and where it stands; metrics count it by
   expect(page).toContain(`sallyport_target_up{backend="b",target="${upstream.url}"} 1`)
   expect(page).toContain(`sallyport_target_breaker{backend="b",target="${upstream.url}"} 0`)
   expect(page).toContain("sallyport_tunnels_open 0")
+  expect(page).toContain("sallyport_cache_entries 1")
+  expect(page).toContain('sallyport_cache_events{event="miss"} 1')
+  expect(page).toContain('sallyport_cache_events{event="store"} 1')
   await running.close()
   await upstream.close()
 })
