@@ -273,7 +273,19 @@ function coalesce(left: Typed, right: Typed, place: Sides): Typed {
   )
 }
 
+/** The least int and long are written as minus a number that does not fit (C# 7, 7.4.5.3). */
+function leastNumber(op: string, on: Expression): Typed | undefined {
+  if (op !== "-" || on.kind !== "literal") return undefined
+  if (on.type === "uint" && on.value === 2 ** 31)
+    return { node: { k: "const", type: "int", value: -(2 ** 31) }, type: types.int, constant: -(2 ** 31) }
+  if (on.type === "ulong" && on.value === String(2n ** 63n))
+    return typed({ k: "const", type: "long", value: String(-(2n ** 63n)) }, named("long"))
+  return undefined
+}
+
 export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): Typed {
+  const least = leastNumber(op, on)
+  if (least !== undefined) return least
   const value = scope.rules.expression(on, scope)
   if (op === "!")
     return typed(
@@ -290,9 +302,9 @@ export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): T
           : "int"
     if (typeof value.constant === "number" && op === "-" && kept === "int")
       return {
-        node: { k: "const", type: "int", value: -value.constant },
+        node: { k: "const", type: "int", value: 0 - value.constant },
         type: types.int,
-        constant: -value.constant,
+        constant: 0 - value.constant,
       }
     const type = value.type.name === "?" ? generic("?", named(kept)) : named(kept)
     return typed({ k: "unary", op, type: printType(type), on: demandNumber(value, type) }, type)
