@@ -189,7 +189,7 @@ export class RouteLowering {
         "request",
       ),
       ...documents.inbound,
-      ...this.#section(items, "inbound", place),
+      ...this.#section(items, "inbound", this.#places.behind(place, declaredBy(authSteps))),
     ]
   }
 

@@ -43,7 +43,10 @@ export function authOf(statements: readonly Bound[], program: Program, report: R
 export function lowerAuth(statements: readonly Bound[], api: string, context: StepContext): Lowered[] {
   const ways = statements.flatMap((each) => {
     const step = stepOf(each, api, context)
-    return step === undefined ? [] : [context.steps.add(step, headSpan(each.statement))]
+    if (step === undefined) return []
+    const lowered = context.steps.add(step, headSpan(each.statement))
+    const output = "output" in step ? step.output : undefined
+    return [output === undefined ? lowered : { ...lowered, declares: { [output]: "dyn" as const } }]
   })
   const [first] = ways
   if (first === undefined || ways.length === 1) return ways
