@@ -10,16 +10,7 @@ const connectMs = 5_000
 const connectionsMax = 64
 /** Agents with a client certificate of their own that are kept. */
 const agentsMax = 50
-/** Fields that belong to the place a request was for: another origin does not get them (Fetch standard, HTTP-redirect fetch). */
-const ofTheOrigin: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization", "host"])
-const ofTheBody: ReadonlySet<string> = new Set([
-  "content-type",
-  "content-encoding",
-  "content-language",
-  "content-length",
-])
-
-/** Sends requests of our own by undici: connections are kept, certificates verified, responses bounded, redirects followed only where asked. */
+/** Sends requests of our own by undici: connections are kept, certificates verified, responses bounded. Redirects are answers like others: where a request goes is for the configuration to say. */
 export class UndiciOutgoing implements OutgoingHttp {
   readonly #agent = newAgent(undefined)
   readonly #withCertificate = new Map<string, Agent>()
@@ -34,7 +25,10 @@ export class UndiciOutgoing implements OutgoingHttp {
     asked.signal?.addEventListener("abort", give)
     if (asked.signal?.aborted === true) give()
     try {
-      return await this.#follow(asked, ending.signal)
+      return await stored(
+        await this.#once(asked, ending.signal),
+        asked.responseBytesMax ?? responseBytesDefault,
+      )
     } catch (error) {
       throw outgoingError(error, ending.signal)
     } finally {
@@ -49,21 +43,7 @@ export class UndiciOutgoing implements OutgoingHttp {
     await Promise.all(agents.map((agent) => agent.destroy().catch(() => undefined)))
   }
 
-  async #follow(asked: OutgoingRequest, signal: AbortSignal): Promise<StoredResponse> {
-    let current: OutgoingRequest = asked
-    for (let left = asked.redirectsMax ?? 0; ; left -= 1) {
-      const { url, answer } = await this.#once(current, signal)
-      const next = left > 0 ? redirected(current, url, answer) : undefined
-      if (next === undefined) return stored(answer, asked.responseBytesMax ?? responseBytesDefault)
-      await answer.body.dump()
-      current = next
-    }
-  }
-
-  async #once(
-    asked: OutgoingRequest,
-    signal: AbortSignal,
-  ): Promise<{ url: URL; answer: Dispatcher.ResponseData }> {
+  #once(asked: OutgoingRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const url = checkedUrl(asked.url)
     const headers: string[] = []
     for (let at = 0; at < asked.headers.length; at += 2) {
@@ -71,7 +51,7 @@ export class UndiciOutgoing implements OutgoingHttp {
       if (name !== "content-length" && name !== "transfer-encoding")
         headers.push(name, asked.headers[at + 1] as string)
     }
-    const answer = await request(url, {
+    return request(url, {
       method: asked.method as Dispatcher.HttpMethod,
       headers,
       body: asked.body ?? null,
@@ -80,7 +60,6 @@ export class UndiciOutgoing implements OutgoingHttp {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    return { url, answer }
   }
 
   #agentFor(certificate: OutgoingRequest["certificate"]): Agent {
@@ -119,36 +98,6 @@ function checkedUrl(text: string): URL {
     throw new OutgoingError("invalid", "its URL holds credentials")
   url.hash = ""
   return url
-}
-
-/** The request a redirection asks for (RFC 9110 §15.4); undefined where the answer is none. */
-function redirected(
-  asked: OutgoingRequest,
-  from: URL,
-  { statusCode, headers }: Dispatcher.ResponseData,
-): OutgoingRequest | undefined {
-  const { location } = headers
-  if (![301, 302, 303, 307, 308].includes(statusCode) || typeof location !== "string") return undefined
-  if (!URL.canParse(location, from.href)) return undefined
-  const to = new URL(location, from)
-  // A safe connection is not left for an open one.
-  if (from.protocol === "https:" && to.protocol === "http:") return undefined
-  const asGet =
-    (statusCode === 303 && asked.method !== "HEAD") || (statusCode < 303 && asked.method === "POST")
-  const kept: string[] = []
-  for (let at = 0; at < asked.headers.length; at += 2) {
-    const name = asked.headers[at] as string
-    if (to.origin !== from.origin && ofTheOrigin.has(name)) continue
-    if (asGet && ofTheBody.has(name)) continue
-    kept.push(name, asked.headers[at + 1] as string)
-  }
-  return {
-    ...asked,
-    url: to.href,
-    method: asGet ? "GET" : asked.method,
-    headers: kept,
-    body: asGet ? undefined : asked.body,
-  }
 }
 
 async function stored(

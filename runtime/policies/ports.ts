@@ -6,10 +6,8 @@ export interface OutgoingRequest {
   readonly method: string
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
-  /** For all of it, redirects included, in milliseconds. */
+  /** For all of it, in milliseconds. */
   readonly timeoutMs: number
-  /** Follows 301, 302, 303, 307 and 308, at most so many. */
-  readonly redirectsMax?: number
   /** Largest response; default 10 MB. */
   readonly responseBytesMax?: number
   /** PEM of the certificate we show, and of its key. */
