@@ -11,7 +11,7 @@ const guards: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "in
 /** A way through steps that no guard stands in: its turns, e.g. `when` at a place, whose condition does not hold. */
 export interface WayAround {
   readonly turns: readonly string[]
-  /** What it leads to: the step that sends the request, or answers it from the cache. */
+  /** What it leads to: the step that sends the request, or answers it from the cache or with what a request of the document's own brought. */
   readonly end: Used
 }
 
@@ -58,7 +58,13 @@ class Search {
     const step = this.#stepOf(used.id)
     const inside = (name: string): readonly Used[] => used.inside[name] ?? []
     const kind = step?.kind ?? ""
-    if (kind === "respond" || guards.has(kind) || isSecretCheck(step)) return undefined
+    if (kind === "respond") {
+      // The document's own words are for everybody; another's response is not.
+      if (step !== undefined && "from" in step && step.from !== undefined)
+        this.#found ??= { turns: way, end: used }
+      return undefined
+    }
+    if ((guards.has(kind) && !readsOwnToken(step)) || isSecretCheck(step)) return undefined
     if (kind === "any-of") {
       const open = inside("steps").find((each) => this.#walk([each], way) !== undefined)
       return open === undefined ? undefined : way
@@ -87,6 +93,14 @@ class Search {
     if (all) return ways.includes(undefined) ? undefined : way
     return ways.find((each) => each !== undefined)
   }
+}
+
+/** A token that is the same for every caller says nothing about any. */
+function readsOwnToken(step: SeenStep | undefined): boolean {
+  if (step === undefined || !("from" in step)) return false
+  const { from } = step
+  if (typeof from !== "object" || from === null || !("text" in from)) return false
+  return !JSON.stringify(from.text).includes('"expression":')
 }
 
 /** A header that must be a secret of gateway.conf. */

@@ -79,10 +79,17 @@ export class Policies {
   }
 
   /** `auth policy`: reports a way to the backend that passes no guard. What was wrong before may be the guard. */
-  prove(route: { key: string; span: Span }, auth: Auth, steps: readonly Lowered[]): void {
+  prove(
+    route: { key: string; span: Span },
+    auth: Auth,
+    steps: readonly Lowered[],
+    onError: readonly Lowered[],
+  ): void {
     const { report } = this.#surroundings
     if (!authenticates(auth) || report.errors > this.#unproven) return
-    const way = wayAround(steps, (id) => this.#steps.get(id))
+    const stepOf = (id: string) => this.#steps.get(id)
+    // Whoever is refused gets to `on-error`.
+    const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf)
     if (way === undefined) return
     this.#unproven += 1
     const turns = way.turns.length === 0 ? "always" : `when ${way.turns.join(", ")}`

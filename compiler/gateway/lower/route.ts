@@ -124,7 +124,7 @@ export class RouteLowering {
       ),
     ]
     checkSize([steps, backend, outbound, onError], source, this.#shared.report)
-    this.#policies.prove(source, auth, [...steps, ...backend])
+    this.#policies.prove(source, auth, [...steps, ...backend], onError)
     const sections = { inbound: steps, backend, outbound, onError }
     const route = planRoute(source, chain, sections, this.#timeoutMs)
     return {
