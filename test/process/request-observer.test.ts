@@ -21,6 +21,10 @@ test("the access log names who answered and where it stands; metrics count it by
           inbound: [
             { kind: "check-header", name: "x-pass", values: [], ignoreCase: false, status: 403 },
             { kind: "trace", source: "s", severity: "information", message: "seen", metadata: [] },
+            {
+              ...{ kind: "send-request", mode: "new", url: upstream.url, headers: [], media: null },
+              ...{ timeoutSeconds: 5, variable: "asked", ignoreError: false, wait: true },
+            },
             { kind: "cache-get", key: "k", variable: "v", default: "none" },
             { kind: "cache-set", key: "k", value: "1", seconds: 60 },
             { kind: "metric", name: "orders", value: 2, labels: [{ name: "who", value: "ann" }] },
@@ -46,7 +50,7 @@ test("the access log names who answered and where it stands; metrics count it by
   expect(lines.find(({ source }) => source === "s")).toMatchObject({ msg: "seen", level: "info" })
   const page = metrics.render()
   expect(page).toMatch(/^sallyport_step_answers_total\{api="\w+",step="check-header"\} 1$/m)
-  expect(page).toMatch(/^sallyport_step_wait_seconds_count\{step="forward"\} 1$/m)
+  expect(page).toMatch(/^sallyport_step_wait_seconds_count\{step="send-request"\} 1$/m)
   expect(page).not.toContain('sallyport_step_wait_seconds_count{step="check-header"}')
   expect(page).toContain('author_orders_total{who="ann"} 2')
   expect(page).toContain(`sallyport_target_up{backend="b",target="${upstream.url}"} 1`)
