@@ -151,8 +151,9 @@ function describedTrials(routes: PlanBody["routes"], gateway: string, header: st
   return trials
 }
 
-function keyTrials({ products }: PlanBody): Trial[] {
-  if (products["partner"] === undefined) return []
+function keyTrials({ products, routes }: PlanBody): Trial[] {
+  const { apis = [] } = products["partner"] ?? {}
+  if (!Object.values(routes).some(({ api }) => apis.includes(api))) return []
   return [
     {
       text: "a subscription for somebody: two keys, shown this once",
