@@ -9,12 +9,12 @@ import { LiveResponse } from "../../runtime/gateway/live-response.ts"
 import { HeaderList } from "../../runtime/policies/header-list.ts"
 import type { Provision } from "../../runtime/policies/policy.ts"
 import { compileValue } from "../../runtime/policies/value.ts"
+import { compare, must } from "./side-by-side.ts"
 
 // The same value by an expression of a policy document (C#) and by one of gateway.conf (CEL), over an exchange of the gateway, round by round in turn:
 // the first expression of a request, and one more of a request.
 
-const rounds = 9
-const roundMs = 100
+const measuring = { roundMs: 100, warmUps: 2, unit: "× CEL", least: 0.7 }
 
 const pairs: readonly [name: string, csharp: string, cel: string, value: unknown][] = [
   [
@@ -120,48 +120,6 @@ function compiled(csharp: string, cel: string) {
   }
 }
 
-/** Thousands of calls in a CPU second. */
-function rateOf(work: () => unknown): number {
-  const cpu = process.cpuUsage()
-  const end = performance.now() + roundMs
-  let done = 0
-  while (performance.now() < end) {
-    for (let turn = 0; turn < 64; turn++) work()
-    done += 64
-  }
-  const { user, system } = process.cpuUsage(cpu)
-  return (done / (user + system)) * 1000
-}
-
-function compare(what: string, csharp: () => unknown, cel: () => unknown): void {
-  const rates: number[] = []
-  const ratios: number[] = []
-  for (let round = -2; round < rounds; round++) {
-    const rate = rateOf(csharp)
-    const ratio = rate / rateOf(cel)
-    // The first rounds warm up.
-    if (round < 0) continue
-    rates.push(rate)
-    ratios.push(ratio)
-  }
-  for (const list of [rates, ratios]) list.sort((a, b) => a - b)
-  const median = ratios[rounds >> 1] ?? 0
-  const show = (ratio: number) => ratio.toFixed(2)
-  const line = {
-    what: `${what} (${Math.round(rates[rounds >> 1] ?? 0)} k/CPU-s)`,
-    value: Number(show(median)),
-    unit: "× CEL",
-    spread: `${show(ratios[0] ?? 0)}–${show(ratios[rounds - 1] ?? 0)}`,
-    bar: "≥ 0.7",
-    ok: median >= 0.7,
-  }
-  console.log(JSON.stringify(line))
-}
-
-function must(value: unknown, wanted: unknown, what: string): void {
-  if (value !== wanted) throw new Error(`${what} gives ${String(value)}`)
-}
-
 const all = pairs.map(([name, csharp, cel, value]) => ({
   name,
   csharp,
@@ -183,10 +141,12 @@ for (const { name, csharp, cel, value, ours, theirs } of all) {
     `C#: ${name}, one more of a request`,
     () => must(ours(warm), value, csharp),
     () => must(theirs(warm), value, cel),
+    measuring,
   )
   compare(
     `C#: ${name}, the first of a request`,
     () => must(ours(exchange()), value, csharp),
     () => must(theirs(exchange()), value, cel),
+    measuring,
   )
 }

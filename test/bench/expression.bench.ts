@@ -3,11 +3,11 @@ import { checkExpression } from "../../runtime/expression/check.ts"
 import { compileExpression } from "../../runtime/expression/compile.ts"
 import { compileCondition } from "../../runtime/expression/condition.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
+import { compare, must } from "./side-by-side.ts"
 
 // Expressions checked and evaluated, in one run with the fastest library of the language for JavaScript, round by round in turn.
 
-const rounds = 9
-const roundMs = 120
+const measuring = { roundMs: 120, warmUps: 1, unit: "× cel-js", least: 1 }
 
 const variables = {
   i: "int",
@@ -44,54 +44,12 @@ for (const [name, type] of Object.entries(variables)) {
   theirs.registerVariable(name, name === "t" ? "google.protobuf.Timestamp" : type)
 }
 
-/** Thousands of calls in a CPU second. */
-function rateOf(work: () => unknown): number {
-  const cpu = process.cpuUsage()
-  const end = performance.now() + roundMs
-  let done = 0
-  while (performance.now() < end) {
-    for (let turn = 0; turn < 64; turn++) work()
-    done += 64
-  }
-  const { user, system } = process.cpuUsage(cpu)
-  return (done / (user + system)) * 1000
-}
-
-/** Measures both in turn, so that a busy machine hits both, and prints how many times faster ours is. */
-function compare(what: string, our: () => unknown, their: () => unknown): void {
-  const rates: number[] = []
-  const ratios: number[] = []
-  for (let round = 0; round <= rounds; round++) {
-    const rate = rateOf(our)
-    const ratio = rate / rateOf(their)
-    // The first round warms up.
-    if (round === 0) continue
-    rates.push(rate)
-    ratios.push(ratio)
-  }
-  for (const list of [rates, ratios]) list.sort((a, b) => a - b)
-  const median = ratios[rounds >> 1] ?? 0
-  const show = (ratio: number) => ratio.toFixed(2)
-  const line = {
-    what: `${what} (${Math.round(rates[rounds >> 1] ?? 0)} k/CPU-s)`,
-    value: Number(show(median)),
-    unit: "× cel-js",
-    spread: `${show(ratios[0] ?? 0)}–${show(ratios[rounds - 1] ?? 0)}`,
-    bar: "≥ 1",
-    ok: median >= 1,
-  }
-  console.log(JSON.stringify(line))
-}
-
-function must(value: unknown, wanted: unknown, what: string): void {
-  if (value !== wanted) throw new Error(`${what} gives ${String(value)}`)
-}
-
 for (const [name, source] of expressions) {
   compare(
     `check ${name}`,
     () => must(checkExpression(source, ours).ok, true, source),
     () => must(theirs.parse(source).check().valid, true, source),
+    measuring,
   )
 }
 
@@ -102,6 +60,7 @@ for (const [name, source] of expressions) {
     `evaluate ${name}`,
     () => must(our(bindings), true, source),
     () => must(their(bindings), true, source),
+    measuring,
   )
 }
 
@@ -139,5 +98,6 @@ for (const [name, parameters, expression, request, converted] of conditions) {
     `evaluate ${name}`,
     () => must(made.condition.evaluate({ request: request as Record<string, unknown> }), true, expression),
     () => must(their(converted as Record<string, unknown>), true, expression),
+    measuring,
   )
 }
