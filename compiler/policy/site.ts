@@ -1,9 +1,10 @@
+import type { Step } from "../../runtime/plan/steps.ts"
+import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { PolicyDocument } from "./ast.ts"
 import type { SourceText } from "./source-text.ts"
-import type { Authentication, DocumentStep } from "./steps.ts"
 
 /** A section of a document. */
 export type Section = "inbound" | "backend" | "outbound" | "on-error"
@@ -48,7 +49,7 @@ export interface Code {
 export interface Surroundings {
   readonly report: Report
   /** Puts a step into the plan. */
-  step(step: DocumentStep, at: Span, inside?: Used["inside"]): Used
+  step(step: Step, at: Span, inside?: Used["inside"]): Used
   /** The kind of a step that `step` put there. */
   kindOf(id: string): string | undefined
   /** A value or secret of gateway.conf; undefined (not reported) where there is none of this name. */

@@ -1,10 +1,10 @@
+import type { Step } from "../../runtime/plan/steps.ts"
 import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Expression, LoadText, Text } from "../../runtime/plan/text.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import { attributeOf, type Element, elementsOf, type Node, type PolicyDocument, type Raw } from "./ast.ts"
 import type { Place, Section, Surroundings, Used } from "./site.ts"
-import type { DocumentStep } from "./steps.ts"
 import { constantOf, type Reading, readValue, textOf, type Value } from "./values.ts"
 
 /** What lowering of an element works with. The element's shape was checked; getters report what is wrong in values and answer undefined. */
@@ -38,7 +38,7 @@ export class Use {
     return this.element.nameSpan
   }
 
-  step(step: DocumentStep, inside: Used["inside"] = {}): Used[] {
+  step(step: Step, inside: Used["inside"] = {}): Used[] {
     return [this.context.surroundings.step(step, this.at, inside)]
   }
 

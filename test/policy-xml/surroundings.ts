@@ -3,13 +3,13 @@ import { SourceFile, type Span } from "../../compiler/core/source.ts"
 import type { PolicyDocument } from "../../compiler/policy/ast.ts"
 import { readPolicyDocument } from "../../compiler/policy/reader/read-document.ts"
 import type { Code, NamedValue, Surroundings, Used } from "../../compiler/policy/site.ts"
-import type { DocumentStep } from "../../compiler/policy/steps.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
 
 /** What stands around a document in a test: a few names, and expressions that are taken as they are. */
 export class TestSurroundings implements Surroundings {
   readonly report: Report
-  readonly steps = new Map<string, DocumentStep>()
+  readonly steps = new Map<string, Step>()
   readonly #fragments: ReadonlyMap<string, string>
   readonly #read = new Map<string, PolicyDocument>()
 
@@ -18,7 +18,7 @@ export class TestSurroundings implements Surroundings {
     this.#fragments = fragments
   }
 
-  step(step: DocumentStep, at: Span, inside: Used["inside"] = {}): Used {
+  step(step: Step, at: Span, inside: Used["inside"] = {}): Used {
     const id = String(this.steps.size)
     this.steps.set(id, step)
     return { id, origin: `${at.file.path}:${at.file.position(at.start).line}`, inside }
@@ -94,7 +94,7 @@ export class TestSurroundings implements Surroundings {
 export function outline(steps: readonly Used[], surroundings: TestSurroundings, indent = ""): string {
   return steps
     .map(({ id, origin, inside }) => {
-      const { kind, ...rest } = surroundings.steps.get(id) as DocumentStep
+      const { kind, ...rest } = surroundings.steps.get(id) as Step
       const own = Object.entries(rest).filter(([key]) => !/^(?:matched|otherwise|steps|branches)$/.test(key))
       const fields = own.map(([key, value]) => `${key}=${shown(value)}`).join(" ")
       const lines = Object.entries(inside).map(([name, list]) =>

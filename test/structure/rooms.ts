@@ -408,11 +408,9 @@ export const rooms: readonly Room[] = [
       "reader/read-document",
       "prove",
       "site",
-      "steps",
       "values",
     ],
     may: ["compiler/core", "runtime/csharp", "runtime/plan"],
-    packages: ["zod"],
     builtins: ["node:net"],
   },
   {

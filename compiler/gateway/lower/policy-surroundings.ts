@@ -6,6 +6,7 @@ import {
   signatureAlgorithm,
 } from "../../../runtime/plan/resources.ts"
 import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
+import type { Authentication } from "../../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
@@ -14,7 +15,6 @@ import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../../policy/ast.ts"
 import { compileCsharp } from "../../policy/csharp/compile-csharp.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../policy/site.ts"
-import type { Authentication, DocumentStep } from "../../policy/steps.ts"
 import { declaredAs } from "../../policy/values.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
 import type { PolicyFiles } from "../policy-files.ts"
@@ -76,13 +76,13 @@ export class PolicySurroundings implements Surroundings {
     return Object.fromEntries([...this.#issuers].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  step(step: DocumentStep, at: Span, inside: Used["inside"] = {}): Lowered {
+  step(step: Step, at: Span, inside: Used["inside"] = {}): Lowered {
     const parsed = stepSchema.safeParse(step)
     if (!parsed.success) {
       const [issue] = parsed.error.issues
       this.report.add("SP7009", at, `this is not possible: ${issue?.path.join(".")}: ${issue?.message}`)
     }
-    return this.#steps.add(step as Step, at, inside)
+    return this.#steps.add(step, at, inside)
   }
 
   kindOf(id: string): string | undefined {

@@ -1,12 +1,12 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { textOf } from "../values.ts"
 import { messageOf } from "./message.ts"
 import { complete, everywhere, given, optional, type PolicyTable, required, requiredDynamic } from "./row.ts"
 
-type Body = Extract<DocumentStep, { kind: "set-body" }>["content"]
+type Body = Extract<Step, { kind: "set-body" }>["content"]
 
 export const bodyChild: ChildRow = {
   attributes: {

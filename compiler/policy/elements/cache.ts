@@ -1,6 +1,6 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { textOf } from "../values.ts"
 import {
@@ -15,7 +15,7 @@ import {
   requiredDynamic,
 } from "./row.ts"
 
-type CacheGet = Extract<DocumentStep, { kind: "cache-get" }>
+type CacheGet = Extract<Step, { kind: "cache-get" }>
 
 const caching = { values: ["internal", "external", "prefer-external"] }
 const seconds = { min: 0, max: 31_536_000 }

@@ -1,9 +1,9 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Text, TextPart } from "../../../runtime/plan/text.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Section, Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf, type Value } from "../values.ts"
 import {
@@ -17,7 +17,7 @@ import {
   values,
 } from "./row.ts"
 
-type StepOf<Kind extends DocumentStep["kind"]> = Extract<DocumentStep, { kind: Kind }>
+type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>
 type Action = StepOf<"set-header">["action"]
 
 const actions: Readonly<Record<string, Action>> = {

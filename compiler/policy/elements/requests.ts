@@ -1,7 +1,8 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
+import type { Authentication } from "../../../runtime/plan/steps-flow.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import type { Authentication, DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { bodyChild, bodyOf } from "./body.ts"
 import { headerChild, headerLines, methodChild, methodOf } from "./message.ts"
@@ -76,10 +77,7 @@ const requestChildren: Readonly<Record<string, ChildRow>> = {
   proxy: { attributes: { url: dynamic, username: dynamic, password: dynamic } },
 }
 
-type Request = Omit<
-  Extract<DocumentStep, { kind: "send-request" }>,
-  "kind" | "wait" | "variable" | "ignoreError"
->
+type Request = Omit<Extract<Step, { kind: "send-request" }>, "kind" | "wait" | "variable" | "ignoreError">
 
 /** Undefined inside: absent; undefined itself: wrong (reported). */
 function partOf<Value>(

@@ -1,6 +1,6 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import type { Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
 import {
@@ -13,7 +13,7 @@ import {
   requiredDynamic,
 } from "./row.ts"
 
-type Metric = Extract<DocumentStep, { kind: "metric" }>
+type Metric = Extract<Step, { kind: "metric" }>
 
 function trace(use: Use): Used[] | undefined {
   const message = use.child("message")

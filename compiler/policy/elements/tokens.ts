@@ -1,8 +1,8 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import type { ClaimRule, Count, CredentialSource } from "../../../runtime/plan/steps-access.ts"
 import type { LoadText, Text } from "../../../runtime/plan/text.ts"
 import type { ChildRow } from "../shape.ts"
 import type { NamedValue, SigningKey, Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { constantOf } from "../values.ts"
 import { headerName } from "./message.ts"
@@ -18,7 +18,7 @@ import {
   values,
 } from "./row.ts"
 
-type ValidateJwt = Extract<DocumentStep, { kind: "validate-jwt" }>
+type ValidateJwt = Extract<Step, { kind: "validate-jwt" }>
 
 const claimChild: ChildRow = {
   many: true,

@@ -1,12 +1,12 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import type { DocumentStep } from "../steps.ts"
 import type { Use } from "../use.ts"
 import { headerName, messageOf } from "./message.ts"
 import { complete, given, inboundOnly, optional, type PolicyTable, required } from "./row.ts"
 
-type StepOf<Kind extends DocumentStep["kind"]> = Extract<DocumentStep, { kind: Kind }>
+type StepOf<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>
 type Action = "ignore" | "detect" | "prevent"
 
 const actions: readonly Action[] = ["ignore", "detect", "prevent"]
