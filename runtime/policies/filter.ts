@@ -2,6 +2,7 @@ import { CheckError, type CheckRequest, UndecidedCheck } from "../check/ports.ts
 import type { BatchCheckAnswer } from "../check/questions.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type Exchange, responseBody } from "./exchange.ts"
+import { isNamedOnce, withoutItems } from "./json-splice.ts"
 import type { Outcome, Policy } from "./policy.ts"
 import { compileQuestion, type Question, questionFailure } from "./question.ts"
 
@@ -9,7 +10,7 @@ import { compileQuestion, type Question, questionFailure } from "./question.ts"
 const itemsMax = 10_000
 
 /**
- * Leaves in a JSON answer what the caller may see, in its order: one batch at one revision. What cannot be asked or answered is no answer to the client
+ * Leaves in a JSON answer what the caller may see, in its order and as it is written (not every number of JSON is one of JavaScript): one batch at one revision. What cannot be asked or answered is no answer to the client
  * either; nothing goes out unfiltered.
  */
 export const filter: Policy<"filter"> = (plan, provision) => {
@@ -31,10 +32,19 @@ export const filter: Policy<"filter"> = (plan, provision) => {
     if (items === undefined) return unfit(`the answer has no array at \`${plan.items}\``)
     if (items.length > itemsMax)
       return unfit(`the answer has ${items.length} items, ${itemsMax} can be filtered`)
+    const text = response.body.text()
+    if (!isNamedOnce(text, path)) return unfit(`the answer has two members for \`${plan.items}\``)
     if (items.length === 0) return undefined
     const requests = questionsOf(question, exchange, items)
     if ("kind" in requests) return requests
-    const finish = (answer: BatchCheckAnswer): Outcome => keep(exchange, json, path, items, answer)
+    const finish = ({ results }: BatchCheckAnswer): Outcome => {
+      const kept = keptOf(items.length, results)
+      if (!Array.isArray(kept)) return kept
+      if (!kept.includes(false)) return undefined
+      const type = response.headers.get("content-type")
+      response.body.replace(Buffer.from(withoutItems(text, path, kept)), utf8Type(type))
+      return undefined
+    }
     try {
       const answer = authorizer.batch(store, requests)
       return answer instanceof Promise ? answer.then(finish, questionFailure) : finish(answer)
@@ -64,25 +74,23 @@ function questionsOf(
   return requests
 }
 
-function keep(
-  exchange: Exchange,
-  json: unknown,
-  path: readonly string[],
-  items: readonly unknown[],
-  { results }: BatchCheckAnswer,
-): Outcome {
-  const kept: unknown[] = []
-  for (const [index, item] of items.entries()) {
+/** Which items may be seen. */
+function keptOf(count: number, results: BatchCheckAnswer["results"]): boolean[] | Problem {
+  const kept: boolean[] = []
+  for (let index = 0; index < count; index += 1) {
     const result = results[index]
     // What hangs on a condition without an outcome is no yes; any other error leaves it open what may be seen.
-    if (result instanceof UndecidedCheck) continue
-    if (result === undefined || result instanceof CheckError) return questionFailure(result)
-    if (result.allowed === true) kept.push(item)
+    const undecided = result instanceof UndecidedCheck
+    if (!undecided && (result === undefined || result instanceof CheckError)) return questionFailure(result)
+    kept.push(!undecided && result.allowed === true)
   }
-  if (kept.length === items.length) return undefined
-  const whole = put(json, path, kept, items.length)
-  exchange.response?.body.replace(Buffer.from(JSON.stringify(whole)), null)
-  return undefined
+  return kept
+}
+
+/** The media type of what is UTF-8 now; null where it says nothing else. */
+function utf8Type(type: string | undefined): string | null {
+  const other = type === undefined ? null : /;\s*charset\s*=\s*"?(?!utf-?8\b)[^";]*"?/i.exec(type)
+  return type === undefined || other === null ? null : type.replace(other[0], "; charset=utf-8")
 }
 
 function arrayAt(json: unknown, path: readonly string[]): readonly unknown[] | undefined {
@@ -92,24 +100,6 @@ function arrayAt(json: unknown, path: readonly string[]): readonly unknown[] | u
     node = (node as Record<string, unknown>)[name]
   }
   return Array.isArray(node) ? node : undefined
-}
-
-/** Members beside the array that tell how many there are. */
-const counts: ReadonlySet<string> = new Set(["count", "total", "totalcount", "size", "length"])
-
-/** The value with the array replaced. A count beside it that was the array's length is the new one; a larger one, which nobody can correct, is left out. */
-function put(json: unknown, path: readonly string[], kept: readonly unknown[], before: number): unknown {
-  const [name, ...rest] = path
-  if (name === undefined) return kept
-  const object: Record<string, unknown> = { ...(json as Record<string, unknown>) }
-  object[name] = put(object[name], rest, kept, before)
-  if (rest.length > 0) return object
-  for (const [key, value] of Object.entries(object)) {
-    if (typeof value !== "number" || !counts.has(key.toLowerCase().replaceAll("_", ""))) continue
-    if (value === before) object[key] = kept.length
-    else delete object[key]
-  }
-  return object
 }
 
 function unfit(cause: string): Problem {

@@ -41,15 +41,15 @@ const draft = { issuers, stores: ["acme"] }
 /** A gateway before a backend that answers with this. */
 async function behind(
   outbound: StepDraft[],
-  answer: { status?: number; headers?: Record<string, string>; body?: unknown },
+  answer: { status?: number; headers?: Record<string, string>; body?: unknown; bytes?: Buffer },
   options: ReturnType<typeof engine>["options"],
 ): Promise<(headers?: string, method?: string) => Promise<RawAnswer>> {
   const upstream = await startUpstream((request, response) => {
     request.resume()
-    const body = answer.body === undefined ? "" : JSON.stringify(answer.body)
+    const body = answer.bytes ?? Buffer.from(answer.body === undefined ? "" : JSON.stringify(answer.body))
     response.writeHead(answer.status ?? 200, {
       "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
+      "content-length": body.length,
       ...answer.headers,
     })
     response.end(request.method === "HEAD" ? undefined : body)
@@ -119,6 +119,32 @@ describe("filter", () => {
     expect(JSON.parse((await whole()).body)).toEqual([items[1], items[3]])
     const inside = await behind([filter("data.rows")], { body: { data: { rows: items } } }, engine().options)
     expect(JSON.parse((await inside()).body)).toEqual({ data: { rows: [items[1], items[3]] } })
+  })
+
+  it("what stays is as the backend wrote it", async () => {
+    const bytes = Buffer.from(
+      '{ "total": 2, "items": [ {"id": 1}, {"id": 2.0, "n": 9007199254740993, "e": 1e3} ] }\n',
+    )
+    const get = await behind([filter("items", order("string(int(item.id))"))], { bytes }, engine().options)
+    const text = '{ "total": 1, "items": [ {"id": 2.0, "n": 9007199254740993, "e": 1e3} ] }\n'
+    expect((await get()).body).toBe(text)
+  })
+
+  it("an answer in another charset goes out as UTF-8, and says so", async () => {
+    const bytes = Buffer.from('[{"id":1},{"id":2,"name":"Zoë"}]', "latin1")
+    const headers = { "content-type": "application/json; charset=ISO-8859-1" }
+    const get = await behind([filter("")], { bytes, headers }, engine().options)
+    const answer = await get()
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8")
+    expect(Buffer.from(answer.body, "latin1").toString()).toBe('[{"id":2,"name":"Zoë"}]')
+  })
+
+  it("a list that is there twice is not shown: another reader may mean the other one", async () => {
+    for (const last of ["[]", '[{"id":2}]']) {
+      const bytes = Buffer.from(`{"items":[{"id":1}],"items":${last}}`)
+      const get = await behind([filter("items")], { bytes }, engine().options)
+      expect((await get()).status).toBe(502)
+    }
   })
 
   it("an answer of which nothing is cut goes out as it came", async () => {
