@@ -1,11 +1,9 @@
 import { memoryBytesDefault } from "../plan/authz.ts"
-import { CheckWork } from "./check-work.ts"
-import { Evaluation, type EvaluationOptions } from "./evaluation.ts"
+import { CheckWork } from "./evaluate/check-work.ts"
+import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
+import { readRequest } from "./evaluate/request.ts"
 import { explain } from "./explain.ts"
-import { Kept } from "./kept.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { Memory } from "./memory.ts"
-import { Poll } from "./poll.ts"
 import {
   type CheckAnswer,
   CheckError,
@@ -14,9 +12,11 @@ import {
   type TupleSource,
 } from "./ports.ts"
 import type { Freshness } from "./questions.ts"
-import { readRequest } from "./request.ts"
-import { type Place, pastDeadline, RunQueue, type RunSettings, unreadable } from "./run-queue.ts"
-import { StoreGraph } from "./store-graph.ts"
+import { Kept } from "./stores/kept.ts"
+import { Memory } from "./stores/memory.ts"
+import { Poll } from "./stores/poll.ts"
+import { type Place, pastDeadline, RunQueue, type RunSettings, unreadable } from "./stores/run-queue.ts"
+import { StoreGraph } from "./stores/store-graph.ts"
 import type { Work } from "./work.ts"
 
 /** All have defaults fit for production. */

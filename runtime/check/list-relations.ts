@@ -1,11 +1,11 @@
-import type { EvaluationOptions } from "./evaluation.ts"
-import { boundsOfList, type Inquiry, workOf } from "./inquiry.ts"
+import type { EvaluationOptions } from "./evaluate/evaluation.ts"
+import { boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
+import { readSurroundings, subjectParts } from "./evaluate/request.ts"
+import { requireObject, requireSubject, requireType } from "./evaluate/require.ts"
+import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { CheckError } from "./ports.ts"
 import type { ListRelationsAnswer, ListRelationsRequest } from "./questions.ts"
-import { readSurroundings, subjectParts } from "./request.ts"
-import { requireObject, requireSubject, requireType } from "./require.ts"
-import { SubjectChecks, type SubjectNodes } from "./subject-checks.ts"
 import type { View, Work } from "./work.ts"
 
 /**

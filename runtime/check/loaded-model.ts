@@ -3,8 +3,8 @@ import type { Condition } from "../plan/authorization-model.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { ModelPlan } from "../plan/model.ts"
 import type { RelationNode, RelationPlans } from "../plan/relation-plan.ts"
-import type { Graph } from "./graph.ts"
-import { Program } from "./program.ts"
+import { Program } from "./evaluate/program.ts"
+import type { Graph } from "./graph/graph.ts"
 
 /** Programs are made per kind of subject asked about, and hold a part per relation: this many parts of one model are kept. */
 const partsMax = 200_000

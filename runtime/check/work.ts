@@ -1,7 +1,7 @@
-import type { Graph } from "./graph.ts"
-import type { KeptAt } from "./kept.ts"
-import type { Overlay } from "./overlay.ts"
+import type { Graph } from "./graph/graph.ts"
+import type { Overlay } from "./graph/overlay.ts"
 import type { PageKey } from "./ports.ts"
+import type { KeptAt } from "./stores/kept.ts"
 
 /** How work on a question ended for now: decided, in need of pages, or out of time for this turn of the event loop. */
 export type Progress =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { Adjacency, none } from "../../runtime/check/adjacency.ts"
-import { Names } from "../../runtime/check/names.ts"
+import { Adjacency, none } from "../../runtime/check/graph/adjacency.ts"
+import { Names } from "../../runtime/check/graph/names.ts"
 import { Random } from "../naive/random.ts"
 
 /** What an id has in a slot, by the public reading functions. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { Evaluation, type EvaluationOptions } from "../../runtime/check/evaluation.ts"
-import type { Graph } from "../../runtime/check/graph.ts"
+import { Evaluation, type EvaluationOptions } from "../../runtime/check/evaluate/evaluation.ts"
+import { readRequest } from "../../runtime/check/evaluate/request.ts"
+import type { Graph } from "../../runtime/check/graph/graph.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { CheckError, type TupleKey } from "../../runtime/check/ports.ts"
-import { readRequest } from "../../runtime/check/request.ts"
 import { graphOf, unlimited } from "./hostile-shapes.ts"
 import { modelOf, tupleOf } from "./model.ts"
 

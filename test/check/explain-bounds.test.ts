@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { explain } from "../../runtime/check/explain.ts"
-import type { Graph } from "../../runtime/check/graph.ts"
+import type { Graph } from "../../runtime/check/graph/graph.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import type { Explanation } from "../../runtime/check/ports.ts"
 import { graphOf, unlimited } from "./hostile-shapes.ts"

@@ -1,5 +1,5 @@
-import type { EvaluationOptions } from "../../runtime/check/evaluation.ts"
-import { Graph } from "../../runtime/check/graph.ts"
+import type { EvaluationOptions } from "../../runtime/check/evaluate/evaluation.ts"
+import { Graph } from "../../runtime/check/graph/graph.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
 import { rowOf } from "../../runtime/check/tuple.ts"
 

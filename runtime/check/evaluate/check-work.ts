@@ -1,0 +1,40 @@
+import type { LoadedModel } from "../loaded-model.ts"
+import type { CheckAnswer, CheckRequest } from "../ports.ts"
+import type { Progress, View, Work } from "../work.ts"
+import type { Evaluation, EvaluationOptions } from "./evaluation.ts"
+import { readRequest } from "./request.ts"
+
+/** A check that takes longer than its first slice. */
+export class CheckWork implements Work<CheckAnswer> {
+  readonly #evaluation: Evaluation
+  readonly #model: LoadedModel
+  readonly #request: CheckRequest
+  readonly #limits: EvaluationOptions
+
+  constructor(evaluation: Evaluation, model: LoadedModel, request: CheckRequest, limits: EvaluationOptions) {
+    this.#evaluation = evaluation
+    this.#model = model
+    this.#request = request
+    this.#limits = limits
+  }
+
+  get steps(): number {
+    return this.#evaluation.question.steps
+  }
+
+  begin(view: View): void {
+    this.#evaluation.begin(readRequest(view, this.#model, this.#request), this.#limits)
+  }
+
+  run(isLate: () => boolean): Progress {
+    return this.#evaluation.run(isLate)
+  }
+
+  answer(revision: number): CheckAnswer {
+    return this.#evaluation.answer(revision)
+  }
+
+  release(): void {
+    this.#evaluation.release()
+  }
+}

@@ -1,0 +1,134 @@
+import { type CheckAnswer, CheckError, UndecidedCheck } from "../ports.ts"
+import { done, type Progress, suspended as unfinished } from "../work.ts"
+import { fixpoint } from "./fixpoint.ts"
+import { Machine, suspended } from "./machine.ts"
+import { isError, isMiss, isTrue, Question, type QuestionParts } from "./question.ts"
+import type { MachineLimits } from "./searches.ts"
+
+export interface EvaluationOptions extends MachineLimits {
+  /** Work of one question in steps (a list element read, a node visited); more is the same error. */
+  readonly stepsMax: number
+  /** Steps between two looks at the clock. */
+  readonly stepsPerLook: number
+  /** A condition grants without a parameter it does not depend on (`x < 1 || y < 1` with x = 0 alone). OpenFGA wants all that it reads, and its conformance suite checks that. */
+  readonly partialConditions: boolean
+}
+
+/** Tables of smaller questions are kept for the next. */
+const stepsKept = 10_000
+
+/**
+ * One question at work: the machine first, and the slow path when the machine cannot tell. Reused from question to question;
+ * it holds a stack and tables that have grown to what questions need.
+ */
+export class Evaluation {
+  readonly question = new Question()
+  readonly #machine = new Machine()
+  #parts!: QuestionParts
+  #limits: EvaluationOptions = {
+    depthMax: 25,
+    walkSteps: 256,
+    stepsMax: 0,
+    stepsPerLook: 128,
+    partialConditions: false,
+  }
+  #slow: Generator<void, number> | undefined
+  #started = false
+  #allowed = false
+
+  begin(parts: QuestionParts, limits: EvaluationOptions): void {
+    this.#parts = parts
+    this.#limits = limits
+    this.question.begin(parts, limits.partialConditions)
+    this.restart()
+  }
+
+  /** Begins the same question again: the graph has changed, or got the pages it lacked. */
+  restart(): void {
+    this.question.again()
+    this.#slow = undefined
+    this.#started = false
+    this.#machine.begin(this.question, this.#limits)
+  }
+
+  /** Gives up the memory a large question took, once its answer has been read. */
+  release(): void {
+    if (this.question.steps < stepsKept) return
+    this.#slow = undefined
+    this.question.again()
+    this.#machine.release()
+  }
+
+  /** Works until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */
+  run(isLate: () => boolean): Progress {
+    for (;;) {
+      const value = this.#slow === undefined ? this.#runMachine() : this.#runSlowPath(this.#slow)
+      if (value !== suspended) {
+        const progress = this.#finish(value)
+        if (progress !== undefined) return progress
+      }
+      if (this.question.steps > this.#limits.stepsMax) throw this.#tooComplex()
+      if (isLate()) return unfinished
+    }
+  }
+
+  /** The outcome, once it is decided. */
+  get allowed(): boolean {
+    return this.#allowed
+  }
+
+  /** The same as an answer that is true at a revision. */
+  answer(revision: number): CheckAnswer {
+    return { allowed: this.#allowed, revision }
+  }
+
+  #runMachine(): number {
+    const machine = this.#machine
+    let value: number
+    if (this.#started) value = machine.run(this.#limits.stepsPerLook)
+    else {
+      this.#started = true
+      value = machine.ask(this.#parts.object, this.#parts.relation)
+      if (value === suspended) value = machine.run(this.#limits.stepsPerLook)
+    }
+    return value
+  }
+
+  #runSlowPath(slow: Generator<void, number>): number {
+    const until = this.question.steps + this.#limits.stepsPerLook
+    while (this.question.steps < until) {
+      const { done, value } = slow.next()
+      this.question.steps++
+      if (done === true) return value
+    }
+    return suspended
+  }
+
+  #finish(value: number): Progress | undefined {
+    const machine = this.#machine
+    if (this.#slow === undefined) {
+      // Depth by the shortest way is known to the slow path only, and a cycle through negation is decided only there.
+      const unsure = machine.flagged || (machine.tooDeep && value === isError)
+      if (unsure) {
+        this.#slow = fixpoint(this.question, this.#parts.object, this.#parts.relation, this.#limits.depthMax)
+        return undefined
+      }
+    }
+    if (value === isMiss) return { kind: "miss", keys: [...this.question.misses.values()] }
+    if (value === isError) {
+      const problem = this.question.problems[this.question.problem]
+      const message = problem?.message ?? "the check has no answer"
+      const code = problem?.code ?? "validation_error"
+      throw code === "validation_error" ? new UndecidedCheck(code, message) : new CheckError(code, message)
+    }
+    this.#allowed = value === isTrue
+    return done
+  }
+
+  #tooComplex(): CheckError {
+    return new CheckError(
+      "authorization_model_resolution_too_complex",
+      `Authorization Model resolution required more than ${this.#limits.stepsMax} steps. Check your authorization model and tuples for too many alternatives`,
+    )
+  }
+}

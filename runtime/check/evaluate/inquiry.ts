@@ -1,0 +1,105 @@
+import { CheckError, type PageKey } from "../ports.ts"
+import { done, type Progress, suspended, type View, type Work } from "../work.ts"
+import type { EvaluationOptions } from "./evaluation.ts"
+
+/** A question while it is at work on one view of the store, written as a generator: what `workOf` makes a `Work` of. */
+export interface Inquiry<Answer> {
+  /** Work done so far. */
+  readonly steps: number
+  /** Another question is at work on what this one needs: it goes on in a later turn. */
+  readonly waits?: boolean
+  /** What was not in memory. */
+  readonly misses: ReadonlyMap<string, PageKey>
+  /** Yields every few hundred steps at least. Ends true when it is decided, false when that hangs on what was not in memory. @throws CheckError */
+  run(): Generator<void, boolean>
+  answer(revision: number): Answer
+  /** What can be answered before the end; undefined when nothing can. */
+  cut?(revision: number): Answer | undefined
+  /** Gives up what it holds. */
+  close(): void
+}
+
+export interface WorkBounds {
+  readonly stepsMax: number
+  readonly deadlineMs?: number | undefined
+}
+
+/** Lists look at far more than a check: this many times its steps. */
+const listSteps = 4
+
+/** What bounds a question about many things. */
+export function boundsOfList(bounds: EvaluationOptions, deadlineMs?: number): WorkBounds {
+  return { stepsMax: listSteps * bounds.stepsMax, deadlineMs }
+}
+
+/** The work on a question that `open` begins anew on each view it is given. */
+export function workOf<Answer>(
+  { stepsMax, deadlineMs }: WorkBounds,
+  open: (view: View) => Inquiry<Answer>,
+): Work<Answer> {
+  return new InquiryWork(stepsMax, deadlineMs, open)
+}
+
+/** A question that was answered before. */
+export function answered<Answer>(answer: Answer): Inquiry<Answer> {
+  return { steps: 0, misses: nothing, run: ends, answer: () => answer, close: () => undefined }
+}
+
+const nothing: ReadonlyMap<string, PageKey> = new Map()
+
+// biome-ignore lint/correctness/useYield: there is nothing to do.
+function* ends(): Generator<void, boolean> {
+  return true
+}
+
+class InquiryWork<Answer> implements Work<Answer> {
+  readonly stepsMax: number
+  readonly deadlineMs: number | undefined
+  readonly #open: (view: View) => Inquiry<Answer>
+  #inquiry: Inquiry<Answer> | undefined
+  #running: Generator<void, boolean> | undefined
+
+  constructor(stepsMax: number, deadlineMs: number | undefined, open: (view: View) => Inquiry<Answer>) {
+    this.stepsMax = stepsMax
+    this.deadlineMs = deadlineMs
+    this.#open = open
+  }
+
+  get steps(): number {
+    return this.#inquiry?.steps ?? 0
+  }
+
+  begin(view: View): void {
+    this.release()
+    this.#inquiry = this.#open(view)
+    this.#running = this.#inquiry.run()
+  }
+
+  run(isLate: () => boolean): Progress {
+    const inquiry = this.#inquiry as Inquiry<Answer>
+    for (;;) {
+      const step = (this.#running as Generator<void, boolean>).next()
+      if (step.done === true) return step.value ? done : { kind: "miss", keys: [...inquiry.misses.values()] }
+      if (inquiry.steps > this.stepsMax)
+        throw new CheckError(
+          "authorization_model_resolution_too_complex",
+          `Authorization Model resolution required more than ${this.stepsMax} steps. Ask for less at once, or check your authorization model and tuples for too many alternatives`,
+        )
+      if (inquiry.waits === true || isLate()) return suspended
+    }
+  }
+
+  answer(revision: number): Answer {
+    return (this.#inquiry as Inquiry<Answer>).answer(revision)
+  }
+
+  cut(revision: number): Answer | undefined {
+    return this.#inquiry?.cut?.(revision)
+  }
+
+  release(): void {
+    this.#inquiry?.close()
+    this.#inquiry = undefined
+    this.#running = undefined
+  }
+}

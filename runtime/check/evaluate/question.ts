@@ -1,0 +1,360 @@
+import type { CompiledCondition, ConditionOutcome } from "../../expression/condition.ts"
+import { none } from "../graph/adjacency.ts"
+import type { Graph } from "../graph/graph.ts"
+import { firstTemporaryId, Overlay } from "../graph/overlay.ts"
+import { forwardPage, reversePage } from "../graph/pages.ts"
+import type { Slot } from "../graph/slots.ts"
+import type { LoadedModel } from "../loaded-model.ts"
+import type { PageKey } from "../ports.ts"
+import type { View } from "../work.ts"
+import { type Problem, worseProblem } from "./problem.ts"
+import type { AnyPart, Program } from "./program.ts"
+
+/**
+ * Truth values. A miss is "not in memory yet": it outranks an error, because once loaded it may decide otherwise.
+ * They are numbers because hot loops compare them.
+ */
+export const isFalse = 0
+export const isTrue = 1
+export const isError = 2
+export const isMiss = 3
+
+/** What a question consists of once its names are ids. */
+export interface QuestionParts {
+  readonly view: View
+  readonly graph: Graph
+  readonly model: LoadedModel
+  readonly program: Program
+  readonly slots: Int32Array
+  readonly overlay: Overlay | undefined
+  readonly object: number
+  readonly relation: number
+  readonly subject: number
+  readonly wildcard: number
+  readonly context: Readonly<Record<string, unknown>> | undefined
+  readonly temporaryNames: ReadonlyMap<number, string> | undefined
+  /** Only to find out what would be if values that are missing were such that their conditions hold. */
+  readonly missingHolds?: boolean | undefined
+}
+
+/** What is known of a question's subject before its nodes are walked: whole sets, found for a list. */
+export interface Known {
+  /** Is a part (by its number in the program) true of an object? -1 where that is not known. */
+  truth(object: number, part: number): number
+}
+
+/** Conditions may be costly; reading a list element is not. */
+const conditionSteps = 64
+const problemsMax = 10_000
+
+/**
+ * One question being answered: the graph at its revision, the overlay of contextual tuples, the subject, and what was met on the way
+ * (problems, misses, work). All strategies read tuples through it, so that shadowing, wildcards, conditions and misses are decided here only.
+ */
+export class Question {
+  graph!: Graph
+  model!: LoadedModel
+  program!: Program
+  slots!: Int32Array
+  subject = 0
+  /** Id of `type:*` for a subject that is a single object, else -1. */
+  wildcard = -1
+  context: Readonly<Record<string, unknown>> | undefined
+  known: Known | undefined
+  #view!: View
+  #overlay: Overlay | undefined
+  #temporaryNames: ReadonlyMap<number, string> | undefined
+  #partialConditions = false
+  #missingHolds = false
+
+  steps = 0
+  readonly problems: Problem[] = []
+  readonly misses = new Map<string, PageKey>()
+  /** Problem of the last value that was an error. */
+  problem = -1
+
+  #tooDeep = -1
+
+  /** The list opened last. */
+  list: Int32Array = single
+  listStart = 0
+  listEnd = 0
+  readonly #single = new Int32Array(1)
+
+  /** Takes up another question: questions are reused, because one is asked a million times a second. */
+  begin(parts: QuestionParts, partialConditions: boolean): void {
+    this.graph = parts.graph
+    this.model = parts.model
+    this.program = parts.program
+    this.slots = parts.slots
+    this.#view = parts.view
+    this.#overlay = parts.overlay
+    this.subject = parts.subject
+    this.wildcard = parts.wildcard
+    this.context = parts.context
+    this.known = undefined
+    this.#temporaryNames = parts.temporaryNames
+    this.#partialConditions = partialConditions
+    this.#missingHolds = parts.missingHolds === true
+    this.steps = 0
+    this.again()
+  }
+
+  /** What lies over the graph: the tuples that came with the question, or how those stood that the graph has changed since it began. */
+  get overlay(): Overlay | undefined {
+    return this.#overlay ?? this.#view.past
+  }
+
+  /** The question's own overlay with some tuples more, and some that do not count. */
+  overlayWith(...change: Parameters<Overlay["changed"]>): Overlay {
+    return (this.#overlay ?? new Overlay(this.graph, this.#view)).changed(...change)
+  }
+
+  /** Did the tuple come with the question? */
+  brings(object: number, slot: number, other: number): boolean {
+    return this.#overlay?.holds(object, this.graph.slots[slot] as Slot, other) === true
+  }
+
+  /** Starts the same question over. The work done so far still counts. */
+  again(): void {
+    if (this.problems.length > 0) this.problems.length = 0
+    if (this.misses.size > 0) this.misses.clear()
+    this.problem = -1
+    this.#tooDeep = -1
+  }
+
+  nameOf(id: number): string {
+    return this.#temporaryNames?.get(id) ?? (id < firstTemporaryId ? this.graph.names.text(id) : "?")
+  }
+
+  /** Do the direct tuples of an object decide it? True, false, error (see `problem`) or miss. */
+  tests(object: number, part: AnyPart): number {
+    if (part.self && object === this.subject) return isTrue
+    const { tests } = part
+    let outcome = isFalse
+    let problem = -1
+    for (let at = 0; at < tests.length; at++) {
+      const test = tests[at] as (typeof tests)[number]
+      const other = test.wildcard ? this.wildcard : this.subject
+      let value = this.has(object, this.slots[test.slot] as number, other)
+      if (value === isTrue && test.condition !== undefined)
+        value = this.edge(object, this.slots[test.slot] as number, other, test.condition)
+      if (value === isTrue) return isTrue
+      if (value === isError) problem = this.worse(problem, this.problem)
+      if (value > outcome) outcome = value
+    }
+    this.problem = problem
+    return outcome
+  }
+
+  /** May more than the direct tuples of an object decide a part? Most objects have no lists to follow: this spares them a place on the stack. */
+  leadsOn(object: number, part: AnyPart): boolean {
+    const { hops, refs, branches } = part
+    if (refs.length > 0 || branches.length > 0) return true
+    if (hops.length === 0) return false
+    if (this.overlay !== undefined || this.graph.pages !== undefined) return true
+    if (object >= firstTemporaryId) return false
+    const { forward } = this.graph
+    for (let at = 0; at < hops.length; at++) {
+      this.steps++
+      if (forward.find(object, this.slots[(hops[at] as (typeof hops)[number]).slot] as number) !== none)
+        return true
+    }
+    return false
+  }
+
+  /** Does this tuple stand in a graph slot, whatever its condition says? True, false or miss. */
+  has(object: number, slot: number, other: number): number {
+    this.steps++
+    const { graph, overlay } = this
+    if (overlay?.forward.touches(object)) {
+      const shown = overlay.forward.has(object, graph.slots[slot] as Slot, other)
+      if (shown !== undefined) return shown ? isTrue : isFalse
+    }
+    if (graph.pages !== undefined && !this.#holds(object, slot)) return this.#point(object, slot, other)
+    if (object >= firstTemporaryId) return isFalse
+    const value = graph.forward.find(object, slot)
+    if (value >= 0) return value === other ? isTrue : isFalse
+    return graph.forward.has(value, other) ? isTrue : isFalse
+  }
+
+  get #epoch(): number {
+    return this.#view.epoch ?? this.graph.epoch
+  }
+
+  #holds(object: number, slot: number): boolean {
+    return this.graph.hasForward(object, this.graph.slots[slot] as Slot, this.#epoch)
+  }
+
+  /** What is known of a tuple of an object whose list is not in memory; of one too large for a page it is asked for alone. */
+  #point(object: number, slotId: number, other: number): number {
+    const { pages } = this.graph
+    const slot = this.graph.slots[slotId] as Slot
+    const stands = pages?.point(object, slot.base.id, other, this.#epoch)
+    if (stands !== undefined) return stands === slotId ? isTrue : isFalse
+    if (pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
+    else {
+      const { relation } = slot
+      const subject = this.nameOf(other)
+      const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
+      const key = {
+        direction: "point",
+        object: this.nameOf(object),
+        relation,
+        subject,
+        subjectRelation,
+      } as const
+      this.misses.set(`t ${key.object} ${relation} ${subject} ${subjectRelation}`, key)
+    }
+    return isMiss
+  }
+
+  #missPage(object: number, { relation }: Slot): void {
+    const name = this.nameOf(object)
+    this.misses.set(`f ${relation} ${name}`, { direction: "forward", object: name, relation })
+  }
+
+  #page(object: number, slotId: number): boolean {
+    if (this.#holds(object, slotId)) return true
+    const slot = this.graph.slots[slotId] as Slot
+    if (this.graph.pages?.isLarge(object, slot.relationId, forwardPage) !== true) this.#missPage(object, slot)
+    else {
+      const { relation, subjectType, subjectRelation } = slot
+      const name = this.nameOf(object)
+      this.misses.set(`f ${relation} ${name} ${slot.base.id}`, {
+        direction: "forward",
+        object: name,
+        relation,
+        among: { subjectType, subjectRelation },
+      })
+    }
+    return false
+  }
+
+  /** Opens what stands in a slot of an object as `list`, `listStart`, `listEnd`; false when that is a miss. */
+  open(object: number, planSlot: number): boolean {
+    this.steps++
+    const slot = this.slots[planSlot] as number
+    const { graph, overlay } = this
+    if (graph.pages !== undefined && !this.#page(object, slot)) return false
+    if (overlay?.forward.touches(object)) {
+      this.list = overlay.forward.list(object, graph.slots[slot] as Slot)
+      this.listStart = 0
+      this.listEnd = this.list.length
+      return true
+    }
+    this.#show(object >= firstTemporaryId ? none : graph.forward.find(object, slot), graph.forward)
+    return true
+  }
+
+  /** The same backwards: the objects on which a subject stands in a slot. */
+  openBack(subject: number, planSlot: number): boolean {
+    this.steps++
+    const slot = this.slots[planSlot] as number
+    const { graph, overlay } = this
+    if (graph.pages !== undefined && !this.#backPage(subject, graph.slots[slot] as Slot)) return false
+    if (overlay?.reverse.touches(subject)) {
+      this.list = overlay.reverse.list(subject, graph.slots[slot] as Slot)
+      this.listStart = 0
+      this.listEnd = this.list.length
+      return true
+    }
+    this.#show(subject >= firstTemporaryId ? none : graph.reverse.find(subject, slot), graph.reverse)
+    return true
+  }
+
+  #backPage(subject: number, slot: Slot): boolean {
+    if (this.graph.hasReverse(subject, slot, this.#epoch)) return true
+    const name = this.nameOf(subject)
+    const { objectType, relation } = slot
+    const subjectRelation = slot.subjectRelation === "*" ? "" : slot.subjectRelation
+    const key = { direction: "reverse", subject: name, subjectRelation } as const
+    if (this.graph.pages?.isLarge(subject, slot.subjectRelationId, reversePage) !== true)
+      this.misses.set(`r ${subjectRelation} ${name}`, key)
+    else
+      this.misses.set(`r ${subjectRelation} ${name} ${slot.base.id}`, {
+        ...key,
+        among: { objectType, relation },
+      })
+    return false
+  }
+
+  #show(value: number, adjacency: Graph["forward"]): void {
+    if (value >= 0) {
+      this.#single[0] = value
+      this.list = this.#single
+      this.listStart = 0
+      this.listEnd = value === none ? 0 : 1
+      return
+    }
+    const { array, start, end } = adjacency.stretch(value)
+    this.list = array
+    this.listStart = start
+    this.listEnd = end
+  }
+
+  /** The context stored with the tuple that stands in this graph slot. */
+  storedContext(object: number, slot: number, other: number): Readonly<Record<string, unknown>> | undefined {
+    return this.overlay?.forward.touches(object) &&
+      this.overlay.forward.has(object, this.graph.slots[slot] as Slot, other)
+      ? this.overlay.context(object, slot, other)
+      : this.graph.context(object, slot, other)
+  }
+
+  /** What a condition says under a tuple's own context, which wins, and the request's. */
+  judge(
+    condition: CompiledCondition,
+    stored: Readonly<Record<string, unknown>> | undefined,
+  ): ConditionOutcome {
+    this.steps += conditionSteps
+    const demand = this.#partialConditions ? "needed" : "read"
+    const outcome = condition.evaluate({ stored, request: this.context }, demand)
+    return this.#missingHolds && typeof outcome === "object" && "missing" in outcome ? true : outcome
+  }
+
+  /** Does the condition of the tuple that stands in this graph slot hold? */
+  edge(object: number, slot: number, other: number, condition: CompiledCondition): number {
+    const outcome = this.judge(condition, this.storedContext(object, slot, other))
+    if (typeof outcome === "boolean") return outcome ? isTrue : isFalse
+    const { relation, subjectRelation } = this.graph.slots[slot] as Slot
+    const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
+    const tuple = `${this.nameOf(object)}#${relation}@${this.nameOf(other)}${userset}`
+    const message =
+      "missing" in outcome
+        ? `tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
+        : `failed to evaluate condition '${condition.name}' of tuple '${tuple}': ${outcome.error}`
+    this.problem = this.addProblem({ code: "validation_error", message })
+    return isError
+  }
+
+  /** The one problem of all nodes beyond the depth limit. */
+  tooDeepProblem(): number {
+    if (this.#tooDeep < 0)
+      this.#tooDeep = this.addProblem({
+        code: "authorization_model_resolution_too_complex",
+        message:
+          "Authorization Model resolution required too many rewrite rules to be resolved. Check your authorization model for infinite recursion or too much nesting",
+      })
+    return this.#tooDeep
+  }
+
+  addProblem(problem: Problem): number {
+    // Only one will be reported; a list of a million tuples without their context must not fill the memory.
+    if (this.problems.length >= problemsMax) return problemsMax - 1
+    return this.problems.push(problem) - 1
+  }
+
+  /**
+   * Which of two problems to report (-1 is none). By their texts and not by the order they were met in, because that follows
+   * internal ids, which differ between processes.
+   */
+  worse(first: number, second: number): number {
+    const one = this.problems[first]
+    const two = this.problems[second]
+    if (one === undefined || first === second) return second
+    if (two === undefined) return first
+    return worseProblem(one, two) === one ? first : second
+  }
+}
+
+const single = new Int32Array(0)

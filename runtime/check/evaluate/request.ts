@@ -1,0 +1,167 @@
+import type { Graph } from "../graph/graph.ts"
+import { firstTemporaryId, Overlay } from "../graph/overlay.ts"
+import type { LoadedModel } from "../loaded-model.ts"
+import { CheckError, type CheckRequest, type TupleKey } from "../ports.ts"
+import type { Circumstances } from "../questions.ts"
+import { readRelation, readSubject, rowOf, type Subject, tupleText, validateTuple } from "../tuple.ts"
+import type { View } from "../work.ts"
+import type { QuestionParts } from "./question.ts"
+
+/** The names of a request as ids, and its contextual tuples. One of them serves every question under the same circumstances. */
+export interface Surroundings {
+  readonly names: Ids
+  readonly overlay: Overlay | undefined
+}
+
+/**
+ * The same contextual tuple may come more than once, but not with another condition or context.
+ * @throws CheckError `invalid_tuple` and `duplicate_contextual_tuple`.
+ */
+export function readSurroundings(
+  view: View,
+  model: LoadedModel,
+  { contextualTuples }: Circumstances,
+): Surroundings {
+  const names = new Ids(view.graph)
+  const overlay =
+    contextualTuples === undefined || contextualTuples.length === 0
+      ? undefined
+      : overlayOf(view, model, contextualTuples, names)
+  return { names, overlay }
+}
+
+/**
+ * Reads a request against a model and a graph: names become ids, contextual tuples an overlay.
+ * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
+ */
+export function readRequest(view: View, model: LoadedModel, request: CheckRequest): QuestionParts {
+  const { subject, relation } = readNames(model, request)
+  const surroundings = readSurroundings(view, model, request)
+  const object = surroundings.names.id(request.object)
+  return partsOf(view, model, { subject, object, relation, surroundings, context: request.context })
+}
+
+/** Who is asked about, and the relation's index. @throws CheckError `validation_error`. */
+export function readNames(
+  model: LoadedModel,
+  request: Pick<CheckRequest, "user" | "relation" | "object">,
+): { readonly subject: Subject; readonly relation: number } {
+  const subject = readSubject(model, request.user)
+  if (typeof subject === "string") throw new CheckError("validation_error", inTuple(subject, request))
+  const relation = readRelation(model, request.object, request.relation)
+  if (typeof relation === "string") throw new CheckError("validation_error", inTuple(relation, request))
+  return { subject, relation }
+}
+
+interface Asked {
+  readonly subject: Subject
+  readonly object: number
+  readonly relation: number
+  readonly surroundings: Surroundings
+  readonly context: Readonly<Record<string, unknown>> | undefined
+}
+
+function partsOf(
+  view: View,
+  model: LoadedModel,
+  { subject, object, relation, surroundings: { names, overlay }, context }: Asked,
+): QuestionParts {
+  const { graph } = view
+  const program = model.program(subject.kind)
+  return {
+    view,
+    graph,
+    model,
+    program,
+    slots: model.slotsIn(graph),
+    overlay,
+    object,
+    relation,
+    subject: names.id(subject.object),
+    wildcard: program.asksWildcard ? names.wildcard(`${subject.type}:*`) : -1,
+    context,
+    temporaryNames: names.temporary,
+  }
+}
+
+/** A subject about whom many nodes will be asked; their names must have got their ids from the surroundings before. */
+export function subjectParts(
+  view: View,
+  model: LoadedModel,
+  subject: Subject,
+  surroundings: Surroundings,
+  context: Readonly<Record<string, unknown>> | undefined,
+): QuestionParts {
+  return partsOf(view, model, { subject, object: -1, relation: -1, surroundings, context })
+}
+
+/** Names that are not found say so themselves, as OpenFGA words it; the rest names the tuple. */
+function inTuple(reason: string, { user, relation, object }: TupleKey): string {
+  if (reason.endsWith("not found")) return reason
+  return `Invalid tuple '${tupleText({ user, relation, object })}'. Reason: ${reason}`
+}
+
+/**
+ * Ids for the names of one request. A name the graph does not have gets a temporary one: asking must not make the graph grow.
+ * That holds for a graph of pages too: pages that came since the question began are not of its view, so that the name can't become another's meanwhile.
+ */
+export class Ids {
+  temporary: Map<number, string> | undefined
+  readonly #graph: Graph
+  #byName: Map<string, number> | undefined
+
+  constructor(graph: Graph) {
+    this.#graph = graph
+  }
+
+  /** Names will be asked for while the question is at work: it must know their texts. */
+  expectMore(): void {
+    this.temporary ??= new Map()
+  }
+
+  id(name: string): number {
+    const known = this.known(name)
+    if (known >= 0) return known
+    this.temporary ??= new Map()
+    this.#byName ??= new Map()
+    const id = firstTemporaryId + this.temporary.size
+    this.temporary.set(id, name)
+    this.#byName.set(name, id)
+    return id
+  }
+
+  /** -1 for a name that nothing is known of. */
+  known(name: string): number {
+    // First: the graph may have got the name since, but not in this question's view.
+    const id = this.#byName?.get(name)
+    return id ?? this.#graph.names.find(name)
+  }
+
+  /** A whole graph without the name has no tuple of the wildcard; one of pages may have it yet. */
+  wildcard(name: string): number {
+    return this.#graph.pages === undefined ? this.known(name) : this.id(name)
+  }
+}
+
+function overlayOf(view: View, model: LoadedModel, tuples: readonly TupleKey[], names: Ids): Overlay {
+  const { graph } = view
+  const overlay = new Overlay(graph, view)
+  const seen = new Map<string, string>()
+  for (const tuple of tuples) {
+    const error = validateTuple(model, tuple)
+    if (error !== undefined) throw error
+    const key = tupleText(tuple)
+    const row = rowOf(tuple)
+    const text = JSON.stringify(row)
+    const before = seen.get(key)
+    if (before === text) continue
+    if (before !== undefined)
+      throw new CheckError(
+        "duplicate_contextual_tuple",
+        `duplicate contextual tuple in request: user: '${tuple.user}', relation: '${tuple.relation}', object: '${tuple.object}'`,
+      )
+    seen.set(key, text)
+    overlay.add(names.id(row[0]), graph.slotOfRow(row), names.id(row[2]), tuple.condition?.context)
+  }
+  return overlay
+}

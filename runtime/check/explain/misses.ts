@@ -1,0 +1,269 @@
+import { Evaluation, type EvaluationOptions } from "../evaluate/evaluation.ts"
+import { Collector, Solver } from "../evaluate/fixpoint.ts"
+import { Question, type QuestionParts } from "../evaluate/question.ts"
+import type { OverlayTuple } from "../graph/overlay.ts"
+import type { NearestMiss } from "../ports.ts"
+import { CheckError, type PageKey, type TupleKey } from "../ports.ts"
+import { validateTuple } from "../tuple.ts"
+import { missingNames } from "./conditions.ts"
+import type { Decided } from "./proof.ts"
+import { Repairs } from "./repairs.ts"
+import { slotOf, tupleIn } from "./tuples.ts"
+import { type Edit, editsMax, join, keyOf, type Repair } from "./ways.ts"
+
+/** What is looked for, and how hard. */
+const missesMax = 5
+const triesMax = 400
+const statesMax = 12
+/** Nodes nearest to the question that proposals are read from. */
+const nodesMax = 3_000
+const stepsMax = 400_000
+/** For whether the user has a relation somewhere else. */
+const quickSteps = 2_000
+
+interface Found {
+  readonly repair: Repair
+  /** Values that are needed too; empty when none is. */
+  readonly missing: readonly string[]
+}
+
+/** `conditional`: an allow if values that are missing are such that their conditions hold. */
+type Outcome = "allow" | "deny" | "conditional"
+
+/** The truth values of what a question depends on, of the `nodesMax` nearest nodes of it; undefined when something was not in memory. */
+export function* decide(
+  question: Question,
+  { object, relation }: QuestionParts,
+  nodesMax: number,
+): Generator<void, Decided | undefined> {
+  // What was decided is explained however deep it lies.
+  const collector = new Collector(question, Number.POSITIVE_INFINITY, nodesMax)
+  yield* collector.collect([object, relation])
+  if (collector.missed) return undefined
+  const solver = new Solver(collector.nodes, question)
+  yield* solver.solve()
+  return { question, collector, solver }
+}
+
+/**
+ * Looks for the smallest sets of tuples that turn a deny into an allow. What the formulas propose is tried by the engine on the graph under an overlay; a proposal that is not
+ * enough, because it changes more than was meant, is read anew and added to. Every part of a set is tried as well, so that none is larger than it must be.
+ */
+export class MissSearch {
+  readonly misses = new Map<string, PageKey>()
+  complete = true
+  readonly #parts: QuestionParts
+  readonly #limits: EvaluationOptions
+  readonly #edits = new Map<string, Edit>()
+  readonly #tried = new Map<string, Outcome>()
+  readonly #found: Found[] = []
+  readonly #evaluation = new Evaluation()
+  #question!: Question
+  #hangsOnValues = false
+  /** Steps of questions that have ended; the one at work is counted on its own. */
+  #done = 0
+  #at: Question | undefined
+
+  constructor(parts: QuestionParts, limits: EvaluationOptions) {
+    this.#parts = parts
+    this.#limits = { ...limits, stepsMax: Math.min(limits.stepsMax, stepsMax) }
+  }
+
+  get steps(): number {
+    return this.#done + this.#evaluation.question.steps + (this.#at?.steps ?? 0)
+  }
+
+  /** The sets, once `run` has ended. */
+  get nearest(): NearestMiss[] {
+    const { model } = this.#parts
+    const sets: NearestMiss[] = []
+    const order = ({ repair, missing }: Found) => repair.cost + (missing.length > 0 ? 1 : 0)
+    for (const { repair, missing } of [...this.#found].sort((a, b) => order(a) - order(b))) {
+      const tuples = (adds: boolean) =>
+        repair.edits.filter((edit) => edit.adds === adds).map((edit) => this.#tupleOf(edit))
+      const add = tuples(true)
+      // A name may be one that nothing can be written about.
+      if (add.some((tuple) => validateTuple(model, tuple) !== undefined)) continue
+      sets.push({ add, remove: tuples(false), ...(missing.length > 0 ? { missing_context: missing } : {}) })
+    }
+    sets.sort((a, b) => sizeOf(a) - sizeOf(b))
+    if (sets.length > missesMax) this.complete = false
+    return sets.slice(0, missesMax)
+  }
+
+  /** Ends false when it hangs on what was not in memory. */
+  *run(first: Decided): Generator<void, boolean> {
+    this.#question = first.question
+    const now = yield* this.#outcome([])
+    if (now === undefined) return false
+    this.#hangsOnValues = now === "conditional"
+    const states: (readonly Edit[])[] = [[]]
+    for (let at = 0; at < states.length; at++) {
+      const state = states[at] as readonly Edit[]
+      if (at >= statesMax || this.#exhausted()) {
+        this.complete = false
+        return true
+      }
+      const repairs = yield* this.#proposals(state, first)
+      if (repairs === undefined) return false
+      for (const proposed of repairs) {
+        if (this.#exhausted()) break
+        const repair = join({ edits: state, cost: 0 }, proposed)
+        if (repair === undefined) this.complete = false
+        // Nothing to add: what there is would do but for values that are missing.
+        else if (repair.edits.length === state.length) continue
+        else if (!(yield* this.#try(repair, states))) return false
+      }
+    }
+    return true
+  }
+
+  *#proposals(state: readonly Edit[], first: Decided): Generator<void, readonly Repair[] | undefined> {
+    let decided = first
+    const parts = state.length > 0 ? this.#partsWith(state) : this.#parts
+    if (state.length > 0) {
+      const made = yield* this.#decide(parts)
+      if (made === undefined) return undefined
+      decided = made
+    }
+    const repairs = new Repairs(decided, this.#edits, (object, relation) =>
+      this.#holds({ ...parts, object, relation }),
+    )
+    const proposed = yield* repairs.of(0)
+    if (repairs.cut || decided.collector.overflowed) this.complete = false
+    return proposed
+  }
+
+  /** Tries a set. What is not enough becomes a state to go on from. False when something was not in memory. */
+  *#try(repair: Repair, states: (readonly Edit[])[]): Generator<void, boolean> {
+    const { edits } = repair
+    if (this.#tried.has(keyOf(edits)) || this.#found.some((known) => isWithin(known.repair.edits, edits)))
+      return true
+    const outcome = yield* this.#outcome(edits)
+    if (outcome === undefined) return false
+    if (outcome === "deny") {
+      if (edits.length < editsMax) states.push(edits)
+      return true
+    }
+    let least = edits
+    for (const part of properParts(edits)) {
+      const other = yield* this.#outcome(part)
+      if (other === undefined) return false
+      if (other === "deny" || (other === "conditional" && outcome === "allow")) continue
+      least = part
+      break
+    }
+    if (this.#found.some((known) => isWithin(known.repair.edits, least))) return true
+    const missing = outcome === "conditional" ? yield* this.#missingWith(least) : []
+    if (missing === undefined) return false
+    const cost = least === edits ? repair.cost : repair.cost - (edits.length - least.length) * 10_000
+    if (outcome === "allow" || missing.length > 0)
+      this.#found.push({ repair: { edits: least, cost }, missing })
+    return true
+  }
+
+  *#outcome(edits: readonly Edit[]): Generator<void, Outcome | undefined> {
+    const key = keyOf(edits)
+    const known = this.#tried.get(key)
+    if (known !== undefined) return known
+    const parts = this.#partsWith(edits)
+    yield
+    let outcome = yield* this.#evaluate(parts)
+    if (outcome === "conditional") {
+      outcome = yield* this.#evaluate({ ...parts, missingHolds: true })
+      // What hangs on values as it is does not need tuples to do so.
+      if (outcome === "allow") outcome = this.#hangsOnValues ? "deny" : "conditional"
+    }
+    if (outcome !== undefined) this.#tried.set(key, outcome)
+    return outcome
+  }
+
+  /** A quick look: what takes long does not hold. */
+  #holds(parts: QuestionParts): boolean {
+    const evaluation = this.#evaluation
+    this.#done += evaluation.question.steps
+    try {
+      evaluation.begin(parts, { ...this.#limits, stepsMax: quickSteps })
+      return evaluation.run(never).kind === "done" && evaluation.allowed
+    } catch (error) {
+      if (error instanceof CheckError) return false
+      throw error
+    }
+  }
+
+  /** An error that values might mend is `conditional`, any other a deny. */
+  *#evaluate(parts: QuestionParts): Generator<void, Outcome | undefined> {
+    const evaluation = this.#evaluation
+    this.#done += evaluation.question.steps
+    try {
+      evaluation.begin(parts, this.#limits)
+      let progress = evaluation.run(always)
+      while (progress.kind === "suspended") {
+        yield
+        progress = evaluation.run(always)
+      }
+      if (progress.kind === "miss") return this.#missed(evaluation.question.misses)
+      return evaluation.allowed ? "allow" : "deny"
+    } catch (error) {
+      if (!(error instanceof CheckError)) throw error
+      return error.code === "validation_error" && parts.missingHolds !== true ? "conditional" : "deny"
+    }
+  }
+
+  /** What would have to be known beside a set. */
+  *#missingWith(edits: readonly Edit[]): Generator<void, readonly string[] | undefined> {
+    const decided = yield* this.#decide(this.#partsWith(edits))
+    if (decided === undefined) return undefined
+    return decided.collector.overflowed ? [] : missingNames(decided)
+  }
+
+  *#decide(parts: QuestionParts): Generator<void, Decided | undefined> {
+    const question = new Question()
+    question.begin(parts, this.#limits.partialConditions)
+    this.#done += this.#at?.steps ?? 0
+    this.#at = question
+    return (yield* decide(question, parts, nodesMax)) ?? this.#missed(question.misses)
+  }
+
+  #missed(keys: ReadonlyMap<string, PageKey>): undefined {
+    for (const [key, page] of keys) this.misses.set(key, page)
+    return undefined
+  }
+
+  #exhausted(): boolean {
+    if (this.#found.length <= missesMax && this.#tried.size < triesMax && this.steps < stepsMax) return false
+    this.complete = false
+    return true
+  }
+
+  #partsWith(edits: readonly Edit[]): QuestionParts {
+    const tuples = (adds: boolean): OverlayTuple[] =>
+      edits
+        .filter((edit) => edit.adds === adds)
+        .map(({ object, slot, other }) => ({ object, slot: slotOf(this.#question, slot), subject: other }))
+    return { ...this.#parts, overlay: this.#question.overlayWith(tuples(true), tuples(false)) }
+  }
+
+  #tupleOf({ slot, object, other }: Edit): TupleKey {
+    return tupleIn(this.#question, slot, object, other)
+  }
+}
+
+const always = () => true
+const never = () => false
+
+function sizeOf({ add, remove }: NearestMiss): number {
+  return add.length + remove.length
+}
+
+function isWithin(part: readonly Edit[], whole: readonly Edit[]): boolean {
+  return part.every((edit) => whole.includes(edit))
+}
+
+/** All parts but the whole and nothing, smallest first. */
+function properParts(edits: readonly Edit[]): (readonly Edit[])[] {
+  const parts: Edit[][] = []
+  for (let bits = 1; bits < (1 << edits.length) - 1; bits++)
+    parts.push(edits.filter((_, at) => (bits >> at) & 1))
+  return parts.sort((a, b) => a.length - b.length)
+}

@@ -1,0 +1,83 @@
+import type { Question } from "../evaluate/question.ts"
+import type { ProofNode, ProofRule } from "../ports.ts"
+import type { Shown } from "./tuples.ts"
+
+/** Larger trees help nobody; JSON is written by recursion, so depth is bounded too. */
+const treeNodesMax = 2_000
+const treeDepthMax = 100
+/** What is shown of one place: a rule, its tuple, its operands, and the nodes it rests on. */
+export interface Step {
+  readonly by: ProofRule
+  readonly holds: boolean
+  readonly object: number
+  readonly relation: string
+  readonly shown?: Shown | undefined
+  readonly children?: readonly Step[] | undefined
+  readonly links?: readonly Item[] | undefined
+}
+
+/** A node that has to be shown true, or false. */
+export interface Item {
+  readonly holds: boolean
+  readonly number: number
+  step: Step | undefined
+  /** Of a false one: there is an exclusion to show in what it rests on. */
+  telling: boolean
+  readonly usedBy: Item[]
+}
+
+/** Writes steps as a tree: each node is shown once. */
+export class TreeWriter {
+  cut = false
+  readonly #question: Question
+  readonly #shown = new Set<Item>()
+  #count = 0
+
+  readonly #bareOf: (item: Item) => Pick<Step, "object" | "relation">
+
+  constructor(question: Question, bareOf: (item: Item) => Pick<Step, "object" | "relation">) {
+    this.#question = question
+    this.#bareOf = bareOf
+  }
+
+  item(item: Item, depth: number): ProofNode {
+    const { step } = item
+    if (step === undefined) {
+      this.cut = true
+      return this.#node({ ...this.#bareOf(item), holds: item.holds }, "cut")
+    }
+    const leads = (step.children?.length ?? 0) + (step.links?.length ?? 0) > 0
+    if (leads && this.#shown.has(item)) return this.#node(step, "above")
+    this.#shown.add(item)
+    return this.step(step, depth)
+  }
+
+  step(step: Step, depth: number): ProofNode {
+    if (depth >= treeDepthMax || this.#count >= treeNodesMax) {
+      this.cut = true
+      return this.#node(step, "cut")
+    }
+    this.#count++
+    const children = [
+      // An operand is shown in any case; below what fails, only what keeps something from holding.
+      ...(step.children ?? [])
+        .filter((child) => step.by !== "none" || isTelling(child))
+        .map((child) => this.step(child, depth + 1)),
+      ...(step.links ?? []).filter(({ telling }) => telling).map((link) => this.item(link, depth + 1)),
+    ]
+    return {
+      ...this.#node(step, step.by),
+      ...step.shown,
+      ...(children.length === 0 ? {} : { children }),
+    }
+  }
+
+  #node({ object, relation, holds }: Pick<Step, "object" | "relation" | "holds">, by: ProofRule): ProofNode {
+    return { object: this.#question.nameOf(object), relation, holds, by }
+  }
+}
+
+function isTelling(step: Step): boolean {
+  if (step.holds || step.by === "but not" || step.links?.some(({ telling }) => telling)) return true
+  return step.children?.some(isTelling) === true
+}

@@ -1,0 +1,89 @@
+import type { CompiledCondition } from "../../expression/condition.ts"
+import { isTrue, type Question } from "../evaluate/question.ts"
+import type { Slot } from "../graph/slots.ts"
+import type { ConditionSeen, TupleKey } from "../ports.ts"
+
+/** A place of the plan where a tuple may stand. */
+export interface Place {
+  /** Of the plan. */
+  readonly slot: number
+  readonly condition: CompiledCondition | undefined
+}
+
+/** A tuple that counted, as an explanation shows it. */
+export interface Shown {
+  readonly tuple: TupleKey
+  readonly contextual?: true | undefined
+  readonly condition?: ConditionSeen | undefined
+}
+
+export function slotOf(question: Question, planSlot: number): Slot {
+  return question.graph.slots[question.slots[planSlot] as number] as Slot
+}
+
+/** The tuple in a slot with the context stored with it. */
+export function tupleIn(question: Question, planSlot: number, object: number, other: number): TupleKey {
+  const slot = slotOf(question, planSlot)
+  const context = slot.condition === "" ? undefined : question.storedContext(object, slot.id, other)
+  return {
+    user: userOf(question, slot, other),
+    relation: slot.relation,
+    object: question.nameOf(object),
+    ...(slot.condition === ""
+      ? {}
+      : { condition: { name: slot.condition, ...(context === undefined ? {} : { context }) } }),
+  }
+}
+
+function userOf(question: Question, { subjectRelation }: Slot, other: number): string {
+  const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
+  return `${question.nameOf(other)}${userset}`
+}
+
+export function shown(question: Question, place: Place, object: number, other: number): Shown {
+  const slot = slotOf(question, place.slot)
+  const contextual = question.brings(object, slot.id, other)
+  return {
+    tuple: tupleIn(question, place.slot, object, other),
+    ...(contextual ? { contextual } : {}),
+    ...(place.condition === undefined
+      ? {}
+      : { condition: seen(question, place.condition, question.storedContext(object, slot.id, other)) }),
+  }
+}
+
+/** What a condition says of a tuple with this stored context, and the values it went by. */
+export function seen(
+  question: Question,
+  condition: CompiledCondition,
+  stored: Readonly<Record<string, unknown>> | undefined,
+): ConditionSeen {
+  const values: Record<string, unknown> = {}
+  for (const name of condition.parameters) {
+    const given = [stored, question.context].find((from) => from !== undefined && Object.hasOwn(from, name))
+    if (given !== undefined) values[name] = plain(given[name])
+  }
+  const outcome = question.judge(condition, stored)
+  const { name } = condition
+  if (typeof outcome === "boolean") return { name, outcome: outcome ? "true" : "false", values }
+  if ("missing" in outcome)
+    return { name, outcome: "missing_context", values, missing_context: [...outcome.missing].sort() }
+  return { name, outcome: "error", values, error: outcome.error }
+}
+
+/** Contexts are JSON; a caller in process may give whole numbers that JSON has no form for. */
+function plain(value: unknown): unknown {
+  return typeof value === "bigint" ? String(value) : value
+}
+
+/** Does the tuple stand there, and does its condition hold? */
+export function counts(question: Question, place: Place, object: number, other: number): boolean {
+  const slot = question.slots[place.slot] as number
+  if (question.has(object, slot, other) !== isTrue) return false
+  return place.condition === undefined || question.edge(object, slot, other, place.condition) === isTrue
+}
+
+/** The relation a `from` or a userset is named by in the tuple. */
+export function isUserset(question: Question, planSlot: number): boolean {
+  return slotOf(question, planSlot).subjectRelation !== ""
+}

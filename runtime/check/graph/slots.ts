@@ -1,0 +1,99 @@
+import type { TupleRow } from "../ports.ts"
+
+/** The tuples of one restriction: `subjectRelation` is `""` for objects, `*` for the wildcard, `condition` `""` for none. */
+export interface Slot {
+  readonly id: number
+  readonly objectType: string
+  readonly relation: string
+  readonly subjectType: string
+  readonly subjectRelation: string
+  readonly condition: string
+  /** The slot without its condition: a tuple's key stands in one slot of a base only. */
+  readonly base: Base
+  /** For pages: one number per relation name, one per subject relation name. */
+  readonly relationId: number
+  readonly subjectRelationId: number
+}
+
+export interface Base {
+  readonly id: number
+  readonly slots: Slot[]
+}
+
+/** The slots of a graph, made of the names in its tuples and in the models asked about; they only become more. */
+export class Slots {
+  readonly all: Slot[] = []
+  /** By object type, relation and subject type, which are small numbers. */
+  readonly #byTypes = new Map<number, Slot[]>()
+  readonly #bases = new Map<string, Base>()
+  readonly #typeIds = new Map<string, number>()
+  readonly #types: string[] = []
+  readonly #relationIds = new Map<string, number>()
+
+  /** The slot of these types (by number) and names; made when it is new. */
+  of(
+    objectType: number,
+    relation: string,
+    subjectType: number,
+    subjectRelation: string,
+    condition: string,
+  ): Slot {
+    const relationId = this.relationId(relation)
+    const key = (objectType * 0x2_0000 + relationId) * 0x2_0000 + subjectType
+    const known = this.#byTypes.get(key) ?? []
+    for (const slot of known)
+      if (slot.subjectRelation === subjectRelation && slot.condition === condition) return slot
+    const baseKey = `${key}#${subjectRelation}`
+    const base = this.#bases.get(baseKey) ?? { id: this.#bases.size, slots: [] }
+    this.#bases.set(baseKey, base)
+    const slot: Slot = {
+      id: this.all.length,
+      objectType: this.#types[objectType] ?? "",
+      relation,
+      subjectType: this.#types[subjectType] ?? "",
+      subjectRelation,
+      condition,
+      base,
+      relationId,
+      subjectRelationId: this.relationId(subjectRelation === "*" ? "" : subjectRelation),
+    }
+    this.all.push(slot)
+    base.slots.push(slot)
+    known.push(slot)
+    this.#byTypes.set(key, known)
+    return slot
+  }
+
+  ofRow([object, relation, subject, subjectRelation, condition]: TupleRow): Slot {
+    const userset = isWildcard(subject) ? "*" : subjectRelation
+    return this.of(this.typeOfName(object), relation, this.typeOfName(subject), userset, condition)
+  }
+
+  /** The number of a type. */
+  typeId(type: string): number {
+    const known = this.#typeIds.get(type)
+    if (known !== undefined) return known
+    this.#types.push(type)
+    this.#typeIds.set(type, this.#types.length - 1)
+    return this.#types.length - 1
+  }
+
+  /** The number of the type of `type:id`. */
+  typeOfName(name: string): number {
+    return this.typeId(name.slice(0, name.indexOf(":")))
+  }
+
+  /** A number for a relation's name, so that (object, relation) is one number too. */
+  relationId(relation: string): number {
+    const known = this.#relationIds.get(relation)
+    if (known !== undefined) return known
+    const id = this.#relationIds.size
+    this.#relationIds.set(relation, id)
+    return id
+  }
+}
+
+/** `type:*`. */
+export function isWildcard(name: string): boolean {
+  return name.charCodeAt(name.length - 1) === 42 && name.charCodeAt(name.length - 2) === 58
+}

@@ -1,0 +1,232 @@
+import { IntList } from "../evaluate/int-list.ts"
+import { type Problem, worseProblem } from "../evaluate/problem.ts"
+import { isError, isMiss, isTrue } from "../evaluate/question.ts"
+import type { NamePlace } from "../graph/names.ts"
+import { CheckError } from "../ports.ts"
+import type { ListEnd, Paging } from "../questions.ts"
+import { isPaged } from "./kept-walk.ts"
+import { type NameBytes, NameHeap } from "./named-ids.ts"
+import type { Candidates } from "./ordered-names.ts"
+import type { Outcomes } from "./verification.ts"
+
+/** Besides the truth values: named in the list's second column. */
+export const isAside = 4
+
+/** Where names go. */
+export interface NameSink {
+  add(name: NamePlace, suffix: Uint8Array): void
+}
+
+/** What a list is made of. */
+export interface ListingParts {
+  readonly paging: Paging
+  readonly bytes: NameBytes
+  readonly names: NameSink
+  /** Second column, for items that are to be told apart from the others. */
+  readonly aside?: NameSink | undefined
+  /** Work done so far. */
+  readonly steps: () => number
+  /** The outcomes of some candidates, in their order. */
+  readonly decide: (ids: readonly number[]) => Generator<void, Outcomes>
+}
+
+/** Candidates decided together: what is undecided among them shares one pass of the slow path. Costly ones a few at a time: a list can only be cut between chunks. */
+const chunkMin = 64
+const chunkMax = 1_024
+const chunkSteps = 5_000
+const yieldEvery = 512
+/** Finding the next name is a way through a heap. */
+const shiftsBetween = 128
+/** After so many steps candidates are decided in order of name, so that a deadline can cut the list. */
+const unorderedSteps = 20_000
+
+function sizeAfter(size: number, steps: number): number {
+  return steps < chunkSteps ? Math.min(2 * size, chunkMax) : Math.max(size >> 1, 1)
+}
+
+/**
+ * Makes a list of candidates: decides each and names those that belong to it. A whole list comes as it is found; a page, or a list that takes long, in order of
+ * name, so that it can end anywhere and say where it goes on.
+ */
+export class Listing {
+  end: Omit<ListEnd, "revision"> = {}
+  readonly #parts: ListingParts
+  /** How many may still be named. */
+  #left: number
+  /** Decided before the list was put in order, and not named yet; those of the second column. */
+  readonly #early: NameHeap
+  readonly #earlyAside = new Set<number>()
+  #isOrdered = false
+  /** The last that is decided; the last that was named. */
+  #last = -1
+  #named = -1
+  #problem: Problem | undefined
+  #missed = false
+
+  constructor(parts: ListingParts) {
+    const { pageSize, resultsMax } = parts.paging
+    this.#parts = parts
+    this.#early = new NameHeap(parts.bytes, undefined)
+    this.#left = Math.min(pageSize ?? Number.POSITIVE_INFINITY, resultsMax ?? Number.POSITIVE_INFINITY)
+  }
+
+  get #isPaged(): boolean {
+    return isPaged(this.#parts.paging)
+  }
+
+  /** False when something was not in memory. @throws CheckError when a candidate can't be decided. */
+  *run(candidates: IntList): Generator<void, boolean> {
+    const done = this.#isPaged ? 0 : yield* this.#inAnyOrder(candidates)
+    if (done < candidates.length) yield* this.#inOrder(yield* this.#ordered(candidates, done))
+    return this.#isDecided()
+  }
+
+  /** The same of candidates that are in order. */
+  *runOrdered(candidates: Candidates): Generator<void, boolean> {
+    yield* this.#inOrder(candidates)
+    return this.#isDecided()
+  }
+
+  #isDecided(): boolean {
+    if (this.#missed) return false
+    if (this.#problem !== undefined) throw new CheckError(this.#problem.code, this.#problem.message)
+    return true
+  }
+
+  /** Decides candidates as they come and names them all in the end; when that takes long it returns how many are decided. */
+  *#inAnyOrder(candidates: IntList): Generator<void, number> {
+    const late = this.#parts.steps() + unorderedSteps
+    const found = new IntList()
+    let size = chunkMin
+    for (let from = 0; from < candidates.length; ) {
+      const steps = this.#parts.steps()
+      if (steps > late) {
+        for (let at = 0; at < found.length; at++) {
+          this.#early.add(found.get(at))
+          if (at % yieldEvery === 0) yield
+        }
+        return from
+      }
+      const ids = candidates.slice(from, from + size)
+      const { values, problems } = yield* this.#parts.decide(ids)
+      for (let at = 0; at < ids.length; at++) {
+        const value = values[at] as number
+        if (value === isTrue || value === isAside) found.push(ids[at] as number)
+        else this.#note(value, problems.get(at))
+        if (value === isAside) this.#earlyAside.add(ids[at] as number)
+      }
+      from += size
+      size = sizeAfter(size, this.#parts.steps() - steps)
+      yield
+    }
+    for (let at = 0; at < found.length; at++) {
+      this.#add(found.get(at), this.#earlyAside.has(found.get(at)))
+      if (at % yieldEvery === 0) yield
+    }
+    return candidates.length
+  }
+
+  *#ordered(candidates: IntList, from: number): Generator<void, Candidates> {
+    const heap = new NameHeap(this.#parts.bytes, this.#parts.paging.after)
+    for (let at = from; at < candidates.length; at++) {
+      heap.add(candidates.get(at))
+      if (at % yieldEvery === 0) yield
+    }
+    return heap
+  }
+
+  /** Decides and names candidates in order of name until the page is full. */
+  *#inOrder(undecided: Candidates): Generator<void> {
+    this.#isOrdered = true
+    let size = chunkMin
+    while (undecided.size > 0) {
+      const steps = this.#parts.steps()
+      const ids: number[] = []
+      while (ids.length < size && undecided.size > 0) {
+        ids.push(undecided.shift())
+        if (ids.length % shiftsBetween === 0) yield
+      }
+      yield* this.#nameBefore(ids[0] as number)
+      const outcomes = yield* this.#parts.decide(ids)
+      if (yield* this.#takeInOrder(ids, outcomes)) return
+      this.#last = ids[ids.length - 1] as number
+      if (this.#missed && this.#isPaged) return
+      size = sizeAfter(size, this.#parts.steps() - steps)
+      yield
+    }
+    yield* this.#nameBefore(-1)
+  }
+
+  /** True when the list ends here. */
+  *#takeInOrder(ids: readonly number[], { values, problems }: Outcomes): Generator<void, boolean> {
+    for (let at = 0; at < ids.length; at++) {
+      const value = values[at] as number
+      const belongs = value === isTrue || value === isAside
+      if (!belongs) this.#note(value, problems.get(at))
+      // Of a page, what stands before the first that can't be told is told, but nothing after it.
+      const ends = belongs || (value === isError && this.#isPaged)
+      if (ends && this.#left === 0) {
+        this.#closePage()
+        return true
+      }
+      if (belongs) yield* this.#name(ids[at] as number, value === isAside)
+      else if (ends) return true
+    }
+    return false
+  }
+
+  #closePage(): void {
+    const { pageSize = Number.POSITIVE_INFINITY, resultsMax = Number.POSITIVE_INFINITY } = this.#parts.paging
+    this.#problem = undefined
+    const next = this.#parts.bytes.text(this.#named)
+    this.end = resultsMax < pageSize ? { next, truncated: "limit" } : { next }
+  }
+
+  /** Names what was found, and what was found early and stands before it. */
+  *#name(id: number, aside: boolean): Generator<void> {
+    if (this.#early.size > 0) yield* this.#nameBefore(id)
+    this.#add(id, aside)
+    this.#named = id
+    this.#left--
+  }
+
+  /** Names what was found early and stands before an id; all of it when the id is -1. */
+  *#nameBefore(id: number): Generator<void> {
+    const early = this.#early
+    for (let count = 1; early.size > 0; count++) {
+      if (id >= 0 && this.#parts.bytes.order(early.first, id) > 0) return
+      this.#nameEarly()
+      if (count % yieldEvery === 0) yield
+    }
+  }
+
+  #nameEarly(): void {
+    this.#named = this.#early.shift()
+    this.#add(this.#named, this.#earlyAside.has(this.#named))
+  }
+
+  #add(id: number, aside: boolean): void {
+    const { bytes, names, aside: others = names } = this.#parts
+    if (aside) others.add(bytes.of(id), bytes.suffix)
+    else names.add(bytes.of(id), bytes.suffix)
+  }
+
+  /** A value that leaves a candidate out. */
+  #note(value: number, problem: Problem | undefined): void {
+    if (value === isMiss) this.#missed = true
+    if (value !== isError || problem === undefined) return
+    this.#problem = this.#problem === undefined ? problem : worseProblem(this.#problem, problem)
+  }
+
+  /** Ends the list where it is decided so far; false when nothing is. What was found early and is not named yet comes after the end. */
+  cut(): boolean {
+    if (!this.#isOrdered || this.#missed || this.#problem !== undefined) return false
+    const { bytes } = this.#parts
+    const isBehind = this.#last >= 0 && this.#early.size > 0 && bytes.order(this.#early.first, this.#last) < 0
+    const isAhead = this.#last < 0 || (this.#named >= 0 && bytes.order(this.#named, this.#last) > 0)
+    const last = isBehind || isAhead ? this.#named : this.#last
+    if (last < 0) return false
+    this.end = { next: bytes.text(last), truncated: "deadline" }
+    return true
+  }
+}

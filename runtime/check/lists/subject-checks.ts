@@ -1,0 +1,48 @@
+import type { EvaluationOptions } from "../evaluate/evaluation.ts"
+import { isError, isMiss, isTrue, type QuestionParts } from "../evaluate/question.ts"
+import { CheckError, type PageKey } from "../ports.ts"
+import { Verification } from "./verification.ts"
+
+/** Nodes asked of one subject under the same circumstances, as pairs of object and relation. */
+export interface SubjectNodes {
+  readonly parts: QuestionParts
+  readonly nodes: readonly number[]
+}
+
+/** Checks of several subjects, those of each sharing what is learned. Counts its work and keeps what was missing. */
+export class SubjectChecks {
+  readonly misses = new Map<string, PageKey>()
+  readonly #limits: EvaluationOptions
+  #steps = 0
+  #at: Verification | undefined
+
+  constructor(limits: EvaluationOptions) {
+    this.#limits = limits
+  }
+
+  get steps(): number {
+    return this.#steps + (this.#at?.question.steps ?? 0)
+  }
+
+  /** The outcome of each node; undefined where something was not in memory. */
+  *decide({ parts, nodes }: SubjectNodes): Generator<void, (boolean | CheckError | undefined)[]> {
+    const verification = Verification.of(parts, this.#limits)
+    this.#at = verification
+    const { values, problems } = yield* verification.decide(nodes)
+    for (const [key, page] of verification.question.misses) this.misses.set(key, page)
+    this.close()
+    return Array.from(values, (value, at) => {
+      if (value === isMiss) return undefined
+      if (value !== isError) return value === isTrue
+      const problem = problems.get(at)
+      return new CheckError(problem?.code ?? "validation_error", problem?.message ?? "")
+    })
+  }
+
+  close(): void {
+    if (this.#at === undefined) return
+    this.#steps += this.#at.question.steps
+    this.#at.release()
+    this.#at = undefined
+  }
+}

@@ -1,0 +1,107 @@
+import type { EvaluationOptions } from "../evaluate/evaluation.ts"
+import { fixpointOfAll } from "../evaluate/fixpoint.ts"
+import { Machine, suspended } from "../evaluate/machine.ts"
+import type { Problem } from "../evaluate/problem.ts"
+import { isError, isMiss, Question, type QuestionParts } from "../evaluate/question.ts"
+
+/** What became of nodes, each by its place in the list of nodes asked about. */
+export interface Outcomes {
+  readonly values: Uint8Array
+  /** Of the errors. */
+  readonly problems: ReadonlyMap<number, Problem>
+}
+
+/** Tables of smaller questions are kept for the next. */
+const stepsKept = 10_000
+const idleMax = 16
+const idle: Verification[] = []
+
+/**
+ * Checks of one subject under the same circumstances, on many objects: by the same machine as a single check, which keeps what it learned
+ * from one to the next. What the machine cannot tell is decided for all of them together on the slow path.
+ */
+export class Verification {
+  readonly question = new Question()
+  readonly #machine = new Machine()
+  #limits!: EvaluationOptions
+
+  /** One ready for a subject; `release` it at the end. */
+  static of(parts: QuestionParts, limits: EvaluationOptions): Verification {
+    const verification = idle.pop() ?? new Verification()
+    verification.begin(parts, limits)
+    return verification
+  }
+
+  /** Takes up another subject. */
+  begin(parts: QuestionParts, limits: EvaluationOptions): void {
+    this.#limits = limits
+    this.question.begin(parts, limits.partialConditions)
+    this.#machine.begin(this.question, limits)
+  }
+
+  release(): void {
+    if (this.question.steps >= stepsKept) {
+      this.question.again()
+      this.#machine.release()
+    }
+    if (idle.length < idleMax) idle.push(this)
+  }
+
+  /** The truth of nodes given as pairs of object and relation (or part). */
+  *decide(nodes: readonly number[]): Generator<void, Outcomes> {
+    const { question } = this
+    const machine = this.#machine
+    const { stepsPerLook } = this.#limits
+    const values = new Uint8Array(nodes.length >> 1)
+    const problems = new Map<number, Problem>()
+    const unsure: number[] = []
+    let look = question.steps + stepsPerLook
+    for (let at = 0; at < values.length; at++) {
+      let value = machine.ask(nodes[2 * at] as number, nodes[2 * at + 1] as number)
+      while (value === suspended) {
+        value = machine.run(stepsPerLook)
+        if (value === suspended) yield
+      }
+      if (machine.flagged || (value === isError && machine.tooDeep)) {
+        if (machine.flagged) machine.abandon()
+        unsure.push(at)
+        continue
+      }
+      values[at] = value
+      if (value === isError) problems.set(at, question.problems[question.problem] as Problem)
+      if (question.steps < look) continue
+      look = question.steps + stepsPerLook
+      yield
+    }
+    if (unsure.length > 0) yield* this.#slowly(nodes, unsure, values, problems)
+    return { values, problems }
+  }
+
+  *#slowly(
+    nodes: readonly number[],
+    unsure: readonly number[],
+    values: Uint8Array,
+    problems: Map<number, Problem>,
+  ): Generator<void> {
+    const { question } = this
+    const roots = unsure.flatMap((at) => [nodes[2 * at] as number, nodes[2 * at + 1] as number])
+    const slow = fixpointOfAll(question, roots, this.#limits.depthMax)
+    let look = question.steps + this.#limits.stepsPerLook
+    for (;;) {
+      const step = slow.next()
+      question.steps++
+      if (step.done === true) {
+        unsure.forEach((at, index) => {
+          const value = step.value?.value(index) ?? isMiss
+          values[at] = value
+          if (value === isError)
+            problems.set(at, question.problems[step.value?.problem(index) ?? -1] as Problem)
+        })
+        return
+      }
+      if (question.steps < look) continue
+      look = question.steps + this.#limits.stepsPerLook
+      yield
+    }
+  }
+}

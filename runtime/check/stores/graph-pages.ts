@@ -1,0 +1,85 @@
+import type { Graph } from "../graph/graph.ts"
+import { coveredBy, placeOf, rowOfPoint } from "../graph/page-keys.ts"
+import { firstPoint, forwardPage, forwardPart, type PagePlace, type Pins } from "../graph/pages.ts"
+import type { Slot } from "../graph/slots.ts"
+import type { PageKey, TupleRow } from "../ports.ts"
+
+/** Names of longer lists are given back in turns. */
+const longList = 2_048
+
+/** Where a page is to be found; undefined when its name is not in the graph, and so it is not. */
+function placeIn(graph: Graph, key: PageKey): PagePlace | undefined {
+  return placeOf(key, graph, (name) => graph.names.find(name))
+}
+
+/** Is a page in memory? Then it is pinned. */
+export function usePage(graph: Graph, key: PageKey, pins: Pins): boolean {
+  const { pages } = graph
+  const place = placeIn(graph, key)
+  if (pages === undefined || place === undefined) return false
+  pages.record(pins)
+  const held = pages.has(place.id, place.of, place.kind, graph.epoch)
+  pages.record(undefined)
+  return held
+}
+
+/** Is it known to be too large for a page? */
+export function isLarge(graph: Graph, key: PageKey): boolean {
+  const place = placeIn(graph, key)
+  return place !== undefined && graph.pages?.isLarge(place.id, place.of, place.kind) === true
+}
+
+/** It is too large: from now on single tuples are asked for, and parts of it. */
+export function installLarge(graph: Graph, key: PageKey): void {
+  const known = placeIn(graph, key)
+  if (known !== undefined && graph.pages?.holds(known) === true) return
+  const place = placeOf(key, graph, (name) => graph.retain(name))
+  if (place !== undefined && graph.pages?.addLarge(place, graph.epoch) === false) graph.release(place.id)
+}
+
+/** A single tuple as the graph's revision has it, or that there is none. */
+export function installPoint(graph: Graph, key: PageKey, found: TupleRow | undefined): void {
+  const { pages } = graph
+  const names = rowOfPoint(key)
+  if (pages === undefined || names === undefined || graph.point(names) !== undefined) return
+  const id = graph.retain(names[0])
+  const subject = graph.retain(names[2])
+  const place = { id, of: graph.slotOfRow(names).base.id, kind: firstPoint + subject }
+  pages.add(place, graph.epoch)
+  graph.setPoint(place, found === undefined ? undefined : graph.slotOfRow(found), found?.[5] ?? "")
+}
+
+/** Takes the least used page out of memory; false when all that is left is in use. */
+export function evictPage(graph: Graph): boolean {
+  return graph.pages?.evict((place) => remove(graph, place)) === true
+}
+
+function remove(graph: Graph, place: PagePlace): void {
+  const { id, kind } = place
+  if (kind >= firstPoint) {
+    graph.dropPoint(place)
+    graph.release(kind - firstPoint)
+  } else {
+    const forward = kind === forwardPage || kind === forwardPart
+    const found: number[] = []
+    ;(forward ? graph.forward : graph.reverse).eachSlot(id, (number) => {
+      const slot = graph.slots[number] as Slot
+      if (coveredBy(slot, place) && !graph.isListed(id, slot, forward)) found.push(number)
+    })
+    for (const slot of found) removeList(graph, id, slot, forward)
+  }
+  graph.release(id)
+}
+
+function removeList(graph: Graph, id: number, slot: number, forward: boolean): void {
+  const adjacency = forward ? graph.forward : graph.reverse
+  const value = adjacency.find(id, slot)
+  const { array, start, end } =
+    value >= 0 ? { array: Int32Array.of(value), start: 0, end: 1 } : adjacency.stretch(value)
+  const others = array.slice(start, end)
+  adjacency.drop(id, slot)
+  const conditioned = forward && (graph.slots[slot] as Slot).condition !== ""
+  if (conditioned) for (const other of others) graph.setContext(id, slot, other, "")
+  if (others.length > longList) graph.leaving.add(others)
+  else for (const other of others) graph.release(other)
+}

@@ -1,0 +1,156 @@
+import type { Graph } from "../graph/graph.ts"
+import { covers, pageText } from "../graph/page-keys.ts"
+import type { Pins } from "../graph/pages.ts"
+import type { PageKey, Pages, PartKey, TupleChange, TupleRow, TupleSource } from "../ports.ts"
+import { installLarge, installPoint, isLarge } from "./graph-pages.ts"
+import { Incoming } from "./incoming.ts"
+import { NoRoom } from "./memory.ts"
+
+/** Putting pages together goes on in turns of this length. */
+const sliceMs = 2
+const sliceRows = 500
+
+/** A graph of pages that lacks some, and its surroundings. */
+export interface PageLoad {
+  readonly source: TupleSource
+  readonly storeId: string
+  readonly graph: Graph
+  readonly pins: Pins
+  readonly now: () => number
+  readonly turn: () => Promise<void>
+  /** Is the graph still the store's? */
+  readonly isCurrent: () => boolean
+  /** Brings the graph to a revision, at least. */
+  readonly reach: (revision: number) => Promise<void>
+  /** All changes the graph has got since the load began. */
+  readonly recent: () => readonly TupleChange[]
+  /** The graph is another than before; so many bytes are on their way into it. Returns false when it does not fit. */
+  readonly fits: (bytesComing: number) => boolean
+  readonly onChanged: () => void
+  /** Bytes of all stores together. */
+  readonly memoryBytes: number
+}
+
+/**
+ * Loads what a round lacked, by one statement; what turns out to be too large for a page is marked as such: then single tuples and parts are asked for. Of
+ * parts that are too large in turn, which must be read row by row, one is loaded, and only when nothing else is lacking: it may not be needed.
+ * @throws NoRoom when what is asked for does not fit beside what is in use.
+ */
+export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promise<void> {
+  const some = keys.filter((key) => !isLarge(load.graph, key))
+  // Of whole ones that another question has found too large meanwhile, parts will be asked for.
+  if (some.length === 0) return loadOne(load, keys.filter(isPart))
+  const read = await load.source.pages(load.storeId, some)
+  await load.reach(read.revision)
+  await inTurns(load, install(load, some, read))
+}
+
+async function inTurns({ now, turn, isCurrent }: PageLoad, steps: Generator<void>): Promise<void> {
+  for (let until = now() + sliceMs; isCurrent() && steps.next().done !== true; ) {
+    if (now() < until) continue
+    await turn()
+    until = now() + sliceMs
+  }
+}
+
+function* install(load: PageLoad, keys: readonly PageKey[], { revision, pages }: Pages): Generator<void> {
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] as PageKey
+    const rows = pages[at]
+    if (rows === undefined) continue
+    if (rows === "too many") laid(load, () => installLarge(load.graph, key))
+    else if (key.direction === "point")
+      laid(load, () => installPoint(load.graph, key, standing(load, key, rows[0], revision)))
+    else yield* installList(load, key, rows, revision)
+    yield
+  }
+}
+
+function* installList(
+  load: PageLoad,
+  key: PageKey,
+  rows: readonly TupleRow[],
+  revision: number,
+): Generator<void> {
+  const incoming = new Incoming(load.graph, key)
+  for (let at = 0; at < rows.length; at += sliceRows) {
+    if (at > 0) yield
+    incoming.take(rows.slice(at, at + sliceRows))
+  }
+  yield* incoming.sort()
+  laid(load, () => incoming.lay(revision, load.recent()))
+}
+
+/** Makes it the graph's, for the work that asked. */
+function laid(load: PageLoad, lay: () => void): void {
+  const { graph, pins } = load
+  graph.epoch++
+  graph.pages?.record(pins)
+  lay()
+  graph.pages?.record(undefined)
+  load.onChanged()
+  if (!load.fits(0)) throw noRoom(load, "the question needs more of the store at once than fits")
+}
+
+/** A single tuple as the graph's revision has it. */
+function standing(
+  load: PageLoad,
+  key: PageKey,
+  row: TupleRow | undefined,
+  revision: number,
+): TupleRow | undefined {
+  let stands = row
+  for (const change of load.recent())
+    if (change.revision > revision && covers(key, change.row, load.graph))
+      stands = change.operation === "write" ? change.row : undefined
+  return stands
+}
+
+function isPart(key: PageKey): key is PartKey {
+  return key.direction !== "point" && key.among !== undefined
+}
+
+/** The first that fits. */
+async function loadOne(load: PageLoad, keys: readonly PartKey[]): Promise<void> {
+  let failed: unknown
+  for (const key of keys) {
+    try {
+      return await loadLarge(load, key)
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error
+      failed = error
+    }
+  }
+  if (failed !== undefined) throw failed
+}
+
+async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
+  const { source, storeId, graph, isCurrent, fits } = load
+  const incoming = new Incoming(graph, key)
+  try {
+    const revision = await source.list(storeId, key, (rows) => {
+      if (!isCurrent()) throw new Superseded()
+      incoming.take(rows)
+      if (!fits(incoming.bytes)) throw noRoom(load, `${pageText(key)} has more tuples than fit`)
+    })
+    await load.reach(revision)
+    await inTurns(load, incoming.sort())
+    if (isCurrent()) laid(load, () => incoming.lay(revision, load.recent()))
+  } catch (error) {
+    await inTurns(load, incoming.discard())
+    if (!(error instanceof Superseded)) throw error
+  } finally {
+    fits(0)
+  }
+}
+
+/** The graph is no longer the store's: nobody needs the rest. */
+class Superseded extends Error {}
+
+function noRoom({ memoryBytes }: PageLoad, what: string): NoRoom {
+  const size = `${Math.floor(memoryBytes / (1024 * 1024))} MB`
+  return new NoRoom(
+    "resource_exhausted",
+    `${what} into the memory for all stores (${size}); more is given by 'memory' in 'authz'`,
+  )
+}

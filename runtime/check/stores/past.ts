@@ -1,0 +1,57 @@
+import { CheckError, type TupleChange, type TupleRow, type TupleSource } from "../ports.ts"
+import type { Snapshot } from "./snapshot.ts"
+
+/** Changes read at a time. */
+const batch = 1_000
+/** A revision that more tuples have changed since is too far away to be laid over the present. */
+const changesMax = 100_000
+
+export interface PastSource {
+  readonly source: TupleSource
+  readonly storeId: string
+  readonly turn: () => Promise<void>
+  /** Makes room for what the snapshot takes by now; false when there is none. */
+  readonly fits: () => boolean
+}
+
+/**
+ * Fills a snapshot of a past revision from the change feed: how every tuple stood then that has changed until the graph's revision.
+ * @throws CheckError when the feed does not reach back that far, or memory is short.
+ */
+export async function layPast(view: Snapshot, { source, storeId, turn, fits }: PastSource): Promise<void> {
+  const upTo = view.graph.revision
+  view.gather()
+  const first = new Map<string, TupleChange>()
+  for (let at = view.revision; at < upTo; ) {
+    const changes = await source.changes(storeId, at, batch)
+    if (changes[0]?.revision !== at + 1)
+      throw new CheckError("validation_error", `the store's revision ${view.revision} is no longer kept`)
+    for (const change of changes) {
+      const key = change.row.slice(0, 4).join(" ")
+      if (change.revision <= upTo && !first.has(key)) first.set(key, change)
+    }
+    if (first.size > changesMax)
+      throw new CheckError(
+        "validation_error",
+        `more than ${changesMax} tuples have changed since the store's revision ${view.revision}: ask again from the beginning`,
+      )
+    at = changes.at(-1)?.revision ?? upTo
+  }
+  const changes = [...first.values()]
+  for (let at = 0; at < changes.length; at += batch) {
+    const part = changes.slice(at, at + batch)
+    const deleted = part.filter(({ operation }) => operation === "delete").map(({ row }) => row)
+    const stood = deleted.length === 0 ? [] : await source.stood(storeId, view.revision, deleted)
+    let next = 0
+    // What a write brought was not there; what a delete took was.
+    for (const { operation, row } of part)
+      view.lay(row, operation === "delete" ? (stood[next++] as TupleRow) : undefined)
+    if (!fits())
+      throw new CheckError(
+        "resource_exhausted",
+        `what has changed since the store's revision ${view.revision} does not fit into the memory for all stores; more is given by 'memory' in 'authz'`,
+      )
+    await turn()
+  }
+  view.gathered()
+}
