@@ -135,6 +135,13 @@ export interface PolicyDeployment {
   readonly certificates: ReadonlyMap<string, PolicyCertificate>
 }
 
+/** A token a step has verified: its text, and what it says. The header is empty for an opaque one. */
+export interface PolicyToken {
+  readonly text: string
+  readonly header: Readonly<Record<string, unknown>>
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
 /** What `context` is, and the world an expression may see: time and chance come from here too. */
 export interface PolicyContext {
   readonly requestId: string
@@ -161,4 +168,6 @@ export interface PolicyContext {
   namedValue(kind: "value" | "secret", name: string): string
   /** The response another step of the request left in a variable, if the value is one. */
   storedResponse(value: unknown): PolicyResponse | undefined
+  /** The token another step of the request verified and left in a variable, if the value is one. */
+  storedToken(value: unknown): PolicyToken | undefined
 }

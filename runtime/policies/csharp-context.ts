@@ -13,12 +13,14 @@ import type {
   PolicyResponse,
   PolicySubscription,
   PolicyTexts,
+  PolicyToken,
   PolicyUrl,
 } from "../csharp/ports.ts"
 import { api, deployment, failure, operation, product, serviceUrl, subscription } from "./csharp-place.ts"
 import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
+import { tokenText, type VerifiedToken } from "./verified-token.ts"
 
 /** What a program sees that is no part of the exchange. */
 export interface CsharpSurroundings {
@@ -91,6 +93,10 @@ class ExchangeContext implements PolicyContext {
   }
   storedResponse(value: unknown): PolicyResponse | undefined {
     return storedResponse(value)
+  }
+  storedToken(value: unknown): PolicyToken | undefined {
+    const text = tokenText(value)
+    return text === undefined ? undefined : { text, ...(value as VerifiedToken) }
   }
   trace(source: string, message: string): void {
     this.#around.trace(this.#exchange, source, message)

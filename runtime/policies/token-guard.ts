@@ -1,4 +1,4 @@
-import type { Claims, TokenHeader, Verification } from "../identity/verifier.ts"
+import type { Verification } from "../identity/verifier.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type ClaimFault, compileClaimRules } from "./claim.ts"
@@ -8,13 +8,7 @@ import { anyText } from "./grammars.ts"
 import type { Outcome, Provision, Run } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { compileCount } from "./value.ts"
-
-/** What a verified token leaves in the variable of its step: plain data for expressions, all that a `Jwt` of C# shows. */
-export interface VerifiedToken {
-  readonly claims: Claims
-  /** Header of the JWT, with `alg`; empty for an opaque token. */
-  readonly header: TokenHeader
-}
+import { verifiedToken } from "./verified-token.ts"
 
 type Verify = (token: string, exchange: Exchange) => Verification | Promise<Verification>
 type TokenPlan = StepOf<"validate-jwt"> | StepOf<"introspect">
@@ -27,16 +21,13 @@ export function compileTokenGuard(plan: TokenPlan, provision: Provision, verify:
   const credential = compileCredential(plan.from, provision)
   const claimFault = compileClaimRules(plan.claims, provision)
   const refusals = new Refusals(plan, provision)
-  const judge = (exchange: Exchange, found: Verification): Outcome => {
+  const judge = (exchange: Exchange, token: string, found: Verification): Outcome => {
     if (found.kind === "invalid") return refusals.invalid(exchange, found.reason, found.fault)
     if (found.kind === "unavailable") return unavailable(found.retryAfterSeconds)
     const fault = claimFault(found.claims, exchange)
     if (fault !== undefined) return refusals.insufficient(exchange, fault)
     exchange.claims = found.claims
-    if (plan.output !== undefined) {
-      const token: VerifiedToken = { claims: found.claims, header: found.header }
-      exchange.variables.set(plan.output, token)
-    }
+    if (plan.output !== undefined) exchange.variables.set(plan.output, verifiedToken(token, found))
     credential.drop(exchange)
     return undefined
   }
@@ -52,8 +43,8 @@ export function compileTokenGuard(plan: TokenPlan, provision: Provision, verify:
     if (found.kind === "absent") return refusals.missing(exchange)
     const verification = verify(found.value, exchange)
     return verification instanceof Promise
-      ? verification.then((late) => judge(exchange, late))
-      : judge(exchange, verification)
+      ? verification.then((late) => judge(exchange, found.value, late))
+      : judge(exchange, found.value, verification)
   }
 }
 

@@ -100,6 +100,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
     trace: () => undefined,
     namedValue: (kind, name) => `${kind} ${name}`,
     storedResponse: () => undefined,
+    storedToken: () => undefined,
     ...changed,
   }
 }

@@ -21,6 +21,7 @@ import { toText } from "../values.ts"
 import { Part, Request, Response, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
 import { tokenAs } from "./json-convert.ts"
+import { Jwt } from "./jwt.ts"
 
 type Row = (...values: never[]) => unknown
 type Self = typeof contextObject
@@ -33,8 +34,10 @@ function variable(name: string): { readonly value: unknown } | undefined {
   const host = currentHost()
   if (!host.variables.has(name)) return undefined
   const value = host.variables.get(name) ?? null
-  const stored = host.storedResponse(value)
-  return { value: stored === undefined ? value : new Response(stored) }
+  const response = host.storedResponse(value)
+  if (response !== undefined) return { value: new Response(response) }
+  const token = host.storedToken(value)
+  return { value: token === undefined ? value : new Jwt(token.text, token.header, token.claims) }
 }
 
 const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>
