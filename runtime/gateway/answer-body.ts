@@ -2,6 +2,7 @@ import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
+import { PassingCopy } from "./passing-copy.ts"
 import { endUnread, unreadBody, writeHead } from "./reply.ts"
 import { passTrailers } from "./trailers.ts"
 
@@ -42,6 +43,7 @@ export class AnswerBody implements AnswerStream, Timed {
   #done = false
   #failure: Problem | undefined
   #trailers: readonly (string | Buffer)[] = []
+  #copy: PassingCopy | undefined
 
   constructor(exchange: ExchangeState, waiting: Waiting, source: AnswerSource, length: number) {
     this.#exchange = exchange
@@ -67,13 +69,15 @@ export class AnswerBody implements AnswerStream, Timed {
       return undefined
     }
     this.#sink = "reply"
+    if (exchange.keepsAnswer) this.#copy = new PassingCopy(exchange.generation.bufferBytesMax)
     if (this.#held.length === 0 && !this.#done && this.#length === -1) process.nextTick(flushHead, exchange)
     this.#passHeld()
     return undefined
   }
 
-  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. */
+  /** Reads the whole body. Rejects with Refused when it is larger than `bytesMax` or breaks off. When it was relayed or given up there is only a copy, if one was kept of all. */
   collect(bytesMax: number): Promise<Buffer> {
+    if (this.#sink === "reply" || this.#sink === "discard") return this.#copied()
     return new Promise((resolve, reject) => {
       this.#collecting = { bytesMax, resolve, reject }
       this.#sink = "collect"
@@ -174,7 +178,7 @@ export class AnswerBody implements AnswerStream, Timed {
       if (this.#done) this.#end()
       else this.#goOn()
     } else if (this.#done && unreadBody(this.#exchange) === "none") {
-      this.#exchange.bytesSent += content.length
+      this.#sent(content)
       this.#ended = true
       passTrailers(this.#exchange, this.#trailers)
       this.#exchange.reply.end(content)
@@ -194,7 +198,7 @@ export class AnswerBody implements AnswerStream, Timed {
 
   #pass(chunk: Buffer): boolean {
     const { reply } = this.#exchange
-    this.#exchange.bytesSent += chunk.length
+    this.#sent(chunk)
     if (this.#received === this.#length && unreadBody(this.#exchange) === "none") {
       this.#ended = true
       reply.end(chunk)
@@ -205,6 +209,17 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#stall ??= this.#waiting.deadlines.set(this, this.#waiting.patience.readerMs)
     reply.once("drain", this.#onDrain)
     return false
+  }
+
+  #sent(chunk: Buffer): void {
+    this.#exchange.bytesSent += chunk.length
+    this.#copy?.add(chunk)
+  }
+
+  #copied(): Promise<Buffer> {
+    const copy = this.#ended ? this.#copy?.whole : undefined
+    if (copy !== undefined) return Promise.resolve(copy)
+    return Promise.reject(new Refused(problem("bad-gateway", { cause: "the answer was sent and not kept" })))
   }
 
   #tooLarge(bytesMax: number): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import type { ProblemName } from "../policies/answer.ts"
+import type { DirectAnswer, ProblemName } from "../policies/answer.ts"
 import {
   type AnsweringStep,
   type BackendHandle,
@@ -87,6 +87,10 @@ export class ExchangeState implements BindingSource {
   target: string | undefined
   upstreamMs: number | undefined
   bytesSent = 0
+  /** A copy of the answer's body is wanted when all is over. */
+  keepsAnswer = false
+  /** The answer of a step or the problem that was sent in place of the response. */
+  direct: DirectAnswer | undefined
   retried = false
   cut = false
   /** `100 Continue` was sent, or nobody waits for it. */
@@ -249,11 +253,20 @@ export class ExchangeState implements BindingSource {
     else this.#releases.push(release)
   }
 
+  keepAnswer(): void {
+    this.keepsAnswer = true
+  }
+
   /** To be called once, at the end. */
   end(): void {
     this.over = true
     this.dropBody()
-    for (const release of this.#releases ?? []) release()
+    if (this.#releases === undefined) return
+    if (this.direct !== undefined) {
+      const { headers, ...answer } = this.direct
+      this.response = LiveResponse.whole({ ...answer, headers: new HeaderList([...headers]) })
+    }
+    for (const release of this.#releases) release()
   }
 
   decided(decision: Decision): void {

@@ -13,7 +13,7 @@ import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
-import { asAnswer, rendered, sendAnswer } from "./reply.ts"
+import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import type { Match } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
 import type { OpenTunnel, TunnelKeeper, UpgradedSocket } from "./upgraded-socket.ts"
@@ -136,7 +136,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.dropUpstream()
     const { reply, request } = exchange
     if (reply.headersSent) request.socket.destroy()
-    else sendAnswer(exchange, asAnswer(problem("internal-error"), exchange))
+    else sendDirect(exchange, asAnswer(problem("internal-error"), exchange))
   }
 
   #admit(route: LiveRoute): void {
@@ -217,7 +217,7 @@ class Passage implements Timed, TunnelKeeper {
     else if (outcome.kind === "found") this.#found()
     else {
       exchange.dropUpstream()
-      sendAnswer(exchange, outcome)
+      sendDirect(exchange, outcome)
     }
   }
 
@@ -232,7 +232,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.dropUpstream()
     const onError = exchange.route?.onError ?? []
     if (onError.length === 0) {
-      sendAnswer(exchange, asAnswer(found, exchange))
+      sendDirect(exchange, asAnswer(found, exchange))
       return
     }
     exchange.error = errorOf(found, exchange)
@@ -254,9 +254,9 @@ class Passage implements Timed, TunnelKeeper {
     }
     if (outcome.kind === "problem") {
       exchange.cause = `${found.cause ?? found.name}; then in on-error: ${outcome.cause ?? outcome.name}`
-      sendAnswer(exchange, asAnswer(found, exchange))
+      sendDirect(exchange, asAnswer(found, exchange))
     } else if (outcome.kind === "found") this.#sendWhole()
-    else sendAnswer(exchange, outcome)
+    else sendDirect(exchange, outcome)
   }
 
   /** A tunnel stands: it needs nothing of the plan any more, which may go. */

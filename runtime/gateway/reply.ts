@@ -39,6 +39,13 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
   endUnread(exchange, sent, unread)
 }
 
+/** Sends an answer in place of the response. */
+export function sendDirect(exchange: ExchangeState, answer: DirectAnswer): void {
+  if (exchange.over || exchange.reply.headersSent) return
+  exchange.direct = answer
+  sendAnswer(exchange, answer)
+}
+
 /** The status line of an answer. */
 export interface Head {
   readonly status: number

@@ -87,7 +87,7 @@ export class StepTable {
     const policy = this.#policies[plan.kind] as Policy<StepKind>
     const run = timed(policy(plan as never, recorder), plan.kind, this.dependencies.waited)
     return {
-      step: Object.assign(withBodies(run, recorder.needs), { id, kind: plan.kind }),
+      step: Object.assign(withBodies(run, recorder.needed), { id, kind: plan.kind }),
       uses: recorder.uses,
     }
   }
@@ -121,7 +121,7 @@ function withBodies(run: Run, needs: Needs): Run {
 /** The provision of one step. */
 class Recorder implements Provision {
   readonly uses: Use[] = []
-  needs: Needs = 0
+  needed: Needs = 0
   readonly now: () => number
   readonly #table: StepTable
 
@@ -219,7 +219,7 @@ class Recorder implements Provision {
   }
 
   need(needs: Needs): void {
-    this.needs |= needs
+    this.needed |= needs
   }
 
   step(id: StepId): Step {

@@ -171,10 +171,12 @@ export interface Exchange {
   }): void
   /** Adds a line to whatever answer the client gets, problems included. */
   answerWith(name: string, value: string): void
+  /** Keeps a copy of the answer's body while it passes, for `load` when the exchange is over. One larger than may be held is not kept, and not to be had then. */
+  keepAnswer(): void
   /** Of bodies, as the client sent and got them until now. */
   readonly bytesReceived: number
   readonly bytesSent: number
-  /** Calls back once when the exchange has ended, however it did. */
+  /** Calls back once when the exchange has ended, however it did. `response` is then what the client got. */
   whenOver(release: () => void): void
   /** The last decision is logged under the request id. */
   decided(decision: Decision): void

@@ -75,6 +75,8 @@ export interface Provision {
   meter(): Meter
   /** The step needs these bodies: whoever runs it has loaded them. */
   need(needs: Needs): void
+  /** What the step has said until now that it needs. */
+  readonly needed: Needs
   /** The wall clock in milliseconds. */
   readonly now: () => number
   /** A step of the plan, provisioned, for steps that hold others. */

@@ -1,10 +1,9 @@
-import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
+import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
-import type { Outcome, Policy, Provision } from "./policy.ts"
+import type { Outcome, Policy } from "./policy.ts"
 import type { QuotaAnswer } from "./quotas.ts"
-import { compileCount, compileTest } from "./value.ts"
 
 /**
  * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the
@@ -15,26 +14,27 @@ export const quota: Policy<"quota"> = (plan, provision) => {
   const terms = { counter, callsMax, bytesMax, periodSeconds }
   const quotas = provision.quotas()
   const keyOf = compileLimitKeys(plan.keys, provision)
-  const amountOf = compileCount(plan.increment ?? 1, provision)
-  const late = plan.countIf !== undefined || typeof plan.increment === "object"
-  const callsOf = late ? countedLate(plan, provision, amountOf) : () => 0
+  const { increment = 1 } = plan
+  const countLater =
+    plan.countIf !== undefined || typeof increment === "object"
+      ? compileLateCount(plan, provision)
+      : undefined
+  const calls = typeof increment === "object" || countLater !== undefined ? 0 : increment
   const startMs = plan.startsAt === undefined ? undefined : Date.parse(plan.startsAt)
   return (exchange) => {
     const key = keyOf(exchange)
     const anchorMs = startMs ?? startOf(key, exchange)
     const go = (answer: QuotaAnswer): Outcome => {
       if (!answer.allowed) return refusal(answer)
-      if (late || bytesMax !== undefined)
-        exchange.whenOver(() => {
-          const bytes = exchange.bytesReceived + exchange.bytesSent
-          quotas.add(terms, key, anchorMs, {
-            calls: callsOf(exchange),
-            bytes: bytesMax === undefined ? 0 : bytes,
-          })
-        })
+      const add = (more: number) => {
+        const bytes = bytesMax === undefined ? 0 : exchange.bytesReceived + exchange.bytesSent
+        quotas.add(terms, key, anchorMs, { calls: more, bytes })
+      }
+      if (countLater !== undefined) countLater(exchange, add)
+      else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
       return undefined
     }
-    const answer = quotas.take(terms, key, anchorMs, late ? 0 : amountOf(exchange))
+    const answer = quotas.take(terms, key, anchorMs, calls)
     return answer instanceof Promise ? answer.then(go) : go(answer)
   }
 }
@@ -42,22 +42,6 @@ export const quota: Policy<"quota"> = (plan, provision) => {
 /** The period of a subscription begins with it. */
 function startOf(key: string, { subscriber }: Exchange): number {
   return key.startsWith("subscription:") ? (subscriber?.sinceMs ?? 0) : 0
-}
-
-/** How many calls an exchange counts that has ended. What cannot be found out then counts as one. */
-function countedLate(
-  { countIf }: StepOf<"quota">,
-  provision: Provision,
-  amountOf: (exchange: Exchange) => number,
-): (exchange: Exchange) => number {
-  const counts = countIf === undefined ? () => true : compileTest(countIf, provision)
-  return (exchange) => {
-    try {
-      return counts(exchange) ? amountOf(exchange) : 0
-    } catch {
-      return 1
-    }
-  }
 }
 
 const words = { calls: "call volume", bytes: "bandwidth" } as const

@@ -2,9 +2,10 @@ import type { Limiter, Taken } from "../limits/limiter.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
+import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
 import type { Outcome, Policy, Provision, Run } from "./policy.ts"
-import { compileCount, compileTest } from "./value.ts"
+import { compileCount } from "./value.ts"
 
 /**
  * Counts a call and refuses it when its window is full. Clients see how much is left by the fields of
@@ -15,14 +16,14 @@ export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
   const limiter = provision.limiter()
   const keyOf = compileLimitKeys(plan.keys, provision)
   const boundsOf = compileBounds(plan, provision)
-  const amountOf = compileCount(plan.increment ?? 1, provision)
   const answer = answering(plan)
-  if (plan.countIf !== undefined || typeof plan.increment === "object")
-    return countedLater(plan, provision, { limiter, keyOf, boundsOf, amountOf, answer })
+  const { increment = 1 } = plan
+  if (plan.countIf !== undefined || typeof increment === "object")
+    return countedLater(plan, provision, { limiter, keyOf, boundsOf, answer })
   return (exchange) => {
     const bounds = boundsOf(exchange)
     const { callsMax, periodSeconds } = bounds
-    const taken = limiter.take(plan.counter, keyOf(exchange), callsMax, periodSeconds, amountOf(exchange))
+    const taken = limiter.take(plan.counter, keyOf(exchange), callsMax, periodSeconds, increment)
     return taken instanceof Promise
       ? taken.then((late) => answer(exchange, late, bounds))
       : answer(exchange, taken, bounds)
@@ -38,36 +39,20 @@ interface Parts {
   readonly limiter: Limiter
   readonly keyOf: (exchange: Exchange) => string
   readonly boundsOf: (exchange: Exchange) => Bounds
-  readonly amountOf: (exchange: Exchange) => number
   readonly answer: (exchange: Exchange, taken: Taken, bounds: Bounds) => Outcome
 }
 
-/** Whether and how much is counted may depend on the response: that is known when the exchange has ended. What has no value then counts. */
+/** What counts is known when the exchange has ended: until then the window is only looked at. */
 function countedLater(plan: StepOf<"rate-limit">, provision: Provision, parts: Parts): Run {
-  const { limiter, keyOf, boundsOf, amountOf, answer } = parts
-  const counts = plan.countIf === undefined ? () => true : compileTest(plan.countIf, provision)
-  const decided = <T>(read: () => T, otherwise: T): T => {
-    try {
-      return read()
-    } catch {
-      return otherwise
-    }
-  }
+  const { limiter, keyOf, boundsOf, answer } = parts
+  const countLater = compileLateCount(plan, provision)
   return (exchange) => {
     const bounds = boundsOf(exchange)
     const key = keyOf(exchange)
     const look = (taken: Taken): Outcome => {
       const outcome = answer(exchange, taken, bounds)
       if (outcome === undefined)
-        exchange.whenOver(() => {
-          if (decided(() => counts(exchange), true))
-            limiter.add(
-              plan.counter,
-              key,
-              bounds.periodSeconds,
-              decided(() => amountOf(exchange), 1),
-            )
-        })
+        countLater(exchange, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
       return outcome
     }
     const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, 0)

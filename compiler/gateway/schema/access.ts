@@ -239,7 +239,7 @@ export const limitRows: readonly Row[] = [
       },
     ],
     byDefault: "every call, as 1",
-    docs: "Which calls count (`if`, also by the response), and how much one counts.",
+    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts. A call of which that cannot be found out counts.",
     example: "count if (response.status < 400)",
   },
   ...(["remaining", "total", "retry-after"] as const).map(
