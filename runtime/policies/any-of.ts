@@ -1,3 +1,4 @@
+import type { Subscriber } from "../identity/keys.ts"
 import type { Problem } from "./answer.ts"
 import { dropBasic } from "./basic-auth.ts"
 import { dropCredential } from "./credential.ts"
@@ -8,7 +9,8 @@ import { dropKey } from "./validate-key.ts"
 
 /**
  * Tries ways to authenticate until one lets the request pass. When all refuse, the client hears about the credential it brought, or about
- * the first way when it brought none. Keys and tokens that are not forwarded are taken out of the request whichever way was taken.
+ * the first way when it brought none. A call of an open product, made without a key, passes when no other credential decides: one that passes counts, a bad one is
+ * refused. Keys and tokens that are not forwarded are taken out of the request whichever way was taken.
  */
 export const anyOf: Policy<"any-of"> = (plan, provision) => {
   const steps = plan.steps.map((id) => provision.step(id))
@@ -20,31 +22,53 @@ export const anyOf: Policy<"any-of"> = (plan, provision) => {
       else if (way.kind === "validate-jwt" || way.kind === "introspect") dropCredential(way.from, exchange)
     }
   }
-  return (exchange) => attempt(steps, 0, exchange, [], pass)
+  return (exchange) => new Attempt(steps, exchange, pass).from(0)
 }
 
-function attempt(
-  steps: readonly Step[],
-  from: number,
-  exchange: Exchange,
-  refusals: Problem[],
-  pass: (exchange: Exchange) => undefined,
-): Outcome | Promise<Outcome> {
-  for (let at = from; at < steps.length; at += 1) {
-    const outcome = outcomeOf(steps[at] as Step, exchange)
-    if (outcome instanceof Promise) {
-      return outcome.then((late) => {
-        if (late === undefined) return pass(exchange)
-        if (late.kind !== "problem") return late
-        refusals.push(late)
-        return attempt(steps, at + 1, exchange, refusals, pass)
-      })
-    }
-    if (outcome === undefined) return pass(exchange)
-    if (outcome.kind !== "problem") return outcome
-    refusals.push(outcome)
+/** One request and its ways in. */
+class Attempt {
+  readonly #steps: readonly Step[]
+  readonly #exchange: Exchange
+  readonly #pass: (exchange: Exchange) => undefined
+  readonly #refusals: Problem[] = []
+  /** The call is one of an open product, made without a key. */
+  #keyless: Subscriber | undefined
+
+  constructor(steps: readonly Step[], exchange: Exchange, pass: (exchange: Exchange) => undefined) {
+    this.#steps = steps
+    this.#exchange = exchange
+    this.#pass = pass
   }
-  return refusals.find((refusal) => refusal.presented === true) ?? refusals[0]
+
+  from(first: number): Outcome | Promise<Outcome> {
+    for (let at = first; at < this.#steps.length; at += 1) {
+      const outcome = outcomeOf(this.#steps[at] as Step, this.#exchange)
+      if (outcome instanceof Promise)
+        return outcome.then((late) => (this.#decides(late) ? this.#ended(late) : this.from(at + 1)))
+      if (this.#decides(outcome)) return this.#ended(outcome)
+    }
+    const presented = this.#refusals.find((refusal) => refusal.presented === true)
+    if (presented !== undefined || this.#keyless === undefined) return presented ?? this.#refusals[0]
+    this.#exchange.subscriber = this.#keyless
+    return this.#pass(this.#exchange)
+  }
+
+  /** Whether no other way is tried after this outcome of one. */
+  #decides(outcome: Outcome): boolean {
+    const { subscriber, subscriptionKey } = this.#exchange
+    if (outcome === undefined && subscriber !== undefined && subscriptionKey === undefined) {
+      this.#keyless = subscriber
+      this.#exchange.subscriber = undefined
+      return false
+    }
+    if (outcome?.kind !== "problem") return true
+    this.#refusals.push(outcome)
+    return false
+  }
+
+  #ended(outcome: Outcome): Outcome {
+    return outcome === undefined ? this.#pass(this.#exchange) : outcome
+  }
 }
 
 /** A way that breaks is a way that refuses: it must not keep another from letting the request pass. */

@@ -6,7 +6,19 @@ import { MemorySource } from "../check/memory-source.ts"
 import { modelOf, tupleOf } from "../check/model.ts"
 import { authorizerOf } from "./authorizer.ts"
 import { until } from "./harness.ts"
-import { cel, closeAll, issuers, jwt, key, keyDraft, parts, start, tokenOf, verifier } from "./one-route.ts"
+import {
+  cel,
+  closeAll,
+  header,
+  issuers,
+  jwt,
+  key,
+  keyDraft,
+  parts,
+  start,
+  tokenOf,
+  verifier,
+} from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 
 afterEach(closeAll)
@@ -106,6 +118,44 @@ describe("any-of", () => {
       expect(seen.url).not.toContain("key=")
     }
   })
+})
+
+describe("any-of with an open product: a call without a key is one of it, where nothing else says who calls", () => {
+  const draft = { ...keyDraft, products: { ...keyDraft.products, all: { apis: ["main"], open: true } } }
+  const told: StepDraft[] = [
+    header("x-sub", cel("has(jwt.sub) ? jwt.sub : ''")),
+    header("x-product", cel("has(subscription.product) ? subscription.product : ''")),
+  ]
+  const rows: [string, string, number, string, string][] = [
+    ["nothing", "", 200, "", "all"],
+    ["the token", tokenOf({ sub: "ann", scope: "read" }), 200, "ann", ""],
+    ["a bad token", "Authorization: Bearer x\r\n", 401, "", ""],
+    ["a token without the scope", tokenOf({ sub: "ann" }), 403, "", ""],
+    ["keys away", "Authorization: Bearer away\r\n", 503, "", ""],
+    ["the key", "X-Key: right\r\n", 200, "", "all"],
+    ["a bad key", "X-Key: wrong\r\n", 401, "", ""],
+    [
+      "a bad key and a good token",
+      `${tokenOf({ sub: "ann", scope: "read" })}X-Key: wrong\r\n`,
+      200,
+      "ann",
+      "",
+    ],
+    ["a good key and a bad token", "Authorization: Bearer x\r\nX-Key: right\r\n", 200, "", "all"],
+  ]
+  test.each(rows.flatMap((row) => [[...row, [key, jwt]] as const, [...row, [jwt, key]] as const]))(
+    "%s",
+    async (_name, headers, status, sub, product, steps) => {
+      const inbound = [{ kind: "any-of", steps: [...steps] } as StepDraft, ...told]
+      const { get, upstream } = await start({ inbound }, draft, verifier)
+      expect((await get("/a/7", headers)).status).toBe(status)
+      const seen = upstream.requests.map((each) => [
+        each.headers["x-sub"] ?? "",
+        each.headers["x-product"] ?? "",
+      ])
+      expect(seen).toEqual(status === 200 ? [[sub, product]] : [])
+    },
+  )
 })
 
 test("rate-limit: N calls pass, the next is 429 with what is left; keys are apart; callers without any key share one", async () => {
