@@ -1,9 +1,7 @@
+import type { Step } from "../../runtime/plan/steps.ts"
+import type { Own } from "./callers-value.ts"
+import { ownBehind, ownCredential } from "./own-values.ts"
 import type { Used } from "./site.ts"
-
-/** A step as far as the proof looks at it. */
-interface SeenStep {
-  readonly kind: string
-}
 
 /** Proofs of who calls: a request that passes one is nobody's guess. */
 const guards: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "introspect", "basic-auth"])
@@ -15,97 +13,154 @@ export interface WayAround {
   readonly end: Used
 }
 
+/** What stands in a request that nobody changed. */
+export const untouched: Own = new Map()
+
+/** A request of which everything may have been changed by `origin`. */
+export function touched(origin: string): Own {
+  return new Map(["header *", "query *", "variable *", "body", "path"].map((place) => [place, origin]))
+}
+
 /**
  * Looks for a way through the steps to the backend that passes no guard. Conditions are not looked into: each branch is a way. Steps that may not
  * run at all (those of `cache-value`) guard nothing; of branches that run side by side one guard is enough where all must end well, else each must
- * have one.
+ * have one. A guard counts only where what it judges is what the caller sent: a credential of the document's own is the same for everybody.
  *
  * @param stepOf the step of an id.
+ * @param own what is not the caller's before the first step.
  */
 export function wayAround(
   steps: readonly Used[],
-  stepOf: (id: string) => SeenStep | undefined,
+  stepOf: (id: string) => Step | undefined,
+  own: Own = untouched,
 ): WayAround | undefined {
-  return new Search(stepOf).find(steps)
+  return new Search(stepOf).find(steps, own)
 }
 
-type Turns = readonly string[]
+/** A way that passed no guard yet, and what is the document's own there. */
+interface Way {
+  readonly turns: readonly string[]
+  readonly own: Own
+}
+
+/** More ways are looked at as one on which all is own that is on any of them. */
+const waysMax = 32
 
 class Search {
-  readonly #stepOf: (id: string) => SeenStep | undefined
+  readonly #stepOf: (id: string) => Step | undefined
   #found: WayAround | undefined
 
-  constructor(stepOf: (id: string) => SeenStep | undefined) {
+  constructor(stepOf: (id: string) => Step | undefined) {
     this.#stepOf = stepOf
   }
 
-  find(steps: readonly Used[]): WayAround | undefined {
-    this.#walk(steps, [])
+  find(steps: readonly Used[], own: Own): WayAround | undefined {
+    this.#walk(steps, [{ turns: [], own }])
     return this.#found
   }
 
-  /** The turns of a way that leaves the list without a guard; undefined when there is none. */
-  #walk(steps: readonly Used[], turns: Turns | undefined): Turns | undefined {
-    let way = turns
+  /** The ways that leave the list without a guard. */
+  #walk(steps: readonly Used[], ways: readonly Way[]): readonly Way[] {
+    let left = ways
     for (const step of steps) {
-      if (way === undefined || this.#found !== undefined) return undefined
-      way = this.#step(step, way)
+      if (left.length === 0 || this.#found !== undefined) return []
+      left = distinct(left.flatMap((way) => this.#step(step, way)))
     }
-    return way
+    return left
   }
 
-  #step(used: Used, way: Turns): Turns | undefined {
+  #step(used: Used, way: Way): readonly Way[] {
     const step = this.#stepOf(used.id)
-    const inside = (name: string): readonly Used[] => used.inside[name] ?? []
-    const kind = step?.kind ?? ""
-    if (kind === "respond") {
+    if (step === undefined) return [way]
+    if (step.kind === "respond") {
       // The document's own words are for everybody; another's response is not.
-      if (step !== undefined && "from" in step && step.from !== undefined)
-        this.#found ??= { turns: way, end: used }
-      return undefined
+      if (step.from !== undefined) this.#found ??= { turns: way.turns, end: used }
+      return []
     }
-    if ((guards.has(kind) && !readsOwnToken(step)) || isSecretCheck(step)) return undefined
-    if (kind === "any-of") {
-      const open = inside("steps").find((each) => this.#walk([each], way) !== undefined)
-      return open === undefined ? undefined : way
+    if (step.kind === "forward" || step.kind === "cache-lookup") {
+      this.#found ??= { turns: way.turns, end: used }
+      return step.kind === "forward" ? [] : [way]
     }
-    if (kind === "forward" || kind === "cache-lookup") {
-      this.#found ??= { turns: way, end: used }
-      return kind === "forward" ? undefined : way
-    }
-    if (kind === "when") {
-      const matched = this.#walk(inside("matched"), [...way, `the \`when\` of ${used.origin} holds`])
-      const otherwise = this.#walk(inside("otherwise"), [
-        ...way,
-        `the \`when\` of ${used.origin} does not hold`,
-      ])
-      return matched ?? otherwise
-    }
-    if (kind === "parallel") return this.#parallel(used, step, way)
-    if (kind === "cache-value") this.#walk(inside("steps"), way)
-    else if (inside("steps").length > 0) return this.#walk(inside("steps"), way)
-    return way
+    if (!guards.has(step.kind) && !isSecretCheck(step)) return this.#inside(used, step, way)
+    const owner = ownCredential(step, way.own, used.origin)
+    if (owner === undefined) return []
+    const turn = `the \`${step.kind}\` of ${used.origin} judges what ${owner === used.origin ? "it has itself" : `${owner} put there`}`
+    return [{ turns: [...way.turns, turn], own: ownBehind(step, way.own, used.origin) }]
   }
 
-  #parallel({ inside }: Used, step: SeenStep | undefined, way: Turns): Turns | undefined {
-    const ways = Object.values(inside).map((branch) => this.#walk(branch, way))
-    const all = step !== undefined && "until" in step && step.until === "all"
-    if (all) return ways.includes(undefined) ? undefined : way
-    return ways.find((each) => each !== undefined)
+  #inside(used: Used, step: Step, way: Way): readonly Way[] {
+    const inside = (name: string): readonly Used[] => used.inside[name] ?? []
+    const own = ownBehind(step, way.own, used.origin)
+    const behind = { turns: way.turns, own }
+    switch (step.kind) {
+      case "when": {
+        const turn = (word: string): Way => ({
+          turns: [...way.turns, `the \`when\` of ${used.origin} ${word}`],
+          own,
+        })
+        return [
+          ...this.#walk(inside("matched"), [turn("holds")]),
+          ...this.#walk(inside("otherwise"), [turn("does not hold")]),
+        ]
+      }
+      case "any-of":
+        return inside("steps").flatMap((each) => this.#walk([each], [way]))
+      case "parallel":
+        return this.#parallel(used, step.until === "all", way)
+      case "cache-value": {
+        const made = this.#walk(inside("steps"), [behind])
+        return [{ turns: way.turns, own: union([behind, ...made]) }]
+      }
+      case "retry": {
+        // What a repetition leaves is there in the next one.
+        const once = this.#walk(inside("steps"), [behind])
+        return [...once, ...this.#walk(inside("steps"), once)]
+      }
+      default:
+        return this.#walk(inside("steps"), [behind])
+    }
+  }
+
+  #parallel({ inside }: Used, all: boolean, way: Way): readonly Way[] {
+    const branches = Object.values(inside)
+    // Branches run at the same time: what one leaves, the others may find.
+    const own = branches.reduce((before, branch) => this.#spoiled(branch, before), way.own)
+    const ways = branches.map((branch) => this.#walk(branch, [{ turns: way.turns, own }]))
+    if (!all) return ways.flat()
+    const open = ways.flat()
+    const turns = open.find((each) => each.turns.length > way.turns.length)?.turns ?? way.turns
+    return ways.some((left) => left.length === 0) ? [] : [{ turns, own: union(open) }]
+  }
+
+  /** What is own if any of the steps, and those inside of them, did what it may do. */
+  #spoiled(steps: readonly Used[], before: Own): Own {
+    return steps.reduce((own, used) => {
+      const step = this.#stepOf(used.id)
+      const behind = step === undefined ? own : ownBehind(step, own, used.origin)
+      const nested = Object.values(used.inside).reduce((at, list) => this.#spoiled(list, at), behind)
+      return union([{ own }, { own: nested }])
+    }, before)
   }
 }
 
-/** A token that is the same for every caller says nothing about any. */
-function readsOwnToken(step: SeenStep | undefined): boolean {
-  if (step === undefined || !("from" in step)) return false
-  const { from } = step
-  if (typeof from !== "object" || from === null || !("text" in from)) return false
-  return !JSON.stringify(from.text).includes('"expression":')
+function union(ways: readonly { readonly own: Own }[]): Own {
+  return new Map(ways.flatMap(({ own }) => [...own]))
+}
+
+/** One way of each state. */
+function distinct(ways: readonly Way[]): readonly Way[] {
+  if (ways.length < 2) return ways
+  const found = new Map<string, Way>()
+  for (const way of ways) {
+    const state = [...way.own.keys()].sort().join("\n")
+    if (!found.has(state)) found.set(state, way)
+  }
+  const left = [...found.values()]
+  return left.length <= waysMax ? left : [{ turns: left[0]?.turns ?? [], own: union(left) }]
 }
 
 /** A header that must be a secret of gateway.conf. */
-function isSecretCheck(step: SeenStep | undefined): boolean {
-  if (step?.kind !== "check-header" || !("values" in step) || !Array.isArray(step.values)) return false
-  const values: readonly unknown[] = step.values
-  return values.length > 0 && values.every((value) => JSON.stringify(value).includes('{"secret":'))
+function isSecretCheck(step: Step): boolean {
+  if (step.kind !== "check-header") return false
+  return step.values.length > 0 && step.values.every((value) => JSON.stringify(value).includes('{"secret":'))
 }

@@ -95,8 +95,8 @@ export const policies = area({
   SP7016: {
     severity: "error",
     title: "Way around authentication",
-    help: "Let every way to the backend pass a validate-jwt, or declare `auth` in gateway.conf.",
-    why: "`auth policy` says that documents authenticate. Then every way through `<inbound>` and `<backend>` to the backend must pass a policy that proves who calls: validate-jwt, validate-azure-ad-token, validate-client-certificate, or check-header against a secret. Conditions are not looked into: each branch is a way.",
+    help: "Let every way to the backend pass a validate-jwt of what the caller sent, or declare `auth` in gateway.conf.",
+    why: "`auth policy` says that documents authenticate. Then every way through `<inbound>` and `<backend>` to the backend must pass a policy that proves who calls: validate-jwt, validate-azure-ad-token, validate-client-certificate, or check-header against a secret. Conditions are not looked into: each branch is a way. A credential that the document itself put into the request (a token of its own, a constant, a value of the cache, the answer of another service) is the same for every caller: judging it proves nothing.",
   },
   SP7017: {
     severity: "error",

@@ -1,7 +1,7 @@
 import type { Issuer } from "../../../runtime/plan/resources.ts"
 import type { Span } from "../../core/source.ts"
 import { type DocumentSteps, everyStep, lowerDocument } from "../../policy/lower-document.ts"
-import { wayAround } from "../../policy/prove.ts"
+import { touched, wayAround } from "../../policy/prove.ts"
 import { type Section, sections, type Used } from "../../policy/site.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
@@ -88,8 +88,8 @@ export class Policies {
     const { report } = this.#surroundings
     if (!authenticates(auth) || report.errors > this.#unproven) return
     const stepOf = (id: string) => this.#steps.get(id)
-    // Whoever is refused gets to `on-error`.
-    const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf)
+    // Whoever is refused gets to `on-error`, whatever the steps before did to the request.
+    const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf, touched(route.key))
     if (way === undefined) return
     this.#unproven += 1
     const turns = way.turns.length === 0 ? "always" : `when ${way.turns.join(", ")}`

@@ -1,0 +1,151 @@
+import type { Expression, Text } from "../../runtime/plan/text.ts"
+
+/**
+ * Where a request keeps something that a step may have put there itself, with the step's place in the text (`api.xml:12`). Places: `header NAME`,
+ * `query NAME`, `variable NAME`, `body`, `path`; `header *` is every header. What is not named is the caller's, or not there.
+ */
+export type Own = ReadonlyMap<string, string>
+
+/** A text of the document that may be a credential: the shortest signed token is longer. Words with blanks, names of headers and patterns are none. */
+const credential = /[A-Za-z0-9._~+/=-]{41}/
+
+/** Who put there what is at a place; undefined when the caller did. `*`: anything of its kind. */
+export function ownerOf(own: Own, place: string): string | undefined {
+  const [kind = "", name] = place.split(" ", 2)
+  const found = own.get(place) ?? own.get(`${kind} *`)
+  if (found !== undefined || name !== "*") return found
+  for (const [other, origin] of own) if (other.startsWith(`${kind} `)) return origin
+  return undefined
+}
+
+type Written = Text | { readonly expression: Expression }
+
+/** Whether a text is made of what the caller sent, and of nothing else that could stand for a caller: no named value, no long text, no variable of the document's own. */
+export function isCallers(text: Written, own: Own): boolean {
+  return ownSource(text, own, "") === undefined
+}
+
+/** Of a text that is not the caller's: the place of what put its content there, `here` where that is the text itself. */
+export function ownSource(text: Written, own: Own, here: string): string | undefined {
+  if (typeof text === "string") return here
+  const parts = "expression" in text ? [text] : text.text
+  let read = false
+  for (const part of parts) {
+    if (typeof part === "string") {
+      if (credential.test(part)) return here
+      continue
+    }
+    if (!("expression" in part)) return here
+    const source = ownExpression(part.expression, own, here)
+    if (source !== undefined) return source
+    read = true
+  }
+  return read ? undefined : here
+}
+
+/** The same of an expression. Of a native one nothing is known: it counts as the document's own. */
+function ownExpression(expression: Expression, own: Own, here: string): string | undefined {
+  if (expression.lang !== "cs") return here
+  const sources = new Sources(own, here)
+  sources.look(expression.program.body)
+  return sources.own ?? (sources.callers ? undefined : here)
+}
+
+interface Node {
+  readonly k?: unknown
+  readonly member?: unknown
+  readonly value?: unknown
+  readonly on?: unknown
+  readonly args?: readonly unknown[]
+}
+
+/** What the members of `context.Request` read that are not looked at more closely; names are those of the library. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  "IRequest.Headers": ["header *"],
+  "IRequest.Url": ["path", "query *"],
+  "IRequest.Body": ["body"],
+  "IUrl.Query": ["query *"],
+  "IUrl.QueryString": ["query *"],
+  "IUrl.Path": ["path"],
+  "IProxyContext.Variables": ["variable *"],
+}
+
+/** What no step changes. */
+const unchanged: ReadonlySet<string> = new Set([
+  "IRequest.OriginalUrl",
+  "IRequest.IpAddress",
+  "IRequest.MatchedParameters",
+  "IRequest.Certificate",
+  "IRequest.Method",
+])
+
+/** Dictionaries whose entries are places of their own. */
+const dictionaries: Readonly<Record<string, string>> = {
+  "IRequest.Headers": "header",
+  "IUrl.Query": "query",
+  "IProxyContext.Variables": "variable",
+}
+
+/** Looks for what a program of C# reads. */
+class Sources {
+  readonly #own: Own
+  readonly #here: string
+  callers = false
+  /** The place of the first that is the document's own. */
+  own: string | undefined
+
+  constructor(own: Own, here: string) {
+    this.#own = own
+    this.#here = here
+  }
+
+  look(node: unknown): void {
+    if (Array.isArray(node)) for (const each of node) this.look(each)
+    else if (typeof node === "object" && node !== null && !this.#known(node))
+      for (const each of Object.values(node)) this.look(each)
+  }
+
+  /** Whether nothing inside has to be looked at. */
+  #known(node: Node): boolean {
+    if (node.k === "named" || node.k === "context") this.own ??= this.#here
+    if (node.k === "const" && typeof node.value === "string" && credential.test(node.value))
+      this.own ??= this.#here
+    if (node.k !== "call") return false
+    const member = String(node.member)
+    const on = memberOf(node.on)
+    const kind = on === undefined ? undefined : dictionaries[on]
+    if (kind !== undefined && !isOriginal(node.on)) this.#entry(kind, node)
+    else if (isOriginal(node)) this.callers = true
+    else if (places[member] !== undefined) for (const place of places[member]) this.#read(place)
+    else if (member.startsWith("IProxyContext.") || member === "IRequest.PrivateEndpointConnection")
+      this.own ??= this.#here
+    else return false
+    return true
+  }
+
+  #entry(kind: string, { args = [] }: Node): void {
+    const [name] = args as readonly Node[]
+    const isName = name?.k === "const" && typeof name.value === "string"
+    const text = isName ? String(name.value) : "*"
+    this.#read(`${kind} ${kind === "variable" ? text : text.toLowerCase()}`)
+    this.look(args)
+  }
+
+  #read(place: string): void {
+    const owner = ownerOf(this.#own, place)
+    if (owner === undefined) this.callers = true
+    else this.own ??= owner
+  }
+}
+
+function memberOf(node: unknown): string | undefined {
+  if (typeof node !== "object" || node === null || !("member" in node)) return undefined
+  return String(node.member)
+}
+
+/** A part of the request as the client sent it. */
+function isOriginal(node: unknown): boolean {
+  const member = memberOf(node)
+  if (member === undefined) return false
+  return unchanged.has(member) || (member.startsWith("IUrl.") && isOriginal((node as Node).on))
+}

@@ -1,0 +1,155 @@
+import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { CredentialSource } from "../../runtime/plan/steps-access.ts"
+import type { BodyContent } from "../../runtime/plan/steps-content.ts"
+import { isCallers, type Own, ownerOf, ownSource } from "./callers-value.ts"
+
+/** What is the document's own behind a step. */
+class Marks {
+  readonly own: Map<string, string>
+  readonly #origin: string
+
+  constructor(own: Own, origin: string) {
+    this.own = new Map(own)
+    this.#origin = origin
+  }
+
+  put(place: string | undefined, callers = false): void {
+    if (place === undefined) return
+    if (callers) this.own.delete(place)
+    else this.own.set(place, this.#origin)
+  }
+
+  variable(name: string | undefined, callers = false): void {
+    this.put(name === undefined ? undefined : `variable ${name}`, callers)
+  }
+}
+
+type Effect<Kind extends StepKind> = (step: StepOf<Kind>, marks: Marks) => void
+
+const nothing = (): void => undefined
+const errors = ({ errors: name }: { readonly errors?: string | undefined }, marks: Marks): void =>
+  marks.variable(name)
+const output = ({ output: name }: { readonly output?: string | undefined }, marks: Marks): void =>
+  marks.variable(name)
+const variable = ({ variable: name }: { readonly variable?: string | undefined }, marks: Marks): void =>
+  marks.variable(name)
+
+/** What each kind of step puts where a guard behind it could find it. A kind without a row does not compile. */
+const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
+  "validate-jwt": output,
+  introspect: output,
+  "basic-auth": nothing,
+  "validate-key": nothing,
+  "validate-content": errors,
+  "validate-parameters": errors,
+  "any-of": nothing,
+  cors: nothing,
+  "check-header": nothing,
+  "ip-filter": nothing,
+  "rate-limit": (step, marks) => {
+    for (const [field, name] of Object.entries(step))
+      if (field.endsWith("Variable") && typeof name === "string") marks.variable(name)
+  },
+  quota: nothing,
+  "limit-concurrency": nothing,
+  require: nothing,
+  "require-any": nothing,
+  filter: nothing,
+  grant: nothing,
+  "set-header": (step, marks) => {
+    if (step.message === "request") setLines("header", step, marks)
+  },
+  "set-query": (step, marks) => setLines("query", step, marks),
+  "set-method": nothing,
+  "set-status": nothing,
+  rewrite: ({ path, raw }, marks) => {
+    const callers = isCallers(path, marks.own)
+    marks.put("path", callers)
+    const bringsQuery = raw || JSON.stringify(path).includes("?")
+    if (bringsQuery && !callers) marks.put("query *")
+  },
+  "set-host": nothing,
+  "set-body": ({ message, content }, marks) => {
+    if (message === "request") marks.put("body", isCallersBody(content, marks.own))
+  },
+  "find-replace": ({ message }, marks) => {
+    if (message === "request") marks.put("body")
+  },
+  "xml-to-json": nothing,
+  "json-to-xml": nothing,
+  respond: nothing,
+  "set-variable": ({ name, value }, marks) => marks.variable(name, isCallers(value, marks.own)),
+  "validate-headers": errors,
+  "validate-status": errors,
+  trace: nothing,
+  metric: nothing,
+  "cache-lookup": nothing,
+  "cache-store": nothing,
+  "cache-get": variable,
+  "cache-set": nothing,
+  "cache-remove": nothing,
+  "cache-value": variable,
+  "set-backend": nothing,
+  "send-request": variable,
+  authenticate: ({ authentication, output: name }, marks) => {
+    if (name !== undefined) marks.variable(name)
+    else if (authentication.scheme !== "certificate") marks.put("header authorization")
+  },
+  retry: nothing,
+  parallel: nothing,
+  when: nothing,
+  deprecation: nothing,
+  forward: nothing,
+}
+
+function isCallersBody(content: BodyContent, own: Own): boolean {
+  if ("text" in content) return isCallers(content.text, own)
+  return "value" in content && isCallers({ expression: content.value }, own)
+}
+
+/** What stays of the caller's beside what a step adds is not looked for: a caller who sends nothing would have the step's alone. */
+function setLines(
+  kind: "header" | "query",
+  { name, action, values }: Pick<StepOf<"set-header">, "name" | "action" | "values">,
+  marks: Marks,
+): void {
+  const place = typeof name === "string" ? `${kind} ${name.toLowerCase()}` : `${kind} *`
+  const callers = values.every((value) => isCallers(value, marks.own))
+  const replaces = action === "set" || action === "remove"
+  if (!callers) marks.put(place)
+  else if (replaces && typeof name === "string") marks.put(place, true)
+}
+
+/** What is the document's own behind a step that runs where `own` was before. `origin`: the step's place in the text. */
+export function ownBehind(step: Step, own: Own, origin: string): Own {
+  const marks = new Marks(own, origin)
+  ;(effects[step.kind] as Effect<StepKind>)(step as never, marks)
+  return marks.own
+}
+
+/** Whose credential a guard judges; `undefined`: the caller's, else the place in the text of what put it there. Of no guard: undefined too. */
+export function ownCredential(step: Step, own: Own, origin: string): string | undefined {
+  switch (step.kind) {
+    case "validate-jwt":
+    case "introspect":
+      return ownFrom(step.from, own, origin)
+    case "basic-auth":
+      return ownerOf(own, "header authorization")
+    case "validate-key": {
+      const { header, query } = step
+      const header_ = header === null ? undefined : ownerOf(own, `header ${header}`)
+      return header_ ?? (query === null ? undefined : ownerOf(own, `query ${query.toLowerCase()}`))
+    }
+    case "check-header":
+      return ownerOf(own, `header ${step.name}`)
+    default:
+      return undefined
+  }
+}
+
+function ownFrom(from: CredentialSource, own: Own, origin: string): string | undefined {
+  if ("header" in from) return ownerOf(own, `header ${from.header}`)
+  if ("query" in from) return ownerOf(own, `query ${from.query.toLowerCase()}`)
+  if ("cookie" in from) return ownerOf(own, "header cookie")
+  return ownSource(from.text, own, origin)
+}
