@@ -65,6 +65,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   "parallel outbound": (statement) => around.outbound(`parallel all {\nbranch { }\n${statement}\n}`),
   "parallel on-error": (statement) => around["on-error"](`parallel all {\nbranch { }\n${statement}\n}`),
   "cache response": (statement) => around.api(`cache response 60s {\n${statement}\n}`),
+  "cache lookup": (statement) => around.inbound(`cache lookup {\n${statement}\n}`),
   "json-to-xml": (statement) => around.inbound(`body json-to-xml {\n${statement}\n}`),
   "xml-to-json": (statement) => around.inbound(`body xml-to-json {\n${statement}\n}`),
   product: (statement) => `product p {\napis a\n${statement}\n}`,

@@ -71,7 +71,7 @@ function dependencies(): Omit<Parameters<typeof createGateway>[0], "observer"> {
   return {
     createVerifier: (settings) => createVerifier(settings),
     createKeyTable,
-    limiter: createMemoryLimiter(),
+    limiter: createMemoryLimiter({ now }),
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0 })),
     cache: createMemoryCache({ now }),

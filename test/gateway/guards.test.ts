@@ -121,7 +121,10 @@ describe("any-of", () => {
 })
 
 describe("any-of with an open product: a call without a key is one of it, where nothing else says who calls", () => {
-  const draft = { ...keyDraft, products: { ...keyDraft.products, all: { apis: ["main"], open: true } } }
+  const draft = {
+    ...keyDraft,
+    products: { ...keyDraft.products, all: { apis: ["main"], open: true as const } },
+  }
   const told: StepDraft[] = [
     header("x-sub", cel("has(jwt.sub) ? jwt.sub : ''")),
     header("x-product", cel("has(subscription.product) ? subscription.product : ''")),

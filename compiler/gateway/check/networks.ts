@@ -28,5 +28,6 @@ function walk(block: BoundBlock | undefined, silent: boolean, report: Report): v
       })
     }
     walk(bound.block, silent, report)
+    walk(bound.otherwise, silent, report)
   }
 }

@@ -3,7 +3,9 @@ import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
+import { CacheHalves } from "./cache-halves.ts"
 import { DescribedAuth } from "./described-auth.ts"
+import { Limits, SameLimits } from "./limits.ts"
 import { Memo } from "./memo.ts"
 import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
@@ -18,7 +20,7 @@ import { authOf, lowerAuth } from "./steps/auth.ts"
 import { lowerCacheResponse } from "./steps/cache.ts"
 import { lowerDeprecation } from "./steps/deprecation.ts"
 import { isAnonymous } from "./steps/limit.ts"
-import { lowerCounted } from "./steps/quota.ts"
+import { isCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
 import { Validation } from "./validation.ts"
@@ -38,12 +40,7 @@ export interface Missing {
   readonly backend: boolean
 }
 
-interface SectionPlaces {
-  readonly inbound: Place
-  outbound: Place
-}
-
-type Shared = Omit<StepContext, "place" | "places" | "block" | "behind" | "backends">
+type Shared = Omit<StepContext, "place" | "places" | "scope" | "block" | "behind" | "backends">
 
 /**
  * Puts the statements that hold for a route in the order they run (design: the runtime knows no phases): cors, deprecation, addresses, headers,
@@ -59,7 +56,9 @@ export class RouteLowering {
   readonly #validation: Validation
   readonly #describedAuth: DescribedAuth
   readonly #memo = new Memo()
-  readonly #contexts = new WeakMap<Place, StepContext>()
+  readonly #limits: Limits
+  readonly #cacheHalves = new CacheHalves()
+  readonly #contexts = new WeakMap<Place, Map<string, StepContext>>()
 
   constructor(
     shared: Shared,
@@ -76,11 +75,13 @@ export class RouteLowering {
     this.#timeoutMs = timeoutMs
     this.#validation = new Validation(schemas, shared.steps, shared.report)
     this.#describedAuth = new DescribedAuth(shared.report)
+    this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))
   }
 
   /** To be called when all routes were lowered: what documents demand and nobody said how to meet. */
   report(): void {
     this.#describedAuth.report()
+    this.#cacheHalves.report(this.#shared.report)
   }
 
   lower(source: RouteSource, items: readonly Item[]): { lowered: LoweredRoute; missing: Missing } {
@@ -90,26 +91,29 @@ export class RouteLowering {
     const parameters = source.path.flatMap(({ kind, text }) => (kind === "static" ? [] : [text]))
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
-    const places = { inbound: inboundPlace, outbound: outboundPlace }
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
     const answers = source.documentation || mock !== undefined || answersItself(items)
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
-    const cache = this.#cache(items, inboundPlace)
-    const steps = [...cors, ...this.#inbound(source, items, authItems, places, documents)]
+    this.#cacheHalves.see(items)
+    const cache = this.#cache(items, inboundPlace, outboundPlace)
+    const steps = [
+      ...cors,
+      ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
+    ]
     if (cache !== undefined && !answers) steps.push(cache.lookup)
-    places.outbound = this.#places.behind(outboundPlace, declaredBy(steps))
+    const answered = this.#places.behind(outboundPlace, declaredBy(steps))
     // In front of the outbound statements the same step takes away what the backend says about sharing.
     const outbound = [
       ...cors,
       ...(cache === undefined ? [] : [cache.store]),
       ...["grant", "revoke", "filter"].flatMap((word) =>
-        this.#each(items, [word], outboundPlace, stepLowerings[word] as LowerStep),
+        this.#each(items, [word], answered, stepLowerings[word] as LowerStep),
       ),
       ...documents.outbound,
-      ...this.#section(items, "outbound", places.outbound),
+      ...this.#section(items, "outbound", answered),
       ...this.#validation.steps(source, chain, "response"),
     ]
     if (mock !== undefined && mock !== "broken") steps.push(mock)
@@ -145,10 +149,10 @@ export class RouteLowering {
     source: RouteSource,
     items: readonly Item[],
     authItems: readonly Item[],
-    places: SectionPlaces,
+    place: Place,
+    later: Place,
     documents: PolicySteps,
   ): Lowered[] {
-    const place = places.inbound
     const limits = items.filter(({ bound }) => bound.row.keyword === "limit")
     const early = limits.filter(({ bound, product }) => product === undefined && isAnonymous(bound))
     const late = limits.filter((item) => !early.includes(item))
@@ -161,9 +165,10 @@ export class RouteLowering {
           this.#context(place),
         ),
     )
+    const known = this.#places.behind(place, declaredBy(authSteps))
     const checks = items.filter(({ bound }) => bound.row.keyword === "check")
     const knowing = checks.filter(({ bound }) => namesCaller(bound))
-    return [
+    const steps = [
       ...this.#deprecation(source),
       ...this.#each(items, ["allow", "deny"], place, lowerIp),
       ...this.#each(
@@ -172,25 +177,26 @@ export class RouteLowering {
         place,
         lowerCheck,
       ),
-      ...this.#limits(early, places),
+      ...this.#limits.lower(early, place, later),
       ...authSteps,
       ...documents.auth,
-      ...this.#each(knowing, ["check"], place, lowerCheck),
-      ...this.#limits(late, places),
-      ...this.#limits(
+      ...this.#each(knowing, ["check"], known, lowerCheck),
+      ...this.#limits.lower(late, known, later),
+      ...this.#limits.lower(
         items.filter(({ bound }) => bound.row.keyword === "quota"),
-        places,
+        known,
+        later,
       ),
-      ...this.#concurrency(items, place),
-      ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, place) : [])),
+      ...this.#concurrency(items, known),
+      ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, known) : [])),
       ...this.#validation.steps(
         source,
         [source.scopes.operation, source.scopes.version, source.scopes.api],
         "request",
       ),
       ...documents.inbound,
-      ...this.#section(items, "inbound", this.#places.behind(place, declaredBy(authSteps))),
     ]
+    return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, declaredBy(steps)))]
   }
 
   /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */
@@ -221,11 +227,11 @@ export class RouteLowering {
   }
 
   /** The innermost `cache response`. */
-  #cache(items: readonly Item[], place: Place): ReturnType<typeof lowerCacheResponse> {
+  #cache(items: readonly Item[], place: Place, later: Place): ReturnType<typeof lowerCacheResponse> {
     const nearest = items.findLast(({ bound }) => bound.row.keyword === "cache" && !bound.broken)
     if (nearest === undefined) return undefined
     return this.#memo.once(`cache ${this.#memo.keyOf([nearest])} ${place.key}`, () =>
-      lowerCacheResponse(nearest.bound, this.#context(place)),
+      lowerCacheResponse(nearest.bound, this.#context(place), later),
     )
   }
 
@@ -240,59 +246,6 @@ export class RouteLowering {
     )
   }
 
-  #limits(items: readonly Item[], { inbound: place, outbound: late }: SectionPlaces): Lowered[] {
-    const counters = new Map<string, Item>()
-    return items.flatMap((item) => {
-      const lowered = this.#memo.once(`limit ${item.scope} ${this.#memo.keyOf([item])} ${place.key}`, () =>
-        item.product === undefined
-          ? lowerCounted(item, this.#context(place), late)
-          : this.#productLimit(item, item.product, place, late),
-      )
-      if (lowered === undefined) return []
-      this.#reportSame(item, counters)
-      return [lowered]
-    })
-  }
-
-  /** A limit of a product counts only callers whose subscription is to the product. */
-  #productLimit(item: Item, product: string, place: Place, late: Place): Lowered | undefined {
-    const ways = place.auth.ways.filter((way) => way.kind === "subscription")
-    if (ways.length === 0) return undefined
-    const route = { key: place.route, span: place.routeSpan }
-    const inside = this.#places.make(route, "inbound", place.pathParameters, { ways, span: place.auth.span })
-    const limit = lowerCounted(item, this.#context(inside), late)
-    if (limit === undefined) return undefined
-    const test = `subscription.product == ${JSON.stringify(product)}`
-    const text = ways.length === place.auth.ways.length ? test : `has(subscription.product) && ${test}`
-    return this.#shared.steps.add(
-      { kind: "when", test: { lang: "cel", text, type: "bool" }, matched: [limit.id], otherwise: [] },
-      headSpan(item.bound.statement),
-      { matched: [limit], otherwise: [] },
-    )
-  }
-
-  #reportSame(item: Item, counters: Map<string, Item>): void {
-    const { args, statement } = item.bound
-    const key = JSON.stringify([
-      item.scope,
-      args.values("key"),
-      args.value("period"),
-      args.value("bytes") !== undefined,
-    ])
-    const earlier = counters.get(key)
-    if (earlier === undefined) counters.set(key, item)
-    else if (earlier.bound !== item.bound) {
-      this.#shared.report.add(
-        "SP3010",
-        headSpan(statement),
-        "another limit of this block counts by the same key for the same time",
-        {
-          related: [{ span: headSpan(earlier.bound.statement), message: "the other one" }],
-        },
-      )
-    }
-  }
-
   #require(bound: Bound, place: Place): Lowered[] {
     const lowered = this.#memo.once(`require ${this.#memo.keyOf([{ bound }])} ${place.key}`, () =>
       lowerRequire(bound, this.#context(place)),
@@ -303,26 +256,28 @@ export class RouteLowering {
   #section(items: readonly Item[], section: Place["section"], from: Place): Lowered[] {
     const steps: Lowered[] = []
     let answered = false
-    for (const { bound } of items) {
+    for (const { bound, scope } of items) {
       const { keyword } = bound.row
       if (keyword !== section && !(section === "inbound" && runsInbound(bound))) continue
       if (answered) this.#reportUnreachable(keyword === "respond" ? bound : bound.block?.statements[0])
       answered ||= alwaysAnswers(bound)
       const place = this.#places.behind(from, declaredBy(steps))
-      if (keyword === section) steps.push(...this.#block(bound.block, place))
-      else steps.push(...this.#statement(bound, place))
+      if (keyword === section) steps.push(...this.#block(bound.block, place, `${scope} ${section}`))
+      else steps.push(...this.#statement(bound, place, scope))
     }
     return steps
   }
 
-  #block(block: BoundBlock | undefined, place: Place): readonly Lowered[] {
+  #block(block: BoundBlock | undefined, place: Place, scope: string): readonly Lowered[] {
     if (block === undefined) return []
-    return this.#memo.once(`block ${this.#memo.idOf(block)} ${place.key}`, () => {
+    return this.#memo.once(`block ${this.#memo.idOf(block)} ${place.key} ${scope}`, () => {
       const steps: Lowered[] = []
+      const same = new SameLimits(this.#shared.report)
       for (const [index, bound] of block.statements.entries()) {
         const before = block.statements[index - 1]
         if (before !== undefined && alwaysAnswers(before)) this.#reportUnreachable(bound)
-        steps.push(...this.#statement(bound, this.#places.behind(place, declaredBy(steps))))
+        if (isCounted(bound)) same.see(bound, scope)
+        steps.push(...this.#statement(bound, this.#places.behind(place, declaredBy(steps)), scope))
       }
       const tooMany = block.statements[stepsMax]
       if (tooMany !== undefined)
@@ -335,10 +290,10 @@ export class RouteLowering {
     })
   }
 
-  #statement(bound: Bound, place: Place): readonly Lowered[] {
+  #statement(bound: Bound, place: Place, scope: string): readonly Lowered[] {
     if (bound.broken) return []
-    return this.#memo.once(`statement ${this.#memo.idOf(bound)} ${place.key}`, () => {
-      const lowered = stepLowerings[bound.row.keyword]?.(bound, this.#context(place))
+    return this.#memo.once(`statement ${this.#memo.idOf(bound)} ${place.key} ${scope}`, () => {
+      const lowered = stepLowerings[bound.row.keyword]?.(bound, this.#context(place, scope))
       return lowered === undefined ? [] : [lowered]
     })
   }
@@ -374,18 +329,24 @@ export class RouteLowering {
     return undefined
   }
 
-  #context(place: Place): StepContext {
-    let context = this.#contexts.get(place)
+  #context(place: Place, scope = ""): StepContext {
+    let contexts = this.#contexts.get(place)
+    if (contexts === undefined) {
+      contexts = new Map()
+      this.#contexts.set(place, contexts)
+    }
+    let context = contexts.get(scope)
     if (context === undefined) {
       context = {
         ...this.#shared,
         place,
+        scope,
         places: this.#places,
         backends: this.#backends,
-        block: (block, inner) => this.#block(block, inner),
+        block: (block, inner, within = scope) => this.#block(block, inner, within),
         behind: (steps) => this.#places.behind(place, declaredBy(steps)),
       }
-      this.#contexts.set(place, context)
+      contexts.set(scope, context)
     }
     return context
   }

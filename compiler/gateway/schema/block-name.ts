@@ -56,6 +56,7 @@ export type BlockName =
   | "parallel outbound"
   | "parallel on-error"
   | "cache response"
+  | "cache lookup"
   | "json-to-xml"
   | "xml-to-json"
   | "product"

@@ -114,6 +114,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "parallel outbound": { title: "`parallel`", rows: branchRows("outbound") },
   "parallel on-error": { title: "`parallel`", rows: branchRows("on-error") },
   "cache response": { title: "`cache response`", rows: cacheResponseRows },
+  "cache lookup": { title: "`cache lookup`", rows: cacheResponseRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
   product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },

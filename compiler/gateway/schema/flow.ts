@@ -71,15 +71,31 @@ function cache(block: StepBlock): Row {
         args: [
           word("get"),
           variable,
+const storing = [slot("time", "duration", seconds), optional(word("if"), slot("test", "condition"))] as const
+
+/** In `inbound` and `outbound` also the two halves of `cache response`, each where it is to run. */
+const cacheHalves: Readonly<Record<StepBlock, Row["forms"]>> = {
+  inbound: [{ args: [word("lookup")], block: "cache lookup" }],
+  outbound: [{ args: [word("store"), ...storing] }],
+  "on-error": [],
+}
+
+const halvesDocs: Readonly<Record<StepBlock, string>> = {
+  inbound: " `lookup` answers with what a `cache store` in `outbound` has kept for such a request.",
+  outbound: " `store` keeps the answer as it is now, for the `cache lookup` in `inbound`.",
+  "on-error": "",
+}
+
           slot("key", "text"),
           optional(word("default"), oneOf([slot("expression", "expression")], [slot("value", "text")])),
         ],
       },
       { args: [word("set"), slot("key", "text"), textOrExpression, word("for"), time] },
       { args: [word("remove"), slot("key", "text")] },
+      ...cacheHalves[block],
       { args: [word("value"), variable, slot("key", "text"), word("for"), time], block, blockRequired: true },
     ],
-    docs: "Reads, keeps or forgets a value. `value` makes it with the statements of its block where it is not there, once for all who wait.",
+    docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait.${halvesDocs[block]}`,
     example: 'cache get rates "rates" default ({})',
   }
 }
@@ -266,8 +282,8 @@ const seldom = many(slot("name", "header-name"), 50)
 
 export const cacheResponse: Row = {
   keyword: "cache",
-  forms: [{ args: [word("response"), slot("time", "duration", seconds)], block: "cache response" }],
-  docs: "Keeps answers of GET with status 200 for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, are not kept, nor are those to requests with a token.",
+  forms: [{ args: [word("response"), ...storing], block: "cache response" }],
+  docs: "Keeps answers of GET, with status 200 or where the condition holds, for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, are not kept, nor are those to requests with a token.",
   example: 'cache response 60s { vary header "Accept-Language" }',
 }
 

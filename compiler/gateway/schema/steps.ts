@@ -3,6 +3,7 @@ import { authenticate } from "./credentials.ts"
 import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { limit, quota } from "./scopes.ts"
 import { validateAnswer } from "./validation.ts"
 
 /** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`, or an expression whose value is text, bytes or JSON. */
@@ -134,6 +135,8 @@ export const inboundRows: readonly Row[] = [
   allow,
   deny,
   check,
+  limit,
+  quota,
   concurrencyBlock,
   requireRow,
   header,

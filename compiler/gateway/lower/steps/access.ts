@@ -2,6 +2,7 @@ import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, mentions, statementOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
+import { scopeName } from "./limit.ts"
 
 /** `check header "NAME" is "…" { … }` */
 export const lowerCheck: LowerStep = (bound, context) => {
@@ -50,12 +51,12 @@ export const lowerIp: LowerStep = (bound, { steps, report }) => {
 /** `concurrency N by "key" { … }` in a section. */
 export const lowerConcurrencyBlock: LowerStep = (bound, context) => {
   const inside = context.block(bound.block, context.place)
-  return concurrencyStep(bound, `${context.place.section} ${keyWords(bound)}`, inside, context)
+  return concurrencyStep(bound, `${scopeName(context.scope)}: ${keyWords(bound)}`, inside, context)
 }
 
 /** `concurrency N by "key"` of a scope: until the answer is out. */
 export function lowerConcurrency(bound: Bound, scope: string, context: StepContext): Lowered | undefined {
-  return concurrencyStep(bound, `${scope}: ${keyWords(bound)}`, [], context)
+  return concurrencyStep(bound, `${scopeName(scope)}: ${keyWords(bound)}`, [], context)
 }
 
 function concurrencyStep(

@@ -1,10 +1,13 @@
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
+import type { Place } from "../place.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
 import { textOrExpression } from "./flow.ts"
 
-/** `cache get|set|remove|value …` */
+/** `cache get|set|remove|value|lookup|store …` */
 export const lowerCache: LowerStep = (bound, context) => {
   const [action] = bound.statement.args
+  if (action?.kind === "word" && action.text === "lookup") return lowerLookup(bound, context)
+  if (action?.kind === "word" && action.text === "store") return lowerStore(bound, context, context.place)
   const keyAt = bound.args.text("key")
   const key = keyAt === undefined ? undefined : context.texts.lower(keyAt, context.place)
   if (action?.kind !== "word" || key === undefined) return undefined
@@ -30,22 +33,25 @@ export const lowerCache: LowerStep = (bound, context) => {
   return { ...lowered, declares: { [variable]: "dyn" } }
 }
 
-/** `cache response TIME { … }`: what looks behind inbound, and what keeps before outbound. */
+/** `cache response TIME if (CEL) { … }`: what looks behind inbound, and what keeps before outbound, at the place `later`. */
 export function lowerCacheResponse(
   bound: Bound,
   context: StepContext,
+  later: Place,
 ): { readonly lookup: Lowered; readonly store: Lowered } | undefined {
-  const { texts, place, steps } = context
-  const { block } = bound
-  const time = bound.args.value<number>("time")
+  const lookup = lowerLookup(bound, context)
+  const store = lowerStore(bound, context, later)
+  return lookup === undefined || store === undefined ? undefined : { lookup, store }
+}
+
+function lowerLookup({ statement, block }: Bound, { texts, place, steps }: StepContext): Lowered | undefined {
   const keyAt = statementOf(block, "key")?.args.text("key")
   const key = keyAt === undefined ? undefined : texts.lower(keyAt, place)
-  if (time === undefined || (keyAt !== undefined && key === undefined)) return undefined
+  if (keyAt !== undefined && key === undefined) return undefined
   const vary = statementsOf(block, "vary")
-  const byQuery = vary.find(({ statement }) => isWord(statement.args[0], "query"))
+  const byQuery = vary.find((each) => isWord(each.statement.args[0], "query"))
   const downstream = statementOf(block, "downstream")
-  const at = headSpan(bound.statement)
-  const lookup = steps.add(
+  return steps.add(
     {
       kind: "cache-lookup",
       varyHeaders: vary.flatMap(({ args }) => args.values<string>("name")),
@@ -56,9 +62,21 @@ export function lowerCacheResponse(
       mustRevalidate: downstream?.statement.args.some((each) => isWord(each, "must-revalidate")) ?? false,
       ...(mentions(block, "coalesce") ? { coalesce: true } : {}),
     },
-    at,
+    headSpan(statement),
   )
-  return { lookup, store: steps.add({ kind: "cache-store", seconds: time / 1000 }, at) }
+}
+
+function lowerStore(
+  { statement, args }: Bound,
+  { expressions, steps }: StepContext,
+  place: Place,
+): Lowered | undefined {
+  const time = args.value<number>("time")
+  const test = args.cel("test")
+  const expression = test === undefined ? undefined : expressions.lower(test, place, "bool")
+  if (time === undefined || (test !== undefined && expression === undefined)) return undefined
+  const condition = expression === undefined ? {} : { storeIf: { expression } }
+  return steps.add({ kind: "cache-store", seconds: time / 1000, ...condition }, headSpan(statement))
 }
 
 function isWord(argument: Bound["statement"]["args"][number] | undefined, text: string): boolean {

@@ -1,3 +1,4 @@
+import { digestOf } from "../../../../runtime/plan/canonical.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
 import type { TextPart } from "../../../../runtime/plan/text.ts"
@@ -31,10 +32,19 @@ export function lowerLimit(
   if (!checkKeys(bound, keys, context)) return undefined
   const periodSeconds = periodMs / 1000
   const counter = counterName(scope, keys, periodSeconds)
-  return context.steps.add(
+  const lowered = context.steps.add(
     { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
     headSpan(bound.statement),
   )
+  return { ...lowered, declares: variablesOf(counting) }
+}
+
+/** The variables a limit tells its state by. */
+function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
+  const names = Object.entries(counting).flatMap(([field, name]) =>
+    field.endsWith("Variable") && typeof name === "string" ? [name] : [],
+  )
+  return Object.fromEntries(names.map((name) => [name, "int" as const]))
 }
 
 /** Whether every caller has one of the keys; reported where not. */
@@ -46,7 +56,7 @@ export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, repo
     for (const { claims } of ways)
       if (claims !== undefined) checkClaim(key.claim, claims, argument.span, report)
   }
-  const lacking = ways.find((way) => !keys.some((key) => provides(way, key)))
+  const lacking = place.asked ? undefined : ways.find((way) => !keys.some((key) => provides(way, key)))
   if (lacking === undefined) return true
   const names = listed(
     keys.map((key) => `\`${nameOf(key)}\``),
@@ -60,7 +70,18 @@ export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, repo
 
 /** `api orders: subscription else ip, 60s`, at most 512 characters. */
 export function counterName(scope: string, keys: readonly LimitKey[], periodSeconds: number): string {
-  return `${scope.slice(0, 360)}: ${keys.map(nameOf).join(" else ").slice(0, 120)}, ${periodSeconds}s`
+  return `${scopeName(scope)}: ${short(keys.map(nameOf).join(" else "), 120)}, ${periodSeconds}s`
+}
+
+/** A scope as it begins the name of a counter. */
+export function scopeName(scope: string): string {
+  return short(scope, 360)
+}
+
+/** Two texts that are long must not become one. */
+function short(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${text.slice(0, max - 14)}… ${digestOf(text).slice("sha256:".length, "sha256:".length + 12)}`
 }
 
 function keysOf(bound: Bound): LimitKey[] {

@@ -1,6 +1,6 @@
 import { type Bound, headSpan, statementOf } from "../../bind/bound.ts"
 import type { Place } from "../place.ts"
-import type { Lowered, StepContext } from "../step.ts"
+import type { Lowered, LowerStep, StepContext } from "../step.ts"
 import { checkKeys, counterName, lowerCounting, lowerKeys, lowerLimit } from "./limit.ts"
 
 /** `limit` or `quota`. */
@@ -10,6 +10,21 @@ export function lowerCounted(
   late: Place,
 ): Lowered | undefined {
   return (bound.row.keyword === "quota" ? lowerQuota : lowerLimit)(bound, scope, context, late)
+}
+
+/** Whether a statement is a limit or quota. */
+export function isCounted({ row }: Bound): boolean {
+  return row.keyword === "limit" || row.keyword === "quota"
+}
+
+/** `limit` or `quota` in `inbound`: counted where it stands, apart from other blocks. */
+export const lowerCountedInOrder: LowerStep = (bound, context) => {
+  const { place, places, scope } = context
+  const route = { key: place.route, span: place.routeSpan }
+  const { pathParameters, auth, variables, asked } = place
+  const made = places.make(route, "outbound", pathParameters, auth, false, variables)
+  const late = asked ? { ...made, asked, key: `${made.key}?` } : made
+  return lowerCounted({ bound, scope }, context, late)
 }
 
 /** `quota N calls per DURATION by KEY else KEY`, `quota SIZE per DURATION by KEY`; `in total` instead of a duration. Counters are named like those of limits. */

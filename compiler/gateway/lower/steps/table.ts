@@ -7,6 +7,7 @@ import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerSet, lowerTrace
 import { lowerForwardHost } from "./forward-host.ts"
 import { lowerHeader } from "./header.ts"
 import { lowerQuery } from "./query.ts"
+import { lowerCountedInOrder } from "./quota.ts"
 import { lowerFilter, lowerGrant, lowerRequire } from "./require.ts"
 import { lowerRespond } from "./respond.ts"
 import { lowerRewrite } from "./rewrite.ts"
@@ -21,6 +22,8 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   deny: lowerIp,
   check: lowerCheck,
   concurrency: lowerConcurrencyBlock,
+  limit: lowerCountedInOrder,
+  quota: lowerCountedInOrder,
   require: lowerRequire,
   filter: lowerFilter,
   grant: lowerGrant,

@@ -1,0 +1,80 @@
+import type { Report } from "../../core/diagnostic.ts"
+import { type Bound, type BoundBlock, headSpan } from "../bind/bound.ts"
+import { isPolicyXml } from "../policy-files.ts"
+
+type Half = "lookup" | "store"
+
+const missing: Readonly<Record<Half, { readonly detail: string; readonly help: string }>> = {
+  lookup: {
+    detail: "nothing is ever kept: no route it runs on has a `cache store`",
+    help: "Add e.g. `outbound { cache store 60s }`.",
+  },
+  store: {
+    detail: "nobody ever looks for what is kept: no route it runs on has a `cache lookup`",
+    help: "Add `inbound { cache lookup }`.",
+  },
+}
+
+interface Found {
+  readonly lookup: readonly Bound[]
+  readonly store: readonly Bound[]
+  /** Something was not understood: it may be the other half. */
+  readonly damaged: boolean
+}
+
+/** Tells of `cache lookup` without `cache store`, and the other way round. The two may stand in different blocks: what counts is the route. */
+export class CacheHalves {
+  readonly #found = new WeakMap<BoundBlock, Found>()
+  readonly #alone = new Map<Bound, Half>()
+  readonly #met = new Set<Bound>()
+
+  /** To be called for each route, with the statements that hold for it. */
+  see(items: readonly { readonly bound: Bound }[]): void {
+    const found = items.map(({ bound }) => this.#in(bound.block))
+    const lookups = found.flatMap(({ lookup }) => lookup)
+    const stores = found.flatMap(({ store }) => store)
+    // A policy document may hold the other half.
+    const open = found.some(({ damaged }) => damaged) || items.some(({ bound }) => isPolicyXml(bound))
+    this.#note("lookup", lookups, open || stores.length > 0)
+    this.#note("store", stores, open || lookups.length > 0)
+  }
+
+  report(report: Report): void {
+    for (const [bound, half] of this.#alone)
+      if (!this.#met.has(bound))
+        report.add("SP2009", headSpan(bound.statement), missing[half].detail, { help: missing[half].help })
+  }
+
+  #note(half: Half, found: readonly Bound[], met: boolean): void {
+    for (const bound of found) {
+      if (met) this.#met.add(bound)
+      else this.#alone.set(bound, half)
+    }
+  }
+
+  #in(block: BoundBlock | undefined): Found {
+    if (block === undefined) return nothing
+    const known = this.#found.get(block)
+    if (known !== undefined) return known
+    const inner = block.statements.flatMap(({ block: own, otherwise }) => [
+      this.#in(own),
+      this.#in(otherwise),
+    ])
+    const halves = (half: Half) => [
+      ...block.statements.filter((bound) => halfOf(bound) === half),
+      ...inner.flatMap((each) => each[half]),
+    ]
+    const damaged = block.damaged || inner.some((each) => each.damaged)
+    const found = { lookup: halves("lookup"), store: halves("store"), damaged }
+    this.#found.set(block, found)
+    return found
+  }
+}
+
+const nothing: Found = { lookup: [], store: [], damaged: false }
+
+function halfOf({ row, statement }: Bound): Half | undefined {
+  const [action] = statement.args
+  if (row.keyword !== "cache" || action?.kind !== "word") return undefined
+  return action.text === "lookup" || action.text === "store" ? action.text : undefined
+}

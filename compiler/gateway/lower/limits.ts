@@ -1,0 +1,93 @@
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import type { Memo } from "./memo.ts"
+import type { Place, Places } from "./place.ts"
+import type { Item } from "./scope.ts"
+import type { Lowered, StepContext } from "./step.ts"
+import { lowerCounted } from "./steps/quota.ts"
+
+/** Finds limits that count the same calls in one counter. */
+export class SameLimits {
+  readonly #report: Report
+  readonly #seen = new Map<string, Bound>()
+
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  /** Reports a limit or quota whose counter another one before it has. */
+  see(bound: Bound, scope: string): void {
+    const { args, statement } = bound
+    const key = JSON.stringify([
+      scope,
+      bound.row.keyword,
+      args.all("key").map(({ argument }) => written(argument.span)),
+      args.value("period"),
+      args.value("bytes") !== undefined,
+    ])
+    const earlier = this.#seen.get(key)
+    if (earlier === undefined) this.#seen.set(key, bound)
+    else if (earlier !== bound) {
+      this.#report.add(
+        "SP3010",
+        headSpan(statement),
+        "another limit of this block counts by the same key for the same time",
+        { related: [{ span: headSpan(earlier.statement), message: "the other one" }] },
+      )
+    }
+  }
+}
+
+function written({ file, start, end }: Span): string {
+  return file.text.slice(start, end)
+}
+
+/** Lowers the limits and quotas that hold for a route. */
+export class Limits {
+  readonly #places: Places
+  readonly #memo: Memo
+  readonly #context: (place: Place) => StepContext
+
+  constructor(places: Places, memo: Memo, context: (place: Place) => StepContext) {
+    this.#places = places
+    this.#memo = memo
+    this.#context = context
+  }
+
+  /** `late`: where it is known what counts. */
+  lower(items: readonly Item[], place: Place, late: Place): Lowered[] {
+    const same = new SameLimits(this.#context(place).report)
+    return items.flatMap((item) => {
+      const lowered = this.#memo.once(
+        `limit ${item.scope} ${this.#memo.keyOf([item])} ${place.key} ${late.key}`,
+        () =>
+          item.product === undefined
+            ? lowerCounted(item, this.#context(place), late)
+            : this.#ofProduct(item, item.product, place, late),
+      )
+      if (lowered === undefined) return []
+      same.see(item.bound, item.scope)
+      return [lowered]
+    })
+  }
+
+  /** A limit of a product counts only callers whose subscription is to the product. */
+  #ofProduct(item: Item, product: string, place: Place, late: Place): Lowered | undefined {
+    const ways = place.auth.ways.filter((way) => way.kind === "subscription")
+    if (ways.length === 0) return undefined
+    const route = { key: place.route, span: place.routeSpan }
+    const { pathParameters, variables } = place
+    const auth = { ways, span: place.auth.span }
+    const inside = this.#places.make(route, "inbound", pathParameters, auth, false, variables)
+    const limit = lowerCounted(item, this.#context(inside), late)
+    if (limit === undefined) return undefined
+    const test = `subscription.product == ${JSON.stringify(product)}`
+    const text = ways.length === place.auth.ways.length ? test : `has(subscription.product) && ${test}`
+    return this.#context(place).steps.add(
+      { kind: "when", test: { lang: "cel", text, type: "bool" }, matched: [limit.id], otherwise: [] },
+      headSpan(item.bound.statement),
+      { matched: [limit], otherwise: [] },
+    )
+  }
+}
