@@ -34,12 +34,12 @@ export interface StepContext {
   readonly steps: StepTable
   readonly backends: Backends
   readonly place: Place
+  /** Names the block the statement stands in, with the conditions around it; for counters. */
+  readonly scope: string
   /** Makes other places of the same route. */
   readonly places: Places
   /** Steps of a block inside a statement; `within` names the block where calls in it are counted apart. */
   readonly block: (block: BoundBlock | undefined, place: Place, within?: string) => readonly Lowered[]
-  /** Names the block the statement stands in, with the conditions around it; for counters. */
-  readonly scope: string
   /** The place behind steps: it knows what they leave. */
   readonly behind: (steps: readonly Lowered[]) => Place
 }

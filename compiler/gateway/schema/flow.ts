@@ -61,16 +61,6 @@ export const metricRows: readonly Row[] = [
   },
 ]
 
-function cache(block: StepBlock): Row {
-  const time = slot("time", "duration", seconds)
-  return {
-    keyword: "cache",
-    several: true,
-    forms: [
-      {
-        args: [
-          word("get"),
-          variable,
 const storing = [slot("time", "duration", seconds), optional(word("if"), slot("test", "condition"))] as const
 
 /** In `inbound` and `outbound` also the two halves of `cache response`, each where it is to run. */
@@ -86,13 +76,23 @@ const halvesDocs: Readonly<Record<StepBlock, string>> = {
   "on-error": "",
 }
 
+function cache(block: StepBlock): Row {
+  const time = slot("time", "duration", seconds)
+  return {
+    keyword: "cache",
+    several: true,
+    forms: [
+      ...cacheHalves[block],
+      {
+        args: [
+          word("get"),
+          variable,
           slot("key", "text"),
           optional(word("default"), oneOf([slot("expression", "expression")], [slot("value", "text")])),
         ],
       },
       { args: [word("set"), slot("key", "text"), textOrExpression, word("for"), time] },
       { args: [word("remove"), slot("key", "text")] },
-      ...cacheHalves[block],
       { args: [word("value"), variable, slot("key", "text"), word("for"), time], block, blockRequired: true },
     ],
     docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait.${halvesDocs[block]}`,
