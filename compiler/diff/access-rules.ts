@@ -1,7 +1,7 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Count, LimitKey } from "../../runtime/plan/steps-access.ts"
+import type { Amount, Count, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { periodWords } from "./access-effects.ts"
-import { countWordsOf } from "./access-words.ts"
+import { amountWords, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { scopeOfCounter } from "./match-steps.ts"
 import { listChanges } from "./same.ts"
@@ -86,16 +86,15 @@ export const accessRules = {
       after === undefined
         ? closes("every call counts now")
         : opens("only calls that fit the condition count"),
-    increment: (before, after) => {
-      const words = `a call counts ${countWordsOf(after ?? 1)}, not ${countWordsOf(before ?? 1)}`
-      return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
-    },
+    increment: incrementChange,
     retryAfterHeader: namesOnly,
     retryAfterVariable: namesOnly,
     remainingHeader: namesOnly,
     remainingVariable: namesOnly,
     totalHeader: namesOnly,
     totalVariable: namesOnly,
+    consumedHeader: namesOnly,
+    consumedVariable: namesOnly,
   } satisfies FieldRules<Fields<"rate-limit">>,
   quota: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${max} calls`),
@@ -117,10 +116,9 @@ export const accessRules = {
       after === undefined
         ? closes("every call counts now")
         : opens("only calls that fit the condition count"),
-    increment: (before, after) => {
-      const words = `a call counts ${countWordsOf(after ?? 1)}, not ${countWordsOf(before ?? 1)}`
-      return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
-    },
+    increment: incrementChange,
+    remainingHeader: namesOnly,
+    remainingVariable: namesOnly,
   } satisfies FieldRules<Fields<"quota">>,
   "require-any": { steps: () => opens("other relations are enough now") } satisfies FieldRules<
     Fields<"require-any">
@@ -171,8 +169,14 @@ function quotaPeriod(seconds: number): string {
   return seconds === 0 ? "all time" : durationWords(seconds * 1000)
 }
 
+/** How much a call counts. Tokens are no number that could be compared with calls. */
+function incrementChange(before: Amount | undefined, after: Amount | undefined): Finding {
+  const words = `a call counts ${amountWords(after ?? 1)}, not ${amountWords(before ?? 1)}`
+  return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
+}
+
 /** Whether a number is larger, or may be because it is found per request. */
-function grows(before: Count, after: Count): boolean {
+function grows(before: Amount, after: Amount): boolean {
   return typeof before === "object" || typeof after === "object" || after > before
 }
 

@@ -1,5 +1,5 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { ClaimRule, Count, CredentialSource, Flag } from "../../runtime/plan/steps-access.ts"
+import type { Amount, ClaimRule, Count, CredentialSource, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { durationWords, limitKeyWords, sizeWords, textWords } from "./words.ts"
 
@@ -76,8 +76,10 @@ export const accessWords: WordsOf<
     const period = step.periodSeconds === 0 ? "in total" : `per ${durationWords(step.periodSeconds * 1000)}`
     return `quota ${volume} ${period} by ${limitKeyWords(step.keys)}${blockWords([
       ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
-      ...(step.increment === undefined ? [] : [`count ${countWordsOf(step.increment)}`]),
+      ...(step.increment === undefined ? [] : [`count ${amountWords(step.increment)}`]),
       ...(step.startsAt === undefined ? [] : [`starts ${step.startsAt.slice(0, 10)}`]),
+      ...signWords("remaining header", step.remainingHeader),
+      ...signWords("remaining variable", step.remainingVariable),
     ])}`
   },
   "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
@@ -183,17 +185,29 @@ function introspectStatements(step: StepOf<"introspect">): string[] {
   ]
 }
 
+/** How much a call counts, as behind `count`. */
+export function amountWords(amount: Amount): string {
+  if (typeof amount === "number" || "expression" in amount) return countWordsOf(amount)
+  const { estimatePrompt } = amount.tokens
+  return `tokens ${estimatePrompt === false ? "reported" : "estimated"}`
+}
+
+function signWords(word: string, name: string | undefined): string[] {
+  return name === undefined ? [] : [`${word} "${name}"`]
+}
+
 function limitStatements(step: StepOf<"rate-limit">): string[] {
-  const named = (word: string, name: string | undefined) => (name === undefined ? [] : [`${word} "${name}"`])
   return [
     ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
-    ...(step.increment === undefined ? [] : [`count ${countWordsOf(step.increment)}`]),
-    ...named("retry-after header", step.retryAfterHeader),
-    ...named("retry-after variable", step.retryAfterVariable),
-    ...named("remaining header", step.remainingHeader),
-    ...named("remaining variable", step.remainingVariable),
-    ...named("total header", step.totalHeader),
-    ...named("total variable", step.totalVariable),
+    ...(step.increment === undefined ? [] : [`count ${amountWords(step.increment)}`]),
+    ...signWords("retry-after header", step.retryAfterHeader),
+    ...signWords("retry-after variable", step.retryAfterVariable),
+    ...signWords("remaining header", step.remainingHeader),
+    ...signWords("remaining variable", step.remainingVariable),
+    ...signWords("total header", step.totalHeader),
+    ...signWords("total variable", step.totalVariable),
+    ...signWords("consumed header", step.consumedHeader),
+    ...signWords("consumed variable", step.consumedVariable),
   ]
 }
 

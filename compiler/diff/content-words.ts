@@ -82,8 +82,7 @@ export const contentWords: WordsOf<ContentKind> = {
       ...errorsWords(errors),
     ])}`,
   trace: ({ source, severity, message }) => `trace ${severity} "${source}" ${textWords(message)}`,
-  metric: ({ name, value }) =>
-    `metric ${name}${value === 1 ? "" : ` ${typeof value === "number" ? value : `(${value.expression.text})`}`}`,
+  metric: ({ name, value }) => `metric ${name}${value === 1 ? "" : ` ${metricWords(value)}`}`,
   "cache-lookup": (step) => `cache response${blockWords(lookupStatements(step))}`,
   "cache-store": ({ seconds, storeIf }) =>
     `cache response ${secondsWords(seconds)}${storeIf === undefined ? "" : blockWords([`if ${flagWords(storeIf)}`])}`,
@@ -181,4 +180,9 @@ export function bodyWords(media: string | null, content: BodyContent): string {
   const { text } = content
   const [only, ...more] = typeof text === "string" ? [text] : text.text
   return `${as}${typeof only === "object" && "expression" in only && more.length === 0 ? `(${only.expression.text})` : textWords(text)}`
+}
+
+function metricWords(value: StepOf<"metric">["value"]): string {
+  if (typeof value === "number") return String(value)
+  return "tokens" in value ? `tokens ${value.tokens}` : `(${value.expression.text})`
 }

@@ -20,6 +20,10 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
     closes(
       `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
     ),
+  "content-safety": ({ backend }) =>
+    closes(
+      `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
+    ),
   when: (step, steps) => effectsInside(whenAdded, step, steps),
   retry: (step, steps) => effectsInside(whenAdded, step, steps),
   parallel: (step, steps) => effectsInside(whenAdded, step, steps),
@@ -45,6 +49,7 @@ const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "validate-key": () => opens("anybody may call: a subscription key is not asked for any more"),
   "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
+  "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
   when: (step, steps) => effectsInside(whenRemoved, step, steps),
   retry: (step, steps) => effectsInside(whenRemoved, step, steps),
   parallel: (step, steps) => effectsInside(whenRemoved, step, steps),

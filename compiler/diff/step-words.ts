@@ -1,6 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId, StepKind } from "../../runtime/plan/steps.ts"
-import { accessWords, blockWords, circumstanceWords } from "./access-words.ts"
+import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { accessWords, blockWords, circumstanceWords, countWordsOf } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
@@ -53,6 +53,7 @@ const wordsOf: WordsOf<StepKind> = {
       ...(forward ? ["forward"] : []),
       ...(status === 401 ? [] : [`status ${status}`]),
     ])}`,
+  "content-safety": (step) => `content-safety ${step.backend}${blockWords(safetyStatements(step))}`,
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
   require: ({ relation, object, user, store, ...more }, { severalStores }) =>
     `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}${circumstanceWords(more)}`,
@@ -72,4 +73,14 @@ const wordsOf: WordsOf<StepKind> = {
       ? `backend ${textWords(target.url)}`
       : `backend ${backend}`
   },
+}
+
+function safetyStatements(step: StepOf<"content-safety">): string[] {
+  return [
+    ...step.categories.map(({ name, threshold }) => `category ${name} ${countWordsOf(threshold)}`),
+    ...(step.levels === "eight" ? ["levels eight"] : []),
+    ...step.blocklists.map((each) => `blocklist ${textWords(each)}`),
+    ...(step.shieldPrompt === false ? [] : ["shield-prompt"]),
+    ...(step.completions === false ? [] : ["completions"]),
+  ]
 }

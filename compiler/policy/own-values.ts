@@ -34,6 +34,12 @@ const output = ({ output: name }: { readonly output?: string | undefined }, mark
 const variable = ({ variable: name }: { readonly variable?: string | undefined }, marks: Marks): void =>
   marks.variable(name)
 
+/** Variables a limit tells its state by. */
+const signs = (step: StepOf<"rate-limit"> | StepOf<"quota">, marks: Marks): void => {
+  for (const [field, name] of Object.entries(step))
+    if (field.endsWith("Variable") && typeof name === "string") marks.variable(name)
+}
+
 /** What each kind of step puts where a guard behind it could find it. A kind without a row does not compile. */
 const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "validate-jwt": output,
@@ -46,11 +52,8 @@ const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   cors: nothing,
   "check-header": nothing,
   "ip-filter": nothing,
-  "rate-limit": (step, marks) => {
-    for (const [field, name] of Object.entries(step))
-      if (field.endsWith("Variable") && typeof name === "string") marks.variable(name)
-  },
-  quota: nothing,
+  "rate-limit": signs,
+  quota: signs,
   "limit-concurrency": nothing,
   require: nothing,
   "require-any": nothing,
@@ -91,6 +94,7 @@ const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "cache-value": variable,
   "set-backend": nothing,
   "send-request": variable,
+  "content-safety": nothing,
   authenticate: ({ authentication, output: name }, marks) => {
     if (name !== undefined) marks.variable(name)
     else if (authentication.scheme !== "certificate") marks.put("header authorization")

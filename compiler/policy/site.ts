@@ -66,6 +66,8 @@ export interface Surroundings {
   clientCertificate(id: string, span: Span): Authentication | undefined
   /** What stands for a managed identity's tokens for a resource. */
   identity(resource: string, span: Span): Authentication | undefined
+  /** Where what is logged to a hub of this id goes; undefined (not reported) where gateway.conf names none. */
+  hub(id: string): { readonly url: LoadText; readonly authentication?: Authentication } | undefined
   issuer(source: IssuerSource, span: Span): string | undefined
   schema(id: string, span: Span): string | undefined
   compile(code: Code): Expression | undefined

@@ -107,6 +107,17 @@ export class Backend implements BackendHandle {
     this.#checks = health === undefined ? undefined : new HealthChecks(health, this.targets)
   }
 
+  async credentials(): Promise<{
+    readonly authorization: string | undefined
+    readonly certificate: ClientCertificate | undefined
+  }> {
+    const { authorization, certificate } = this.settings
+    if (authorization === undefined) return { authorization: undefined, certificate }
+    const value =
+      "basic" in authorization ? authorization.basic : `Bearer ${await authorization.tokens.token()}`
+    return { authorization: value, certificate }
+  }
+
   /** The target for the next request, one that was not tried where there is such; undefined when none may be used. `key` is what `hash` goes by. */
   pick(key: string | undefined, tried: ReadonlySet<Target> | undefined): Target | undefined {
     const { targets } = this

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import type { DirectAnswer, ProblemName } from "../policies/answer.ts"
+import type { DirectAnswer, Problem, ProblemName } from "../policies/answer.ts"
 import {
   type AnsweringStep,
   type BackendHandle,
@@ -112,6 +112,7 @@ export class ExchangeState implements BindingSource {
   #variables: Variables | undefined
   #error: ExchangeError | undefined
   #releases: (() => void)[] | undefined
+  #arrivals: (() => Promise<Problem | undefined>)[] | undefined
 
   constructor(
     message: {
@@ -251,6 +252,19 @@ export class ExchangeState implements BindingSource {
     if (this.over) release()
     else if (this.#releases === undefined) this.#releases = [release]
     else this.#releases.push(release)
+  }
+
+  whenAnswered(run: () => Promise<Problem | undefined>): void {
+    this.#arrivals ??= []
+    this.#arrivals.push(run)
+  }
+
+  /** Runs what waits for the backend's answer; the first problem of it. */
+  arrived(): Promise<Problem | undefined> | undefined {
+    const arrivals = this.#arrivals
+    if (arrivals === undefined) return undefined
+    this.#arrivals = undefined
+    return Promise.all(arrivals.map((run) => run())).then((found) => found.find((each) => each !== undefined))
   }
 
   keepAnswer(): void {

@@ -157,7 +157,9 @@ class Passage implements Timed, TunnelKeeper {
 
   #toBackend(route: LiveRoute): void {
     this.#exchange.section = "backend"
-    this.#after(runSteps(route.backend, this.#exchange), () => this.#toClient(route))
+    this.#after(runSteps(route.backend, this.#exchange), () =>
+      this.#after(this.#exchange.arrived(), () => this.#toClient(route)),
+    )
   }
 
   /** `from`: the first outbound step to run. */

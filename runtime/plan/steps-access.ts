@@ -15,6 +15,13 @@ export const flag = z.union([z.boolean(), z.strictObject({ expression })])
 export type Flag = z.infer<typeof flag>
 
 /**
+ * How much a call counts: a number, or the tokens a language model used for it, as its answer says (`usage` of OpenAI's and Anthropic's APIs, `usageMetadata` of
+ * Gemini's). With `estimatePrompt` those of the prompt are estimated and counted before it is sent.
+ */
+export const amount = z.union([count, z.strictObject({ tokens: z.strictObject({ estimatePrompt: flag }) })])
+export type Amount = z.infer<typeof amount>
+
+/**
  * One rule on a token's claims. `has-*` treats a string as a blank-separated list (RFC 8693 `scope`); dots in `claim` walk into objects.
  * `separator` splits a string instead of blanks; empty: a string is one value.
  */
@@ -116,6 +123,9 @@ const limitSigns = {
   remainingVariable: variableName.optional(),
   totalHeader: headerName.optional(),
   totalVariable: variableName.optional(),
+  /** How much the call counted, known when a JSON answer has come. */
+  consumedHeader: headerName.optional(),
+  consumedVariable: variableName.optional(),
 }
 
 /**
@@ -129,7 +139,7 @@ export const rateLimit = z.strictObject({
   periodSeconds: count,
   keys: z.array(limitKey).min(1).max(8),
   countIf: expression.optional(),
-  increment: count.optional(),
+  increment: amount.optional(),
   ...limitSigns,
 })
 
@@ -146,7 +156,9 @@ export const quota = z.strictObject({
   startsAt: z.iso.datetime().optional(),
   keys: z.array(limitKey).min(1).max(8),
   countIf: expression.optional(),
-  increment: count.optional(),
+  increment: amount.optional(),
+  remainingHeader: headerName.optional(),
+  remainingVariable: variableName.optional(),
 })
 
 /** Cross-origin resource sharing (Fetch standard). `origins` `["*"]`: any. On a preflight (OPTIONS with Access-Control-Request-Method) nothing else runs. */

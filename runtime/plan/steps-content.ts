@@ -226,11 +226,15 @@ export const trace = z.strictObject({
   metadata: z.array(z.strictObject({ name: z.string().max(256), value: text })).max(50),
 })
 
-/** Adds to a counter that /metrics shows. Labels are bounded: after 1,000 series of a metric the rest counts as `other`. */
+/** Which of the tokens a language model used for a call, as its answer says. */
+export const tokenKind = z.enum(["prompt", "completion", "total"])
+export type TokenKind = z.infer<typeof tokenKind>
+
+/** Adds to a counter that /metrics shows; tokens when the exchange has ended. Labels are bounded: after 1,000 series of a metric the rest counts as `other`. */
 export const metric = z.strictObject({
   kind: z.literal("metric"),
   name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,127}$/),
-  value: z.union([z.number(), z.strictObject({ expression })]),
+  value: z.union([z.number(), z.strictObject({ expression }), z.strictObject({ tokens: tokenKind })]),
   labels: z
     .array(
       z.strictObject({ name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_]{0,63}$/), value: text.optional() }),

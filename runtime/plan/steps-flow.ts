@@ -75,6 +75,23 @@ export const sendRequest = z.strictObject({
   wait: z.boolean(),
 })
 
+/**
+ * Has a service judge what a language model is asked, and with `completions` what it answers (API of Azure AI Content Safety, 2024-09-01, at the URL of `backend`): a
+ * category whose severity reaches `threshold`, a term of a list, an attack in the prompt (`shieldPrompt`) is 403; no judgement: 503. `four`: severities are
+ * 0, 2, 4, 6; `eight`: 0 to 7.
+ */
+export const contentSafety = z.strictObject({
+  kind: z.literal("content-safety"),
+  backend: name,
+  categories: z
+    .array(z.strictObject({ name: z.enum(["Hate", "SelfHarm", "Sexual", "Violence"]), threshold: count }))
+    .max(4),
+  levels: z.enum(["four", "eight"]),
+  blocklists: z.array(text).max(50),
+  shieldPrompt: flag,
+  completions: flag,
+})
+
 /** Authenticates the request to the backend: by its Authorization field, or by the certificate of its connection. */
 export const authenticate = z.strictObject({
   kind: z.literal("authenticate"),

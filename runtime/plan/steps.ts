@@ -45,6 +45,7 @@ import {
 import {
   anyOf,
   authenticate,
+  contentSafety,
   forward,
   limitConcurrency,
   parallel,
@@ -110,6 +111,7 @@ export const step = z.discriminatedUnion("kind", [
   cacheValue,
   setBackend,
   sendRequest,
+  contentSafety,
   authenticate,
   retry,
   parallel,

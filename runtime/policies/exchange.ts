@@ -49,6 +49,11 @@ export interface BackendHandle {
   readonly name: string
   /** Of its first target. */
   readonly url: string
+  /** What a request of our own to it shows, besides what it asks. Rejects with NoToken where none is to be had. */
+  credentials(): Promise<{
+    readonly authorization: string | undefined
+    readonly certificate: ClientCertificate | undefined
+  }>
 }
 
 /** The answer of the backend, or the problem of an on-error section, before it is sent. */
@@ -176,6 +181,8 @@ export interface Exchange {
   /** Of bodies, as the client sent and got them until now. */
   readonly bytesReceived: number
   readonly bytesSent: number
+  /** Runs once when the backend section is over, before the outbound section; a problem ends the exchange. */
+  whenAnswered(run: () => Promise<Problem | undefined>): void
   /** Calls back once when the exchange has ended, however it did. `response` is then what the client got. */
   whenOver(release: () => void): void
   /** The last decision is logged under the request id. */

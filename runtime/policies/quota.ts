@@ -1,9 +1,10 @@
+import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
 import type { Outcome, Policy } from "./policy.ts"
-import type { QuotaAnswer } from "./quotas.ts"
+import type { QuotaAnswer, QuotaCounters } from "./quotas.ts"
 
 /**
  * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the
@@ -14,28 +15,45 @@ export const quota: Policy<"quota"> = (plan, provision) => {
   const terms = { counter, callsMax, bytesMax, periodSeconds }
   const quotas = provision.quotas()
   const keyOf = compileLimitKeys(plan.keys, provision)
-  const { increment = 1 } = plan
-  const countLater =
-    plan.countIf !== undefined || typeof increment === "object"
-      ? compileLateCount(plan, provision)
-      : undefined
-  const calls = typeof increment === "object" || countLater !== undefined ? 0 : increment
+  const late = compileLateCount(plan, provision)
+  const calls = typeof plan.increment === "number" ? plan.increment : 1
+  const what = wordsOf(plan)
+  const tells = compileRemaining(plan, quotas)
   const startMs = plan.startsAt === undefined ? undefined : Date.parse(plan.startsAt)
   return (exchange) => {
     const key = keyOf(exchange)
     const anchorMs = startMs ?? startOf(key, exchange)
-    const go = (answer: QuotaAnswer): Outcome => {
-      if (!answer.allowed) return refusal(answer)
+    const first = late === undefined ? calls : late.ahead(exchange)
+    const go = (answer: QuotaAnswer): Outcome | Promise<Outcome> => {
       const add = (more: number) => {
         const bytes = bytesMax === undefined ? 0 : exchange.bytesReceived + exchange.bytesSent
         quotas.add(terms, key, anchorMs, { calls: more, bytes })
       }
-      if (countLater !== undefined) countLater(exchange, add)
-      else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
-      return undefined
+      if (answer.allowed) {
+        if (late !== undefined) late.later(exchange, first, add)
+        else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
+      }
+      const outcome = answer.allowed ? undefined : refusal(answer, what)
+      return tells === undefined ? outcome : tells(exchange, key, anchorMs).then(() => outcome)
     }
-    const answer = quotas.take(terms, key, anchorMs, calls)
+    const answer = quotas.take(terms, key, anchorMs, first)
     return answer instanceof Promise ? answer.then(go) : go(answer)
+  }
+}
+
+type Tells = (exchange: Exchange, key: string, anchorMs: number) => Promise<void>
+
+/** Tells what is left by the names the plan gives; nothing where nobody can say. */
+function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells | undefined {
+  const { remainingHeader, remainingVariable, counter, callsMax, bytesMax, periodSeconds } = plan
+  if (callsMax === undefined || (remainingHeader === undefined && remainingVariable === undefined))
+    return undefined
+  return async (exchange, key, anchorMs) => {
+    const used = await quotas.look?.({ counter, callsMax, bytesMax, periodSeconds }, key, anchorMs)
+    if (used === undefined) return
+    const left = Math.max(0, callsMax - used.calls)
+    if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(left))
+    if (remainingVariable !== undefined) exchange.variables.set(remainingVariable, BigInt(left))
   }
 }
 
@@ -44,10 +62,18 @@ function startOf(key: string, { subscriber }: Exchange): number {
   return key.startsWith("subscription:") ? (subscriber?.sinceMs ?? 0) : 0
 }
 
-const words = { calls: "call volume", bytes: "bandwidth" } as const
+interface Words {
+  readonly calls: string
+  readonly bytes: string
+}
+
+function wordsOf({ increment }: StepOf<"quota">): Words {
+  const tokens = typeof increment === "object" && "tokens" in increment
+  return { calls: tokens ? "token" : "call volume", bytes: "bandwidth" }
+}
 
 /** The sentences are those of Azure API Management: clients may look for them. */
-function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>): Outcome {
+function refusal({ out, resetSeconds }: Extract<QuotaAnswer, { allowed: false }>, words: Words): Outcome {
   const seconds = Math.max(1, resetSeconds ?? 1)
   const again = resetSeconds === null ? "" : ` Quota will be replenished in ${clock(seconds)}.`
   return problem("forbidden", {

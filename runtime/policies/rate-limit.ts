@@ -2,9 +2,10 @@ import type { Limiter, Taken } from "../limits/limiter.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
-import { compileLateCount } from "./late-count.ts"
+import { compileLateCount, type LateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
 import type { Outcome, Policy, Provision, Run } from "./policy.ts"
+import { answeredUsage } from "./token-usage.ts"
 import { compileCount } from "./value.ts"
 
 /**
@@ -17,9 +18,9 @@ export const rateLimit: Policy<"rate-limit"> = (plan, provision) => {
   const keyOf = compileLimitKeys(plan.keys, provision)
   const boundsOf = compileBounds(plan, provision)
   const answer = answering(plan)
-  const { increment = 1 } = plan
-  if (plan.countIf !== undefined || typeof increment === "object")
-    return countedLater(plan, provision, { limiter, keyOf, boundsOf, answer })
+  const late = compileLateCount(plan, provision)
+  if (late !== undefined) return countedLater(plan, late, { limiter, keyOf, boundsOf, answer })
+  const increment = typeof plan.increment === "number" ? plan.increment : 1
   return (exchange) => {
     const bounds = boundsOf(exchange)
     const { callsMax, periodSeconds } = bounds
@@ -42,22 +43,43 @@ interface Parts {
   readonly answer: (exchange: Exchange, taken: Taken, bounds: Bounds) => Outcome
 }
 
-/** What counts is known when the exchange has ended: until then the window is only looked at. */
-function countedLater(plan: StepOf<"rate-limit">, provision: Provision, parts: Parts): Run {
-  const { limiter, keyOf, boundsOf, answer } = parts
-  const countLater = compileLateCount(plan, provision)
+/** What counts is known when the exchange has ended: until then the window is only looked at, or what is likely is counted. */
+function countedLater(
+  plan: StepOf<"rate-limit">,
+  { ahead, later }: LateCount,
+  { limiter, keyOf, boundsOf, answer }: Parts,
+): Run {
   return (exchange) => {
     const bounds = boundsOf(exchange)
     const key = keyOf(exchange)
+    const first = ahead(exchange)
     const look = (taken: Taken): Outcome => {
       const outcome = answer(exchange, taken, bounds)
-      if (outcome === undefined)
-        countLater(exchange, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
+      if (outcome === undefined) {
+        tellConsumed(plan, exchange, first)
+        later(exchange, first, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
+      }
       return outcome
     }
-    const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, 0)
+    const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, first)
     return taken instanceof Promise ? taken.then(look) : look(taken)
   }
+}
+
+/** How many tokens it were is told as soon as an answer says it that is no stream: that one passes while it comes. */
+function tellConsumed(
+  { consumedHeader, consumedVariable }: StepOf<"rate-limit">,
+  exchange: Exchange,
+  first: number,
+): void {
+  if (consumedVariable !== undefined) exchange.variables.set(consumedVariable, BigInt(first))
+  if (consumedHeader === undefined && consumedVariable === undefined) return
+  exchange.whenAnswered(() =>
+    answeredUsage(exchange, ({ total }) => {
+      if (consumedHeader !== undefined) exchange.answerWith(consumedHeader, String(total))
+      if (consumedVariable !== undefined) exchange.variables.set(consumedVariable, BigInt(total))
+    }),
+  )
 }
 
 /** Tables of counters are kept per period: a period that a request could choose at will would fill the memory. */
@@ -95,7 +117,19 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
     exchange.answerWith("ratelimit-policy", `"${periodSeconds}s";q=${callsMax};w=${periodSeconds}`)
     return problem("rate-limited", {
       headers: [retryAfterHeader, String(seconds)],
-      reason: "RateLimitExceeded",
+      ...refusedWords(plan, seconds),
     })
+  }
+}
+
+/** The words for tokens are those of Azure API Management: clients may look for them. */
+function refusedWords(
+  { increment }: StepOf<"rate-limit">,
+  seconds: number,
+): { reason: string; message?: string } {
+  if (typeof increment !== "object" || !("tokens" in increment)) return { reason: "RateLimitExceeded" }
+  return {
+    reason: "TokenLimitExceeded",
+    message: `Token limit is exceeded. Try again in ${seconds} seconds.`,
   }
 }

@@ -5,6 +5,7 @@ import { basicAuth } from "./basic-auth.ts"
 import { cacheLookup, cacheStore } from "./cache-response.ts"
 import { cacheGet, cacheRemove, cacheSet, cacheValue } from "./cache-values.ts"
 import { checkHeader } from "./check-header.ts"
+import { contentSafety } from "./content-safety.ts"
 import { cors } from "./cors.ts"
 import { deprecation } from "./deprecation.ts"
 import { filter } from "./filter.ts"
@@ -88,6 +89,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "set-backend": setBackend,
   "send-request": sendRequest,
   authenticate,
+  "content-safety": contentSafety,
   retry,
   parallel,
   when,

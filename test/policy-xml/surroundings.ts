@@ -69,6 +69,10 @@ export class TestSurroundings implements Surroundings {
     return { scheme: "bearer", token: `certificate ${id}` }
   }
 
+  hub(id: string): { url: string } | undefined {
+    return id === "audit" ? { url: "https://hub.example/audit/messages" } : undefined
+  }
+
   identity(resource: string): { scheme: "bearer"; token: string } {
     return { scheme: "bearer", token: `identity ${resource}` }
   }

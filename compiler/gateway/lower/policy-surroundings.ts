@@ -21,7 +21,7 @@ import type { PolicyFiles } from "../policy-files.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
 import type { Lowered, StepTable } from "./step.ts"
-import { urlProblemOf } from "./url.ts"
+import { lowerUrl, urlProblemOf } from "./url.ts"
 import type { Values } from "./values.ts"
 
 /** Longest expression a plan takes. */
@@ -39,6 +39,7 @@ export class PolicySurroundings implements Surroundings {
   readonly #backendIds: ReadonlyMap<string, string>
   readonly #certificateIds: ReadonlyMap<string, string>
   readonly #identities: ReadonlyMap<string, string>
+  readonly #hubs: ReadonlyMap<string, NonNullable<ReturnType<Surroundings["hub"]>>>
   readonly #issuers = new Map<string, Issuer>()
 
   constructor(
@@ -67,6 +68,18 @@ export class PolicySurroundings implements Surroundings {
       statementsOf(block, "identity").flatMap(({ args }) => {
         const token = args.word("token")
         return token === undefined ? [] : [[args.value<string>("resource") ?? "*", token.text] as const]
+      }),
+    )
+    this.#hubs = new Map(
+      statementsOf(block, "hub").flatMap((bound) => {
+        const id = bound.args.value<string>("id")
+        const url = lowerUrl(bound.args.text("url"), this.#values, this.report)
+        const name = bound.args.word("token")?.text
+        const client = name === undefined ? undefined : this.#credential("token", name)
+        if (id === undefined || url === undefined) return []
+        const authentication =
+          client === undefined ? {} : { authentication: { scheme: "token" as const, client } }
+        return [[id, { url, ...authentication }] as const]
       }),
     )
   }
@@ -211,6 +224,10 @@ export class PolicySurroundings implements Surroundings {
       `nobody gets tokens for \`${shown(resource)}\``,
       `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
     )
+  }
+
+  hub(id: string): ReturnType<Surroundings["hub"]> {
+    return this.#hubs.get(id)
   }
 
   #credential(kind: "certificate" | "token", name: string): string | undefined {

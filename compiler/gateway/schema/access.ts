@@ -232,6 +232,7 @@ export const limitRows: readonly Row[] = [
         args: [
           oneOf(
             [word("if"), slot("test", "condition")],
+            [word("tokens"), slot("tokens", "choice", { choices: ["reported", "estimated"] })],
             [slot("amount", "count", { min: 1, max: 1_000_000_000 })],
             [slot("expression", "expression")],
           ),
@@ -239,10 +240,10 @@ export const limitRows: readonly Row[] = [
       },
     ],
     byDefault: "every call, as 1",
-    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts. A call of which that cannot be found out counts.",
+    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts: a number, or the tokens a language model used for it, as its answer reports; `estimated`: those of the prompt before it is sent. A call of which that cannot be found out counts.",
     example: "count if (response.status < 400)",
   },
-  ...(["remaining", "total", "retry-after"] as const).map(
+  ...(["remaining", "total", "retry-after", "consumed"] as const).map(
     (keyword): Row => ({
       keyword,
       several: 2,
@@ -256,7 +257,10 @@ export const limitRows: readonly Row[] = [
           ],
         },
       ],
-      docs: "A header or variable that tells the state of the limit, besides the standard fields.",
+      docs:
+        keyword === "consumed"
+          ? "A header or variable that tells how many tokens a call used, where the answer is no stream."
+          : "A header or variable that tells the state of the limit, besides the standard fields.",
       example: `${keyword} header "X-Calls"`,
     }),
   ),

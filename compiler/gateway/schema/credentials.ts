@@ -232,4 +232,15 @@ export const xmlCredentialRows: readonly Row[] = [
     docs: 'Who gets the tokens of `<authentication-managed-identity resource="RESOURCE" />`; `*` is every resource that is not named.',
     example: 'identity "https://vault.example" vault',
   },
+  {
+    keyword: "hub",
+    several: 1000,
+    forms: [
+      {
+        args: [slot("id", "constant", { label: '"ID"' }), slot("url", "url"), optional(tokenName)],
+      },
+    ],
+    docs: 'Where what documents write by `<log-to-eventhub logger-id="ID">` is sent by POST, by a token of a client; nobody waits for it. Without it nothing is sent.',
+    example: 'hub "audit" "https://acme.servicebus.example/audit/messages" hubs',
+  },
 ]

@@ -46,8 +46,18 @@ const trace: Row = {
 const metric: Row = {
   keyword: "metric",
   several: true,
-  forms: [{ args: [variable, optional(slot("amount", "expression"))], block: "metric" }],
-  docs: "Adds to a counter on /metrics, 1 unless an expression says how much.",
+  forms: [
+    {
+      args: [
+        variable,
+        word("tokens"),
+        slot("tokens", "choice", { choices: ["prompt", "completion", "total"] }),
+      ],
+      block: "metric",
+    },
+    { args: [variable, optional(slot("amount", "expression"))], block: "metric" },
+  ],
+  docs: "Adds to a counter on /metrics, 1 unless an expression says how much; or the tokens a language model used for the call, as its answer says.",
   example: 'metric orders_placed { label tenant "${request.header("X-Tenant")}" }',
 }
 

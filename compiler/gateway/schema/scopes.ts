@@ -135,7 +135,7 @@ export const quota: Row = {
 }
 
 export const quotaRows: readonly Row[] = [
-  ...limitRows.filter(({ keyword }) => keyword === "count"),
+  ...limitRows.filter(({ keyword }) => keyword === "count" || keyword === "remaining"),
   {
     keyword: "starts",
     forms: [{ args: [slot("date", "date")] }],

@@ -4,12 +4,6 @@ interface Refusal {
   readonly instead: string
 }
 
-const model: Refusal = {
-  why: "it counts or judges the tokens of one kind of service, language models",
-  instead:
-    "Remove it; limit calls with `rate-limit-by-key`, and count with `emit-metric` what an expression reads from the response.",
-}
-
 export const refused: Readonly<Record<string, Refusal>> = {
   "validate-client-certificate": {
     why: "callers show no TLS certificates here",
@@ -24,10 +18,6 @@ export const refused: Readonly<Record<string, Refusal>> = {
   proxy: {
     why: "requests to backends go the way the machine's network gives them",
     instead: "Remove it.",
-  },
-  "log-to-eventhub": {
-    why: "it writes to a service of one cloud",
-    instead: "Write `send-one-way-request` to the service's HTTP address, or `trace` for the log.",
   },
   "publish-event": { why: "there are no subscriptions of GraphQL", instead: "Remove it." },
   "publish-to-dapr": {
@@ -69,5 +59,5 @@ export const refused: Readonly<Record<string, Refusal>> = {
 
 /** Why a policy is not possible; undefined for one that is not known at all. */
 export function refusalOf(name: string): Refusal | undefined {
-  return /^(?:azure-openai|llm)-/.test(name) ? model : refused[name]
+  return refused[name]
 }

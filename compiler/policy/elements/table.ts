@@ -4,6 +4,7 @@ import { body } from "./body.ts"
 import { cache, variables } from "./cache.ts"
 import { flow } from "./flow.ts"
 import { message } from "./message.ts"
+import { models } from "./models.ts"
 import { requests } from "./requests.ts"
 import type { PolicyTable } from "./row.ts"
 import { telemetry } from "./telemetry.ts"
@@ -18,6 +19,7 @@ export const policies: PolicyTable = {
   ...cache,
   ...flow,
   ...message,
+  ...models,
   ...requests,
   ...telemetry,
   ...tokens,

@@ -1,12 +1,17 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
+import { shown } from "../../core/shown.ts"
+import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
+import { bodyOf } from "./body.ts"
 import {
   complete,
   dynamic,
   everywhere,
+  given,
+  inboundOnly,
   optional,
   type PolicyTable,
   required,
@@ -41,18 +46,99 @@ function metricName(text: string): string {
     .toLowerCase()
 }
 
-function emitMetric(use: Use): Used[] | undefined {
-  const namespace = use.has("namespace") ? use.constant("namespace") : ""
-  const parts = { name: use.constant("name"), value: use.has("value") ? numberOf(use) : 1 }
+/** What a dimension without a value is, where the exchange knows it. */
+const knownDimensions: Readonly<Record<string, string>> = {
+  api_id: "api.name",
+  operation_id: "operation.name",
+  client_ip: "request.ip",
+  gateway_id: "gateway.name",
+}
+
+function labelsOf(use: Use): Metric["labels"] | undefined {
   const labels = use.children("dimension").map((each) => {
-    const name = each.constant("name")
-    if (!each.has("value")) return name === undefined ? undefined : { name: metricName(name) }
-    const value = each.text("value")
-    return name === undefined || value === undefined ? undefined : { name: metricName(name), value }
+    const constant = each.constant("name")
+    if (constant === undefined) return undefined
+    const name = metricName(constant)
+    if (each.has("value")) {
+      const value = each.text("value")
+      return value === undefined ? undefined : { name, value }
+    }
+    const known = knownDimensions[name]
+    if (known === undefined) return { name }
+    return { name, value: { text: [{ expression: { lang: "cel" as const, text: known, type: "string" } }] } }
   })
-  if (!complete(parts) || namespace === undefined || labels.includes(undefined)) return undefined
+  return labels.includes(undefined) ? undefined : (labels as Metric["labels"])
+}
+
+function emitMetric(use: Use): Used[] | undefined {
+  const parts = {
+    namespace: use.has("namespace") ? use.constant("namespace") : "",
+    name: use.constant("name"),
+    value: use.has("value") ? numberOf(use) : 1,
+    labels: labelsOf(use),
+  }
+  if (!complete(parts)) return undefined
+  const { namespace, value, labels } = parts
   const name = metricName(namespace === "" ? parts.name : `${namespace}_${parts.name}`)
-  return use.step({ kind: "metric", value: parts.value, name, labels: labels as Metric["labels"] })
+  return use.step({ kind: "metric", value, name, labels })
+}
+
+/** Three counters, as the service has them. */
+function emitTokenMetric(use: Use): Used[] | undefined {
+  const parts = {
+    namespace: use.has("namespace") ? use.constant("namespace") : "",
+    labels: labelsOf(use),
+  }
+  if (!complete(parts)) return undefined
+  return (["total", "prompt", "completion"] as const).flatMap((tokens) =>
+    use.step({
+      kind: "metric",
+      value: { tokens },
+      name: metricName(`${parts.namespace === "" ? "" : `${parts.namespace}_`}${tokens}_tokens`),
+      labels: parts.labels,
+    }),
+  )
+}
+
+/**
+ * Where a hub is not named in gateway.conf nothing is sent: for the caller the exchange is the same. What is written is compiled all the same.
+ */
+function logToHub(use: Use): Used[] | undefined {
+  const id = use.constant("logger-id")
+  const body = bodyOf(use)
+  if (id === undefined || body === undefined) return undefined
+  for (const name of ["partition-id", "partition-key"])
+    if (use.has(name) && use.text(name) === undefined) return undefined
+  const { surroundings } = use.context
+  const hub = surroundings.hub(id)
+  if (hub === undefined) {
+    surroundings.report.add("SP7019", use.at, "nothing is sent: gateway.conf names no hub of this id", {
+      help: `Name it: \`xml { hub "${shown(id)}" "https://…/messages" NAME }\`, or write \`trace\` for the log.`,
+    })
+    return []
+  }
+  return use.step({
+    kind: "send-request",
+    mode: "new",
+    url: hub.url,
+    method: "POST",
+    headers: [],
+    media: null,
+    body,
+    ...given("authentication", hub.authentication),
+    timeoutSeconds: 60,
+    ignoreError: true,
+    wait: false,
+  })
+}
+
+const dimensions: ChildRow = { many: true, attributes: { name: required, value: dynamic } }
+
+const tokenMetric: PolicyTable[string] = {
+  sections: inboundOnly,
+  attributes: { namespace: optional },
+  children: { dimension: dimensions },
+  lower: emitTokenMetric,
 }
 
 function numberOf(use: Use): Metric["value"] | undefined {
@@ -87,7 +173,15 @@ export const telemetry: PolicyTable = {
   "emit-metric": {
     sections: everywhere,
     attributes: { name: required, namespace: optional, value: dynamic },
-    children: { dimension: { many: true, attributes: { name: required, value: dynamic } } },
+    children: { dimension: dimensions },
     lower: emitMetric,
+  },
+  "llm-emit-token-metric": tokenMetric,
+  "azure-openai-emit-token-metric": tokenMetric,
+  "log-to-eventhub": {
+    sections: everywhere,
+    attributes: { "logger-id": required, "partition-id": dynamic, "partition-key": dynamic },
+    text: "body",
+    lower: logToHub,
   },
 }

@@ -1,3 +1,4 @@
+import type { TokenKind } from "../../../../runtime/plan/steps-content.ts"
 import type { Text } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
@@ -131,7 +132,7 @@ export const lowerTrace: LowerStep = (bound, { texts, place, steps }) => {
   return steps.add({ kind: "trace", source, severity, message, metadata: [] }, headSpan(bound.statement))
 }
 
-/** `metric NAME (CEL) { label NAME "text" }` */
+/** `metric NAME (CEL) { label NAME "text" }`, `metric NAME tokens total { … }` */
 export const lowerMetric: LowerStep = (bound, { texts, expressions, place, steps }) => {
   const name = bound.args.value<string>("variable")
   const cel = bound.args.cel("amount")
@@ -145,6 +146,7 @@ export const lowerMetric: LowerStep = (bound, { texts, expressions, place, steps
     if (label === undefined || value === undefined) return undefined
     labels.push({ name: label, value })
   }
-  const value = expression === undefined ? 1 : { expression }
+  const tokens = bound.args.value<TokenKind>("tokens")
+  const value = tokens !== undefined ? { tokens } : expression === undefined ? 1 : { expression }
   return steps.add({ kind: "metric", name, value, labels }, headSpan(bound.statement))
 }

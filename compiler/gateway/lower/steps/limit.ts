@@ -104,7 +104,12 @@ export function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey
 
 type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
 
-const signs = { remaining: "remaining", total: "total", "retry-after": "retryAfter" } as const
+const signs = {
+  remaining: "remaining",
+  total: "total",
+  "retry-after": "retryAfter",
+  consumed: "consumed",
+} as const
 
 /** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
 export function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
@@ -120,11 +125,13 @@ export function lowerCounting(bound: Bound, { expressions }: StepContext, late: 
       const expression = expressions.lower(amount, late, "int")
       if (expression === undefined) return undefined
       counting.increment = { expression }
-    } else counting.increment = args.value<number>("amount") ?? 1
+    } else if (args.get("tokens") !== undefined)
+      counting.increment = { tokens: { estimatePrompt: args.value("tokens") === "estimated" } }
+    else counting.increment = args.value<number>("amount") ?? 1
   }
   for (const [keyword, field] of Object.entries(signs) as [
     keyof typeof signs,
-    "remaining" | "total" | "retryAfter",
+    (typeof signs)[keyof typeof signs],
   ][])
     for (const { args } of statementsOf(bound.block, keyword)) {
       const header = args.value<string>("header")
