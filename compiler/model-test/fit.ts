@@ -1,6 +1,7 @@
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
+import { splitObject } from "../../runtime/check/object-name.ts"
 import type { TupleKey } from "../../runtime/check/ports.ts"
-import { readSubject, splitObject, validateTuple } from "../../runtime/check/tuple.ts"
+import { readSubject, validateTuple } from "../../runtime/check/tuple.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { nearest } from "../core/nearest.ts"
 import type { Span } from "../core/source.ts"

@@ -1,6 +1,7 @@
 import type { LoadedModel } from "../check/loaded-model.ts"
+import { splitObject } from "../check/object-name.ts"
 import type { TupleKey } from "../check/ports.ts"
-import { splitObject, tupleText, validateTuple } from "../check/tuple.ts"
+import { tupleText, validateTuple } from "../check/tuple.ts"
 import { rowOfTuple, tupleOfRow } from "../store/tuple-row.ts"
 import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/write-tuples.ts"
 import type { Answer } from "./answer.ts"

@@ -5,9 +5,10 @@ import { Question } from "./evaluate/question.ts"
 import { readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { NameBytes, PackedNames } from "./lists/named-ids.ts"
 import type { LoadedModel } from "./loaded-model.ts"
+import { splitObject } from "./object-name.ts"
 import { CheckError } from "./ports.ts"
 import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.ts"
-import { readRelation, type Subject, splitObject } from "./tuple.ts"
+import { readRelation, type Subject } from "./tuple.ts"
 import type { View, Work } from "./work.ts"
 
 /** Longer lists are left as they lie: sorting them would hold the event loop. */

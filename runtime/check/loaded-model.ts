@@ -11,6 +11,23 @@ const partsMax = 200_000
 
 let serials = 0
 
+/** A model's types and slots as one graph numbers them. */
+export interface ModelInGraph {
+  /** For each slot of the plan. */
+  readonly slots: Int32Array
+  /** By the type's number; undefined for types the model does not have. */
+  readonly types: readonly (TypeInGraph | undefined)[]
+}
+
+/** A type of a model: what a check needs of it. */
+export interface TypeInGraph {
+  readonly type: string
+  /** `type:*`. */
+  readonly wildcard: string
+  /** Each relation's index in the plan. */
+  readonly relations: ReadonlyMap<string, number>
+}
+
 /** A model ready for questions: conditions compiled, relation plans seen by each kind of subject. Made by `loadModel`, immutable to its users. */
 export class LoadedModel {
   /** Digest of the model's canonical JSON. */
@@ -26,7 +43,7 @@ export class LoadedModel {
   /** Relations that stand behind a `from` on their type: only plain objects may be related by them. */
   readonly tuplesets: ReadonlySet<number>
   readonly #programs = new Map<string, Program>()
-  readonly #slots = new WeakMap<Graph, Int32Array>()
+  readonly #inGraphs = new WeakMap<Graph, ModelInGraph>()
 
   constructor(digest: string, plan: ModelPlan, conditions: ReadonlyMap<string, CompiledCondition>) {
     this.digest = digest
@@ -64,17 +81,23 @@ export class LoadedModel {
     return made
   }
 
-  /** The graph's slot for each slot of the plan. */
-  slotsIn(graph: Graph): Int32Array {
-    const known = this.#slots.get(graph)
+  /** The model in the graph's numbers. */
+  inGraph(graph: Graph): ModelInGraph {
+    const known = this.#inGraphs.get(graph)
     if (known !== undefined) return known
     const { relations, slots, subjects, conditions } = this.plan.relations
-    const made = Int32Array.from(slots, ([relation, subject, condition]) => {
-      const { type = "", relation: name = "" } = relations[relation] ?? {}
-      const [subjectType, subjectRelation] = splitSubject(subjects[subject] ?? "")
-      return graph.slot(type, name, subjectType, subjectRelation, conditions[condition] ?? "").id
-    })
-    this.#slots.set(graph, made)
+    const types: (TypeInGraph | undefined)[] = []
+    for (const [type, its] of this.types)
+      types[graph.typeId(type)] = { type, wildcard: `${type}:*`, relations: its }
+    const made: ModelInGraph = {
+      slots: Int32Array.from(slots, ([relation, subject, condition]) => {
+        const { type = "", relation: name = "" } = relations[relation] ?? {}
+        const [subjectType, subjectRelation] = splitSubject(subjects[subject] ?? "")
+        return graph.slot(type, name, subjectType, subjectRelation, conditions[condition] ?? "").id
+      }),
+      types,
+    }
+    this.#inGraphs.set(graph, made)
     return made
   }
 }

@@ -13,6 +13,15 @@ import { Random } from "../naive/random.ts"
 
 const counts = { users: 100_000, groups: 20_000, folders: 50_000, docs: 200_000 }
 const queries = 4_096
+/** Asked from strings, each once before any comes again: by then its names and tuples have left the processor's caches. */
+const coldQueries = 131_072
+/** With what is wanted of each from strings, in M checks a CPU second. */
+const kinds: readonly (readonly [kind: string, bar?: number])[] = [
+  ["direct", 0.7],
+  ["inherited", 0.25],
+  ["unrelated"],
+  ["of somebody unknown"],
+]
 const rounds = 7
 const roundMs = 250
 
@@ -89,14 +98,25 @@ function rowsOf(random: Random): TupleRow[] {
 }
 
 /** Requests of one kind, at random over the whole store. */
-function requestsOf(kind: string, rows: readonly TupleRow[], random: Random): CheckRequest[] {
+function requestsOf(
+  kind: string,
+  rows: readonly TupleRow[],
+  random: Random,
+  count = queries,
+): CheckRequest[] {
   const pick = (test: (row: TupleRow) => boolean): TupleRow => {
     for (;;) {
       const row = random.pick(rows)
       if (test(row)) return row
     }
   }
-  return Array.from({ length: queries }, () => {
+  return Array.from({ length: count }, () => {
+    if (kind === "of somebody unknown")
+      return {
+        user: `user:x${random.below(counts.users)}`,
+        relation: "viewer",
+        object: `doc:d${random.below(counts.docs)}`,
+      }
     if (kind === "unrelated")
       return {
         user: `user:u${random.below(counts.users)}`,
@@ -178,6 +198,19 @@ function fromIds(graph: Graph, requests: readonly CheckRequest[], loaded: Loaded
   }
 }
 
+function fromStrings(what: string, engine: Engine, requests: readonly CheckRequest[], bar?: number): void {
+  let next = 0
+  const ask = () => {
+    for (let count = 0; count < queries; count++) {
+      const answer = engine.check("bench", model, requests[next++ % requests.length] as CheckRequest)
+      // A busy machine may take the processor away in the middle of one.
+      if (answer instanceof Promise) answer.catch(() => undefined)
+    }
+    return queries
+  }
+  measure(`check in process from strings, ${what}`, ask, bar)
+}
+
 /** A full collection, so that memory figures hold no garbage. */
 function collect(): void {
   setFlagsFromString("--expose-gc")
@@ -234,21 +267,17 @@ async function main(): Promise<void> {
     { pollMs: 0 },
   )
   await engine.warm("bench")
-  for (const kind of ["direct", "inherited", "unrelated"]) {
+  for (const [kind, bar] of kinds) {
     const requests = requestsOf(kind, rows, random)
     measure(
       `check in process from interned ids, ${kind}`,
       fromIds(graph, requests, model),
       kind === "direct" ? 1 : undefined,
     )
-    measure(`check in process from strings, ${kind}`, () => {
-      for (const request of requests) {
-        const answer = engine.check("bench", model, request)
-        // A busy machine may take the processor away in the middle of one.
-        if (answer instanceof Promise) answer.catch(() => undefined)
-      }
-      return requests.length
-    })
+    // As a request's body brings them: texts of their own.
+    const strings = requestsOf(kind, rows, random, coldQueries)
+    fromStrings(`${kind}, each name cold`, engine, JSON.parse(JSON.stringify(strings)), bar)
+    fromStrings(`${kind}, ${queries} again and again`, engine, JSON.parse(JSON.stringify(requests)))
   }
   engine.close()
 }

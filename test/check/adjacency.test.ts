@@ -156,8 +156,34 @@ describe("names", () => {
       expect(names.find(unknown)).toBe(-1)
   })
 
+  test("finds two at once with their marks, or says that it is not so easy", () => {
+    const names = new Names((name) => (7919 * name.length) & 0xff_ffff)
+    const texts = Array.from({ length: 100_000 }, (_, at) => `user:${at}`)
+    for (const text of texts) names.intern(text)
+    names.intern("résumé:1")
+    const one = { id: -2, mark: 0 }
+    const other = { id: -2, mark: 0 }
+    const found = texts.filter(
+      (text, at) =>
+        names.findBoth(text, texts[99_999 - at] ?? "", one, other) &&
+        one.id === at &&
+        one.mark === 7919 * text.length &&
+        other.id === 99_999 - at &&
+        names.mark(other.id) === other.mark,
+    )
+    // Of two names with one hash only the first is found so.
+    expect(found.length).toBeGreaterThan(99_900)
+    one.id = -2
+    for (const hard of ["user:100000", "user:", "", "résumé:1", "user:é"]) {
+      expect(names.findBoth(hard, "user:1", one, other)).toBe(false)
+      expect(names.findBoth("user:1", hard, one, other)).toBe(false)
+    }
+    expect(one.id).toBe(-2)
+  })
+
   test("gives ids and bytes of released names to others", () => {
-    const names = new Names()
+    const names = new Names((name) => name.length)
+    const found = { id: -1, mark: -1 }
     const random = new Random(3)
     const held = new Map<string, number>()
     let most = 0
@@ -169,10 +195,13 @@ describe("names", () => {
         const given = names.intern(name)
         held.set(name, given)
       } else {
-        if (names.find(name) !== id) wrong++
+        if (names.find(name) !== id || names.mark(id) !== name.length || !names.isLinked(id)) wrong++
+        if (names.findBoth(name, name, found, found) && found.id !== id) wrong++
         names.unlink(id)
-        if (names.find(name) !== -1 || names.text(id) !== name) wrong++
+        if (names.find(name) !== -1 || names.text(id) !== name || names.isLinked(id)) wrong++
+        if (names.findBoth(name, name, found, found)) wrong++
         names.release(id)
+        if (names.isLinked(id)) wrong++
         held.delete(name)
       }
       most = Math.max(most, held.size)
@@ -187,5 +216,6 @@ describe("names", () => {
 
   test("refuses a name its record cannot hold", () => {
     expect(() => new Names().intern("x".repeat(70_000))).toThrow(RangeError)
+    expect(() => new Names(() => 0x100_0000).intern("x")).toThrow(RangeError)
   })
 })

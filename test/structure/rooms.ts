@@ -136,6 +136,7 @@ export const rooms: readonly Room[] = [
       "loaded-model",
       "matrix",
       "memory-source",
+      "object-name",
       "ports",
       "questions",
       "tuple",

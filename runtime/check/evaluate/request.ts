@@ -1,5 +1,7 @@
 import type { Graph } from "../graph/graph.ts"
+import type { FoundName } from "../graph/names.ts"
 import { firstTemporaryId, Overlay } from "../graph/overlay.ts"
+import { isObjectMark, typeOfMark } from "../graph/slots.ts"
 import type { LoadedModel } from "../loaded-model.ts"
 import { CheckError, type CheckRequest, type TupleKey } from "../ports.ts"
 import type { Circumstances } from "../questions.ts"
@@ -35,10 +37,48 @@ export function readSurroundings(
  * @throws CheckError `validation_error` for user, relation and object, `invalid_tuple` and `duplicate_contextual_tuple` for contextual tuples.
  */
 export function readRequest(view: View, model: LoadedModel, request: CheckRequest): QuestionParts {
+  const known = readKnown(view, model, request)
+  if (known !== undefined) return known
   const { subject, relation } = readNames(model, request)
   const surroundings = readSurroundings(view, model, request)
   const object = surroundings.names.id(request.object)
   return partsOf(view, model, { subject, object, relation, surroundings, context: request.context })
+}
+
+// Used again by every request.
+const subjectFound: FoundName = { id: -1, mark: 0 }
+const objectFound: FoundName = { id: -1, mark: 0 }
+
+/**
+ * The same of two objects the graph has names for, where nothing else comes with the question: nearly every check. The graph knows of a name whether it is well formed and of which type,
+ * so that its text need not be taken apart. Undefined where something is not as it mostly is, or wrong.
+ */
+function readKnown(view: View, model: LoadedModel, request: CheckRequest): QuestionParts | undefined {
+  const { contextualTuples, context } = request
+  if (contextualTuples !== undefined && contextualTuples.length > 0) return undefined
+  const { graph } = view
+  if (!graph.names.findBoth(request.user, request.object, subjectFound, objectFound)) return undefined
+  if (!isObjectMark(subjectFound.mark) || !isObjectMark(objectFound.mark)) return undefined
+  const { types, slots } = model.inGraph(graph)
+  const subjectType = types[typeOfMark(subjectFound.mark)]
+  const relation = types[typeOfMark(objectFound.mark)]?.relations.get(request.relation)
+  if (subjectType === undefined || relation === undefined) return undefined
+  const program = model.program(subjectType.type)
+  const names = program.asksWildcard ? new Ids(graph) : undefined
+  return {
+    view,
+    graph,
+    model,
+    program,
+    slots,
+    overlay: undefined,
+    object: objectFound.id,
+    relation,
+    subject: subjectFound.id,
+    wildcard: names?.wildcard(subjectType.wildcard) ?? -1,
+    context,
+    temporaryNames: names?.temporary,
+  }
 }
 
 /** Who is asked about, and the relation's index. @throws CheckError `validation_error`. */
@@ -73,7 +113,7 @@ function partsOf(
     graph,
     model,
     program,
-    slots: model.slotsIn(graph),
+    slots: model.inGraph(graph).slots,
     overlay,
     object,
     relation,

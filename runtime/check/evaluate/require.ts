@@ -1,6 +1,7 @@
 import type { LoadedModel } from "../loaded-model.ts"
+import { splitObject } from "../object-name.ts"
 import { CheckError } from "../ports.ts"
-import { readSubject, type Subject, splitObject } from "../tuple.ts"
+import { readSubject, type Subject } from "../tuple.ts"
 
 /** The relations of a type. @throws CheckError `type_not_found`. */
 export function requireType(model: LoadedModel, type: string): ReadonlyMap<string, number> {

@@ -13,7 +13,7 @@ import {
   reversePage,
   reversePart,
 } from "./pages.ts"
-import { isWildcard, type Slot, Slots } from "./slots.ts"
+import { isWildcard, type Slot, Slots, typeOfMark } from "./slots.ts"
 
 /** What the graph no longer refers to, but work under way may be reading. */
 export interface Retired {
@@ -44,7 +44,6 @@ const bytesPerSlot = 256
  * A graph is whole, or it holds pages: then an adjacency that is not in memory is a miss, and changes are applied only to what is.
  */
 export class Graph {
-  readonly names = new Names()
   readonly forward = new Adjacency()
   readonly reverse = new Adjacency()
   revision: number
@@ -58,8 +57,7 @@ export class Graph {
   readonly leaving = new Leaving()
   readonly #slots = new Slots()
   readonly slots: readonly Slot[] = this.#slots.all
-  /** For each name the number of its type, plus 1. */
-  readonly #typeOfName = new IntColumn()
+  readonly names = new Names((name) => this.#slots.markOf(name))
   readonly #contexts = new Contexts()
   /** Of a partial graph: how many pages and list entries a name stands for. In a whole one a name without neighbours is none. */
   readonly #uses = new IntColumn()
@@ -92,9 +90,8 @@ export class Graph {
 
   /** Bytes held, in use or not. */
   get reservedBytes(): number {
-    const columns = this.#typeOfName.bytes + this.#uses.bytes
     const lists = this.forward.reservedBytes + this.reverse.reservedBytes
-    return columns + lists + this.names.reservedBytes + this.#contexts.reservedBytes
+    return this.#uses.bytes + lists + this.names.reservedBytes + this.#contexts.reservedBytes
   }
 
   /** The slot of these names; made when it is new. */
@@ -109,13 +106,9 @@ export class Graph {
     return slots.of(slots.typeId(objectType), relation, slots.typeId(subjectType), subjectRelation, condition)
   }
 
-  /** The number of a name's type: taken out of the name once. */
-  #typeOf(id: number, name: string): number {
-    const known = this.#typeOfName.get(id)
-    if (known !== 0) return known - 1
-    const type = this.#slots.typeOfName(name)
-    this.#typeOfName.set(id, type + 1)
-    return type
+  /** The number of a type, as the marks of `names` have it. */
+  typeId(type: string): number {
+    return this.#slots.typeId(type)
   }
 
   /** A number for a relation's name, so that (object, relation) is one number too. */
@@ -130,10 +123,11 @@ export class Graph {
 
   #slotOf(object: number, subject: number, row: TupleRow): Slot {
     const userset = isWildcard(row[2]) ? "*" : row[3]
+    const { names } = this
     return this.#slots.of(
-      this.#typeOf(object, row[0]),
+      typeOfMark(names.mark(object)),
       row[1],
-      this.#typeOf(subject, row[2]),
+      typeOfMark(names.mark(subject)),
       userset,
       row[4],
     )
@@ -335,7 +329,6 @@ export class Graph {
   /** The id of a name that stays as long as it is not released as often. */
   retain(name: string): number {
     const id = this.names.intern(name)
-    this.#typeOf(id, name)
     this.#use(id)
     return id
   }
@@ -362,7 +355,6 @@ export class Graph {
   /** The id of a name that is to be found, whether a tuple here has it or not, until it is given to `unkeep`. */
   keep(name: string): number {
     const id = this.names.intern(name)
-    this.#typeOf(id, name)
     this.#kept.set(id, (this.#kept.get(id) ?? 0) + 1)
     return id
   }
@@ -382,9 +374,7 @@ export class Graph {
       this.pages === undefined
         ? !this.forward.isEmpty(id) || !this.reverse.isEmpty(id)
         : this.#uses.get(id) > 0
-    // Without a type it was given up before.
-    if (used || this.#kept.has(id) || this.#typeOfName.get(id) === 0) return
-    this.#typeOfName.set(id, 0)
+    if (used || this.#kept.has(id) || !this.names.isLinked(id)) return
     this.names.unlink(id)
     if (this.held) this.#retiredNames.push(id)
     else this.names.release(id)

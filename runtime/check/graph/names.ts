@@ -1,4 +1,16 @@
 import { IntColumn } from "./int-column.ts"
+import {
+  dead,
+  idAt,
+  isAscii,
+  isText,
+  lengthAt,
+  markAt,
+  markMax,
+  recordHead,
+  recordSize,
+  writeHead,
+} from "./name-record.ts"
 
 const chunkBits = 17
 const chunkBytes = 1 << chunkBits
@@ -7,12 +19,9 @@ const firstChunkBytes = 4096
 const splitAt = 32_768
 const segmentCount = 256
 /** What a name takes beside its own bytes: its place in the hash, and a number in each of the columns by id. */
-const bytesBeside = 36
-/** The name's id in four bytes, its length in two: what a search needs lies together, and a place in memory that was not read lately costs more than all the rest. */
-const recordHead = 6
-const lengthAfter = 4
-/** First byte of a record nobody refers to any more; UTF-8 has no such byte. */
-const dead = 0xff
+const bytesBeside = 32
+/** In place of the address of a name that was given up: no record begins in the last byte there could be. */
+const released = -1
 
 const utf8 = new TextEncoder()
 const fromUtf8 = new TextDecoder()
@@ -22,6 +31,12 @@ export interface NamePlace {
   bytes: Uint8Array
   start: number
   end: number
+}
+
+/** A name that was found. */
+export interface FoundName {
+  id: number
+  mark: number
 }
 
 const nowhere = new Uint8Array(0)
@@ -64,6 +79,12 @@ export class Names {
   // A seed of its own per table, so that nobody can prepare names that collide.
   readonly #seed = (Math.random() * 0x1_0000_0000) | 0
   readonly #recent = new Map<number, string>()
+  readonly #markOf: (name: string) => number
+
+  /** `markOf` says what is to be known of a name as soon as it is found: a number of 24 bits, asked for when the name comes. */
+  constructor(markOf: (name: string) => number = () => 0) {
+    this.#markOf = markOf
+  }
 
   /** Every id is below. */
   get idsEnd(): number {
@@ -92,13 +113,47 @@ export class Names {
     return this.#lookup(name, this.#hash(name))
   }
 
-  /** The name's id; a new name gets the next one, or that of a name released. @throws RangeError above 65,535 bytes. */
+  /** Finds two names with their marks. False when that is not so easy: then `find` tells of each. What a look-up costs is waiting for memory, and these two wait together. */
+  findBoth(one: string, other: string, oneFound: FoundName, otherFound: FoundName): boolean {
+    const oneHash = this.#hash(one)
+    const otherHash = this.#hash(other)
+    const onePlace = this.#first(oneHash)
+    const otherPlace = this.#first(otherHash)
+    if (onePlace < 0 || otherPlace < 0) return false
+    const oneBytes = this.#bytes[onePlace >>> chunkBits] as Uint8Array
+    const otherBytes = this.#bytes[otherPlace >>> chunkBits] as Uint8Array
+    const oneStart = onePlace & (chunkBytes - 1)
+    const otherStart = otherPlace & (chunkBytes - 1)
+    if (lengthAt(oneBytes, oneStart) !== one.length || lengthAt(otherBytes, otherStart) !== other.length)
+      return false
+    if (!isText(oneBytes, oneStart + recordHead, one) || !isText(otherBytes, otherStart + recordHead, other))
+      return false
+    oneFound.id = idAt(oneBytes, oneStart)
+    oneFound.mark = markAt(oneBytes, oneStart)
+    otherFound.id = idAt(otherBytes, otherStart)
+    otherFound.mark = markAt(otherBytes, otherStart)
+    return true
+  }
+
+  /** The mark of an id that `intern` gave. */
+  mark(id: number): number {
+    const offset = this.#offsets.get(id) >>> 0
+    return markAt(this.#bytes[offset >>> chunkBits] as Uint8Array, offset & (chunkBytes - 1))
+  }
+
+  /** Is this the id of a name that would be found? */
+  isLinked(id: number): boolean {
+    const offset = this.#offsets.get(id)
+    return offset !== released && !this.#unlinked.has(offset >>> 0)
+  }
+
+  /** The name's id; a new name gets the next one, or that of a name released. @throws RangeError above 65,535 bytes, or when its mark has more than 24 bits. */
   intern(name: string): number {
     const hash = this.#hash(name)
     const known = this.#lookup(name, hash)
     if (known >= 0) return known
     const id = this.#freeIds.pop() ?? this.#idsEnd++
-    const offset = this.#append(name, id)
+    const offset = this.#append(name, id, this.#markOf(name))
     this.#offsets.set(id, offset)
     if (this.#segments.length === 1 && this.count > splitAt) this.#split()
     this.#insert(hash, offset)
@@ -128,6 +183,7 @@ export class Names {
     const offset = this.#offsets.get(id) >>> 0
     this.#unlinked.delete(offset)
     this.#recent.delete(id)
+    this.#offsets.set(id, released)
     this.#freeIds.push(id)
     const index = offset >>> chunkBits
     const chunk = this.#arena[index] as Chunk
@@ -163,6 +219,16 @@ export class Names {
 
   #segment(hash: number): Segment {
     return this.#segments[this.#segments.length === 1 ? 0 : hash >>> 24] as Segment
+  }
+
+  /** Where the first record of a hash lies, -1 when there is none. */
+  #first(hash: number): number {
+    const { table } = this.#segment(hash)
+    const mask = (table.length >> 1) - 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const place = table[2 * slot + 1] as number
+      if (place === 0 || table[2 * slot] === hash) return place - 1
+    }
   }
 
   #lookup(name: string, hash: number): number {
@@ -205,18 +271,16 @@ export class Names {
     return fromUtf8.decode(bytes.subarray(from, from + lengthAt(bytes, start)))
   }
 
-  /** Writes a record (id, length, then UTF-8); a record never crosses chunks. Returns its address. */
-  #append(name: string, id: number): number {
+  /** Writes a record (id, length, mark, then UTF-8); a record never crosses chunks. Returns its address. */
+  #append(name: string, id: number, mark: number): number {
     const encoded = isAscii(name) ? undefined : utf8.encode(name)
     const length = encoded?.length ?? name.length
     if (length > 0xffff) throw new RangeError(`a name of ${length} bytes`)
-    // An empty one would have no byte to mark it by.
-    const size = recordHead + Math.max(1, length)
+    if (mark > markMax) throw new RangeError(`a name's mark of ${mark}`)
+    const size = recordSize(length)
     const chunk = this.#reserve(size)
     const { bytes, used } = chunk
-    for (let at = 0; at < lengthAfter; at++) bytes[used + at] = (id >>> (8 * at)) & 0xff
-    bytes[used + lengthAfter] = length & 0xff
-    bytes[used + lengthAfter + 1] = length >>> 8
+    writeHead(bytes, used, id, length, mark)
     const start = used + recordHead
     if (encoded !== undefined) bytes.set(encoded, start)
     else for (let at = 0; at < length; at++) bytes[start + at] = name.charCodeAt(at)
@@ -254,7 +318,7 @@ export class Names {
     for (let at = 0; at < used; ) {
       const length = lengthAt(bytes, at)
       if (bytes[at + recordHead] !== dead) this.#move(index * chunkBytes + at, idAt(bytes, at))
-      at += recordHead + Math.max(1, length)
+      at += recordSize(length)
     }
     this.#live -= live
     this.#arena[index] = undefined
@@ -263,7 +327,7 @@ export class Names {
 
   #move(offset: number, id: number): void {
     const text = this.#textAt(offset)
-    const moved = this.#append(text, id)
+    const moved = this.#append(text, id, this.mark(id))
     this.#offsets.set(id, moved)
     if (this.#unlinked.delete(offset)) {
       this.#unlinked.add(moved)
@@ -328,20 +392,4 @@ export class Names {
       if (place !== 0) this.#insert(old[at] as number, place - 1)
     }
   }
-}
-
-/** A record's id. */
-function idAt(bytes: Uint8Array, at: number): number {
-  const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8)
-  return low | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24)
-}
-
-/** A record's length. */
-function lengthAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at + lengthAfter] as number) | ((bytes[at + lengthAfter + 1] as number) << 8)
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false
-  return true
 }

@@ -1,3 +1,4 @@
+import { splitObject } from "../object-name.ts"
 import type { TupleRow } from "../ports.ts"
 
 /** The tuples of one restriction: `subjectRelation` is `""` for objects, `*` for the wildcard, `condition` `""` for none. */
@@ -83,6 +84,13 @@ export class Slots {
     return this.typeId(name.slice(0, name.indexOf(":")))
   }
 
+  /** What is to be known of a name as soon as it is found: its type's number, and whether it is an object's. */
+  markOf(name: string): number {
+    const parts = splitObject(name)
+    if (parts === undefined) return 2 * this.typeOfName(name)
+    return 2 * this.typeId(parts.type) + (parts.id === "*" ? 0 : 1)
+  }
+
   /** A number for a relation's name, so that (object, relation) is one number too. */
   relationId(relation: string): number {
     const known = this.#relationIds.get(relation)
@@ -91,6 +99,16 @@ export class Slots {
     this.#relationIds.set(relation, id)
     return id
   }
+}
+
+/** The type's number in what `markOf` gave. */
+export function typeOfMark(mark: number): number {
+  return mark >>> 1
+}
+
+/** Is it the mark of `type:id`, neither a wildcard nor anything that is no name? */
+export function isObjectMark(mark: number): boolean {
+  return (mark & 1) === 1
 }
 
 /** `type:*`. */
