@@ -4,6 +4,7 @@ import { devLine } from "./args/dev.ts"
 import { diffLine } from "./args/diff.ts"
 import { explainLine } from "./args/explain.ts"
 import { fmtLine } from "./args/fmt.ts"
+import { hashPasswordLine } from "./args/hash-password.ts"
 import { historyLine } from "./args/history.ts"
 import { migrateLine } from "./args/migrate.ts"
 import { modelExplainLine, modelPrintLine } from "./args/model.ts"
@@ -76,6 +77,7 @@ export const commands: readonly Command[] = [
   command(tupleWriteLine, async () => (await import("./commands/tuple-write.ts")).tupleWrite),
   command(tupleDeleteLine, async () => (await import("./commands/tuple-delete.ts")).tupleDelete),
   command(tupleReadLine, async () => (await import("./commands/tuple-read.ts")).tupleRead),
+  command(hashPasswordLine, async () => (await import("./commands/hash-password.ts")).hashPassword),
   command(tokenLine, async () => (await import("./commands/token.ts")).token),
   command(explainLine, async () => (await import("./commands/explain.ts")).explain),
   command(schemaLine, async () => (await import("./commands/schema.ts")).schema),

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline"
+import { hiddenLine } from "./hidden-line.ts"
 
 /** What a command has of the world: its streams, its folder, its environment. Tests give another one. */
 export interface Io {
@@ -18,6 +19,10 @@ export interface Io {
   readonly columns: number
   /** Reads one line of the terminal after showing `question`. Only where `interactive`. */
   ask(question: string): Promise<string>
+  /** Whether the input is a terminal: somebody types. */
+  readonly typed: boolean
+  /** Reads one line of the terminal without showing what is typed; empty when it is taken back. Only where `typed`. */
+  askHidden(question: string): Promise<string>
   /** Lines of the input, to its end. For a pipe; a person is talked to by `converse`. */
   lines(): AsyncIterable<string>
   /** A conversation on the terminal, line by line. Only where `interactive`. */
@@ -53,10 +58,12 @@ export function processIo(): Io {
     cwd: process.cwd(),
     env,
     interactive: Boolean(stdin.isTTY && stdout.isTTY),
+    typed: Boolean(stdin.isTTY),
     progress: Boolean(stderr.isTTY),
     colour: { out: hasColour(env, stdout), err: hasColour(env, stderr) },
     columns: stdout.columns ?? 80,
     ask,
+    askHidden: (question) => hiddenLine(question, stdin, stderr),
     lines,
     converse,
     untilStopped,

@@ -1,9 +1,19 @@
-import { createHmac, randomBytes, scrypt, timingSafeEqual } from "node:crypto"
+import { createHmac, randomBytes, scrypt, scryptSync, timingSafeEqual } from "node:crypto"
 
 /** A user of the plan: `secret` is the password, or `scrypt:N:r:p:SALT:HASH` with both in base64url. */
 export interface UserEntry {
   readonly user: string
   readonly secret: string
+}
+
+/** N of `hashPassword`, r is 8 and p is 1: 16 MB and about 50 ms (RFC 7914 §2). */
+export const hashCost = { byDefault: 16_384, min: 1_024, max: 65_536 } as const
+
+/** The hash of a password, as `UserEntry.secret`, with a salt of its own. `cost` is a power of two within `hashCost`. */
+export function hashPassword(password: string, cost: number = hashCost.byDefault): string {
+  const salt = randomBytes(16)
+  const hash = scryptSync(password, salt, 32, { N: cost, r: 8, p: 1, maxmem: 2 * memoryBytesMax })
+  return ["scrypt", cost, 8, 1, salt.toString("base64url"), hash.toString("base64url")].join(":")
 }
 
 interface Hashed {

@@ -116,6 +116,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["request", "GET", "/"], { header: ["nothing"] }, /name: value/],
     [["request", "GET", "/"], { plan: "p", url: "http://x" }, /three places/],
   ],
+  "hash-password": [
+    [[], {}, { cost: 16384 }],
+    [[], { cost: "65536" }, { cost: 65536 }],
+    [[], { cost: "65537" }, /no power of two from 1024 to 65536: 65537/],
+    [[], { cost: "512" }, /no power of two/],
+  ],
   history: [
     [[], {}, { limit: 20, format: "text" }],
     [[], { limit: "3" }, { limit: 3 }],

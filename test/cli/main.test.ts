@@ -55,6 +55,8 @@ async function run(...argv: string[]) {
     cwd: "/",
     env: {},
     interactive: false,
+    typed: false,
+    askHidden: async () => "",
     progress: false,
     colour: { out: false, err: false },
     columns: 80,

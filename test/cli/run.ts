@@ -17,6 +17,8 @@ export interface World {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly answers?: readonly string[]
+  /** What is typed into a terminal that does not show it; its output may go elsewhere. */
+  readonly hidden?: readonly string[]
   readonly progress?: boolean
   /** What is piped into it. */
   readonly input?: readonly string[]
@@ -26,6 +28,7 @@ export interface World {
 export async function run(world: World, ...argv: string[]): Promise<Outcome> {
   const seen = { out: "", err: "" }
   const answers = [...(world.answers ?? [])]
+  const hidden = [...(world.hidden ?? [])]
   const code = await main(argv, {
     out: (text) => {
       seen.out += text
@@ -36,12 +39,17 @@ export async function run(world: World, ...argv: string[]): Promise<Outcome> {
     cwd: world.cwd,
     env: world.env ?? {},
     interactive: world.answers !== undefined,
+    typed: world.answers !== undefined || world.hidden !== undefined,
     progress: world.progress ?? false,
     colour: { out: false, err: false },
     columns: 100,
     ask: async (question) => {
       seen.err += question
       return answers.shift() ?? ""
+    },
+    askHidden: async (question) => {
+      seen.err += question
+      return hidden.shift() ?? ""
     },
     async *lines() {
       yield* world.input ?? []

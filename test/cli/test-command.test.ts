@@ -306,6 +306,8 @@ test("--watch runs again when a file changes, also one that was missing", async 
     cwd,
     env: {},
     interactive: false,
+    typed: false,
+    askHidden: async () => "",
     progress: false,
     colour: { out: false, err: false },
     columns: 80,

@@ -1,0 +1,37 @@
+import { hashPassword as hashOf } from "../../../runtime/identity/users.ts"
+import type { HashPasswordArgs } from "../args/hash-password.ts"
+import { CliError, exitCode, type Work } from "../command.ts"
+import type { Io } from "../io.ts"
+
+/** Prints the hash alone, so that it can be piped to where secrets are kept. */
+export const hashPassword: Work<HashPasswordArgs> = async ({ cost }, io) => {
+  const password = io.typed ? await typedPassword(io) : await pipedPassword(io)
+  // RFC 7617 §2: neither user nor password has control characters.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
+  if (/[\u0000-\u001f\u007f]/.test(password))
+    throw new CliError("the password has control characters", "Clients can't send them: choose another one.")
+  io.out(`${hashOf(password, cost)}\n`)
+  return exitCode.ok
+}
+
+async function typedPassword(io: Io): Promise<string> {
+  const password = await io.askHidden("Password: ")
+  if (password === "") throw new CliError("there is no password", "Type one; it is not shown.")
+  const again = await io.askHidden("Once more: ")
+  if (again !== password) throw new CliError("the two are not the same", "Try again.")
+  return password
+}
+
+async function pipedPassword(io: Io): Promise<string> {
+  const lines: string[] = []
+  for await (const line of io.lines()) lines.push(line)
+  const [password = "", ...more] = lines
+  if (password === "")
+    throw new CliError(
+      "there is no password in the input",
+      'For example: printf %s "$PASSWORD" | npx sallyport hash-password',
+    )
+  if (more.length > 0)
+    throw new CliError("the input has several lines", "A password is one line; each has a hash of its own.")
+  return password
+}
