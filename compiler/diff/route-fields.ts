@@ -46,6 +46,7 @@ const rules: FieldRules<Fields> = {
       return opens("a WebSocket may outlive the token it was opened with")
     return neutral("WebSockets end in other cases")
   },
+  outline: () => neutral("`on-error` is told other ids, places or scopes of its documents' policies"),
 }
 
 const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
@@ -68,6 +69,7 @@ const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
       ...(idleMs === null ? [] : [`idle ${durationWords(idleMs)}`]),
     ].join("; ")} }`
   },
+  outline: ({ outline }) => (outline === undefined ? "no document" : `documents ${outline}`),
 }
 
 const tick = (name: string) => `\`${name}\``
@@ -79,6 +81,8 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
   for (const field of Object.keys(rules) as (keyof Fields)[]) {
     if (same(before[field], after[field])) continue
     if (field === "stripPrefix" && moved && before.path !== after.path) continue
+    // Other steps tell that the documents are others.
+    if (field === "outline" && !same(before.sections, after.sections)) continue
     // The operation is the route's path below its API: a new path tells it.
     if (field === "operation" && before.path !== after.path) continue
     if (field === "path" && shapeOf(before) === shapeOf(after)) changes.push(renamed(before, after))

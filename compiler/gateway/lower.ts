@@ -12,6 +12,7 @@ import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
+import { Outlines } from "./lower/outlines.ts"
 import { OwnCredentials } from "./lower/own-credentials.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
@@ -85,6 +86,10 @@ export function lower(
     Object.values(stepTable).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])),
   )
   const subscriptions = lowerSubscriptions(program, values, keyed, keyUses, report)
+  const outlines = new Outlines()
+  const planned = [...routes].map(
+    ([{ key }, each]) => [key, { ...each.route, ...outlines.of(each) }] as const,
+  )
   const body: PlanBody = {
     gateway: lowerGateway(program, report),
     authz,
@@ -94,8 +99,9 @@ export function lower(
     ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,
-    routes: Object.fromEntries([...routes].map(([{ key }, { route }]) => [key, route])),
+    routes: Object.fromEntries(planned),
     steps: stepTable,
+    ...outlines.table(),
     models: Object.fromEntries(
       [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
     ),
@@ -103,7 +109,12 @@ export function lower(
     ...values.tables(),
   }
   const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
-  return { body, origins: new Origins(program, body).of(routes, backends.used()), described, documentation }
+  return {
+    body,
+    origins: new Origins(program, body, steps.expressions).of(routes, backends.used()),
+    described,
+    documentation,
+  }
 }
 
 function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperation> {

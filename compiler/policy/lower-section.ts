@@ -6,7 +6,7 @@ import { refusalOf, refused } from "./elements/refused.ts"
 import { policies } from "./elements/table.ts"
 import { fits, listed } from "./shape.ts"
 import type { Place, Section, Surroundings, Used } from "./site.ts"
-import { type Context, Use } from "./use.ts"
+import { type Context, numbered, Use } from "./use.ts"
 
 const fragmentsMax = 20
 const stepsMax = 5_000
@@ -27,7 +27,13 @@ export function lowerSection(
     outer,
   }: { section: Section; place: Place; surroundings: Surroundings; outer: readonly Used[] },
 ): Used[] {
-  return new SectionLowering(section, place, surroundings, outer).nodes(element.children, document, [])
+  const parent = { element, path: "" }
+  return new SectionLowering(section, place, surroundings, outer).nodes(
+    element.children,
+    document,
+    [],
+    parent,
+  )
 }
 
 class SectionLowering {
@@ -44,7 +50,13 @@ class SectionLowering {
     this.#outer = outer
   }
 
-  nodes(nodes: readonly Node[], document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+  /** `parent`: where the nodes stand. */
+  nodes(
+    nodes: readonly Node[],
+    document: PolicyDocument,
+    fragments: readonly PolicyDocument[],
+    parent: { readonly element: Element; readonly path: string },
+  ): Used[] {
     const steps: Used[] = []
     let answered = false
     for (const node of nodes) {
@@ -61,14 +73,21 @@ class SectionLowering {
           node.nameSpan,
           `\`${node.name}\` stands behind what always answers`,
         )
-      steps.push(...this.#element(node, document, fragments))
+      const number = numbered(node, parent.element.children)
+      const path = parent.path === "" ? number : `${parent.path}/${number}`
+      steps.push(...this.#element(node, document, fragments, path))
       answered = answers(node)
     }
     this.#steps += steps.length
     return steps
   }
 
-  #element(element: Element, document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+  #element(
+    element: Element,
+    document: PolicyDocument,
+    fragments: readonly PolicyDocument[],
+    path: string,
+  ): Used[] {
     const { report } = this.#surroundings
     const { name } = element
     if (this.#steps > stepsMax) {
@@ -82,7 +101,7 @@ class SectionLowering {
       return []
     }
     if (name === "base") return fits(element, {}, document, report) ? [...this.#outer] : []
-    if (name === "include-fragment") return this.#fragment(element, document, fragments)
+    if (name === "include-fragment") return this.#fragment(element, document, fragments, path)
     const row = Object.hasOwn(policies, name) ? policies[name] : undefined
     if (row === undefined) {
       this.#reportUnknown(element)
@@ -100,7 +119,9 @@ class SectionLowering {
       section: this.#section,
       place: this.#place,
       surroundings: this.#surroundings,
-      inside: (nodes) => this.nodes(nodes, document, fragments),
+      policy: element,
+      path,
+      inside: (nodes, parent) => this.nodes(nodes, document, fragments, parent),
     }
     return row.lower(new Use(element, context)) ?? []
   }
@@ -116,7 +137,12 @@ class SectionLowering {
     report.add("SP7005", nameSpan, `there is no policy \`${shown(name)}\`${didYouMean(name, known)}`)
   }
 
-  #fragment(element: Element, document: PolicyDocument, fragments: readonly PolicyDocument[]): Used[] {
+  #fragment(
+    element: Element,
+    document: PolicyDocument,
+    fragments: readonly PolicyDocument[],
+    path: string,
+  ): Used[] {
     const { report } = this.#surroundings
     if (!fits(element, { attributes: { "fragment-id": { required: true } } }, document, report)) return []
     const raw = attributeOf(element, "fragment-id")?.raw
@@ -136,7 +162,8 @@ class SectionLowering {
       })
       return []
     }
-    return this.nodes(fragment.root.children, fragment, [...fragments, fragment])
+    const parent = { element: fragment.root, path }
+    return this.nodes(fragment.root.children, fragment, [...fragments, fragment], parent)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyElement } from "../../runtime/plan/outline.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
@@ -17,6 +18,8 @@ export interface Used {
   /** `orders.policy.xml:12`. */
   readonly origin: string
   readonly inside: Readonly<Record<Inside, readonly Used[]>>
+  /** The element it was made of; absent: a statement of gateway.conf. */
+  readonly element?: PolicyElement
 }
 
 /** How lists of steps inside of a step are called, e.g. `matched`; branches of `parallel` are `branches.0`, `branches.1`, … */
@@ -78,6 +81,7 @@ export interface Place {
   readonly file: SourceFile
   /** Names the scope in counters: `api orders`. */
   readonly scope: string
+  readonly level: PolicyElement["scope"]
   readonly api: string
   /** Parameters of the route's path. */
   readonly pathParameters: readonly string[]

@@ -37,6 +37,12 @@ export class SourceText {
     return new SourceText(file, text, runs)
   }
 
+  /** Whether it stands in the file as it is: places in it count on from its beginning. */
+  get isVerbatim(): boolean {
+    const { start, end } = this.span(0, this.text.length)
+    return this.file.text.slice(start, end) === this.text
+  }
+
   /** Where a part of the text came from. */
   span(start: number, end: number): Span {
     const first = this.#runAt(start)

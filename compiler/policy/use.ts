@@ -13,8 +13,11 @@ export interface Context {
   readonly section: Section
   readonly place: Place
   readonly surroundings: Surroundings
-  /** Steps of the policies in an element. */
-  readonly inside: (nodes: readonly Node[]) => Used[]
+  /** The policy's element, and where it stands in its section: `choose[1]/when[2]/set-header[1]`. */
+  readonly policy: Element
+  readonly path: string
+  /** Steps of some of the policies in an element. */
+  readonly inside: (nodes: readonly Node[], parent: Use) => Used[]
 }
 
 /** Bounds of a whole number, and what its bounds are called. */
@@ -39,7 +42,24 @@ export class Use {
   }
 
   step(step: Step, inside: Used["inside"] = {}): Used[] {
-    return [this.context.surroundings.step(step, this.at, inside)]
+    const { surroundings, place, policy } = this.context
+    const id = idOf(policy)
+    const element = {
+      ...{ source: policy.name, scope: place.level, path: this.path },
+      ...(id === undefined ? {} : { id }),
+    }
+    return [{ ...surroundings.step(step, this.at, inside), element }]
+  }
+
+  /** Where the element stands in its section; a part of a policy is known by its number among its like. */
+  get path(): string {
+    const { policy, path } = this.context
+    return this.element === policy ? path : `${path}/${numbered(this.element, policy.children)}`
+  }
+
+  /** Steps of the policies in the element. */
+  policies(): Used[] {
+    return this.context.inside(this.element.children, this)
   }
 
   report(
@@ -233,6 +253,17 @@ export class Use {
     const { document, section, surroundings } = this.context
     return readValue(raw, document, { section, ...reading }, surroundings)
   }
+}
+
+function idOf(element: Element): string | undefined {
+  const raw = attributeOf(element, "id")?.raw
+  return raw?.span.file.text.slice(raw.span.start, raw.span.end).trim()
+}
+
+/** `when[2]`: the second of its name among those beside it. There is one `otherwise`. */
+export function numbered(element: Element, beside: readonly Node[]): string {
+  const same = beside.filter((node) => node.kind === "element" && node.name === element.name)
+  return element.name === "otherwise" ? element.name : `${element.name}[${same.indexOf(element) + 1}]`
 }
 
 /** The named value that a text is, known when the plan is loaded. */

@@ -45,9 +45,15 @@ const objects = {
     fields: { status: "int", reason: "string", body: "dyn", text: "string" },
     methods: { header: { parameters: ["string"], returns: "string" } },
   },
-  /** What broke: the kind of the statement, a stable word, a sentence, the section it was in, the status of the answer. */
+  /**
+   * What broke: the kind of the statement, a stable word, a sentence, the section it was in, the status of the answer; of policies of a document
+   * the scope of that, the place in it (`choose[1]/when[2]/set-header[1]`) and the policy's `id`, else empty.
+   */
   error: {
-    fields: { source: "string", reason: "string", message: "string", section: "string", status: "int" },
+    fields: {
+      ...{ source: "string", reason: "string", message: "string", section: "string", status: "int" },
+      ...{ scope: "string", path: "string", policy: "string" },
+    },
   },
 } as const satisfies Record<string, ObjectType>
 

@@ -70,8 +70,9 @@ export function responseView(response: PendingResponse): object {
 }
 
 /** `error` of expressions. */
-export function errorView({ source, reason, message, section, status }: ExchangeError): object {
-  return { source, reason, message, section, status }
+export function errorView(error: ExchangeError): object {
+  const { source, reason, message, section, status, scope, path, policyId: policy } = error
+  return { source, reason, message, section, status, scope, path, policy }
 }
 
 class RequestView {

@@ -5,6 +5,7 @@ import type { Claims } from "../identity/verifier.ts"
 import type { DirectAnswer, Problem, ProblemName } from "../policies/answer.ts"
 import {
   type AnsweringStep,
+  type AnswerPlace,
   type BackendHandle,
   type ClientCertificate,
   type Decision,
@@ -76,6 +77,9 @@ export class ExchangeState implements BindingSource {
   decision: Decision | undefined
   /** The step whose answer ended a section. */
   answeredBy: AnsweringStep | undefined
+  answerTrail: AnswerPlace[] = []
+  /** Where what failed was written: `gateway.conf:41`. */
+  failurePlace: string | undefined
 
   /** Lines for whatever answer comes. */
   answerLines: string[] = []

@@ -5,7 +5,7 @@ import type { ExchangeError } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
-import { answererOf } from "./answered-by.ts"
+import { answererOf, elementOf, placeOf } from "./answered-by.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import { takeIn } from "./intake.ts"
@@ -231,6 +231,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.problem = found.name
     exchange.reason = found.reason
     exchange.cause = found.cause
+    exchange.failurePlace = placeOf(exchange.generation.plan, exchange, found.expression)
     exchange.dropUpstream()
     const onError = exchange.route?.onError ?? []
     if (onError.length === 0) {
@@ -312,13 +313,17 @@ function upgradeRefusal(
 }
 
 /** What on-error steps are told; the words for clients, not those of the log. */
-function errorOf(found: Problem, { answeredBy, section }: LiveExchange): ExchangeError {
+function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
+  const { answeredBy, section, generation } = exchange
+  const element = elementOf(generation.plan, exchange)
   return {
-    source: answeredBy?.kind ?? "configuration",
+    source: element?.source ?? answeredBy?.kind ?? "configuration",
     reason: found.reason ?? found.name,
     message: apimMessage(found),
     section,
-    policyId: undefined,
+    scope: element?.scope ?? "",
+    path: element?.path ?? "",
+    policyId: element?.id ?? "",
     status: problemStatus(found),
   }
 }
@@ -353,15 +358,16 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     bytesReceived: exchange.bytesReceived,
     bytesSent: exchange.bytesSent,
     decision: exchange.decision,
-    answeredBy: answererOf(exchange.generation.plan, route, exchange.answeredBy),
+    answeredBy: answererOf(exchange.generation.plan, exchange),
     traceparent: exchange.intake.traceparent,
     aborted,
     retried: exchange.retried,
   }
 }
 
-/** `gateway.conf:41: …` where the plan knows the place of the route. */
-function withOrigin({ route, generation }: LiveExchange, cause: string): string {
-  const origin = route === undefined ? undefined : generation.plan.origins[`routes.${route.key}`]
+/** `gateway.conf:41: …` where the plan knows the place. */
+function withOrigin({ route, generation, failurePlace }: LiveExchange, cause: string): string {
+  const origin =
+    failurePlace ?? (route === undefined ? undefined : generation.plan.origins[`routes.${route.key}`])
   return origin === undefined ? cause : `${origin}: ${cause}`
 }

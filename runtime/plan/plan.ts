@@ -3,6 +3,7 @@ import { authz } from "./authz.ts"
 import { backend } from "./backend.ts"
 import { clientCertificate, introspection, tokenClient, users } from "./credentials.ts"
 import { modelPlan } from "./model.ts"
+import { outline } from "./outline.ts"
 import { gateway, issuer, product, route, subscription, value } from "./resources.ts"
 import { stepId } from "./step-id.ts"
 import { step } from "./steps.ts"
@@ -33,6 +34,8 @@ export const planBody = z.strictObject({
   /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */
   routes: z.record(z.string(), route),
   steps: z.record(stepId, step),
+  /** What policy documents the steps of routes were made of; absent: of none. Key: as those of steps. */
+  outlines: z.record(stepId, outline).optional(),
   /** Key: digest of the model's canonical JSON. */
   models: z.record(digest, modelPlan),
   /** JSON Schemas that steps judge by. Key: digest of the schema's canonical JSON. */
@@ -43,7 +46,8 @@ export type PlanBody = z.infer<typeof planBody>
 /**
  * A plan as file and on the wire. `digest` is over the canonical bytes of `plan` alone, so that moving a line changes no digest.
  * `origins` maps places of the plan to `file:line`: `gateway`, `backends.orders_v1`, and for a use of a step the route and its index path, e.g.
- * `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`.
+ * `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`; for an expression its step and number, `steps.0123456789abcdef.expressions.0`, with the
+ * column (`file:line:column`), several joined by ` or `.
  */
 export const plan = z.strictObject({
   format: z.literal(planFormat),

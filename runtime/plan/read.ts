@@ -100,12 +100,19 @@ class Integrity {
       for (const section of ["inbound", "backend", "outbound", "onError"] as const) {
         this.#steps(route.sections[section], `routes[${quote(key)}].sections.${section}`, [])
       }
+      if (route.outline !== undefined)
+        this.#has(this.#plan.outlines ?? {}, route.outline, `routes[${quote(key)}].outline`, "outline")
     }
     for (const [id, step] of Object.entries(steps)) {
       if (!this.#tooDeep && !this.#depths.has(id)) this.#add(`steps.${id}`, "no route uses this step")
       // Compiled steps are carried over by id: an id that is not its content's would run another step than the plan says.
       if (stepIdOf(step) !== id)
         this.#add(`steps.${id}`, `the id does not fit the content, which has \`${stepIdOf(step)}\``)
+    }
+    const outlines = new Set(Object.values(routes).map(({ outline }) => outline))
+    for (const [id, outline] of Object.entries(this.#plan.outlines ?? {})) {
+      if (!outlines.has(id)) this.#add(`outlines.${id}`, "no route has this outline")
+      if (stepIdOf(outline) !== id) this.#add(`outlines.${id}`, "the id does not fit the content")
     }
     for (const [key, product] of Object.entries(products)) {
       const known = new Set(Object.values(routes).map((route) => route.api))

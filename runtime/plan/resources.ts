@@ -152,5 +152,7 @@ export const route = z.strictObject({
     .nullable()
     .optional(),
   sections,
+  /** What of policy documents its steps were made of; absent: of none. */
+  outline: stepId.optional(),
 })
 export type Route = z.infer<typeof route>

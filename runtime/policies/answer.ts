@@ -1,3 +1,5 @@
+import type { Expression } from "../plan/text.ts"
+
 /**
  * Every failure a client can be told, by its stable name: the last part of `type` in the problem body. Status, title and text are rows of
  * runtime/gateway/problem.ts.
@@ -30,6 +32,12 @@ export type ProblemName =
   | "gateway-timeout"
   | "version-not-supported"
 
+/** An expression of the plan that had no value. `at`: where in its text, in UTF-16 units, where that is known. */
+export interface FailedExpression {
+  readonly expression: Expression
+  readonly at: number | undefined
+}
+
 /** A failure. The client sees name, status and headers; `cause` is for the log alone. */
 export interface Problem {
   readonly kind: "problem"
@@ -45,6 +53,8 @@ export interface Problem {
   readonly message?: string | undefined
   /** What exactly was wrong with the message, for the client to mend: an extension member of the problem body. */
   readonly errors?: readonly ProblemDetail[] | undefined
+  /** The expression that had no value, to tell where it stands. */
+  readonly expression?: FailedExpression | undefined
   /** For `any-of`: whether the request brought the credential that was refused. */
   readonly presented?: boolean | undefined
 }
@@ -76,6 +86,7 @@ export interface ProblemOptions {
   readonly message?: string | undefined
   readonly errors?: readonly ProblemDetail[] | undefined
   readonly presented?: boolean | undefined
+  readonly expression?: FailedExpression | undefined
 }
 
 /** One thing that is wrong with a message. `pointer` is a JSON Pointer (RFC 6901) into the body, or the name of a parameter. */

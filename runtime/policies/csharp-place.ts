@@ -80,9 +80,24 @@ export function subscription({ subscriber, subscriptionKey: key }: Exchange): Po
   return { id: name, name, key: key ?? "", createdMs: sinceMs ?? 0, startMs: sinceMs, endMs: undefined }
 }
 
+/** What Azure API Management calls a statement of gateway.conf that fails, where it has another word for it. */
+const sources: ReadonlyMap<string, string> = new Map([
+  ["validate-key", "authorization"],
+  ["any-of", "authorization"],
+  ["forward", "forward-request"],
+  ["set-backend", "set-backend-service"],
+  ["set-query", "set-query-parameter"],
+  ["rewrite", "rewrite-uri"],
+  ["find-replace", "find-and-replace"],
+  ["when", "choose"],
+  ["parallel", "wait"],
+  ["respond", "return-response"],
+  ["validate-status", "validate-status-code"],
+])
+
 /** `context.LastError`. */
 export function failure({ error }: Exchange): PolicyError | undefined {
   if (error === undefined) return undefined
-  const { source, reason, message, section, policyId } = error
-  return { source, reason, message, section, scope: "", path: "", policyId: policyId ?? "" }
+  if (error.scope === "") return { ...error, source: sources.get(error.source) ?? error.source }
+  return error
 }

@@ -4,18 +4,26 @@ import type { CsharpExpression } from "../plan/text.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type CsharpSurroundings, csharpContext } from "./csharp-context.ts"
 import type { Exchange } from "./exchange.ts"
+import { blamed, failedExpression } from "./failed-expression.ts"
 import type { Provision } from "./policy.ts"
 import type { TraceLog } from "./ports.ts"
 
 /** Compiles an expression of a policy document. The bodies it reads become needs of the step. The function throws CsharpError. */
 export function compileCsharpValue(
-  { program }: CsharpExpression,
+  expression: CsharpExpression,
   provision: Provision,
 ): (exchange: Exchange) => unknown {
+  const { program } = expression
   provision.need(program.needs)
   const run = compileProgram(program)
   const around = surroundings(namedValues(program.body, provision), provision.traceLog())
-  return (exchange) => run(csharpContext(exchange, around))
+  return (exchange) => {
+    try {
+      return run(csharpContext(exchange, around))
+    } catch (error) {
+      throw blamed(error, expression)
+    }
+  }
 }
 
 /** The text of a value as .NET's `ToString()` writes it. */
@@ -34,7 +42,8 @@ export function csharpBytes(value: unknown): Buffer {
 export function csharpFailure(error: unknown): Problem | undefined {
   if (!(error instanceof CsharpError)) return undefined
   const cause = `policy expression: ${error.reason}: ${error.message}`
-  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause })
+  const expression = failedExpression(error, error.at)
+  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause, expression })
 }
 
 type NamedValues = ReadonlyMap<string, string>

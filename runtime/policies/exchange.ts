@@ -76,14 +76,18 @@ export interface StoredResponse {
 
 /** What broke, as on-error steps see it. Words and places are those of Azure API Management's `LastError`. */
 export interface ExchangeError {
-  /** The kind of the step that failed, `configuration` where none did. */
+  /** The policy that failed as its document calls it, else the kind of the step; where none did the part of the gateway, e.g. `configuration`. */
   readonly source: string
+  /** Of the document the policy stands in: `global`, `product`, `api`, `operation`; empty for statements of gateway.conf. */
+  readonly scope: string
+  /** Where it stands in its section: `choose[1]/when[2]/set-header[1]`; empty for statements of gateway.conf. */
+  readonly path: string
   /** Stable word, e.g. `TokenExpired`. */
   readonly reason: string
   readonly message: string
   readonly section: Section
-  /** `id` of the policy, where its author gave one. */
-  readonly policyId: string | undefined
+  /** `id` of the policy; empty where its author gave none. */
+  readonly policyId: string
   readonly status: number
 }
 
@@ -91,6 +95,12 @@ export interface ExchangeError {
 export interface AnsweringStep {
   readonly id: StepId
   readonly kind: StepKind
+}
+
+/** A list of steps and the one of them that answered. */
+export interface AnswerPlace {
+  readonly steps: readonly AnsweringStep[]
+  readonly at: number
 }
 
 /** Part of the way of an exchange. */
@@ -161,6 +171,8 @@ export interface Exchange {
   readonly response: PendingResponse | undefined
   /** The innermost step whose answer ended a section: for the log, and for `error.source`. */
   answeredBy: AnsweringStep | undefined
+  /** The lists that step stands in, from the inside; what other answers passed through may come behind. */
+  answerTrail: AnswerPlace[]
   /** What broke; there while on-error runs. */
   readonly error: ExchangeError | undefined
   /** Makes bodies available; undefined when they are already. Rejects with Refused: too large, too slow, not decodable. */

@@ -2,7 +2,17 @@ import { ExpressionError } from "../expression/expression-error.ts"
 import { problem, Refused } from "./answer.ts"
 import { csharpFailure } from "./csharp-value.ts"
 import type { Exchange } from "./exchange.ts"
+import { failedExpression } from "./failed-expression.ts"
 import type { Outcome, Step } from "./policy.ts"
+
+/** Notes the innermost step that answered, and the lists it stands in. */
+function noteAnswer(exchange: Exchange, steps: readonly Step[], at: number): void {
+  if (exchange.answeredBy === undefined) {
+    exchange.answeredBy = steps[at]
+    exchange.answerTrail = []
+  }
+  exchange.answerTrail.push({ steps, at })
+}
 
 /**
  * Runs steps in order until one answers. Synchronous as long as the steps are: a promise is made only by a step that has to wait.
@@ -14,12 +24,12 @@ export function runSteps(steps: readonly Step[], exchange: Exchange, from = 0): 
     try {
       outcome = (steps[at] as Step)(exchange)
     } catch (error) {
-      exchange.answeredBy ??= steps[at]
+      noteAnswer(exchange, steps, at)
       return failureOf(error, exchange)
     }
     if (outcome === undefined) continue
     if (outcome instanceof Promise) return goOn(outcome, steps, exchange, at)
-    exchange.answeredBy ??= steps[at]
+    noteAnswer(exchange, steps, at)
     return outcome
   }
   return undefined
@@ -34,10 +44,10 @@ async function goOn(
   try {
     const outcome = await waiting
     if (outcome === undefined) return runSteps(steps, exchange, at + 1)
-    exchange.answeredBy ??= steps[at]
+    noteAnswer(exchange, steps, at)
     return outcome
   } catch (error) {
-    exchange.answeredBy ??= steps[at]
+    noteAnswer(exchange, steps, at)
     return failureOf(error, exchange)
   }
 }
@@ -52,7 +62,11 @@ export function failureOf(error: unknown, exchange: Exchange): Outcome {
   if (csharp !== undefined) return csharp
   if (error instanceof ExpressionError) {
     const ours = exchange.response !== undefined || error.reason === "cost"
-    return problem(ours ? "internal-error" : "invalid-request", { cause: `expression: ${error.message}` })
+    const cause = `expression: ${error.message}`
+    return problem(ours ? "internal-error" : "invalid-request", {
+      cause,
+      expression: failedExpression(error, undefined),
+    })
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return problem("internal-error", { cause: text })

@@ -5,6 +5,7 @@ import type { Count, Flag } from "../plan/steps-access.ts"
 import type { Expression } from "../plan/text.ts"
 import { compileCsharpValue, csharpText } from "./csharp-value.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "./exchange.ts"
+import { blamed } from "./failed-expression.ts"
 import type { Provision } from "./policy.ts"
 
 /** An expression ready for use. @throws ExpressionError when it has no value. */
@@ -16,7 +17,13 @@ export function compileValue(expression: Expression, provision: Provision): Valu
   const evaluate = compileExpression(expression.text, provision.environment(), {
     onReferences: (references) => provision.need(needsOf(references)),
   })
-  return (exchange) => evaluate(exchange.bindings())
+  return (exchange) => {
+    try {
+      return evaluate(exchange.bindings())
+    } catch (error) {
+      throw blamed(error, expression)
+    }
+  }
 }
 
 /** Compiles an expression whose value is written as text, each language in its own way. */
@@ -36,7 +43,10 @@ export function compileCount(count: Count, provision: Provision): (exchange: Exc
   return (exchange) => {
     const found = Number(value(exchange))
     if (!Number.isInteger(found) || found < 0 || found > 1_000_000_000_000)
-      throw new ExpressionError("type", "the value is no whole number from 0 to 10^12")
+      throw blamed(
+        new ExpressionError("type", "the value is no whole number from 0 to 10^12"),
+        count.expression,
+      )
     return found
   }
 }
@@ -53,7 +63,7 @@ export function compileTest(expression: Expression, provision: Provision): (exch
   return (exchange) => {
     const found = value(exchange)
     if (typeof found !== "boolean")
-      throw new ExpressionError("type", "the condition is neither true nor false")
+      throw blamed(new ExpressionError("type", "the condition is neither true nor false"), expression)
     return found
   }
 }

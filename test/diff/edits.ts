@@ -111,13 +111,19 @@ function withIds(body: PlanBody): PlanBody {
     known.set(id, own)
     return own
   }
+  const outlines: NonNullable<PlanBody["outlines"]> = {}
   const routes = Object.fromEntries(
     Object.entries(body.routes).map(([key, route]) => {
       const sections = Object.fromEntries(
         Object.entries(route.sections).map(([name, ids]) => [name, (ids as StepId[]).map((id) => idOf(id))]),
       )
-      return [key, { ...route, sections }]
+      const { outline: _, ...rest } = route
+      const outline = body.outlines?.[route.outline ?? ""]
+      if (outline === undefined) return [key, { ...rest, sections }]
+      const id = stepIdOf(outline)
+      outlines[id] = outline
+      return [key, { ...rest, sections, outline: id }]
     }),
   ) as PlanBody["routes"]
-  return { ...body, routes, steps }
+  return { ...body, routes, steps, outlines }
 }

@@ -27,6 +27,7 @@ function run(files: MemoryFiles): { steps: string; findings: string } {
   const place = {
     file,
     scope: "api orders",
+    level: "api" as const,
     api: "orders",
     pathParameters: ["id"],
     backend: "orders",

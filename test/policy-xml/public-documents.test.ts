@@ -40,7 +40,10 @@ function errorsOf(path: string): string[] {
     root?.name === "fragment"
       ? { ...read, root: { ...root, name: "policies", children: [{ ...root, name: "inbound" }] } }
       : read
-  const place = { file: read.file, scope: "api a", api: "a", pathParameters: [], backend: "b", keyed: false }
+  const place = {
+    ...{ file: read.file, scope: "api a", level: "api" as const, api: "a" },
+    ...{ pathParameters: [], backend: "b", keyed: false },
+  }
   const outer: DocumentSteps = { inbound: [], backend: [], outbound: [], "on-error": [] }
   lowerDocument(document, place, surroundings, outer)
   return report.sorted().flatMap(({ severity, code, span }) => {

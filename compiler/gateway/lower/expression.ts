@@ -8,6 +8,7 @@ import { didYouMean } from "../../core/nearest.ts"
 import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
+import { placeExpression } from "./expression-places.ts"
 import { asksForCaller, brings, type Place, providers } from "./place.ts"
 import type { Values } from "./values.ts"
 
@@ -75,7 +76,11 @@ export class Expressions {
       this.#values.need(declared.name)
     }
     this.#checkCertain(node, checked.references, place)
-    return { lang: "cel", text: node.source.trim(), type: checked.type }
+    const expression: Expression = { lang: "cel", text: node.source.trim(), type: checked.type }
+    const { file, start } = node.span
+    const from = start + node.source.length - node.source.trimStart().length
+    placeExpression(expression, file.span(from, from))
+    return expression
   }
 
   /** Warns about `jwt.x` where callers may come in another way: reading it would fail, and the answer be 500. */

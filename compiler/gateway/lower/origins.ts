@@ -3,6 +3,7 @@ import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
+import type { ExpressionPlaces } from "./expression-places.ts"
 import type { LoweredRoute } from "./route.ts"
 import { type Lowered, originOf } from "./step.ts"
 
@@ -10,11 +11,13 @@ import { type Lowered, originOf } from "./step.ts"
 export class Origins {
   readonly #program: Program
   readonly #body: PlanBody
+  readonly #expressions: ExpressionPlaces
   readonly #origins = new Map<string, string>()
 
-  constructor(program: Program, body: PlanBody) {
+  constructor(program: Program, body: PlanBody, expressions: ExpressionPlaces) {
     this.#program = program
     this.#body = body
+    this.#expressions = expressions
   }
 
   of(
@@ -38,6 +41,7 @@ export class Origins {
     ] as const)
       for (const each of this.#program.all(kind))
         if (Object.hasOwn(this.#body[table] ?? {}, each.name)) this.#add(`${table}.${each.name}`, each.span)
+    for (const [key, place] of this.#expressions.origins(this.#body.steps)) this.#origins.set(key, place)
     for (const { name, span } of backends) this.#add(`backends.${name}`, span)
     for (const [{ key, span }, lowered] of routes) {
       this.#add(`routes.${key}`, span)

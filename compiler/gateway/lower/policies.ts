@@ -1,3 +1,4 @@
+import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
 import type { Span } from "../../core/source.ts"
 import { type DocumentSteps, everyStep, lowerDocument } from "../../policy/lower-document.ts"
@@ -22,6 +23,9 @@ export interface PolicySteps {
   /** A document chooses a backend, or answers always: gateway.conf need not name one. */
   readonly finds: boolean
 }
+
+/** The scopes of items, as documents know them; a version is a matter of its API. */
+const levels: readonly PolicyElement["scope"][] = ["global", "product", "api", "api", "operation"]
 
 /** Where documents are used. */
 interface Use {
@@ -140,7 +144,7 @@ export class Policies {
     )
   }
 
-  #document({ bound, scope }: Item, use: KnownUse, outer: DocumentSteps): DocumentSteps {
+  #document({ bound, scope, depth }: Item, use: KnownUse, outer: DocumentSteps): DocumentSteps {
     const document = this.#files.documents.get(bound)
     if (document === undefined) return outer
     const { place } = use
@@ -150,6 +154,7 @@ export class Policies {
       {
         file: document.file,
         scope,
+        level: levels[depth] ?? "operation",
         api: use.api,
         pathParameters: place.pathParameters,
         backend: forward?.kind === "forward" ? forward.backend : null,

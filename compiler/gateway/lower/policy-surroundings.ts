@@ -1,4 +1,5 @@
 import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type { CsharpProgram } from "../../../runtime/plan/csharp.ts"
 import {
   type InlineKey,
   type Issuer,
@@ -13,13 +14,14 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../../policy/ast.ts"
-import { compileCsharp } from "../../policy/csharp/compile-csharp.ts"
+import { type CompiledCsharp, compileCsharp } from "../../policy/csharp/compile-csharp.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../policy/site.ts"
 import { declaredAs } from "../../policy/values.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
 import type { PolicyFiles } from "../policy-files.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
+import { placeExpression } from "./expression-places.ts"
 import type { Lowered, StepTable } from "./step.ts"
 import { lowerUrl, urlProblemOf } from "./url.ts"
 import type { Values } from "./values.ts"
@@ -262,7 +264,12 @@ export class PolicySurroundings implements Surroundings {
         this.report.add("SP7017", code.file.span(start, end), message, { help })
       return undefined
     }
-    const { constant } = compiled
+    const expression = this.#expression(code, compiled)
+    if (expression !== undefined) placeExpression(expression, code.span(0, 0))
+    return expression
+  }
+
+  #expression(code: Code["code"], { constant, type, program }: CompiledCsharp): Expression | undefined {
     if (typeof constant === "string") return { lang: "cel", text: JSON.stringify(constant), type: "string" }
     if (typeof constant === "boolean") return { lang: "cel", text: String(constant), type: "bool" }
     if (code.text.length > expressionMax)
@@ -271,7 +278,7 @@ export class PolicySurroundings implements Surroundings {
         `the expression has more than ${expressionMax} characters`,
         "Put a part of it in a variable, by a `set-variable` before.",
       )
-    return { lang: "cs", text: code.text, type: compiled.type, program: compiled.program }
+    return { lang: "cs", text: code.text, type, program: code.isVerbatim ? program : withoutPlaces(program) }
   }
 
   #refuse(span: Span, detail: string, help: string): undefined {
@@ -281,4 +288,9 @@ export class PolicySurroundings implements Surroundings {
   #all(kind: Declaration["kind"]): string[] {
     return this.#program.all(kind).map(({ name }) => name)
   }
+}
+
+/** Offsets in a text that does not stand in the file as it is (entities, named values) lead nowhere. */
+function withoutPlaces(program: CsharpProgram): CsharpProgram {
+  return JSON.parse(JSON.stringify(program, (key, value: unknown) => (key === "at" ? undefined : value)))
 }

@@ -1,5 +1,6 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
 import { stepIdOf } from "../../../runtime/plan/canonical.ts"
+import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Step, StepId } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -8,6 +9,7 @@ import type { Bound, BoundBlock } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
 import type { Expressions } from "./expression.ts"
+import { ExpressionPlaces } from "./expression-places.ts"
 import type { Place, Places } from "./place.ts"
 import type { StoreModels } from "./store-model.ts"
 import type { Texts } from "./text.ts"
@@ -19,6 +21,8 @@ export interface Lowered {
   readonly origin: string
   /** By the place in the step: `matched`, `branches.1`. */
   readonly inside: Readonly<Record<string, readonly Lowered[]>>
+  /** The element of a policy document it was made of. */
+  readonly element?: PolicyElement
   /** Variables it sets, with their types: what stands behind it may name them. */
   readonly declares?: Readonly<Record<string, CelType>>
 }
@@ -50,6 +54,7 @@ export type LowerStep = (bound: Bound, context: StepContext) => Lowered | undefi
 /** The plan's steps, each once. */
 export class StepTable {
   readonly #steps = new Map<StepId, Step>()
+  readonly expressions = new ExpressionPlaces()
 
   /** Adds a step and answers its use at a place. */
   add(step: Step, at: Span, inside: Lowered["inside"] = {}): Lowered {
@@ -60,6 +65,7 @@ export class StepTable {
   addFrom(step: Step, origin: string): Lowered {
     const id = stepIdOf(step)
     if (!this.#steps.has(id)) this.#steps.set(id, step)
+    this.expressions.add(id, step)
     return { id, origin, inside: {} }
   }
 

@@ -75,7 +75,7 @@ function remove(use: Use): Used[] | undefined {
 function value(use: Use): Used[] | undefined {
   noteExternal(use)
   // What makes the value stands in the element, or in a `<value>` in it.
-  const steps = use.context.inside((use.child("value") ?? use).element.children)
+  const steps = (use.child("value") ?? use).policies()
   const parts = {
     key: use.text("key"),
     variable: use.constant("variable-name"),

@@ -18,7 +18,7 @@ import {
 function choose(use: Use): Used[] | undefined {
   const { element, context } = use
   const otherwise = use.child("otherwise")
-  let rest = otherwise === undefined ? [] : context.inside(otherwise.element.children)
+  let rest = otherwise === undefined ? [] : otherwise.policies()
   if (use.children("when").length === 0 && !context.document.damaged)
     return use.report("SP7008", use.at, "`choose` has no `<when>`", 'Add `<when condition="@(…)">…</when>`.')
   const last = elementsOf(element).at(-1)
@@ -32,7 +32,7 @@ function choose(use: Use): Used[] | undefined {
   let broken = false
   for (const each of use.children("when").reverse()) {
     const test = each.condition("condition")
-    const matched = context.inside(each.element.children)
+    const matched = each.policies()
     if (test === undefined) {
       broken = true
       continue
@@ -47,8 +47,7 @@ function choose(use: Use): Used[] | undefined {
 }
 
 function retry(use: Use): Used[] | undefined {
-  const { children } = use.element
-  const steps = use.context.inside(children)
+  const steps = use.policies()
   const seconds = { min: 0, max: 86_400 }
   const parts = {
     test: use.condition("condition"),
@@ -79,7 +78,7 @@ function nothingInside(use: Use): undefined {
 function wait(use: Use): Used[] | undefined {
   const until = use.choice("for", ["all", "any"], "all")
   const branches = elementsOf(use.element)
-    .map((child) => use.context.inside([child]))
+    .map((child) => use.context.inside([child], use))
     .filter((branch) => branch.length > 0)
   if (until === undefined) return undefined
   if (branches.length === 0) return nothingInside(use)
@@ -91,7 +90,7 @@ function wait(use: Use): Used[] | undefined {
 }
 
 function limitConcurrency(use: Use): Used[] | undefined {
-  const steps = use.context.inside(use.element.children)
+  const steps = use.policies()
   const parts = { key: use.text("key"), max: use.number("max-count", { min: 1, max: 1_000_000 }) }
   if (!complete(parts)) return undefined
   const counter = `${use.context.place.scope.slice(0, 400)}: limit-concurrency`

@@ -1,0 +1,35 @@
+import { stepIdOf } from "../../../runtime/plan/canonical.ts"
+import type { Outline } from "../../../runtime/plan/outline.ts"
+import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { LoweredRoute } from "./route.ts"
+import type { Lowered } from "./step.ts"
+
+const sections = ["inbound", "backend", "outbound", "onError"] as const
+
+/** Which elements of policy documents the steps of routes were made of. Operations of one API mostly share theirs, so each is in the plan once. */
+export class Outlines {
+  readonly #table = new Map<string, Outline>()
+
+  /** What the route says of it: nothing where no step is a document's. */
+  of(lowered: LoweredRoute): { readonly outline: string } | Record<never, never> {
+    const outline: Outline = {}
+    for (const section of sections) collect(lowered[section], section, outline)
+    if (Object.keys(outline).length === 0) return {}
+    const id = stepIdOf(outline)
+    if (!this.#table.has(id)) this.#table.set(id, outline)
+    return { outline: id }
+  }
+
+  table(): Pick<PlanBody, "outlines"> {
+    return this.#table.size === 0
+      ? {}
+      : { outlines: Object.fromEntries([...this.#table].sort(([a], [b]) => (a < b ? -1 : 1))) }
+  }
+}
+
+function collect(steps: readonly Lowered[], at: string, found: Outline): void {
+  for (const [index, { element, inside }] of steps.entries()) {
+    if (element !== undefined) found[`${at}.${index}`] = element
+    for (const [name, list] of Object.entries(inside)) collect(list, `${at}.${index}.${name}`, found)
+  }
+}
