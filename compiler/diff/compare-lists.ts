@@ -1,13 +1,16 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { isAuth } from "./auth-changes.ts"
 import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
+import { type Holder, insidePairs, isHolder, sameButInside } from "./inside.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { answersBefore, orderChange } from "./step-order.ts"
 import type { StepWords } from "./step-words.ts"
+import { unwrapping, wrapping } from "./step-wrapping.ts"
 import { listWords } from "./words.ts"
 
 /** A difference between two lists of steps, of whatever route. */
@@ -71,11 +74,13 @@ export class ListComparison {
     }
     for (const at of match.removed) {
       const step = oldAt(at)
-      if (step !== undefined) drafts.push(this.#removed(place, step, at))
+      if (step !== undefined)
+        drafts.push(this.#removed(place, step, at, stayed(match.unwrapped, "before", at, after)))
     }
     for (const at of match.added) {
       const step = nextAt(at)
-      if (step !== undefined) drafts.push(this.#added(place, step, at, after))
+      if (step !== undefined)
+        drafts.push(this.#added(place, step, at, after, stayed(match.wrapped, "after", at, before)))
     }
     for (const each of match.wrapped) {
       const [old, next] = [oldAt(each.before), nextAt(each.after)]
@@ -88,19 +93,27 @@ export class ListComparison {
     return drafts
   }
 
-  #removed({ within, path }: Place, step: Step, at: number): StepDraft {
+  /** `stay`: steps inside of it that are there still. */
+  #removed({ within, path }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
     return {
       action: "removed",
       kind: kindOf(step),
       before: this.#old.ofStep(step),
       after: undefined,
-      verdict: joined(effectsOfRemoving(step, this.#old.body.steps)),
+      verdict: joined(effectsOfRemoving(step, without(this.#old.body.steps, stay))),
       within,
       path: `${path}.${at}`,
     }
   }
 
-  #added({ within, path }: Place, step: Step, at: number, after: readonly StepId[]): StepDraft {
+  /** `stay`: steps inside of it that were there already. */
+  #added(
+    { within, path }: Place,
+    step: Step,
+    at: number,
+    after: readonly StepId[],
+    stay: readonly StepId[],
+  ): StepDraft {
     const { steps } = this.#next.body
     const behind = after.slice(at + 1).flatMap((id) => steps[id] ?? [])
     const early = answersBefore(step, behind, (each) => this.#next.ofStep(each), steps)
@@ -109,25 +122,19 @@ export class ListComparison {
       kind: kindOf(step),
       before: undefined,
       after: this.#next.ofStep(step),
-      verdict: joined([...effectsOfAdding(step, steps), ...early]),
+      verdict: joined([...effectsOfAdding(step, without(steps, stay)), ...early]),
       within,
       path: `${path}.${at}`,
     }
   }
 
   #wrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const findings = effectsOfRemoving(old, this.#old.body.steps).map(({ risk, why }) => ({
-      risk,
-      why: `only under a condition now; without it, ${why}`,
-    }))
+    const findings = wrapping(next, effectsOfRemoving(old, this.#old.body.steps))
     return this.#changed(place, old, next, at, joined(findings))
   }
 
   #unwrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const findings = effectsOfAdding(next, this.#next.body.steps).map(({ risk, why }) => ({
-      risk,
-      why: `not only under a condition any more: ${why}`,
-    }))
+    const findings = unwrapping(old, effectsOfAdding(next, this.#next.body.steps))
     return this.#changed(place, old, next, at, joined(findings))
   }
 
@@ -170,34 +177,20 @@ export class ListComparison {
       ]
     }
     const worse = passing.filter(({ risk }) => risk !== "neutral")
-    if (old.kind === "when" && next.kind === "when" && old.test.text === next.test.text)
-      return [
-        ...this.#branches(place, pair.after, old, next),
-        ...(worse.length === 0 ? [] : [this.#changed(place, old, next, pair.after, joined(worse))]),
-      ]
-    const found = compareSteps(old, next, this.#old.body, this.#next.body)
-    return [this.#changed(place, old, next, pair.after, joined([...found, ...worse]))]
+    const holds = isHolder(old) && isHolder(next) && old.kind === next.kind
+    const own =
+      holds && sameButInside(old, next) ? [] : compareSteps(old, next, this.#old.body, this.#next.body)
+    const found = [...own, ...worse]
+    return [
+      ...(holds ? this.#inside(place, pair.after, old, next) : []),
+      ...(found.length === 0 ? [] : [this.#changed(place, old, next, pair.after, joined(found))]),
+    ]
   }
 
-  #branches(
-    { within, path }: Place,
-    at: number,
-    old: Step & { kind: "when" },
-    next: Step & { kind: "when" },
-  ): StepDraft[] {
-    const inside = (branch: "matched" | "otherwise", words: string) =>
-      this.#compare(
-        { within: `${within}, ${words}`, path: `${path}.${at}.${branch}` },
-        old[branch],
-        next[branch],
-      )
-    const drafts = [
-      ...inside("matched", `when (${next.test.text})`),
-      ...inside("otherwise", `else of when (${next.test.text})`),
-    ]
-    if (drafts.length > 0) return drafts
-    const why = `the test has the type \`${next.test.type}\`, not \`${old.test.type}\``
-    return [this.#changed({ within, path }, old, next, at, joined([neutral(why)]))]
+  #inside({ within, path }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
+    return insidePairs(old, next).flatMap(({ place, words, before, after }) =>
+      this.#compare({ within: `${within}, ${words}`, path: `${path}.${at}.${place}` }, before, after),
+    )
   }
 
   /** The steps a pair passed on its way, and what that means. */
@@ -228,4 +221,20 @@ function kindOf(step: Step): SubjectKind {
   if (isAuth(step)) return "auth"
   if (kind === "rate-limit" || kind === "quota") return "limit"
   return kind === "require" || kind === "require-any" ? "require" : "step"
+}
+
+/** Steps that went into, or came out of, the step at a position. */
+function stayed(
+  pairs: readonly StepPair[],
+  side: "before" | "after",
+  at: number,
+  ids: readonly StepId[],
+): StepId[] {
+  const other = side === "before" ? "after" : "before"
+  return pairs.flatMap((pair) => (pair[side] === at ? (ids[pair[other]] ?? []) : []))
+}
+
+function without(steps: PlanBody["steps"], ids: readonly StepId[]): PlanBody["steps"] {
+  if (ids.length === 0) return steps
+  return Object.fromEntries(Object.entries(steps).filter(([id]) => !ids.includes(id)))
 }

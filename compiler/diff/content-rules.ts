@@ -99,7 +99,8 @@ const respondRules: FieldRules<Fields<"respond">> = {
   // What has changed is told where it has changed.
   body: (_, __, { after }) =>
     after.documentation ? neutral("the API is described anew") : breaking("callers get another body"),
-  documentation: () => [],
+  documentation: (_, after) =>
+    neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
   headers: (before, after) => {
     const names = (headers: typeof before) => headers.map(({ name }) => name)
     const gone = names(before).filter((name) => !names(after).includes(name))

@@ -1,7 +1,9 @@
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
 import { align } from "./align.ts"
+import { isHolder } from "./inside.ts"
 
 /** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
 export interface StepPair {
@@ -10,7 +12,7 @@ export interface StepPair {
   readonly stays: boolean
 }
 
-/** What became of a list of steps. Wrapped: a step that stands inside of a new `when` now; unwrapped: the other way. */
+/** What became of a list of steps. Wrapped: a step that stands inside of a new `when`, `retry` or the like now; unwrapped: the other way. */
 export interface StepMatch {
   readonly pairs: readonly StepPair[]
   readonly removed: readonly number[]
@@ -64,19 +66,19 @@ export function matchSteps(
   return { pairs, removed: [...removed], added: [...added], wrapped, unwrapped }
 }
 
-/** Takes the steps of `from` that stand in a `when` of `into`, and each `when` that holds nothing else. */
+/** Takes the steps of `from` that stand inside of a step of `into`, and each such step that holds nothing else. */
 function takeContained(
   from: Set<number>,
   ids: readonly StepId[],
   into: Set<number>,
-  whens: readonly StepId[],
+  holders: readonly StepId[],
   steps: Steps,
 ): StepPair[] {
   const taken: StepPair[] = []
   for (const at of [...into]) {
-    const step = steps[whens[at] ?? ""]
-    if (step?.kind !== "when") continue
-    const children = [...step.matched, ...step.otherwise]
+    const step = steps[holders[at] ?? ""]
+    if (!isHolder(step)) continue
+    const children = nestedSteps(step).flatMap((list) => list.steps)
     const inside = [...from].filter((each) => children.includes(ids[each] ?? ""))
     for (const each of inside) {
       from.delete(each)
@@ -119,8 +121,9 @@ function identities(step: Step): readonly string[] {
       return quotaIdentities(step)
     case "require":
       return [
-        `require ${canonicalJson([step.store, step.object, step.user])}`,
-        `require ${canonicalJson([step.store, step.relation])}`,
+        `require ${canonicalJson([deciderOf(step), step.object, step.user])}`,
+        `require ${canonicalJson([deciderOf(step), step.relation])}`,
+        `require ${canonicalJson([step.object, step.user])}`,
         "require",
       ]
     case "set-header":
@@ -175,6 +178,10 @@ function guardIdentities(step: Step): readonly string[] {
 export function scopeOfCounter(counter: string): string {
   const end = counter.lastIndexOf(": ")
   return end < 0 ? counter : counter.slice(0, end)
+}
+
+function deciderOf({ store, pdp }: StepOf<"require">): string {
+  return pdp === undefined ? `store ${store}` : `pdp ${pdp}`
 }
 
 function named(what: string, name: unknown, action: string): string[] {

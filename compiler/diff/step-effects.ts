@@ -25,6 +25,10 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
       `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
     ),
   when: (step, steps) => effectsInside(whenAdded, step, steps),
+  "limit-concurrency": (step, steps) => [
+    ...[accessAdded["limit-concurrency"](step)].flat(),
+    ...(step.steps.length === 0 ? [] : effectsInside(whenAdded, step, steps)),
+  ],
   retry: (step, steps) => effectsInside(whenAdded, step, steps),
   parallel: (step, steps) => effectsInside(whenAdded, step, steps),
   "cache-value": (step, steps) => effectsInside(whenAdded, step, steps),
@@ -51,6 +55,10 @@ const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
   when: (step, steps) => effectsInside(whenRemoved, step, steps),
+  "limit-concurrency": (step, steps) => [
+    ...[accessRemoved["limit-concurrency"](step)].flat(),
+    ...(step.steps.length === 0 ? [] : effectsInside(whenRemoved, step, steps)),
+  ],
   retry: (step, steps) => effectsInside(whenRemoved, step, steps),
   parallel: (step, steps) => effectsInside(whenRemoved, step, steps),
   "cache-value": (step, steps) => effectsInside(whenRemoved, step, steps),

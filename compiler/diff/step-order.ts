@@ -56,15 +56,12 @@ function isGuard(step: Step, steps: Steps): boolean {
   return (
     isGuardKind(step) ||
     (step.kind === "deprecation" && step.closed) ||
-    (step.kind === "when" && inside(step, steps).some((each) => isGuard(each, steps)))
+    inside(step, steps).some((each) => isGuard(each, steps))
   )
 }
 
 function answers(step: Step, steps: Steps): boolean {
-  return (
-    step.kind === "respond" ||
-    (step.kind === "when" && inside(step, steps).some((each) => answers(each, steps)))
-  )
+  return step.kind === "respond" || inside(step, steps).some((each) => answers(each, steps))
 }
 
 function inside(step: Step, steps: Steps): Step[] {

@@ -1,0 +1,332 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
+import type { Authentication } from "../../runtime/plan/steps-flow.ts"
+import type { Text } from "../../runtime/plan/text.ts"
+import { countWordsOf } from "./access-words.ts"
+import { secondsWords } from "./content-words.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+
+import { listChanges, same } from "./same.ts"
+import { callersDecide, secretsIn } from "./text-findings.ts"
+import { textWords } from "./words.ts"
+
+type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
+
+/** The comparison of lists walks into what stands inside of a step, and tells it there. */
+export const walked = (): Finding[] => []
+
+/** Who sees the body that is different. */
+function otherBody(message: "request" | "response", how: string): Finding {
+  return message === "request" ? neutral(`the backend gets ${how}`) : breaking(`callers get ${how}`)
+}
+
+const nowAboutMessage = (_: unknown, after: "request" | "response") =>
+  breaking(`it is the body of the ${after} now`)
+
+const convertingRules = {
+  message: nowAboutMessage,
+  apply: (
+    _: unknown,
+    after: "always" | "content-type",
+    { after: { message } }: { readonly after: { readonly message: "request" | "response" } },
+  ) =>
+    otherBody(
+      message,
+      after === "always"
+        ? "bodies converted whatever their Content-Type says"
+        : "bodies of other Content-Types as they are",
+    ),
+  considerAccept: (
+    _: unknown,
+    after: boolean,
+    { after: { message } }: { readonly after: { readonly message: "request" | "response" } },
+  ) =>
+    otherBody(
+      message,
+      after
+        ? "a converted body only where the Accept of the request asks for it"
+        : "a converted body whatever the Accept of the request asks for",
+    ),
+}
+
+const xmlRules: FieldRules<Fields<"xml-to-json">> = {
+  ...convertingRules,
+  style: (_, after, { after: { message } }) =>
+    otherBody(
+      message,
+      after === "direct" ? "attributes as `@name` in JSON" : "attributes as plain members in JSON",
+    ),
+  alwaysArray: (_, after, { after: { message } }) =>
+    otherBody(
+      message,
+      after ? "single elements in arrays too" : "an element that is there once as itself, not in an array",
+    ),
+}
+
+const jsonRules: FieldRules<Fields<"json-to-xml">> = {
+  ...convertingRules,
+  parseDates: (_, after, { after: { message } }) =>
+    otherBody(message, after ? "times in the form of XML" : "times as they are in JSON"),
+  namespaceSeparator: (before, after, { after: { message } }) =>
+    otherBody(message, `prefixes of namespaces split at \`${after}\`, not at \`${before}\``),
+  namespacePrefix: (_, after, { after: { message } }) =>
+    otherBody(
+      message,
+      after === undefined ? "no namespaces declared" : `namespaces declared by \`${after}\``,
+    ),
+  attributeBlock: (_, after, { after: { message } }) =>
+    otherBody(message, after === undefined ? "no attributes" : `the members of \`${after}\` as attributes`),
+}
+
+const replaceRules: FieldRules<Fields<"find-replace">> = {
+  message: nowAboutMessage,
+  from: (before, after, { after: { message } }) => [
+    otherBody(message, "another text replaced"),
+    ...callersDecide(before, after),
+  ],
+  to: (before, after, { after: { message } }) => [
+    otherBody(message, "another text in its place"),
+    ...callersDecide(before, after),
+    ...secretsIn(after, before),
+  ],
+}
+
+const getRules: FieldRules<Fields<"cache-get">> = {
+  key: otherKey,
+  variable: (before, after) => neutral(`the value is in \`${after}\`, not in \`${before}\``),
+  default: (_, after) =>
+    neutral(
+      after === undefined
+        ? "without a value the variable is null"
+        : "without a value the variable is another",
+    ),
+}
+
+/** Callers that meet at a key share what is kept under it. */
+function otherKey(before: Text, after: Text): Finding[] {
+  const shared = typeof before !== "string" && typeof after === "string"
+  return [
+    shared
+      ? opens("requests for which the key differed share one value")
+      : neutral("a value of another key is meant"),
+    ...callersDecide(before, after),
+  ]
+}
+
+const valueRules: FieldRules<Fields<"cache-value">> = {
+  key: otherKey,
+  variable: (before, after) => neutral(`the value is in \`${after}\`, not in \`${before}\``),
+  seconds: (before, after) =>
+    neutral(`a value is kept for ${secondsWords(after)}, not ${secondsWords(before)}`),
+  refreshAfterSeconds: (_, after) =>
+    neutral(
+      after === undefined
+        ? "a value is used until it ends, and made anew then"
+        : `from ${secondsWords(after)} on a value is made anew while the old one is used`,
+    ),
+  default: (_, after) =>
+    neutral(
+      after === undefined
+        ? "without a value the variable is null"
+        : "without a value the variable is another",
+    ),
+  steps: walked,
+}
+
+const retryRules: FieldRules<Fields<"retry">> = {
+  test: () => neutral("what is inside is repeated in other cases"),
+  times: (before, after) => {
+    const words = `what is inside is repeated ${countWordsOf(after)} times at most, not ${countWordsOf(before)}`
+    return neutral(more(before, after) ? `${words}: a backend that fails gets more calls` : words)
+  },
+  intervalSeconds: (before, after) =>
+    neutral(`it waits ${secondsWords(after)} before a repetition, not ${secondsWords(before)}`),
+  maxSeconds: (_, after) =>
+    neutral(
+      after === undefined ? "the wait grows without an end" : `it waits ${secondsWords(after)} at most`,
+    ),
+  deltaSeconds: (_, after) =>
+    neutral(
+      after === undefined
+        ? "the wait does not grow by a fixed time any more"
+        : `the wait grows by ${secondsWords(after)} each time`,
+    ),
+  fastFirst: (_, after) =>
+    neutral(after === false ? "the first repetition waits too" : "the first repetition does not wait"),
+  steps: walked,
+}
+
+function more(before: Count, after: Count): boolean {
+  return typeof before === "number" && typeof after === "number" && after > before
+}
+
+const parallelRules: FieldRules<Fields<"parallel">> = {
+  until: (_, after) =>
+    neutral(
+      after === "all"
+        ? "it goes on when all branches have ended"
+        : "it goes on when the first branch has ended well: what the others find may be missing",
+    ),
+  branches: walked,
+}
+
+const sendRules: FieldRules<Fields<"send-request">> = {
+  mode: (_, after) =>
+    after === "copy"
+      ? opens("the other service gets the headers and the body of the caller")
+      : neutral("the other service does not get the headers and the body of the caller any more"),
+  url: (before, after) => [
+    neutral("another URL is asked"),
+    ...callersDecide(before, after),
+    ...secretsIn(after, before),
+  ],
+  method: (before, after) => [neutral("it is asked with another method"), ...callersDecide(before, after)],
+  headers: (before, after) => {
+    const known = (name: string) => before.find((line) => line.name === name)
+    return [
+      neutral("it is asked with other headers"),
+      ...after.flatMap(({ name, values }) =>
+        values.flatMap((value, at) => [
+          ...secretsIn(value, known(name)?.values[at]),
+          ...callersDecide(known(name)?.values[at], value),
+        ]),
+      ),
+    ]
+  },
+  media: () => neutral("the body it is asked with is of another type"),
+  body: () => neutral("it is asked with another body"),
+  authentication: otherIdentity("the other service"),
+  timeoutSeconds: (before, after) =>
+    neutral(`its answer has ${secondsWords(after)}, not ${secondsWords(before)}`),
+  variable: (_, after) =>
+    neutral(after === undefined ? "its answer is kept nowhere" : `its answer is in \`${after}\``),
+  ignoreError: (_, after) => withoutAnswer(after),
+  wait: (_, after, items) =>
+    after
+      ? withoutAnswer(items.after.ignoreError)
+      : neutral("nobody waits for its answer, nor learns that there is none"),
+}
+
+function withoutAnswer(ignored: Flag): Finding {
+  if (ignored === false) return breaking("without its answer the request fails with 502 or 504")
+  return ignored === true
+    ? opens("without its answer the request goes on")
+    : opens("without its answer the request may go on")
+}
+
+/** Who we say we are, to whom. */
+function otherIdentity(
+  whom: string,
+): (before: Authentication | undefined, after: Authentication | undefined) => Finding[] {
+  return (before, after) => {
+    if (after === undefined) return [breaking(`${whom} is not told any more who the gateway is`)]
+    const words = {
+      basic: "by user and password",
+      bearer: "by a token",
+      token: "by the token of a client",
+      certificate: "by a certificate",
+    }
+    const as =
+      after.scheme === "token"
+        ? `\`${after.client}\``
+        : after.scheme === "certificate"
+          ? `\`${after.certificate}\``
+          : "another"
+    if (before === undefined)
+      return [
+        opens(`${whom} is told who the gateway is, ${words[after.scheme]}`),
+        ...secretsIn(secretOf(after)),
+      ]
+    return [
+      before.scheme === after.scheme
+        ? opens(`the gateway is ${as} to ${whom}`)
+        : opens(`${whom} is told who the gateway is ${words[after.scheme]}, not ${words[before.scheme]}`),
+      ...secretsIn(secretOf(after), secretOf(before)),
+    ]
+  }
+}
+
+function secretOf(authentication: Authentication): Text | undefined {
+  if (authentication.scheme === "basic") return authentication.password
+  return authentication.scheme === "bearer" ? authentication.token : undefined
+}
+
+const safetyRules: FieldRules<Fields<"content-safety">> = {
+  backend: (before, after) => opens(`\`${after}\` judges what is asked, not \`${before}\``),
+  categories: (before, after) => {
+    const thresholds = (list: typeof before) => new Map(list.map(({ name, threshold }) => [name, threshold]))
+    const [old, next] = [thresholds(before), thresholds(after)]
+    const names = [...new Set([...old.keys(), ...next.keys()])]
+    return names.flatMap((name): Finding[] => {
+      const [was, now] = [old.get(name), next.get(name)]
+      if (now === undefined) return [opens(`\`${name}\` is not judged any more`)]
+      if (was === undefined) return [closes(`\`${name}\` is judged now`)]
+      if (same(was, now)) return []
+      const words = `\`${name}\` is refused from ${countWordsOf(now)} on, not from ${countWordsOf(was)}`
+      return [typeof was === "number" && typeof now === "number" && now < was ? closes(words) : opens(words)]
+    })
+  },
+  levels: (_, after) => opens(`severities are judged in ${after} levels`),
+  blocklists: (before, after) => {
+    const { removed, added } = listChanges(before, after)
+    return [
+      ...(removed.length === 0
+        ? []
+        : [opens(`terms of ${removed.map((each) => textWords(each)).join(", ")} pass`)]),
+      ...(added.length === 0
+        ? []
+        : [closes(`terms of ${added.map((each) => textWords(each)).join(", ")} are refused`)]),
+    ]
+  },
+  shieldPrompt: (_, after) =>
+    after === true ? closes("attacks in prompts are refused") : opens("attacks in prompts may pass"),
+  completions: (_, after) =>
+    after === true
+      ? closes("what the model answers is judged too")
+      : opens("what the model answers may not be judged"),
+}
+
+/** What a difference in a field means, for steps that convert, keep values, ask others and repeat. */
+export const flowRules = {
+  "xml-to-json": xmlRules,
+  "json-to-xml": jsonRules,
+  "find-replace": replaceRules,
+  "cache-get": getRules,
+  "cache-remove": {
+    key: (before, after) => [
+      neutral("the value of another key is taken out"),
+      ...callersDecide(before, after),
+    ],
+  } satisfies FieldRules<Fields<"cache-remove">>,
+  "cache-value": valueRules,
+  "set-variable": {
+    name: (before, after) => neutral(`the statements after it have \`${after}\`, not \`${before}\``),
+    value: (before, after, items) => {
+      const texts = (value: typeof before) =>
+        typeof value === "object" && "expression" in value ? { text: [value] } : value
+      return [
+        neutral(`\`${items.after.name}\` is another value`),
+        ...callersDecide(texts(before), texts(after)),
+      ]
+    },
+  } satisfies FieldRules<Fields<"set-variable">>,
+  "content-safety": safetyRules,
+  retry: retryRules,
+  parallel: parallelRules,
+  "send-request": sendRules,
+  authenticate: {
+    authentication: otherIdentity("the backend"),
+    output: (before, after) => {
+      if (after === undefined) return opens("callers act on the backend in the gateway's name")
+      return before === undefined
+        ? breaking(`the backend is not told any more who the gateway is: the token goes to \`${after}\``)
+        : neutral(`the token goes to \`${after}\``)
+    },
+    outputAs: (_, after) =>
+      neutral(
+        after === undefined
+          ? "the token is kept as text"
+          : "the token is kept as an object with `accessToken`",
+      ),
+  } satisfies FieldRules<Fields<"authenticate">>,
+}

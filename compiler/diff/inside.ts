@@ -1,0 +1,79 @@
+import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
+import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import { align } from "./align.ts"
+import { same } from "./same.ts"
+
+/** Steps that hold lists of others, which are compared on their own. What `any-of` and `require-any` hold is one statement with them. */
+export type Holder = StepOf<"when" | "retry" | "parallel" | "limit-concurrency" | "cache-value">
+
+const holderKinds: ReadonlySet<string> = new Set<Holder["kind"]>([
+  "when",
+  "retry",
+  "parallel",
+  "limit-concurrency",
+  "cache-value",
+])
+
+export function isHolder(step: Step | undefined): step is Holder {
+  return step !== undefined && holderKinds.has(step.kind)
+}
+
+/** A list inside of a step, before and after; `place` is the field that holds it: `matched`, `branches.1`. */
+export interface InsidePair {
+  readonly place: string
+  /** Where it stands, for people: `else of when (…)`. */
+  readonly words: string
+  readonly before: readonly StepId[]
+  readonly after: readonly StepId[]
+}
+
+/** The lists of two steps of one kind. Branches of `parallel` have no names: equal ones belong together, then the others in their order. */
+export function insidePairs(old: Holder, next: Holder): InsidePair[] {
+  const [before, after] = [nestedSteps(old), nestedSteps(next)]
+  if (next.kind !== "parallel")
+    return after.map(({ place, steps }, at) => ({
+      place,
+      words: listWords(next, place),
+      before: before[at]?.steps ?? [],
+      after: steps,
+    }))
+  const keys = (lists: readonly NestedSteps[]) => lists.map(({ steps }) => steps.join())
+  const equal = align(keys(before), keys(after))
+  const rest = (lists: readonly NestedSteps[], side: 0 | 1) =>
+    lists.filter((_, at) => !equal.some((pair) => pair[side] === at))
+  const [gone, come] = [rest(before, 0), rest(after, 1)]
+  return Array.from({ length: Math.max(gone.length, come.length) }, (_, at) => {
+    const place = (come[at] ?? gone[at])?.place ?? ""
+    return {
+      place,
+      words: listWords(next, place),
+      before: gone[at]?.steps ?? [],
+      after: come[at]?.steps ?? [],
+    }
+  })
+}
+
+function listWords(step: Holder, place: string): string {
+  switch (step.kind) {
+    case "when":
+      return `${place === "otherwise" ? "else of " : ""}when (${step.test.text})`
+    case "retry":
+      return `retry while (${step.test.text})`
+    case "parallel":
+      return `branch ${Number(place.split(".")[1]) + 1} of parallel`
+    case "limit-concurrency":
+      return "concurrency"
+    case "cache-value":
+      return `cache value ${step.variable}`
+  }
+}
+
+/** Whether two steps say the same, but for what stands inside of them. */
+export function sameButInside(old: Holder, next: Holder): boolean {
+  return same(withoutLists(old), withoutLists(next))
+}
+
+function withoutLists(step: Holder): object {
+  const lists = new Set(nestedSteps(step).map(({ place }) => place.split(".")[0]))
+  return Object.fromEntries(Object.entries(step).filter(([name]) => !lists.has(name)))
+}
