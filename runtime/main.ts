@@ -22,9 +22,10 @@ import { Heartbeat, type ProcessReport } from "./process/heartbeat.ts"
 import { Metering, type MeteringSettings } from "./process/metering.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
-import { addStateMetric, processState } from "./process/process-state.ts"
+import { addStateMetric, processState, type StatefulParts } from "./process/process-state.ts"
 import { RefusalLog } from "./process/refusal-log.ts"
 import { RefusedRequests } from "./process/refused-requests.ts"
+import { RelationChanges } from "./process/relation-changes.ts"
 import { RequestObserver } from "./process/request-observer.ts"
 import { seedStore } from "./process/seed-store.ts"
 import { servedBy } from "./process/served-plan.ts"
@@ -126,17 +127,19 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const refused = new RefusedRequests((store, request) => stores.check(store, request))
   const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
   const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
+  const relations = new RelationChanges(metrics, log)
   const observer = observers(
     new RequestObserver(metrics, { requests: requestLog, traces: log }, denials),
     metering.observer,
     refused,
+    relations,
   )
   const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
     : undefined
   const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
-  const report = () => reportOf(keeper, gateway, listeners, metering)
+  const report = () => reportOf({ keeper, gateway, listeners, relations }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetric(metrics, report)
   addTrafficMetrics(metrics, gateway)
@@ -235,15 +238,13 @@ function makeMetering(
 }
 
 function reportOf(
-  keeper: PlanKeeper,
-  gateway: Gateway | undefined,
-  listeners: EngineListeners | undefined,
+  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations"> & { readonly keeper: PlanKeeper },
   { issued, usage, quotas }: Metering,
 ): ProcessReport {
-  const { serial, error } = keeper
-  const subscriptions = gateway === undefined ? null : issued.revision
+  const { serial, error } = parts.keeper
+  const subscriptions = parts.gateway === undefined ? null : issued.revision
   return {
-    ...processState({ keeper, gateway, listeners, issued, usage, quotas }),
+    ...processState({ ...parts, issued, usage, quotas }),
     serial,
     error,
     subscriptions,

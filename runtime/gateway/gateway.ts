@@ -118,7 +118,7 @@ class RunningGateway implements Gateway {
   readonly #http = new UndiciOutgoing()
   readonly #shared: Pick<
     GatewayDependencies,
-    "cache" | "http" | "backendsByUrl" | "traceLog" | "meter" | "pools" | "waited"
+    "cache" | "http" | "backendsByUrl" | "traceLog" | "relationLog" | "meter" | "pools" | "waited"
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
@@ -137,6 +137,7 @@ class RunningGateway implements Gateway {
       http: this.#http,
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
+      relationLog: { changed: (change) => observer.changed?.(change) },
       meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }

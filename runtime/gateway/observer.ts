@@ -1,7 +1,7 @@
 import type { StepKind } from "../plan/steps.ts"
 import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
-import type { TraceLine } from "../policies/ports.ts"
+import type { RelationChange, TraceLine } from "../policies/ports.ts"
 import { problemStatus } from "./problem.ts"
 import type { Answerer } from "./request-explanation.ts"
 
@@ -55,6 +55,8 @@ export interface Observer {
   traced?(line: TraceLine): void
   /** A step was waited for. Steps that answer at once are not told: looking at the clock would cost more than most of them. */
   waited?(kind: StepKind, ms: number): void
+  /** What a `grant` or `revoke` did to the relations of a store. */
+  changed?(change: RelationChange): void
   /** What a `metric` statement counts. */
   counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
 }
@@ -70,6 +72,9 @@ export function observers(...all: readonly Observer[]): Observer {
     },
     counted(name, labels, value) {
       for (const observer of all) observer.counted?.(name, labels, value)
+    },
+    changed(change) {
+      for (const observer of all) observer.changed?.(change)
     },
     waited(kind, ms) {
       for (const observer of all) observer.waited?.(kind, ms)

@@ -17,7 +17,7 @@ import type { StepKind } from "../plan/steps.ts"
 import { basicAuthorization } from "../policies/authentication.ts"
 import type { ClientCertificate } from "../policies/exchange.ts"
 import type { Authorizer } from "../policies/policy.ts"
-import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, RelationLog, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
 import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
@@ -51,6 +51,8 @@ export interface GatewayDependencies extends Outside {
   readonly backendsByUrl: BackendsByUrl
   readonly traceLog: TraceLog
   readonly meter: Meter
+  /** Told of what `grant` and `revoke` did. */
+  readonly relationLog?: RelationLog
   /** Told how long a step was waited for. */
   readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
   readonly pools: Pools

@@ -10,7 +10,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Needs } from "../policies/exchange.ts"
 import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
-import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "../policies/ports.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, RelationLog, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
 import { policies } from "../policies/table.ts"
 import type { Validator } from "../validation/schema-set.ts"
@@ -214,6 +214,10 @@ class Recorder implements Provision {
     return this.#table.dependencies.traceLog
   }
 
+  relationLog(): RelationLog {
+    return this.#table.dependencies.relationLog ?? silent
+  }
+
   meter(): Meter {
     return this.#table.dependencies.meter
   }
@@ -237,6 +241,7 @@ class Recorder implements Provision {
   }
 }
 
+const silent: RelationLog = { changed: () => undefined }
 const noProducts: ReadonlySet<string> = new Set()
 
 function openProductOf(products: PlanBody["products"], api: string): string | undefined {

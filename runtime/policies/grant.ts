@@ -1,5 +1,6 @@
+import type { TupleKey } from "../check/ports.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
-import { type Problem, problem } from "./answer.ts"
+import { type Problem, problem, Refused } from "./answer.ts"
 import { idText } from "./grammars.ts"
 import type { Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
@@ -13,37 +14,40 @@ const pausesMs = [50, 250]
  */
 export const grant: Policy<"grant"> = (plan, provision) => {
   const { store, action, relation } = plan
+  const statement = action === "write" ? "grant" : "revoke"
   const authorizer = provision.authorizer()
+  const log = provision.relationLog()
   const user = compileText(plan.user, provision, idText)
   const object = compileText(plan.object, provision, idText)
   return async (exchange) => {
     const { response } = exchange
     if (response === undefined || response.status < 200 || response.status > 299) return undefined
-    let tuple: { user: string; relation: string; object: string }
+    let tuple: TupleKey
+    const told = { requestId: exchange.id, store, statement } as const
+    const failed = (failure: string, named?: TupleKey): Problem => {
+      log.changed({ ...told, tuple: named, failure })
+      const words = named === undefined ? "" : ` of \`${named.user} ${named.relation} ${named.object}\``
+      const cause = `the relation could not be changed: ${statement}${words}: ${failure}`
+      return problem("bad-gateway", { reason: "GrantFailed", cause })
+    }
     try {
       tuple = { user: user.of(exchange), relation, object: object.of(exchange) }
     } catch (error) {
-      if (error instanceof ExpressionError) return failed(`it is not named: ${error.message}`)
+      if (error instanceof ExpressionError || error instanceof Refused)
+        return failed(`it is not named: ${error.message}`)
       throw error
     }
     let last: unknown
     for (const pauseMs of [...pausesMs, undefined]) {
       try {
         await authorizer.change(store, action, tuple)
+        log.changed({ ...told, tuple, failure: undefined })
         return undefined
       } catch (error) {
         last = error
       }
       if (pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
-    const words = `${tuple.user} ${tuple.relation} ${tuple.object}`
-    return failed(`${action} of \`${words}\`: ${last instanceof Error ? last.message : String(last)}`)
+    return failed(last instanceof Error ? last.message : String(last), tuple)
   }
-}
-
-function failed(cause: string): Problem {
-  return problem("bad-gateway", {
-    reason: "GrantFailed",
-    cause: `the relation could not be changed: ${cause}`,
-  })
 }

@@ -12,7 +12,7 @@ import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.t
 import type { Validator } from "../validation/schema-set.ts"
 import type { Answer } from "./answer.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
-import type { BackendsByUrl, Meter, OutgoingHttp, TraceLog } from "./ports.ts"
+import type { BackendsByUrl, Meter, OutgoingHttp, RelationLog, TraceLog } from "./ports.ts"
 import type { QuotaCounters } from "./quotas.ts"
 
 /** Undefined: go on with the next step. An answer ends the section. */
@@ -72,6 +72,7 @@ export interface Provision {
   http(): OutgoingHttp
   backendsByUrl(): BackendsByUrl
   traceLog(): TraceLog
+  relationLog(): RelationLog
   meter(): Meter
   /** The step needs these bodies: whoever runs it has loaded them. */
   need(needs: Needs): void

@@ -1,3 +1,4 @@
+import type { TupleKey } from "../check/ports.ts"
 import type { BackendHandle, ClientCertificate, StoredResponse } from "./exchange.ts"
 
 /** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
@@ -45,6 +46,22 @@ export interface TraceLine {
 /** Takes lines for the log. */
 export interface TraceLog {
   write(line: TraceLine): void
+}
+
+/** What a `grant` or `revoke` did to the relations of a store. */
+export interface RelationChange {
+  readonly requestId: string
+  readonly store: string
+  readonly statement: "grant" | "revoke"
+  /** Undefined: the answer of the backend did not name it. */
+  readonly tuple: TupleKey | undefined
+  /** Why it is not certain that it was made; undefined: it was. */
+  readonly failure: string | undefined
+}
+
+/** Takes note of changed relations. */
+export interface RelationLog {
+  changed(change: RelationChange): void
 }
 
 /** Takes what a configuration counts. Series are bounded: beyond, label values are counted together. */

@@ -5,6 +5,7 @@ import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
+import type { RelationChanges } from "./relation-changes.ts"
 
 /** How a process is: `active`, or `degraded` because something it needs is away though it serves on, or `draining` because it ends. */
 export interface ProcessState {
@@ -21,11 +22,12 @@ export interface StatefulParts {
   readonly issued: Pick<IssuedSubscriptions, "error">
   readonly usage: Pick<UsageRecorder, "error" | "lost">
   readonly quotas: Pick<Quotas, "error">
+  readonly relations: Pick<RelationChanges, "error">
 }
 
 /** What this process is now. */
 export function processState(parts: StatefulParts): ProcessState {
-  const { keeper, gateway, issued, usage, quotas } = parts
+  const { keeper, gateway, issued, usage, quotas, relations } = parts
   const reasons = [
     ...(keeper.error === null ? [] : [keeper.error]),
     ...(gateway === undefined || issued.error === undefined
@@ -33,6 +35,7 @@ export function processState(parts: StatefulParts): ProcessState {
       : [`issued subscriptions are not followed: ${issued.error}`]),
     ...(usage.error === undefined ? [] : [usage.error]),
     ...(quotas.error === undefined ? [] : [quotas.error]),
+    ...(relations.error === undefined ? [] : [relations.error]),
     ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
     ...issuerReasons(parts),
   ]

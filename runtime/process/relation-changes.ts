@@ -1,0 +1,63 @@
+import type { Observer } from "../gateway/observer.ts"
+import type { RelationChange } from "../policies/ports.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Counter, Family, Metrics } from "../telemetry/metrics.ts"
+import { LogBudget } from "./log-budget.ts"
+
+/** How long a failure is a reason to look: after it, nobody who reads `status` was there. */
+const rememberedMs = 15 * 60_000
+
+/**
+ * Counts what `grant` and `revoke` changed, and tells of what they could not: the backend has done its part by then, so that somebody has to mend the relations, or
+ * have the request repeated. In the log under the request's id, beyond the rate counted only; in `status` for a quarter of an hour.
+ */
+export class RelationChanges implements Observer {
+  readonly #log: Log
+  readonly #counts: Family<Counter>
+  readonly #now: () => number
+  readonly #budget: LogBudget
+  #failures = 0
+  #lastMs = Number.NEGATIVE_INFINITY
+  #last = ""
+
+  /** `now`: milliseconds of a clock that never goes back. */
+  constructor(metrics: Metrics, log: Log, now: () => number = () => performance.now()) {
+    this.#log = log
+    this.#now = now
+    this.#budget = new LogBudget(now)
+    this.#counts = metrics.counter(
+      "sallyport_relation_changes_total",
+      "Relations that grant and revoke statements changed, or could not change.",
+      ["store", "statement", "outcome"],
+    )
+  }
+
+  finished(): void {}
+
+  changed({ requestId, store, statement, tuple, failure }: RelationChange): void {
+    this.#counts.series(store, statement, failure === undefined ? "done" : "failed").add()
+    if (failure === undefined) return
+    const now = this.#now()
+    this.#failures = now - this.#lastMs > rememberedMs ? 1 : this.#failures + 1
+    this.#lastMs = now
+    const words = tuple === undefined ? "" : ` of \`${tuple.user} ${tuple.relation} ${tuple.object}\``
+    this.#last = `${statement}${words} in store \`${store}\`: ${failure}`
+    if (!this.#budget.take()) {
+      this.#budget.skip()
+      return
+    }
+    const skipped = this.#budget.skipped()
+    const more = skipped > 0 ? { not_told: skipped } : {}
+    this.#log.error(
+      { request_id: requestId, store, statement, tuple, cause: failure, ...more },
+      "a relation could not be changed",
+    )
+  }
+
+  /** What could not be changed lately; undefined where nothing failed. */
+  get error(): string | undefined {
+    if (this.#now() - this.#lastMs > rememberedMs) return undefined
+    const what = this.#failures === 1 ? "a change" : `${this.#failures} changes`
+    return `${what} of relations failed within the last 15 minutes, at last ${this.#last}`
+  }
+}
