@@ -42,7 +42,7 @@ export class AnswerBody implements AnswerStream, Timed {
   /** The backend has nothing more to say. */
   #done = false
   #failure: Problem | undefined
-  #trailers: readonly (string | Buffer)[] = []
+  #trailers: readonly string[] = []
   #copy: PassingCopy | undefined
 
   constructor(exchange: ExchangeState, waiting: Waiting, source: AnswerSource, length: number) {
@@ -126,7 +126,7 @@ export class AnswerBody implements AnswerStream, Timed {
   }
 
   /** The backend has said all. */
-  complete(trailers: readonly (string | Buffer)[]): void {
+  complete(trailers: readonly string[]): void {
     this.#done = true
     this.#release()
     this.#trailers = trailers

@@ -4,18 +4,18 @@ import { headerNameOf, nominated } from "./header-names.ts"
 /** The fields of a backend's answer that go on to the client (RFC 9110 §7.6.1), and its Content-Length, -1 where it says none. */
 export function answerHeaders(
   status: number,
-  raw: readonly Buffer[],
+  raw: readonly string[],
 ): { headers: HeaderList; length: number } {
   const flat: string[] = []
   let named: string[] | undefined
   let length = -1
   for (let at = 0; at < raw.length; at += 2) {
-    const { lower, hopInAnswer } = headerNameOf((raw[at] as Buffer).toString("latin1"))
+    const { lower, hopInAnswer } = headerNameOf(raw[at] as string)
     if (hopInAnswer) {
-      if (lower === "connection") named = nominatedBy(named, (raw[at + 1] as Buffer).toString("latin1"))
+      if (lower === "connection") named = nominatedBy(named, raw[at + 1] as string)
       continue
     }
-    const value = (raw[at + 1] as Buffer).toString("latin1")
+    const value = raw[at + 1] as string
     if (lower === "content-length") length = Number(value)
     if (lower === "content-length" && status === 204) continue
     if (lower !== "x-request-id") flat.push(lower, value)

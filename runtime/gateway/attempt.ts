@@ -1,10 +1,10 @@
-import type { Dispatcher, Pool } from "undici"
+import { type AnswerReceiver, type Connections, type Sending, UpstreamError } from "../http1/ports.ts"
 import type { RetryCause } from "../plan/backend.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
-import type { Waiting } from "./answer-stream.ts"
+import type { AnswerSource, Waiting } from "./answer-stream.ts"
 import type { BackendSettings } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
@@ -41,27 +41,28 @@ export interface AttemptParts {
   readonly waiting: Waiting
   readonly events: AttemptEvents
   readonly settings: BackendSettings
-  readonly pool: Pool
+  readonly connections: Connections
   /** In place of the Authorization the request has; undefined: as it is. */
   readonly authorization: string | undefined
-  /** Something else ends the exchange: undici's own timer is not needed. */
+  /** Something else ends the exchange. */
   readonly bounded: boolean
 }
 
-/**
- * One request to one target. It is undici's dispatch handler itself (the raw callbacks cost half of what its request and stream methods do);
- * nothing outside this file knows their shape.
- */
-export class Attempt implements Timed {
+/** An answer of an exchange that nothing else ends must begin within this. */
+const headMs = 300_000
+
+/** One request to one target. */
+export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   readonly target: Target
   readonly #exchange: ExchangeState
   readonly #waiting: Waiting
   readonly #events: AttemptEvents
   readonly #settings: BackendSettings
   readonly #bounded: boolean
-  readonly #pool: Pool
+  readonly #connections: Connections
   readonly #authorization: string | undefined
-  #abort: ((error: Error) => void) | undefined
+  /** Until the answer is over: the connection is another request's then. */
+  #sending: Sending | undefined
   #body: RequestBody | undefined
   #answer: AnswerBody | undefined
   #timer: Deadline | undefined
@@ -76,7 +77,7 @@ export class Attempt implements Timed {
   constructor(target: Target, parts: AttemptParts) {
     const { exchange, waiting, events, settings, bounded } = parts
     this.target = target
-    this.#pool = parts.pool
+    this.#connections = parts.connections
     this.#authorization = parts.authorization
     this.#exchange = exchange
     this.#waiting = waiting
@@ -94,20 +95,18 @@ export class Attempt implements Timed {
     if (exchange.host !== undefined && exchange.host !== "") headers.push("host", exchange.host)
     // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
     if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
-    const options = {
+    const request = {
       path: pathOf(exchange, target),
       method: exchange.sentMethod ?? exchange.method,
-      headers,
+      fields: headers,
       body: this.#bodyFor(headers),
-      // With a deadline of its own the exchange needs none of undici's timers.
-      headersTimeout: this.#bounded || firstByteMs !== undefined ? 0 : undefined,
-      servername: target.place.servername,
     }
-    if (firstByteMs !== undefined) this.#timer = this.#waiting.deadlines.set(this, firstByteMs)
+    const beginMs = firstByteMs ?? (this.#bounded ? undefined : headMs)
+    if (beginMs !== undefined) this.#timer = this.#waiting.deadlines.set(this, beginMs)
     target.waiting += 1
     target.outstanding += 1
     target.breaker?.begin(performance.now())
-    this.#pool.dispatch(options as Dispatcher.DispatchOptions, this as unknown as Dispatcher.DispatchHandler)
+    this.#connections.dispatch(request, this)
   }
 
   /** Whether the client's stream was begun to be sent: then it cannot be sent again. */
@@ -122,7 +121,7 @@ export class Attempt implements Timed {
     this.target.breaker?.abandon()
     this.#body?.destroy()
     this.#answer?.discard()
-    this.#abort?.(new Error("the exchange is over"))
+    this.#break("the exchange is over")
   }
 
   /** No head in time, or the answer has stopped. */
@@ -140,7 +139,17 @@ export class Attempt implements Timed {
         ? "the backend did not begin to answer in its time"
         : "the backend's answer stopped"
     this.#fail("timeout", problem("gateway-timeout", { reason: "Timeout", cause }), false)
-    this.#abort?.(new Error(cause))
+    this.#break(cause)
+  }
+
+  /** The answer goes on. */
+  resume(): void {
+    this.#sending?.resume()
+  }
+
+  /** Nobody wants the rest of the answer. */
+  cut(): void {
+    this.#break("the answer was replaced")
   }
 
   #bodyFor(headers: string[]): Buffer | RequestBody | null {
@@ -157,60 +166,62 @@ export class Attempt implements Timed {
     return this.#body
   }
 
-  // The callbacks of undici.
-
-  onConnect(abort: (error: Error) => void): void {
+  onConnect(sending: Sending): void {
     this.#leaveQueue()
     this.#sent = true
-    this.#abort = abort
-    if (this.#over) abort(new Error("the exchange is over"))
+    this.#sending = sending
+    if (this.#over) this.#break("the exchange is over")
   }
 
-  onResponseStarted(): void {
+  onBegun(): void {
     this.#begun = true
   }
 
-  onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
-    // 1xx: informational ones are for the next hop; 100 and 101 that nobody asked for undici refuses itself.
-    if (status < 200 && status >= 100) return true
-    if (this.#over) return true
-    if (status < 100 || status > 599) throw new Error(`the backend answered with status ${status}`)
+  onHead(status: number, fields: readonly string[]): void {
+    if (this.#over) return
     this.#waitFor(this.#settings.idleMs)
-    const { headers, length } = answerHeaders(status, raw)
-    const cut = () => this.#abort?.(new Error("the answer was replaced"))
-    const body = new AnswerBody(this.#exchange, this.#waiting, { resume, cut }, length)
+    const { headers, length } = answerHeaders(status, fields)
+    const body = new AnswerBody(this.#exchange, this.#waiting, this, length)
     this.#answer = body
     this.#judge(status)
     this.#events.headed({ status, headers, length, body })
-    return true
   }
 
-  onData(chunk: Buffer): boolean {
+  onData(bytes: Buffer): boolean {
     if (this.#settings.idleMs !== undefined) this.#lastByte = performance.now()
-    return this.#answer?.push(chunk) ?? true
+    return this.#answer?.push(bytes) ?? true
   }
 
-  onComplete(trailers: Trailers): void {
+  onComplete(trailers: readonly string[]): void {
+    this.#sending = undefined
     this.#end()
-    this.#answer?.complete(flatTrailers(trailers))
+    this.#answer?.complete(trailers)
     this.#events.complete(this)
   }
 
-  onError(error: Error & { code?: string; socket?: { bytesRead?: number } | null }): void {
+  onError(error: Error): void {
+    this.#sending = undefined
     if (this.#over) return
     if (error instanceof BodyFailure) {
       this.target.breaker?.abandon()
       this.#fail("client", error.problem, false)
       return
     }
-    const code = error.code ?? ""
-    const cause = `${error.code ?? error.name}: ${error.message}`
-    const found = timeouts.has(code)
-      ? problem("gateway-timeout", { reason: "Timeout", cause })
-      : problem("bad-gateway", { reason: "BackendConnectionFailure", cause })
+    const reason = error instanceof UpstreamError ? error.reason : "protocol"
+    const isLate = reason === "connect-timeout"
+    const found = isLate
+      ? problem("gateway-timeout", { reason: "Timeout", cause: error.message })
+      : problem("bad-gateway", { reason: "BackendConnectionFailure", cause: error.message })
     // A connection that never answered before, or has begun to answer, was not idle.
-    const wasIdle = !this.#begun && broken.has(code) && (error.socket?.bytesRead ?? 0) > 0
-    this.#fail(this.#sent ? causeOf(code) : "connect-error", found, wasIdle)
+    const wasIdle = !this.#begun && error instanceof UpstreamError && error.reused && reason === "closed"
+    const cause = isLate ? "timeout" : reason === "closed" ? "reset" : "broken"
+    this.#fail(this.#sent ? cause : "connect-error", found, wasIdle)
+  }
+
+  #break(why: string): void {
+    const sending = this.#sending
+    this.#sending = undefined
+    sending?.abort(new UpstreamError("aborted", why))
   }
 
   #waitFor(idleMs: number | undefined): void {
@@ -262,25 +273,4 @@ export function withAuthorization(flat: readonly string[], value: string | undef
     if (flat[at] !== "authorization") fields.push(flat[at] as string, flat[at + 1] as string)
   fields.push("authorization", value)
   return fields
-}
-
-/** As undici gives them: flat for HTTP/1.1, an object for HTTP/2. */
-type Trailers = readonly (string | Buffer)[] | Readonly<Record<string, unknown>> | null
-
-function flatTrailers(trailers: Trailers): readonly (string | Buffer)[] {
-  if (trailers === null || Array.isArray(trailers)) return trailers ?? []
-  return Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
-}
-
-const broken: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
-const timeouts: ReadonlySet<string> = new Set([
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "ETIMEDOUT",
-])
-
-function causeOf(code: string): AttemptFailure["cause"] {
-  if (timeouts.has(code)) return "timeout"
-  return broken.has(code) ? "reset" : "broken"
 }

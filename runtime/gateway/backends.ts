@@ -1,14 +1,16 @@
-import { isIP, type Socket } from "node:net"
-import { buildConnector, errors, Pool } from "undici"
+import { isIP } from "node:net"
+import type { Place } from "../http1/connect.ts"
+import { Http1Pool } from "../http1/pool.ts"
+import type { Connections } from "../http1/ports.ts"
 import type { TokenSource } from "../identity/token-client.ts"
 import type { Backend as BackendPlan, BackendRetry } from "../plan/backend.ts"
 import { canonicalJson } from "../plan/canonical.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
 import type { BackendHandle, ClientCertificate } from "../policies/exchange.ts"
-import { AgingClient } from "./aging-client.ts"
 import { type Balance, consistentHash, leastOutstanding, roundRobin } from "./balancer.ts"
 import { Breaker } from "./breaker.ts"
 import { HealthChecks } from "./health-checks.ts"
+import { Http2Connections } from "./http2-connections.ts"
 import { RetryBudget } from "./retry-budget.ts"
 import { Target, type TargetPlace, type TargetState } from "./target.ts"
 
@@ -53,10 +55,6 @@ export const plainBackend: Omit<BackendSettings, "targets" | "connectMs"> = {
 const connectionsMax = 256
 /** Below the idle time of common servers (Node 5 s), so that we close first. */
 const keepAliveMs = 4_000
-/** An answer without a deadline of its own must begin within this. */
-const headersMs = 300_000
-const answerHeaderBytesMax = 64 * 1024
-
 /** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
 const connectionAgeMs = 60_000
 /** Streams of one HTTP/2 connection. */
@@ -71,7 +69,7 @@ export class Backend implements BackendHandle {
   readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
   readonly #pools: SharedPool[]
   readonly #from: Pools
-  readonly #withCertificate = new Map<string, Pool>()
+  readonly #withCertificate = new Map<string, Connections>()
   readonly #balance: Balance
   readonly #checks: HealthChecks | undefined
 
@@ -91,7 +89,7 @@ export class Backend implements BackendHandle {
         taken.push(shared)
         return new Target(
           place,
-          shared.pool,
+          shared.connections,
           weight,
           breaker === undefined ? undefined : new Breaker(breaker),
         )
@@ -131,18 +129,18 @@ export class Backend implements BackendHandle {
   }
 
   /** Connections to a target that show a certificate of the request's own. */
-  poolFor(target: Target, certificate: ClientCertificate | undefined): Pool {
-    if (certificate === undefined || target.place.servername === undefined) return target.pool
+  connectionsFor(target: Target, certificate: ClientCertificate | undefined): Connections {
+    if (certificate === undefined || target.place.servername === undefined) return target.connections
     const { origin, hostname } = target.place
     const key = `${origin} ${certificate.cert}`
-    let pool = this.#withCertificate.get(key)
-    if (pool === undefined) {
+    let connections = this.#withCertificate.get(key)
+    if (connections === undefined) {
       const shared = this.#from.take(origin, hostname, { ...this.settings, certificate })
       this.#pools.push(shared)
-      pool = shared.pool
-      this.#withCertificate.set(key, pool)
+      connections = shared.connections
+      this.#withCertificate.set(key, connections)
     }
-    return pool
+    return connections
   }
 
   /** How long until a target may be used again, in whole seconds, 1 at least. */
@@ -176,49 +174,40 @@ export class Backend implements BackendHandle {
   }
 }
 
-/** Opens a connection to a target outside of its pool, as its pool would. */
-export function connectTo(
-  { place }: Target,
-  settings: BackendSettings,
-  done: (error: Error | null, socket: Socket | null) => void,
-): void {
-  const { protocol, port } = new URL(place.origin)
-  const open = connector(place.hostname, { ...settings, http2: false })
-  const defaultPort = protocol === "https:" ? "443" : "80"
-  open({ hostname: place.hostname, protocol, port: port === "" ? defaultPort : port }, (error, socket) =>
-    done(error, socket as Socket | null),
-  )
+/** Where a connection to a target goes that is not of its pool, as its pool would open it. */
+export function placeFor({ place }: Target, settings: BackendSettings): Place {
+  return placeOfOrigin(place.origin, place.hostname, settings)
 }
 
 interface SharedPool {
-  readonly pool: Pool
+  readonly connections: Connections
   release(): void
 }
 
 /** The connections of the process, by what they connect to and how. A new plan that keeps a target keeps its connections. */
 export class Pools {
-  readonly #entries = new Map<string, { readonly pool: Pool; holders: number }>()
+  readonly #entries = new Map<string, { readonly connections: Connections; holders: number }>()
 
   take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
     const { connectMs, ca, insecure, http2, certificate } = settings
     const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
     let entry = this.#entries.get(key)
     if (entry === undefined) {
-      entry = { pool: newPool(origin, hostname, settings), holders: 0 }
+      entry = { connections: newConnections(origin, hostname, settings), holders: 0 }
       this.#entries.set(key, entry)
     }
     const held = entry
     held.holders += 1
     let released = false
     return {
-      pool: held.pool,
+      connections: held.connections,
       release: () => {
         if (released) return
         released = true
         held.holders -= 1
         if (held.holders > 0) return
         this.#entries.delete(key)
-        held.pool.close().catch(() => undefined)
+        held.connections.close().catch(() => undefined)
       },
     }
   }
@@ -229,63 +218,35 @@ export class Pools {
 
   /** Ends all connections at once. */
   async destroy(): Promise<void> {
-    const pools = [...this.#entries.values()].map(({ pool }) => pool.destroy().catch(() => undefined))
+    const ended = [...this.#entries.values()].map(({ connections }) =>
+      connections.destroy().catch(() => undefined),
+    )
     this.#entries.clear()
-    await Promise.all(pools)
+    await Promise.all(ended)
   }
 }
 
-function newPool(origin: string, hostname: string, settings: BackendSettings): Pool {
-  return new Pool(origin, {
-    connections: connectionsMax,
-    clientTtl: connectionAgeMs,
-    factory: (url, options) => new AgingClient(url, { ...options, ageMs: connectionAgeMs }),
-    // Without `pipelining` undici sends one request at a time over HTTP/1.1 and many over HTTP/2.
-    ...(settings.http2 ? { allowH2: true, maxConcurrentStreams: streamsMax } : { pipelining: 1 }),
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
-    headersTimeout: headersMs,
-    bodyTimeout: 0,
-    maxHeaderSize: answerHeaderBytesMax,
-    connect: connector(hostname, settings),
-  })
+function newConnections(origin: string, hostname: string, settings: BackendSettings): Connections {
+  const place = placeOfOrigin(origin, hostname, settings)
+  const common = { place, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
+  return settings.http2
+    ? new Http2Connections({ ...common, origin, streamsMax })
+    : new Http1Pool({ ...common, authority: new URL(origin).host })
 }
 
-/**
- * Opens connections: certificates are verified unless the plan says `insecure`, and always against the name in the plan, never against a Host
- * that a client sent. The time-out is exact; undici's own ticks in seconds. Sessions are not resumed: resumption skips the name check.
- */
-function connector(
+function placeOfOrigin(
+  origin: string,
   hostname: string,
-  { connectMs, ca, insecure, http2, certificate }: BackendSettings,
-): buildConnector.connector {
+  { connectMs, ca, insecure, certificate }: BackendSettings,
+): Place {
+  const { protocol, port } = new URL(origin)
+  const isSecure = protocol === "https:"
   const servername = isIP(hostname) === 0 ? hostname : undefined
-  const open = buildConnector({
-    rejectUnauthorized: !insecure,
-    ...(ca === undefined ? {} : { ca }),
-    ...certificate,
-    minVersion: "TLSv1.2",
-    maxCachedSessions: 0,
-    timeout: 0,
-    allowH2: http2,
-  })
-  return (options, callback) => {
-    const { servername: _fromTheRequest, host: _itsHost, ...rest } = options
-    let timer: NodeJS.Timeout | undefined
-    // `connect` returns the socket, which its type does not say.
-    const socket = open(
-      { ...rest, ...(servername === undefined ? {} : { servername }) } as typeof options,
-      (...result) => {
-        clearTimeout(timer)
-        callback(...result)
-      },
-    ) as unknown as Socket
-    // Before undici's own listener: what it hands to the request then knows whether this connection had answered before.
-    socket.once("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }))
-    timer = setTimeout(
-      () => socket.destroy(new errors.ConnectTimeoutError(`no connection in ${connectMs} ms`)),
-      connectMs,
-    )
+  return {
+    hostname,
+    port: port === "" ? (isSecure ? 443 : 80) : Number(port),
+    tls: isSecure ? { ca, insecure, certificate, servername } : undefined,
+    connectMs,
   }
 }
 

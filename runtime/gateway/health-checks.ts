@@ -1,3 +1,4 @@
+import { type AnswerReceiver, type Sending, UpstreamError } from "../http1/ports.ts"
 import type { HealthPlan } from "../plan/backend.ts"
 import type { Target } from "./target.ts"
 
@@ -45,19 +46,77 @@ export class HealthChecks {
     void ask()
   }
 
-  async #ask({ pool, place }: Target): Promise<boolean> {
+  #ask({ connections, place }: Target): Promise<boolean> {
     const { method, path, timeoutMs, statuses } = this.#plan
-    try {
-      const { statusCode, body } = await pool.request({
+    return new Promise((resolve) => {
+      const request = {
         method,
         path: place.basePath + path,
-        headers: { "user-agent": "sallyport-health" },
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      await body.dump({ limit: bodyBytesMax })
-      return statuses.includes(statusCode)
-    } catch {
-      return false
-    }
+        fields: ["user-agent", "sallyport-health"],
+        body: null,
+      }
+      connections.dispatch(request, new Checking(timeoutMs, statuses, resolve))
+    })
+  }
+}
+
+/** One check on its way. */
+class Checking implements AnswerReceiver {
+  readonly #statuses: readonly number[]
+  readonly #tell: (well: boolean) => void
+  readonly #timer: NodeJS.Timeout
+  #sending: Sending | undefined
+  #isOver = false
+  #status = 0
+  #received = 0
+
+  constructor(timeoutMs: number, statuses: readonly number[], tell: (well: boolean) => void) {
+    this.#statuses = statuses
+    this.#tell = tell
+    this.#timer = setTimeout(() => this.#end(false), timeoutMs)
+  }
+
+  onConnect(sending: Sending): void {
+    this.#sending = sending
+    if (this.#isOver) this.#cut()
+  }
+
+  onBegun(): void {}
+
+  onHead(status: number): void {
+    this.#status = status
+  }
+
+  onData(bytes: Buffer): boolean {
+    this.#received += bytes.length
+    // What it says is in its status: a body without an end is no reason to call it ill.
+    if (this.#received > bodyBytesMax) this.#end(this.#isWell)
+    return true
+  }
+
+  onComplete(): void {
+    this.#sending = undefined
+    this.#end(this.#isWell)
+  }
+
+  onError(): void {
+    this.#sending = undefined
+    this.#end(false)
+  }
+
+  get #isWell(): boolean {
+    return this.#statuses.includes(this.#status)
+  }
+
+  #end(well: boolean): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#cut()
+    this.#tell(well)
+  }
+
+  #cut(): void {
+    this.#sending?.abort(new UpstreamError("aborted", "the check is over"))
   }
 }

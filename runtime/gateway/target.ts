@@ -1,4 +1,4 @@
-import type { Pool } from "undici"
+import type { Connections } from "../http1/ports.ts"
 import type { Breaker, BreakerState } from "./breaker.ts"
 
 /** What a target looks like from outside, for status and metrics. */
@@ -26,19 +26,19 @@ const waitingMax = 1024
 /** One address of a backend with its connections and what is known of how it does. */
 export class Target {
   readonly place: TargetPlace
-  readonly pool: Pool
+  readonly connections: Connections
   readonly weight: number
   readonly breaker: Breaker | undefined
-  /** Requests given to the pool that have no connection yet. */
+  /** Requests given to the connections that have no connection yet. */
   waiting = 0
   outstanding = 0
   /** By active checks. */
   down = false
   checked = false
 
-  constructor(place: TargetPlace, pool: Pool, weight: number, breaker: Breaker | undefined) {
+  constructor(place: TargetPlace, connections: Connections, weight: number, breaker: Breaker | undefined) {
     this.place = place
-    this.pool = pool
+    this.connections = connections
     this.weight = weight
     this.breaker = breaker
   }

@@ -33,13 +33,12 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 const control = /[\u0000-\u0008\u000a-\u001f\u007f]/
 
 /** Hands the backend's trailers to a client that takes some (`TE: trailers`); to others they are dropped, as RFC 9110 §6.5 allows. */
-export function passTrailers({ intake, reply }: ExchangeState, trailers: readonly (string | Buffer)[]): void {
+export function passTrailers({ intake, reply }: ExchangeState, trailers: readonly string[]): void {
   if (!intake.takesTrailers || trailers.length === 0 || !reply.headersSent) return
   const passed: [string, string][] = []
   for (let at = 0; at + 1 < trailers.length; at += 2) {
-    const name = String(trailers[at])
-    const raw = trailers[at + 1] as Buffer | string
-    const value = typeof raw === "string" ? raw : raw.toString("latin1")
+    const name = trailers[at] as string
+    const value = trailers[at + 1] as string
     if (token.test(name) && !forbidden.has(name.toLowerCase()) && !control.test(value))
       passed.push([name, value])
   }

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto"
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
+import { connect, openedEvent } from "../http1/connect.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
 import type { Waiting } from "./answer-stream.ts"
 import { withAuthorization } from "./attempt.ts"
-import { type Backend, connectTo } from "./backends.ts"
+import { type Backend, placeFor } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { OwnAuthorization } from "./own-authorization.ts"
@@ -113,7 +114,18 @@ export class TunnelCall implements Timed {
       setHost: false,
       // With `createConnection` and no agent the connection is this request's alone.
       createConnection: (_options, done) => {
-        connectTo(target, settings, (error, socket) => done(error as Error, socket as Socket))
+        const place = placeFor(target, settings)
+        const socket = connect(place)
+        const failed = (error: Error) => done(error, socket)
+        const timer = setTimeout(
+          () => socket.destroy(new Error(`no connection in ${place.connectMs} ms`)),
+          place.connectMs,
+        )
+        socket.once("error", failed).once(openedEvent(place), () => {
+          socket.off("error", failed)
+          done(null as unknown as Error, socket)
+        })
+        socket.once(openedEvent(place), () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
         return undefined as unknown as Socket
       },
     })
@@ -125,7 +137,7 @@ export class TunnelCall implements Timed {
   }
 
   #upgraded(answer: IncomingMessage, socket: Socket, head: Buffer): void {
-    const { headers } = answerHeaders(101, rawOf(answer))
+    const { headers } = answerHeaders(101, answer.rawHeaders)
     if (this.#settle === undefined) {
       socket.destroy()
       return
@@ -153,7 +165,7 @@ export class TunnelCall implements Timed {
 
   #answered(answer: IncomingMessage): void {
     const status = answer.statusCode ?? 502
-    const { headers, length } = answerHeaders(status, rawOf(answer))
+    const { headers, length } = answerHeaders(status, answer.rawHeaders)
     const source = { resume: () => answer.resume(), cut: () => this.#request?.destroy() }
     const body = new AnswerBody(this.#exchange, this.#waiting, source, length)
     this.#answer = body
@@ -200,8 +212,4 @@ export class TunnelCall implements Timed {
     this.#waiting.deadlines.cancel(this.#total)
     settle(found)
   }
-}
-
-function rawOf({ rawHeaders }: IncomingMessage): Buffer[] {
-  return rawHeaders.map((text) => Buffer.from(text, "latin1"))
 }

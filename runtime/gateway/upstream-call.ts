@@ -132,7 +132,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       waiting: this.#waiting,
       events: this,
       settings: this.#backend.settings,
-      pool: this.#backend.poolFor(target, this.#exchange.certificate),
+      connections: this.#backend.connectionsFor(target, this.#exchange.certificate),
       authorization: this.#own.value,
       bounded: this.#bounded,
     })

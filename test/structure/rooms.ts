@@ -38,6 +38,7 @@ const runtimeRooms = [
   "runtime/telemetry",
   "runtime/validation",
   "runtime/policies",
+  "runtime/http1",
   "runtime/gateway",
   "runtime/authz",
   "runtime/usage",
@@ -244,6 +245,12 @@ export const rooms: readonly Room[] = [
     builtins: "any",
   },
   {
+    path: "runtime/http1",
+    doors: ["connect", "pool", "ports"],
+    may: [],
+    builtins: ["node:net", "node:stream", "node:tls"],
+  },
+  {
     path: "runtime/gateway",
     doors: [
       "file-watch",
@@ -267,6 +274,7 @@ export const rooms: readonly Room[] = [
       "runtime/expression",
       "runtime/telemetry",
       "runtime/validation",
+      "runtime/http1",
     ],
     packages: ["fastify", "undici", "@fastify/http-proxy"],
     builtins: "any",

@@ -1,0 +1,152 @@
+import type { Socket } from "node:net"
+import { buildConnector, type Dispatcher, errors, Pool } from "undici"
+import type { Place } from "../http1/connect.ts"
+import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "../http1/ports.ts"
+
+/** How many connections, and how many streams on each. */
+export interface Http2Settings {
+  readonly origin: string
+  readonly place: Place
+  readonly connectionsMax: number
+  readonly streamsMax: number
+  readonly idleMs: number
+  readonly ageMs: number
+}
+
+const answerHeaderBytesMax = 64 * 1024
+
+/** Connections to one origin that speaks HTTP/2, or HTTP/1.1 where it offers no other: undici's. */
+export class Http2Connections implements Connections {
+  readonly #pool: Pool
+  readonly #servername: string | undefined
+
+  constructor({ origin, place, connectionsMax, streamsMax, idleMs, ageMs }: Http2Settings) {
+    this.#servername = place.tls === undefined ? undefined : place.hostname
+    this.#pool = new Pool(origin, {
+      connections: connectionsMax,
+      clientTtl: ageMs,
+      allowH2: true,
+      maxConcurrentStreams: streamsMax,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: answerHeaderBytesMax,
+      connect: connectorTo(place),
+    })
+  }
+
+  dispatch({ method, path, fields, body }: SentRequest, receiver: AnswerReceiver): void {
+    // Without its name undici takes that of the Host, which may be a client's, for the one to verify.
+    const options = { method, path, headers: fields, body, servername: this.#servername }
+    this.#pool.dispatch(
+      options as unknown as Dispatcher.DispatchOptions,
+      new Translator(receiver) as unknown as Dispatcher.DispatchHandler,
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  destroy(): Promise<void> {
+    return this.#pool.destroy()
+  }
+}
+
+/** undici's dispatch handler, in the raw form that costs half of what its request and stream methods do. */
+class Translator {
+  readonly #receiver: AnswerReceiver
+
+  constructor(receiver: AnswerReceiver) {
+    this.#receiver = receiver
+  }
+
+  #resume: () => void = () => undefined
+
+  onConnect(abort: (error: Error) => void): void {
+    this.#receiver.onConnect({ abort, resume: () => this.#resume() })
+  }
+
+  onResponseStarted(): void {
+    this.#receiver.onBegun()
+  }
+
+  onHeaders(status: number, raw: readonly Buffer[], resume: () => void): boolean {
+    // 1xx: informational ones are for the next hop; 100 and 101 that nobody asked for undici refuses itself.
+    if (status < 200 && status >= 100) return true
+    if (status < 100 || status > 599) throw new Error(`the backend answered with status ${status}`)
+    this.#resume = resume
+    this.#receiver.onHead(
+      status,
+      raw.map((text) => text.toString("latin1")),
+    )
+    return true
+  }
+
+  onData(bytes: Buffer): boolean {
+    return this.#receiver.onData(bytes)
+  }
+
+  onComplete(trailers: Trailers): void {
+    this.#receiver.onComplete(flat(trailers))
+  }
+
+  onError(error: Error & { code?: string; socket?: { bytesRead?: number } | null }): void {
+    this.#receiver.onError(error.code === undefined ? error : upstreamError(error, error.code))
+  }
+}
+
+/** As undici gives them: flat for HTTP/1.1, an object for HTTP/2. */
+type Trailers = readonly (string | Buffer)[] | Readonly<Record<string, unknown>> | null
+
+function flat(trailers: Trailers): string[] {
+  if (trailers === null) return []
+  if (!Array.isArray(trailers))
+    return Object.entries(trailers).flatMap(([name, value]) => [name, String(value)])
+  return trailers.map((text) => (typeof text === "string" ? text : (text as Buffer).toString("latin1")))
+}
+
+const closed: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"])
+
+function upstreamError(
+  error: Error & { socket?: { bytesRead?: number } | null },
+  code: string,
+): UpstreamError {
+  const reused = (error.socket?.bytesRead ?? 0) > 0
+  const reason =
+    code === "UND_ERR_CONNECT_TIMEOUT" ? "connect-timeout" : closed.has(code) ? "closed" : "protocol"
+  return new UpstreamError(reason, `${code}: ${error.message}`, reused)
+}
+
+/** As `connect` of HTTP/1.1, with the choice of protocol. The time-out is exact; undici's own ticks in seconds. */
+function connectorTo({ tls, connectMs }: Place): buildConnector.connector {
+  const servername = tls?.servername
+  const open = buildConnector({
+    rejectUnauthorized: tls?.insecure !== true,
+    ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
+    ...tls?.certificate,
+    minVersion: "TLSv1.2",
+    maxCachedSessions: 0,
+    timeout: 0,
+    allowH2: true,
+  })
+  return (options, callback) => {
+    const { servername: _fromTheRequest, host: _itsHost, ...rest } = options
+    let timer: NodeJS.Timeout | undefined
+    // `connect` returns the socket, which its type does not say.
+    const socket = open(
+      { ...rest, ...(servername === undefined ? {} : { servername }) } as typeof options,
+      (...result) => {
+        clearTimeout(timer)
+        callback(...result)
+      },
+    ) as unknown as Socket
+    // Before undici's own listener: what it hands to the request then knows whether this connection had answered before.
+    socket.once("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }))
+    timer = setTimeout(
+      () => socket.destroy(new errors.ConnectTimeoutError(`no connection in ${connectMs} ms`)),
+      connectMs,
+    )
+  }
+}

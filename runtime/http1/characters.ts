@@ -1,0 +1,13 @@
+const tokenText = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/** 1 for the characters of names and methods (RFC 9110 §5.6.2), by their code. */
+export const isToken = new Uint8Array(256)
+for (const character of tokenText) isToken[character.charCodeAt(0)] = 1
+
+/** 1 for what may stand in the value of a field (RFC 9110 §5.5): visible, blank, tab, and everything above ASCII. */
+export const isValue = new Uint8Array(256)
+for (let code = 0x20; code < 256; code += 1) isValue[code] = code === 0x7f ? 0 : 1
+isValue[0x09] = 1
+
+export const cr = 13
+export const lf = 10

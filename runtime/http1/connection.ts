@@ -1,0 +1,193 @@
+import type { Socket } from "node:net"
+import { open, type Place, type SocketEvents } from "./connect.ts"
+import { type AnswerReceiver, type Sending, type SentRequest, UpstreamError } from "./ports.ts"
+import { StreamedBody } from "./request-body.ts"
+import { type SentHead, writeHead } from "./request-head.ts"
+import type { ResponseHead } from "./response-head.ts"
+import { ResponseParser, type ResponseSink } from "./response-parser.ts"
+
+/** What a connection tells the pool it is of. */
+export interface ConnectionOwner {
+  opened(connection: Connection): void
+  /** Its answer is over, and it takes the next request. */
+  ready(connection: Connection): void
+  /** It is closed. `error` where it never was open. */
+  gone(connection: Connection, error: UpstreamError | undefined): void
+}
+
+/** An idle connection is given up this long before the other side says it would. */
+const raceMs = 1_000
+
+/** One connection, with one request at a time. A request that is not sent whole, or an answer that is not read whole, is the last on it. */
+export class Connection implements Sending, SocketEvents, ResponseSink {
+  readonly #owner: ConnectionOwner
+  readonly #authority: string
+  readonly #socket: Socket
+  readonly #parser: ResponseParser
+  #receiver: AnswerReceiver | undefined
+  #body: StreamedBody | undefined
+  #isOpen = false
+  /** It has answered a request before. */
+  #answered = false
+  /** The first byte of the present answer has come. */
+  #begun = false
+  #keepAlive = true
+  #paused = false
+  #failure: Error | undefined
+  /** When it could be used first. */
+  openedAtMs = 0
+  /** Since when it waits for its next request, and how long it may. */
+  idleSinceMs = 0
+  idleMs: number
+
+  /** `authority`: the Host of requests that say none. */
+  constructor(owner: ConnectionOwner, place: Place, authority: string, idleMs: number) {
+    this.#owner = owner
+    this.#authority = authority
+    this.idleMs = idleMs
+    this.#parser = new ResponseParser(this)
+    this.#socket = open(place, this)
+  }
+
+  get isUsable(): boolean {
+    return this.#isOpen && this.#receiver === undefined && !this.#socket.destroyed
+  }
+
+  /** No request was sent on it yet. */
+  get isFresh(): boolean {
+    return !this.#answered
+  }
+
+  /** Sends a request; the connection must be usable. False: it was not taken, and its receiver knows. */
+  send(request: SentRequest, receiver: AnswerReceiver): boolean {
+    let head: SentHead
+    try {
+      head = writeHead(request, this.#authority)
+    } catch (error) {
+      receiver.onError(error as Error)
+      return false
+    }
+    this.#receiver = receiver
+    this.#begun = false
+    this.#keepAlive = request.method !== "HEAD"
+    this.#parser.begin(request.method === "HEAD")
+    receiver.onConnect(this)
+    // It may have been given up while it waited: the connection is lost with it, which is rare enough.
+    if (this.#receiver === receiver) this.#write(head, request.body)
+    return true
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#socket.resume()
+  }
+
+  abort(error: Error): void {
+    this.#failure ??= error
+    this.#socket.destroy()
+    this.#fail(error)
+  }
+
+  opened(): void {
+    this.#isOpen = true
+    this.openedAtMs = performance.now()
+    this.#owner.opened(this)
+  }
+
+  received(bytes: Buffer): void {
+    if (this.#socket.destroyed) return
+    if (!this.#begun) {
+      this.#begun = true
+      this.#receiver?.onBegun()
+    }
+    try {
+      this.#parser.push(bytes)
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error
+      this.abort(error)
+    }
+  }
+
+  ended(): void {
+    this.#keepAlive = false
+    this.#parser.finish()
+    this.#socket.destroy()
+  }
+
+  closed(error: Error | undefined): void {
+    const isOpen = this.#isOpen
+    this.#isOpen = false
+    const found = this.#failure ?? (error instanceof UpstreamError ? error : undefined)
+    this.#fail(found ?? new UpstreamError("closed", saidOf(error), this.#answered))
+    this.#owner.gone(this, isOpen ? undefined : openingFailure(error))
+  }
+
+  onHead({ status, fields, keepAlive, keepAliveMs }: ResponseHead): void {
+    if (!keepAlive) this.#keepAlive = false
+    if (keepAliveMs !== undefined) this.idleMs = Math.min(this.idleMs, keepAliveMs - raceMs)
+    this.#receiver?.onHead(status, fields)
+  }
+
+  onBody(bytes: Buffer): void {
+    if (this.#receiver?.onData(bytes) !== false || this.#paused) return
+    this.#paused = true
+    this.#socket.pause()
+  }
+
+  onMessageEnd(trailers: readonly string[], clean: boolean): void {
+    const receiver = this.#receiver
+    const isSent = this.#body?.isOver !== false
+    this.#receiver = undefined
+    this.#answered = true
+    this.#stopBody()
+    if (clean && isSent && this.#keepAlive && this.idleMs > 0) {
+      this.resume()
+      this.#owner.ready(this)
+    } else this.#socket.destroy()
+    receiver?.onComplete(trailers)
+  }
+
+  #write(head: SentHead, body: SentRequest["body"]): void {
+    const socket = this.#socket
+    if (body === null) {
+      socket.write(head.text, "latin1")
+      return
+    }
+    if (Buffer.isBuffer(body)) {
+      socket.cork()
+      socket.write(head.text, "latin1")
+      socket.write(body)
+      socket.uncork()
+      return
+    }
+    socket.write(head.text, "latin1")
+    this.#body = new StreamedBody(socket, body, head, (error) => this.abort(error))
+    this.#body.start()
+  }
+
+  #fail(error: Error): void {
+    const receiver = this.#receiver
+    this.#receiver = undefined
+    this.#stopBody()
+    receiver?.onError(error)
+  }
+
+  #stopBody(): void {
+    this.#body?.stop()
+    this.#body = undefined
+  }
+}
+
+function saidOf(error: (Error & { readonly code?: string }) | undefined): string {
+  if (error === undefined) return "the backend closed the connection"
+  return error.code === undefined ? error.message : `${error.code}: ${error.message}`
+}
+
+function openingFailure(error: Error | undefined): UpstreamError {
+  return error instanceof UpstreamError ? error : new UpstreamError("connect", saidOf(error))
+}

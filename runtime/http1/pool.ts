@@ -1,0 +1,159 @@
+import type { Place } from "./connect.ts"
+import { Connection, type ConnectionOwner } from "./connection.ts"
+import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "./ports.ts"
+
+/** How many connections a pool has, and how long. */
+export interface PoolSettings {
+  readonly place: Place
+  /** The Host of requests that say none. */
+  readonly authority: string
+  readonly connectionsMax: number
+  /** A connection that waited this long for a request is closed. */
+  readonly idleMs: number
+  /** One of this age gets no more requests: a name that means another address by then is looked up again. */
+  readonly ageMs: number
+}
+
+interface Waiting {
+  readonly request: SentRequest
+  readonly receiver: AnswerReceiver
+}
+
+const sweepMs = 500
+
+/** Connections to one origin over HTTP/1.1. The one that was used last is used next, so that those too many become idle. */
+export class Http1Pool implements Connections, ConnectionOwner {
+  readonly #settings: PoolSettings
+  readonly #all = new Set<Connection>()
+  /** The last one is the one used last. */
+  readonly #idle: Connection[] = []
+  readonly #waiting: Waiting[] = []
+  /** Connections that are being opened. */
+  #opening = 0
+  #flushing = false
+  #closing = false
+  #whenClosed: (() => void)[] = []
+  #sweep: NodeJS.Timeout | undefined
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings
+  }
+
+  dispatch(request: SentRequest, receiver: AnswerReceiver): void {
+    if (this.#closing) {
+      receiver.onError(new UpstreamError("aborted", "the connections to the backend are closed"))
+      return
+    }
+    this.#waiting.push({ request, receiver })
+    this.#flushSoon()
+  }
+
+  close(): Promise<void> {
+    this.#closing = true
+    for (const connection of this.#idle.splice(0)) connection.close()
+    return new Promise((resolve) => {
+      this.#whenClosed.push(resolve)
+      this.#settle()
+    })
+  }
+
+  destroy(): Promise<void> {
+    const error = new UpstreamError("aborted", "the connections to the backend are closed")
+    const closed = this.close()
+    for (const { receiver } of this.#waiting.splice(0)) receiver.onError(error)
+    for (const connection of this.#all) connection.abort(error)
+    this.#settle()
+    return closed
+  }
+
+  opened(connection: Connection): void {
+    this.#opening -= 1
+    this.ready(connection)
+  }
+
+  ready(connection: Connection): void {
+    if (this.#closing && this.#waiting.length === 0) {
+      connection.close()
+      return
+    }
+    connection.idleSinceMs = performance.now()
+    this.#idle.push(connection)
+    if (this.#waiting.length > 0) this.#flushSoon()
+    this.#sweep ??= setInterval(() => this.#closeIdle(), sweepMs).unref()
+  }
+
+  gone(connection: Connection, error: UpstreamError | undefined): void {
+    this.#all.delete(connection)
+    const at = this.#idle.indexOf(connection)
+    if (at !== -1) this.#idle.splice(at, 1)
+    if (error !== undefined) {
+      this.#opening -= 1
+      this.#waiting.shift()?.receiver.onError(error)
+    }
+    if (this.#waiting.length > 0) this.#flushSoon()
+    this.#settle()
+  }
+
+  /**
+   * Requests go out after the turn's reading: what a connection that waited has brought unasked by then (an answer too many, an end) has been seen, and it is
+   * not used.
+   */
+  #flushSoon(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    setImmediate(this.#flush)
+  }
+
+  readonly #flush = (): void => {
+    this.#flushing = false
+    const waiting = this.#waiting
+    while (waiting.length > 0) {
+      const connection = this.#take()
+      if (connection === undefined) break
+      const { request, receiver } = waiting.shift() as Waiting
+      if (!connection.send(request, receiver)) this.#idle.push(connection)
+    }
+    while (this.#opening < waiting.length && this.#all.size < this.#settings.connectionsMax) this.#open()
+  }
+
+  #take(): Connection | undefined {
+    const now = performance.now()
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.isUsable && !this.#isOver(connection, now)) return connection
+      connection.close()
+    }
+    return undefined
+  }
+
+  #isOver({ isFresh, idleSinceMs, idleMs, openedAtMs }: Connection, now: number): boolean {
+    return now - idleSinceMs >= idleMs || (!isFresh && now - openedAtMs >= this.#settings.ageMs)
+  }
+
+  #open(): void {
+    const { place, authority, idleMs } = this.#settings
+    this.#opening += 1
+    this.#all.add(new Connection(this, place, authority, idleMs))
+  }
+
+  #closeIdle(): void {
+    const now = performance.now() + sweepMs
+    let kept = 0
+    for (const connection of this.#idle) {
+      if (this.#isOver(connection, now)) connection.close()
+      else {
+        this.#idle[kept] = connection
+        kept += 1
+      }
+    }
+    this.#idle.length = kept
+    if (this.#all.size > 0) return
+    clearInterval(this.#sweep)
+    this.#sweep = undefined
+  }
+
+  #settle(): void {
+    if (!this.#closing || this.#all.size > 0 || this.#waiting.length > 0) return
+    clearInterval(this.#sweep)
+    for (const resolve of this.#whenClosed.splice(0)) resolve()
+  }
+}
