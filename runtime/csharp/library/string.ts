@@ -71,6 +71,14 @@ function split(
     options?.has("TrimEntries") === true,
   ]
   chargeText(self.length * (1 + sought.length))
+  const [only, more] = sought
+  if (only !== undefined && more === undefined && count === all) {
+    const found = self.split(only)
+    const cut = trimmed ? found.map((piece) => piece.trim()) : found
+    const kept = dropEmpty ? cut.filter((piece) => piece !== "") : cut
+    chargeItems(kept.length)
+    return kept
+  }
   const pieces: Text[] = []
   let from = 0
   let at = 0
