@@ -64,7 +64,10 @@ async function run(file) {
   })
   const ended = new Promise((resolve) => child.once("close", resolve))
   for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith("{")) rows.push(JSON.parse(line))
+    if (line.startsWith("{")) {
+      rows.push(JSON.parse(line))
+      console.error(`${rows.at(-1).what}: ${rows.at(-1).value} ${rows.at(-1).unit ?? ""}`)
+    }
     else console.error(line)
   }
   return ended
