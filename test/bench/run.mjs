@@ -67,8 +67,7 @@ async function run(file) {
     if (line.startsWith("{")) {
       rows.push(JSON.parse(line))
       console.error(`${rows.at(-1).what}: ${rows.at(-1).value} ${rows.at(-1).unit ?? ""}`)
-    }
-    else console.error(line)
+    } else console.error(line)
   }
   return ended
 }
