@@ -77,8 +77,9 @@ export interface PolicyApi {
   readonly path: string
   readonly protocols: readonly string[]
   readonly serviceUrl: PolicyUrl | undefined
-  readonly keyHeader: string
-  readonly keyQuery: string
+  /** Where a subscription key may be; undefined where it is not looked for. */
+  readonly keyHeader: string | undefined
+  readonly keyQuery: string | undefined
   readonly revision: string
   readonly version: string
 }
@@ -109,19 +110,20 @@ export interface PolicySubscription {
   readonly name: string
   /** The key the request came with. */
   readonly key: string
-  readonly createdMs: number
+  /** What is not known is undefined, and null for programs. */
+  readonly createdMs: number | undefined
   readonly startMs: number | undefined
   readonly endMs: number | undefined
 }
 
-/** The owner of the subscription; times in milliseconds since 1970. */
+/** The owner of the subscription; times in milliseconds since 1970. What is not known is undefined, and null for programs. */
 export interface PolicyUser {
   readonly id: string
-  readonly email: string
-  readonly firstName: string
-  readonly lastName: string
-  readonly note: string
-  readonly registeredMs: number
+  readonly email: string | undefined
+  readonly firstName: string | undefined
+  readonly lastName: string | undefined
+  readonly note: string | undefined
+  readonly registeredMs: number | undefined
   readonly groups: readonly { readonly id: string; readonly name: string }[]
   readonly identities: readonly { readonly id: string; readonly provider: string }[]
 }

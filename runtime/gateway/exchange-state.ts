@@ -11,6 +11,7 @@ import {
   type Decision,
   type ExchangeError,
   type Needs,
+  type PlanFacts,
   requestBody,
   responseBody,
   type Section,
@@ -147,6 +148,10 @@ export class ExchangeState implements BindingSource {
 
   get gatewayName(): string {
     return this.generation.gatewayView.name
+  }
+
+  get facts(): PlanFacts {
+    return this.generation.facts
   }
 
   get path(): string {

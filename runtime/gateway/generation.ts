@@ -1,5 +1,6 @@
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
+import type { PlanFacts } from "../policies/exchange.ts"
 import type { Step } from "../policies/policy.ts"
 import type { RouteViews } from "./bindings.ts"
 import type { Held } from "./held.ts"
@@ -37,6 +38,7 @@ export interface GenerationParts {
   readonly bufferBytesMax: number
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
+  readonly facts: PlanFacts
   /** Connections, verifiers and the like, held as long as a request may use them. */
   readonly resources: readonly Held<unknown>[]
 }
@@ -52,6 +54,7 @@ export class Generation {
   readonly bufferBytesMax: number
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
+  readonly facts: PlanFacts
   readonly #resources: readonly Held<unknown>[]
   #running = 0
   #retired = false
@@ -66,6 +69,7 @@ export class Generation {
     this.bufferBytesMax = parts.bufferBytesMax
     this.errors = parts.errors
     this.gatewayView = parts.gatewayView
+    this.facts = parts.facts
     this.#resources = parts.resources
   }
 

@@ -9,6 +9,7 @@ import { Generation, type LiveRoute } from "./generation.ts"
 import { HostRoutes } from "./host-routes.ts"
 import { LoadError } from "./load-error.ts"
 import { gatewayParts } from "./parts-of-plan.ts"
+import { FactsOfPlan } from "./plan-facts.ts"
 import { resolveReferences } from "./references.ts"
 import { type GatewayDependencies, provisionResources, type Resources } from "./resources.ts"
 import { Slices } from "./slices.ts"
@@ -65,6 +66,7 @@ export async function provision(
       bufferBytesMax: gateway?.limits.bufferBytesMax ?? 0,
       errors: gateway?.errors ?? "problem",
       gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
+      facts: new FactsOfPlan(plan.plan, resources.certificates),
       resources: resources.held,
     })
     return { generation, resources, steps, files: [...references.files, ...resources.files] }

@@ -9,6 +9,10 @@ export interface Subscriber {
   readonly all?: boolean | undefined
   /** When it began, in milliseconds; undefined where only text says that it is there. */
   readonly sinceMs?: number | undefined
+  /** When it ends, in milliseconds; undefined: it does not, or that is not known. */
+  readonly untilMs?: number | undefined
+  /** Who holds it, as it was issued; undefined where nobody was named. */
+  readonly owner?: string | undefined
 }
 
 /** Finds the subscription of a key: who it is, or why one that is known does not count, for the log. */

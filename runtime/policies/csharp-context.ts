@@ -15,8 +15,18 @@ import type {
   PolicyTexts,
   PolicyToken,
   PolicyUrl,
+  PolicyUser,
 } from "../csharp/ports.ts"
-import { api, deployment, failure, operation, product, serviceUrl, subscription } from "./csharp-place.ts"
+import {
+  api,
+  deployment,
+  failure,
+  operation,
+  product,
+  serviceUrl,
+  subscription,
+  user,
+} from "./csharp-place.ts"
 import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
@@ -59,8 +69,8 @@ class ExchangeContext implements PolicyContext {
   get subscription(): PolicySubscription | undefined {
     return subscription(this.#exchange)
   }
-  get user(): undefined {
-    return undefined
+  get user(): PolicyUser | undefined {
+    return user(this.#exchange)
   }
   get deployment(): PolicyDeployment {
     return deployment(this.#exchange)

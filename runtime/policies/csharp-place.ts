@@ -7,21 +7,24 @@ import type {
   PolicyProduct,
   PolicySubscription,
   PolicyUrl,
+  PolicyUser,
 } from "../csharp/ports.ts"
+import { declaredCertificates } from "./declared-certificates.ts"
 import type { Exchange } from "./exchange.ts"
 
-/** `context.Api`; undefined before a route is known. */
-export function api({ route }: Exchange): PolicyApi | undefined {
+/** `context.Api`; undefined before a route is known. There is one revision of an API: the plan's. */
+export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {
   if (route === undefined) return undefined
   const { api: name, version, stripPrefix } = route.plan
+  const { header, query } = facts.keyPlaces(route.plan)
   return {
     id: name,
     name,
     path: stripPrefix.replace(/^\//, ""),
-    protocols: ["http", "https"],
+    protocols: [scheme],
     serviceUrl: route.backendUrl === undefined ? undefined : serviceUrl(route.backendUrl),
-    keyHeader: "Ocp-Apim-Subscription-Key",
-    keyQuery: "subscription-key",
+    keyHeader: header,
+    keyQuery: query,
     revision: "1",
     version: version ?? "",
   }
@@ -50,34 +53,35 @@ export function operation({ route }: Exchange): PolicyOperation | undefined {
   return { id: name, name, method, urlTemplate: path.slice(stripPrefix.length) || "/" }
 }
 
-/** `context.Product`: of the caller's subscription. */
-export function product({ subscriber }: Exchange): PolicyProduct | undefined {
+/** `context.Product`: of the caller's subscription. There are no groups of callers. */
+export function product({ subscriber, facts }: Exchange): PolicyProduct | undefined {
   const name = subscriber?.product
-  if (name === undefined) return undefined
-  return {
-    id: name,
-    name,
-    state: "Published",
-    approvalRequired: false,
-    subscriptionRequired: true,
-    subscriptionLimit: undefined,
-    groups: [],
-    apis: [],
-  }
+  const found = name === undefined ? undefined : facts.product(name)
+  if (name === undefined || found === undefined) return undefined
+  const { published, ...rest } = found
+  return { id: name, name, state: published ? "Published" : "NotPublished", groups: [], ...rest }
 }
 
-const noCertificates: ReadonlyMap<string, never> = new Map<string, never>()
+/** `context.Deployment`: the gateway by its name. It knows no region. */
+export function deployment({ gatewayName: name, facts }: Exchange): PolicyDeployment {
+  const ids = { region: "", serviceId: name, serviceName: name, gatewayId: name }
+  return { ...ids, certificates: declaredCertificates(facts.certificates) }
+}
 
-/** `context.Deployment`. */
-export function deployment({ gatewayName: name }: Exchange): PolicyDeployment {
-  return { region: "", serviceId: name, serviceName: name, gatewayId: name, certificates: noCertificates }
+/** `context.User`: who holds the caller's subscription; undefined where nobody was named. Of users the gateway knows what they are called, no more. */
+export function user({ subscriber }: Exchange): PolicyUser | undefined {
+  const owner = subscriber?.owner
+  if (owner === undefined) return undefined
+  const unknown = { firstName: undefined, lastName: undefined, note: undefined, registeredMs: undefined }
+  const email = /^[^\s@]+@[^\s@]+$/.test(owner) ? owner : undefined
+  return { id: owner, email, ...unknown, groups: [], identities: [] }
 }
 
 /** `context.Subscription`; none for calls of an open product without a key. */
 export function subscription({ subscriber, subscriptionKey: key }: Exchange): PolicySubscription | undefined {
   if (subscriber === undefined || subscriber.name === "") return undefined
-  const { name, sinceMs } = subscriber
-  return { id: name, name, key: key ?? "", createdMs: sinceMs ?? 0, startMs: sinceMs, endMs: undefined }
+  const { name, sinceMs, untilMs } = subscriber
+  return { id: name, name, key: key ?? "", createdMs: sinceMs, startMs: sinceMs, endMs: untilMs }
 }
 
 /** What Azure API Management calls a statement of gateway.conf that fails, where it has another word for it. */

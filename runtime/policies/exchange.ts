@@ -38,6 +38,37 @@ export interface ClientCertificate {
   readonly key: string
 }
 
+/** An API of the plan. `path` is where it is served, without the slash at its beginning. */
+export interface ApiFacts {
+  readonly id: string
+  readonly name: string
+  readonly path: string
+}
+
+/** A product of the plan. */
+export interface ProductFacts {
+  readonly published: boolean
+  readonly approvalRequired: boolean
+  readonly subscriptionRequired: boolean
+  /** Most subscriptions of one owner; undefined: no bound. */
+  readonly subscriptionLimit: number | undefined
+  readonly apis: readonly ApiFacts[]
+}
+
+/** Where a subscription key may be; undefined where it is not looked for. */
+export interface KeyPlaces {
+  readonly header: string | undefined
+  readonly query: string | undefined
+}
+
+/** What a plan says besides the steps of a route. */
+export interface PlanFacts {
+  product(name: string): ProductFacts | undefined
+  keyPlaces(route: Route): KeyPlaces
+  /** By the name they are declared under. */
+  readonly certificates: ReadonlyMap<string, ClientCertificate>
+}
+
 /** A token of ours in the request, and where it is from. */
 export interface SentToken {
   readonly source: TokenSource
@@ -142,6 +173,7 @@ export interface Exchange {
   /** Parameters of the route's path, decoded. */
   readonly parameters: Readonly<Record<string, string>>
   /** Header of the request to the backend: the client's without hop-by-hop and forwarding fields, and what policies made of it. */
+  readonly facts: PlanFacts
   readonly headers: HeaderList
   /** Query of the request to the backend. */
   readonly query: QueryString

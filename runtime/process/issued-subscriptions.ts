@@ -153,6 +153,8 @@ export class IssuedSubscriptions implements IssuedKeys {
       api: scope.kind === "api" ? scope.name : undefined,
       all: scope.kind === "all" || undefined,
       sinceMs: record.createdAt.getTime(),
+      untilMs: record.expiresAt?.getTime(),
+      owner: record.owner === "" ? undefined : record.owner,
     }
     const digests: string[] = []
     for (const key of Object.values(record.deleted ? {} : record.keys)) {

@@ -39,6 +39,11 @@ function exchange(more: object = {}): Exchange {
     rewritten: "/v2/orders/17",
     subscriber: { name: "acme", product: undefined, api: "orders" },
     subscriptionKey: "k1",
+    facts: {
+      product: () => undefined,
+      keyPlaces: () => ({ header: undefined, query: undefined }),
+      certificates: new Map(),
+    },
     variables: new Map<string, unknown>([["sent", stored]]),
     response: undefined,
     error: undefined,

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import { expect } from "vitest"
 import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
@@ -6,7 +7,7 @@ import type { CheckAnswer } from "../../runtime/check/ports.ts"
 import { createGateway } from "../../runtime/gateway/gateway.ts"
 import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
+import { createKeyTable, type IssuedKeys } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../gateway/harness.ts"
@@ -18,10 +19,11 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** Compiles a project and serves it on a port of its own: `gateway.conf` listens on `127.0.0.1:8000`. */
+/** Compiles a project and serves it on a port of its own: `gateway.conf` listens on `127.0.0.1:8000`. Certificates are files of `test/gateway/certificates`. */
 export async function serveDocuments(
   files: readonly (readonly [string, string])[],
   environment: Readonly<Record<string, string>> = {},
+  issued?: IssuedKeys,
 ): Promise<Served> {
   const { plan, diagnostics } = compile(new MemoryFiles(files), "gateway.conf")
   expect(
@@ -36,13 +38,13 @@ export async function serveDocuments(
   const port = await freePort()
   const gateway = createGateway({
     createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
+    createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0 })),
     observer: { finished: (finished) => log.push(finished) },
     environment,
-    folder: process.cwd(),
+    folder: fileURLToPath(new URL("../gateway/certificates", import.meta.url)),
   })
   const listen = [{ host: "127.0.0.1", port }]
   await gateway.apply({ ...plan, plan: { ...plan.plan, gateway: { ...plan.plan.gateway, listen } } })

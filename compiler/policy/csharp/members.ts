@@ -4,6 +4,7 @@ import { type CsType, named, printType } from "../../../runtime/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type Fit, fitMember, type Given, looseArguments } from "./arguments.ts"
+import { refusalOfMember } from "./refused-members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
 import { type Typed, typed, types } from "./typed.ts"
@@ -50,7 +51,7 @@ export function unknownMember(type: CsType, name: string, isStatic: boolean, pla
     place.end,
     type.name === "object"
       ? "Cast the value to its type first: `((JObject)value)`."
-      : "Use a member the type has; policies see only a part of .NET.",
+      : (refusalOfMember(type.name, name) ?? "Use a member the type has; policies see only a part of .NET."),
   )
 }
 

@@ -108,6 +108,11 @@ class Rsa extends CsObject {
   }
 }
 
+/** Null for a key of another kind. */
+function rsaOf(key: KeyObject): Rsa | null {
+  return key.asymmetricKeyType === "rsa" ? new Rsa(key) : null
+}
+
 const digestName = (name: CsEnum): string => (name.names[0] ?? "SHA256").toLowerCase()
 
 function signing(key: KeyObject, padding: CsEnum): { key: KeyObject; padding: number; saltLength?: number } {
@@ -232,9 +237,9 @@ function declareCertificate(): void {
       ) => commonName(forIssuer ? self.parsed.issuer : self.parsed.subject),
       "GetRSAPrivateKey(): RSA": (self: Certificate) => {
         const { key } = self.source
-        return key === undefined ? null : attempt(() => new Rsa(createPrivateKey(key)))
+        return key === undefined ? null : attempt(() => rsaOf(createPrivateKey(key)))
       },
-      "GetRSAPublicKey(): RSA": (self: Certificate) => new Rsa(self.parsed.publicKey),
+      "GetRSAPublicKey(): RSA": (self: Certificate) => rsaOf(self.parsed.publicKey),
       "Verify(): bool": (self: Certificate) => self.source.verify(true),
       "VerifyNoRevocation(): bool": (self: Certificate) => self.source.verify(false),
     },

@@ -1,0 +1,60 @@
+import { X509Certificate } from "node:crypto"
+import { rootCertificates } from "node:tls"
+import type { PolicyCertificate } from "../csharp/ports.ts"
+import type { ClientCertificate } from "./exchange.ts"
+
+/** The certificates of a plan as programs see them. */
+export function declaredCertificates(
+  declared: ReadonlyMap<string, ClientCertificate>,
+): ReadonlyMap<string, PolicyCertificate> {
+  return new Map([...declared].map(([name, { cert, key }]) => [name, new Declared(cert, key)]))
+}
+
+class Declared implements PolicyCertificate {
+  readonly #pem: string
+  readonly key: string
+
+  constructor(pem: string, key: string) {
+    this.#pem = pem
+    this.key = key
+  }
+
+  get raw(): Uint8Array {
+    return Buffer.from(this.#pem)
+  }
+
+  /** Nobody is asked whether a certificate was revoked: with that in question none counts. */
+  verify(online: boolean): boolean {
+    return !online && leadsToRoot(this.#pem)
+  }
+}
+
+const pemPattern = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/** Whether the certificates of a file, each signed by the next, lead to an authority that Node trusts, and all are in their time. */
+function leadsToRoot(pem: string): boolean {
+  const chain = (pem.match(pemPattern) ?? []).map((each) => new X509Certificate(each))
+  const now = Date.now()
+  const inTime = chain.every(
+    ({ validFrom, validTo }) => Date.parse(validFrom) <= now && now <= Date.parse(validTo),
+  )
+  const signed = chain.every((each, index) => {
+    const next = chain[index + 1]
+    return next === undefined || isSignedBy(each, next)
+  })
+  const last = chain.at(-1)
+  if (!inTime || !signed || last === undefined) return false
+  return rootsNamed(last.issuer).some((root) => isSignedBy(last, root))
+}
+
+/** The authorities a name may be that of. Reading all of them takes a tenth of a second, so only those are read that hold its last part. */
+function rootsNamed(issuer: string): readonly X509Certificate[] {
+  const name = issuer.slice(issuer.lastIndexOf("=") + 1)
+  return rootCertificates
+    .filter((pem) => Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ""), "base64").includes(name))
+    .map((pem) => new X509Certificate(pem))
+}
+
+function isSignedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
