@@ -13,15 +13,9 @@ import type { Program } from "../program.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** How a backend or a decision point is shown who we are. */
-interface Credentials<Authentication> {
-  readonly authentication: Authentication | undefined
-  readonly certificate: string | undefined
-}
-
-/** What a block says of it. */
-interface Said {
-  readonly authorization: Bound | undefined
+/** How one backend is shown who we are. */
+export interface BackendCredentials {
+  readonly authentication: BackendAuthentication | undefined
   readonly certificate: string | undefined
 }
 
@@ -57,7 +51,7 @@ export class OwnCredentials {
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
       if (earlier !== undefined) {
-        this.#report.add("SP2017", headSpan(each.statement), `the ${what} is shown one identity`, {
+        this.#report.add("SP2017", headSpan(each.statement), "the backend is shown one identity", {
           related: [{ span: headSpan(earlier.statement), message: "the other one" }],
         })
         return "broken"
@@ -65,15 +59,17 @@ export class OwnCredentials {
       if (shown) certificate = each
       else authorization = each
     }
-    return { authorization, certificate: certificate?.args.word("certificate")?.text }
+    const authentication = authorization === undefined ? undefined : this.#authentication(authorization)
+    if (authentication === "broken") return "broken"
+    return { authentication, certificate: certificate?.args.word("certificate")?.text }
   }
 
-  /** The decision points, and what they, steps and backends use, with the secrets they need. */
+  /** Those that steps and backends use, with the secrets they need. */
   tables(
     steps: PlanBody["steps"],
     backends: PlanBody["backends"],
   ): Pick<PlanBody, "certificates" | "tokenClients"> {
-    const certificates = new Set<string>()
+    const certificates = new Set(this.#readBy(steps))
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
       const authentication = "authentication" in step ? step.authentication : undefined
@@ -99,13 +95,20 @@ export class OwnCredentials {
     }
   }
 
+  /** Programs of documents find all certificates that are declared. */
+  #readBy(steps: PlanBody["steps"]): readonly string[] {
+    if (this.#certificates.size === 0 || !JSON.stringify(steps).includes('"IDeployment.Certificates"'))
+      return []
+    for (const declared of this.#program.all("certificate")) declared.used = true
+    return [...this.#certificates.keys()]
+  }
+
   #authentication(bound: Bound): BackendAuthentication | "broken" {
     const { args } = bound
     if (bound.row.keyword === "token") {
       const endpoint = this.#endpointOf(args)
       const client = endpoint === undefined ? undefined : this.#client(endpoint, args, args, args)
       if (client === undefined) return "broken"
-      if (authentication?.scheme === "bearer") this.#values.needSecret(authentication.token)
       const name = `${inlineBackendPrefix}${digestOf(client).slice("sha256:".length, "sha256:".length + 8)}`
       this.#clients.set(name, client)
       return { scheme: "token", client: name }
@@ -122,14 +125,6 @@ export class OwnCredentials {
   }
 
   #declared({ block, statement }: Bound): TokenClientPlan | undefined {
-  /** Programs of documents find all certificates that are declared. */
-  #readBy(steps: PlanBody["steps"]): readonly string[] {
-    if (this.#certificates.size === 0 || !JSON.stringify(steps).includes('"IDeployment.Certificates"'))
-      return []
-    for (const declared of this.#program.all("certificate")) declared.used = true
-    return [...this.#certificates.keys()]
-  }
-
     const [url, issuer] = [statementOf(block, "url"), statementOf(block, "issuer")]
     if (url !== undefined && issuer !== undefined) {
       this.#report.add(
