@@ -67,8 +67,13 @@ export interface Surroundings {
   certificate(id: string, span: Span): string | undefined
   /** A certificate of gateway.conf that requests are sent with. */
   clientCertificate(id: string, span: Span): Authentication | undefined
-  /** What stands for a managed identity's tokens for a resource. */
-  identity(resource: string, span: Span): Authentication | undefined
+  /** What stands for a managed identity's tokens for a resource; null: one that is found out later. */
+  identity(resource: string | null, span: Span): Authentication | undefined
+  /** What stands for a credential of a provider; without names, which are found per request, for any. */
+  authorization(
+    names: { readonly provider: string; readonly id: string } | undefined,
+    span: Span,
+  ): Authentication | undefined
   /** Where what is logged to a hub of this id goes; undefined (not reported) where gateway.conf names none. */
   hub(id: string): { readonly url: LoadText; readonly authentication?: Authentication } | undefined
   issuer(source: IssuerSource, span: Span): string | undefined
@@ -83,6 +88,8 @@ export interface Place {
   readonly scope: string
   readonly level: PolicyElement["scope"]
   readonly api: string
+  /** Method and path: `GET /v1/orders/{id}`. */
+  readonly operation: string
   /** Parameters of the route's path. */
   readonly pathParameters: readonly string[]
   /** The backend that gateway.conf names for the route. */

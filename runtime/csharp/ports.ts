@@ -172,4 +172,6 @@ export interface PolicyContext {
   storedResponse(value: unknown): PolicyResponse | undefined
   /** The token another step of the request verified and left in a variable, if the value is one. */
   storedToken(value: unknown): PolicyToken | undefined
+  /** The token another step of the request got for a request of ours and left in a variable, if the value is one. */
+  storedAccessToken(value: unknown): string | undefined
 }

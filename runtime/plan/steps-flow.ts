@@ -96,8 +96,9 @@ export const contentSafety = z.strictObject({
 export const authenticate = z.strictObject({
   kind: z.literal("authenticate"),
   authentication,
-  /** Where a token goes instead of Authorization: into a variable. */
+  /** Where a token goes instead of Authorization: into a variable, as text or as an object with `accessToken`. */
   output: variableName.optional(),
+  outputAs: z.literal("object").optional(),
 })
 
 /**

@@ -2,15 +2,16 @@ import { NoToken } from "../identity/token-client.ts"
 import { compileAuthentication, noTokenProblem } from "./authentication.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Outcome, Policy } from "./policy.ts"
+import { accessToken } from "./verified-token.ts"
 
 /** Says to the backend who we are, in place of what the client said; or leaves the token in a variable. */
 export const authenticate: Policy<"authenticate"> = (plan, provision) => {
   const { authorization, certificate, source } = compileAuthentication(plan.authentication, provision)
-  const { output } = plan
+  const { output, outputAs } = plan
   const set = (exchange: Exchange, value: string): Outcome => {
     const token = value.slice(value.indexOf(" ") + 1)
     if (output !== undefined) {
-      exchange.variables.set(output, token)
+      exchange.variables.set(output, outputAs === "object" ? accessToken(token) : token)
       return undefined
     }
     exchange.headers.set("authorization", value)

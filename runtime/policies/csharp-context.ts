@@ -30,7 +30,7 @@ import {
 import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
-import { tokenText, type VerifiedToken } from "./verified-token.ts"
+import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
 
 /** What a program sees that is no part of the exchange. */
 export interface CsharpSurroundings {
@@ -107,6 +107,9 @@ class ExchangeContext implements PolicyContext {
   storedToken(value: unknown): PolicyToken | undefined {
     const text = tokenText(value)
     return text === undefined ? undefined : { text, ...(value as VerifiedToken) }
+  }
+  storedAccessToken(value: unknown): string | undefined {
+    return accessTokenText(value)
   }
   trace(source: string, message: string): void {
     this.#around.trace(this.#exchange, source, message)

@@ -17,6 +17,22 @@ export function verifiedToken(text: string, { claims, header }: VerifiedToken): 
   return token
 }
 
+const accessTokens = new WeakSet<object>()
+
+/** What a step leaves of a token we got for ourselves: `AccessToken` of an `Authorization` of C#. */
+export function accessToken(text: string): { readonly accessToken: string } {
+  const token = { accessToken: text }
+  accessTokens.add(token)
+  return token
+}
+
+/** The token we got; undefined for a value that is none. */
+export function accessTokenText(value: unknown): string | undefined {
+  return typeof value === "object" && value !== null && accessTokens.has(value)
+    ? (value as { readonly accessToken: string }).accessToken
+    : undefined
+}
+
 /** The token as it was sent; undefined for a value that no verification left. */
 export function tokenText(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? texts.get(value) : undefined

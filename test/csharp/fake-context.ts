@@ -101,6 +101,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
     namedValue: (kind, name) => `${kind} ${name}`,
     storedResponse: () => undefined,
     storedToken: () => undefined,
+    storedAccessToken: () => undefined,
     ...changed,
   }
 }

@@ -41,7 +41,7 @@ function errorsOf(path: string): string[] {
       ? { ...read, root: { ...root, name: "policies", children: [{ ...root, name: "inbound" }] } }
       : read
   const place = {
-    ...{ file: read.file, scope: "api a", level: "api" as const, api: "a" },
+    ...{ file: read.file, scope: "api a", level: "api" as const, api: "a", operation: "GET /a" },
     ...{ pathParameters: [], backend: "b", keyed: false },
   }
   const outer: DocumentSteps = { inbound: [], backend: [], outbound: [], "on-error": [] }

@@ -187,3 +187,23 @@ test("bodies are read, changed and made by code", async () => {
     "no json",
   ])
 })
+
+test("a provider's credential is a token client of gateway.conf, and an Authorization in code", async () => {
+  const { post, upstream } = await serve(
+    `<inbound>
+      <get-authorization-context provider-id="@(context.Request.Method)" authorization-id="a" context-variable-name="c" identity-type="managed" ignore-error="false" />
+      <set-header name="X-Token" exists-action="override"><value>@(((Authorization)context.Variables.GetValueOrDefault("c"))?.AccessToken)</value></set-header>
+      <set-header name="X-Again" exists-action="override"><value>@(((Authorization)context.Variables["c"]).AccessToken + (context.Variables["c"] is Authorization))</value></set-header>
+    </inbound>`,
+    {
+      answer: inTurn(200),
+      more: `secret s = env(SECRET)
+token provider { url "UPSTREAM/token"; client "gw" secret s }
+xml { authorization * provider }`,
+    },
+  )
+  expect((await post())[0]).toBe(200)
+  expect(upstream.requests.map(({ url }) => url)).toEqual(["/token", "/7"])
+  const { headers } = upstream.requests[1] as (typeof upstream.requests)[number]
+  expect([headers["x-token"], headers["x-again"]]).toEqual(["t1", "t1True"])
+})

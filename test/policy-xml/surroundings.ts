@@ -69,11 +69,17 @@ export class TestSurroundings implements Surroundings {
     return { scheme: "bearer", token: `certificate ${id}` }
   }
 
+  authorization(
+    names: { provider: string; id: string } | undefined,
+  ): { scheme: "bearer"; token: string } | undefined {
+    return { scheme: "bearer", token: `authorization ${names?.provider ?? "*"} ${names?.id ?? "*"}` }
+  }
+
   hub(id: string): { url: string } | undefined {
     return id === "audit" ? { url: "https://hub.example/audit/messages" } : undefined
   }
 
-  identity(resource: string): { scheme: "bearer"; token: string } {
+  identity(resource: string | null): { scheme: "bearer"; token: string } {
     return { scheme: "bearer", token: `identity ${resource}` }
   }
 

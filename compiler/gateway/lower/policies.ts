@@ -156,6 +156,7 @@ export class Policies {
         scope,
         level: levels[depth] ?? "operation",
         api: use.api,
+        operation: place.route,
         pathParameters: place.pathParameters,
         backend: forward?.kind === "forward" ? forward.backend : null,
         keyed: place.auth.ways.some((way) => way.kind === "subscription"),

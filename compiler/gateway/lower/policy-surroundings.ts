@@ -41,6 +41,7 @@ export class PolicySurroundings implements Surroundings {
   readonly #backendIds: ReadonlyMap<string, string>
   readonly #certificateIds: ReadonlyMap<string, string>
   readonly #identities: ReadonlyMap<string, string>
+  readonly #authorizations: ReadonlyMap<string, string>
   readonly #hubs: ReadonlyMap<string, NonNullable<ReturnType<Surroundings["hub"]>>>
   readonly #issuers = new Map<string, Issuer>()
 
@@ -70,6 +71,14 @@ export class PolicySurroundings implements Surroundings {
       statementsOf(block, "identity").flatMap(({ args }) => {
         const token = args.word("token")
         return token === undefined ? [] : [[args.value<string>("resource") ?? "*", token.text] as const]
+      }),
+    )
+    this.#authorizations = new Map(
+      statementsOf(block, "authorization").flatMap(({ args }) => {
+        const token = args.word("token")
+        const provider = args.value<string>("provider")
+        const key = provider === undefined ? "*" : authorizationKey(provider, args.value<string>("id") ?? "")
+        return token === undefined ? [] : [[key, token.text] as const]
       }),
     )
     this.#hubs = new Map(
@@ -216,16 +225,44 @@ export class PolicySurroundings implements Surroundings {
     )
   }
 
-  identity(resource: string, span: Span): Authentication | undefined {
-    const name = this.#identities.get(resource) ?? this.#identities.get("*")
+  identity(resource: string | null, span: Span): Authentication | undefined {
+    const name = this.#identities.get(resource ?? "*") ?? this.#identities.get("*")
     const client = name === undefined ? undefined : this.#credential("token", name)
     if (client !== undefined) return { scheme: "token", client }
-    if (name !== undefined || this.#program.excused(["token"], resource)) return undefined
+    if (name !== undefined || this.#program.excused(["token"], resource ?? "")) return undefined
+    if (resource === null)
+      return this.#unknown(
+        span,
+        "nobody gets tokens for a resource that is not known when the plan is made",
+        'Write it as text; or declare who does for any in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { identity * NAME }`.',
+      )
     return this.#unknown(
       span,
       `nobody gets tokens for \`${shown(resource)}\``,
       `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { identity "${shown(resource)}" NAME }\`.`,
     )
+  }
+
+  authorization(
+    names: { readonly provider: string; readonly id: string } | undefined,
+    span: Span,
+  ): Authentication | undefined {
+    const key = names === undefined ? "*" : authorizationKey(names.provider, names.id)
+    const name = this.#authorizations.get(key) ?? this.#authorizations.get("*")
+    const client = name === undefined ? undefined : this.#credential("token", name)
+    if (client !== undefined) return { scheme: "token", client }
+    if (name !== undefined || this.#program.damaged) return undefined
+    return names === undefined
+      ? this.#unknown(
+          span,
+          "nobody gets tokens of providers that are found per request",
+          'Declare who does in gateway.conf: `token NAME { url "…"; client "ID" secret SECRET }` and `xml { authorization * NAME }`.',
+        )
+      : this.#unknown(
+          span,
+          `nobody gets tokens for \`${shown(names.id)}\` of \`${shown(names.provider)}\``,
+          `Declare who does in gateway.conf: \`token NAME { url "…"; client "ID" secret SECRET }\` and \`xml { authorization "${shown(names.provider)}" "${shown(names.id)}" NAME }\`.`,
+        )
   }
 
   hub(id: string): ReturnType<Surroundings["hub"]> {
@@ -293,4 +330,8 @@ export class PolicySurroundings implements Surroundings {
 /** Offsets in a text that does not stand in the file as it is (entities, named values) lead nowhere. */
 function withoutPlaces(program: CsharpProgram): CsharpProgram {
   return JSON.parse(JSON.stringify(program, (key, value: unknown) => (key === "at" ? undefined : value)))
+}
+
+function authorizationKey(provider: string, id: string): string {
+  return JSON.stringify([provider, id])
 }

@@ -233,6 +233,26 @@ export const xmlCredentialRows: readonly Row[] = [
     example: 'identity "https://vault.example" vault',
   },
   {
+    keyword: "authorization",
+    several: 1000,
+    forms: [
+      {
+        args: [
+          oneOf(
+            [word("*")],
+            [
+              slot("provider", "constant", { label: '"PROVIDER"' }),
+              slot("id", "constant", { label: '"ID"' }),
+            ],
+          ),
+          tokenName,
+        ],
+      },
+    ],
+    docs: 'Who gets the tokens of `<get-authorization-context provider-id="PROVIDER" authorization-id="ID">`; `*` is every one that is not named, also where the names are found per request.',
+    example: 'authorization "spotify" "playlists" spotify',
+  },
+  {
     keyword: "hub",
     several: 1000,
     forms: [

@@ -141,9 +141,9 @@ const period = { min: 1, max: 31_536_000 }
 /** A caller without subscription is told by the address. */
 const callerKeys: LimitKey[] = [{ by: "subscription" }, { by: "ip" }]
 
-/** The limit itself, and one more for each child that names this API. Operations have no such names here. */
+/** The limit itself, and one more for each child that names this API or operation. */
 function rateLimit(use: Use): Used[] | undefined {
-  const { scope, api } = use.context.place
+  const { scope } = use.context.place
   const signs = signsOf(use)
   const limit = (each: Use, what: string): Used[] | undefined => {
     const parts = {
@@ -159,27 +159,42 @@ function rateLimit(use: Use): Used[] | undefined {
       ...parts,
     })
   }
-  const lists = [limit(use, ""), ...scopedLimits(use, api, (each) => limit(each, ` of ${api}`))]
+  const lists = [limit(use, ""), ...scopedLimits(use, limit)]
   return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
 }
 
+/** Limits of children that are for this API or this operation: ` of orders` names them in counters. Others are for other routes. */
 function scopedLimits(
   use: Use,
-  api: string,
-  limit: (use: Use) => Used[] | undefined,
+  limit: (use: Use, what: string) => Used[] | undefined,
 ): (Used[] | undefined)[] {
+  const { api, operation } = use.context.place
   return use.children("api").flatMap((each) => {
-    const [operation] = each.children("operation")
-    const help = "Write the limit into the document of the operation."
-    if (operation !== undefined)
-      return [operation.report("SP7011", operation.at, "operations have no names to limit them by", help)]
-    const name = each.constant(each.has("id") ? "id" : "name")
-    if (name === undefined)
-      return each.has("id") || each.has("name")
-        ? [undefined]
-        : [each.report("SP7008", each.at, "`api` has neither `id` nor `name`", "Add one.")]
-    return name === api ? [limit(each)] : []
+    const name = nameOf(each)
+    if (name === undefined) return [undefined]
+    if (name !== api) return []
+    const operations = each.children("operation").flatMap((child) => {
+      const called = nameOf(child)
+      if (called === undefined) return [undefined]
+      if (!/^[A-Z]+ \//.test(called))
+        return [
+          child.report(
+            "SP7011",
+            child.at,
+            `no operation is called \`${shown(called)}\``,
+            `Name it by method and path, e.g. \`${operation}\`, or write the limit into the document of the operation.`,
+          ),
+        ]
+      return called === operation ? [limit(child, ` of ${api} ${operation}`)] : []
+    })
+    return [limit(each, ` of ${api}`), ...operations]
   })
+}
+
+/** `id` counts before `name`. */
+function nameOf(use: Use): string | undefined {
+  if (use.has("id") || use.has("name")) return use.constant(use.has("id") ? "id" : "name")
+  return use.report("SP7008", use.at, `\`${use.element.name}\` has neither \`id\` nor \`name\``, "Add one.")
 }
 
 function condition(use: Use): { countIf: Expression | undefined } | Record<never, never> {
@@ -231,7 +246,7 @@ function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefine
 const longPeriod = { min: 0, max: 315_360_000 }
 
 function quota(use: Use): Used[] | undefined {
-  const { scope, api } = use.context.place
+  const { scope } = use.context.place
   const one = (each: Use, what: string): Used[] | undefined => {
     const volume = volumeOf(each)
     const periodSeconds = (each.has("renewal-period") ? each : use).number("renewal-period", longPeriod)
@@ -244,7 +259,7 @@ function quota(use: Use): Used[] | undefined {
       keys: callerKeys,
     })
   }
-  const lists = [one(use, ""), ...scopedLimits(use, api, (each) => one(each, ` of ${api}`))]
+  const lists = [one(use, ""), ...scopedLimits(use, one)]
   return lists.includes(undefined) ? undefined : (lists as Used[][]).flat()
 }
 

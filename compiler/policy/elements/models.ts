@@ -57,7 +57,9 @@ const quotaPeriods = { Hourly: 3_600, Daily: 86_400, Weekly: 604_800, Monthly: 2
 /** A limit per minute, a quota, or both: each counts what language models used, by the answer. */
 function tokenLimit(use: Use): Used[] | undefined {
   const key = use.text("counter-key")
-  const estimatePrompt = use.flag("estimate-prompt-tokens", false)
+  // Documents that tools have made have it in the singular.
+  const estimate = ["estimate-prompt-tokens", "estimate-prompt-token"].find((name) => use.has(name))
+  const estimatePrompt = estimate === undefined ? false : use.flag(estimate, false)
   if (key === undefined || estimatePrompt === undefined) return undefined
   if (!use.has("tokens-per-minute") && !use.has("token-quota"))
     return use.report(
@@ -123,46 +125,14 @@ const limitAttributes: Readonly<Record<string, AttributeRow>> = {
   "token-quota": dynamic,
   "token-quota-period": dynamic,
   "estimate-prompt-tokens": flag,
+  "estimate-prompt-token": flag,
   ...Object.fromEntries([...limitNames, ...quotaNames].map(([name]) => [name, optional])),
 }
 
 const tokenLimitRow: PolicyRow = { sections: inboundOnly, attributes: limitAttributes, lower: tokenLimit }
 
-/** A cache may always miss: what is like an earlier prompt nobody here can tell. */
-function semanticCache(use: Use): Used[] | undefined {
-  const vary = use.texts("vary-by")
-  const parts = { vary, duration: use.has("duration") ? use.count("duration") : 0 }
-  if (!complete(parts)) return undefined
-  use.context.surroundings.report.add(
-    "SP7019",
-    use.at,
-    "nothing is found: there is no index of prompts that are alike",
-    {
-      help: "Remove it, or cache equal requests with `cache-lookup-value` and `cache-store-value` under a key made of the prompt.",
-    },
-  )
-  return []
-}
-
-const semanticLookup: PolicyRow = {
-  sections: inboundOnly,
-  attributes: {
-    "score-threshold": dynamic,
-    "embeddings-backend-id": dynamic,
-    "embeddings-backend-auth": optional,
-    "ignore-system-messages": flag,
-    "max-message-count": dynamic,
-  },
-  children: { "vary-by": values },
-  lower: semanticCache,
-}
-const semanticStore: PolicyRow = {
-  sections: ["outbound"],
-  attributes: { duration: requiredDynamic },
-  lower: semanticCache,
-}
-
-/** What the service judges by default when an element says no more. */
+const categoryNames = ["Hate", "SelfHarm", "Sexual", "Violence"] as const
+/** The highest severity there is. */
 const severities = { FourSeverityLevels: 6, EightSeverityLevels: 7 } as const
 
 function contentSafety(use: Use): Used[] | undefined {
@@ -185,13 +155,13 @@ function contentSafety(use: Use): Used[] | undefined {
     blocklists: use.child("blocklists")?.texts("id") ?? [],
   }
   if (!complete(parts)) return undefined
+  // An element that says nothing is not meant to do nothing.
   if (parts.categories.length + parts.blocklists.length === 0 && parts.shieldPrompt === false)
-    return use.report(
-      "SP7008",
-      use.at,
-      `\`${use.element.name}\` has nothing to judge by`,
-      'Add `<categories><category name="Hate" threshold="4" /></categories>`, `<blocklists>` or `shield-prompt="true"`.',
-    )
+    return use.step({
+      kind: "content-safety",
+      ...parts,
+      categories: categoryNames.map((name) => ({ name, threshold: 4 })),
+    })
   return use.step({ kind: "content-safety", ...parts })
 }
 
@@ -204,7 +174,7 @@ function categoriesOf(
   output: keyof typeof severities,
 ): ContentSafety["categories"] | undefined {
   const categories = (use?.children("category") ?? []).map((each) => {
-    const name = each.choice("name", ["Hate", "SelfHarm", "Sexual", "Violence"], "Hate")
+    const name = each.choice("name", categoryNames, "Hate")
     const threshold = each.count("threshold", { min: 0, max: severities[output] })
     return name === undefined || threshold === undefined ? undefined : { name, threshold }
   })
@@ -216,10 +186,6 @@ const category: ChildRow = { many: true, attributes: { name: required, threshold
 export const models: PolicyTable = {
   "llm-token-limit": tokenLimitRow,
   "azure-openai-token-limit": tokenLimitRow,
-  "llm-semantic-cache-lookup": semanticLookup,
-  "azure-openai-semantic-cache-lookup": semanticLookup,
-  "llm-semantic-cache-store": semanticStore,
-  "azure-openai-semantic-cache-store": semanticStore,
   "llm-content-safety": {
     sections: inboundOnly,
     attributes: {

@@ -10,11 +10,6 @@ export const refused: Readonly<Record<string, Refusal>> = {
     instead:
       "Let callers come with a token or a key, or end their TLS at a proxy in front, and check the header it sets with `check-header` against a secret.",
   },
-  "get-authorization-context": {
-    why: "it asks a credential store of one cloud",
-    instead:
-      "Get the token with `send-request`, or declare a token client in gateway.conf and write `authentication-managed-identity` with its resource.",
-  },
   proxy: {
     why: "requests to backends go the way the machine's network gives them",
     instead: "Remove it.",
@@ -28,10 +23,6 @@ export const refused: Readonly<Record<string, Refusal>> = {
     why: "there is no Dapr beside the gateway",
     instead: "Write `send-request` to Dapr's HTTP address.",
   },
-  "send-service-bus-message": {
-    why: "it writes to a service of one cloud",
-    instead: "Write `send-request` to the service's HTTP address.",
-  },
   "xsl-transform": {
     why: "there are no stylesheets here",
     instead:
@@ -41,7 +32,6 @@ export const refused: Readonly<Record<string, Refusal>> = {
     why: "a callback in a response runs foreign code in a page",
     instead: "Write `cors` instead: browsers have had it for long.",
   },
-  "cross-domain": { why: "it serves plug-ins that no browser has any more", instead: "Remove it." },
   "redirect-content-urls": {
     why: "addresses in bodies are not looked for",
     instead: "Write `find-and-replace` with the backend's address and the gateway's.",

@@ -4,8 +4,9 @@ import type { Text } from "../../../runtime/plan/text.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
+import { constantOf, textOf } from "../values.ts"
 import { bodyChild, bodyOf } from "./body.ts"
-import { headerChild, headerLines, methodChild, methodOf } from "./message.ts"
+import { headerChild, headerLines, headerName, methodChild, methodOf } from "./message.ts"
 import {
   complete,
   dynamic,
@@ -53,7 +54,10 @@ function certificateOf(use: Use): Authentication | undefined {
 }
 
 function identityOf(use: Use): Authentication | undefined {
-  const resource = use.constant("resource")
+  const value = use.value("resource")
+  const resource = value === undefined ? undefined : (constantOf(value) ?? null)
+  if (value !== undefined && resource === null && textOf(value, use.context.surroundings) === undefined)
+    return undefined
   // Which identity of the cloud it was: here the declared client says who asks.
   if (use.has("client-id") && use.text("client-id") === undefined) return undefined
   if (use.flag("ignore-error", false) === undefined || resource === undefined) return undefined
@@ -161,6 +165,82 @@ function authenticate(use: Use): Used[] | undefined {
   return use.step({ kind: "authenticate", authentication, ...output })
 }
 
+/** The credential of a provider that the document asks for by name, for the whole gateway. */
+function authorizationContext(use: Use): Used[] | undefined {
+  if (use.choice("identity-type", ["managed", "jwt"], "managed") === "jwt")
+    return use.report(
+      "SP7011",
+      use.spanOf("identity-type"),
+      "a credential of the caller's own is not kept here",
+      'Write `identity-type="managed"`, or get the token with `send-request`.',
+    )
+  const provider = use.text("provider-id")
+  const id = use.text("authorization-id")
+  const output = use.constant("context-variable-name")
+  if (use.flag("ignore-error", false) === undefined) return undefined
+  if (provider === undefined || id === undefined || output === undefined) return undefined
+  const { surroundings } = use.context
+  const authentication = surroundings.authorization(
+    typeof provider === "string" && typeof id === "string" ? { provider, id } : undefined,
+    use.spanOf("provider-id"),
+  )
+  return authentication === undefined
+    ? undefined
+    : use.step({ kind: "authenticate", authentication, output, outputAs: "object" })
+}
+
+/** By the HTTP address of the service, as the identity that gets its tokens. Properties are header fields there. */
+function sendMessage(use: Use): Used[] | undefined {
+  const destination = ["queue-name", "topic-name"].filter((name) => use.has(name))
+  const [name] = destination
+  if (name === undefined || destination.length > 1)
+    return use.report(
+      "SP7008",
+      use.at,
+      `\`${use.element.name}\` has neither or both of \`queue-name\` and \`topic-name\``,
+      "Write one of the two.",
+    )
+  const namespace = use.text("namespace")
+  const path = use.text(name)
+  const payload = use.child("payload")
+  const body = payload === undefined ? undefined : bodyOf(payload)
+  const properties = (use.child("message-properties")?.children("message-property") ?? []).map((each) => {
+    const parts = { name: headerName(each, "name"), value: each.ownText() }
+    return complete(parts)
+      ? { name: parts.name, action: "set" as const, values: [quoted(parts.value)] }
+      : undefined
+  })
+  if (use.has("client-id") && use.text("client-id") === undefined) return undefined
+  const authentication = use.context.surroundings.identity("https://servicebus.azure.net", use.at)
+  if (namespace === undefined || path === undefined || body === undefined || authentication === undefined)
+    return undefined
+  if (properties.includes(undefined)) return undefined
+  return use.step({
+    kind: "send-request",
+    mode: "new",
+    url: joined("https://", namespace, "/", path, "/messages"),
+    method: "POST",
+    headers: properties as Request["headers"],
+    media: null,
+    body,
+    authentication,
+    timeoutSeconds: 60,
+    ignoreError: false,
+    wait: true,
+  })
+}
+
+/** Texts one behind the other. */
+function joined(...texts: readonly Text[]): Text {
+  const parts = texts.flatMap((text) => (typeof text === "string" ? [text] : text.text))
+  return parts.every((part) => typeof part === "string") ? parts.join("") : { text: parts }
+}
+
+/** The service takes values of properties as JSON. */
+function quoted(value: Text): Text {
+  return typeof value === "string" ? JSON.stringify(value) : joined('"', value, '"')
+}
+
 export const requests: PolicyTable = {
   "send-request": {
     sections: everywhere,
@@ -182,4 +262,32 @@ export const requests: PolicyTable = {
   "authentication-basic": { ...basic, sections: ["inbound", "backend"], lower: authenticate },
   "authentication-certificate": { ...certificate, sections: ["inbound", "backend"], lower: authenticate },
   "authentication-managed-identity": { ...identity, sections: everywhere, lower: authenticate },
+  "get-authorization-context": {
+    sections: ["inbound"],
+    attributes: {
+      "provider-id": requiredDynamic,
+      "authorization-id": requiredDynamic,
+      "context-variable-name": required,
+      "identity-type": { values: ["managed", "jwt"] },
+      identity: dynamic,
+      "ignore-error": flag,
+    },
+    lower: authorizationContext,
+  },
+  "send-service-bus-message": {
+    sections: everywhere,
+    attributes: {
+      "queue-name": dynamic,
+      "topic-name": dynamic,
+      namespace: requiredDynamic,
+      "client-id": dynamic,
+    },
+    children: {
+      "message-properties": {
+        children: { "message-property": { many: true, text: "value", attributes: { name: required } } },
+      },
+      payload: { required: true, text: "body" },
+    },
+    lower: sendMessage,
+  },
 }

@@ -10,6 +10,7 @@ import type { PolicyTable } from "./row.ts"
 import { telemetry } from "./telemetry.ts"
 import { tokens } from "./tokens.ts"
 import { validation } from "./validation.ts"
+import { withoutEffect } from "./without-effect.ts"
 
 /** Every policy of a document, by its name. A new one is a row in the table of its family. */
 export const policies: PolicyTable = {
@@ -25,4 +26,5 @@ export const policies: PolicyTable = {
   ...tokens,
   ...validation,
   ...variables,
+  ...withoutEffect,
 }

@@ -21,7 +21,7 @@ import { toText } from "../values.ts"
 import { Part, Request, Response, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
 import { tokenAs } from "./json-convert.ts"
-import { Jwt } from "./jwt.ts"
+import { Authorization, Jwt } from "./jwt.ts"
 
 type Row = (...values: never[]) => unknown
 type Self = typeof contextObject
@@ -37,7 +37,9 @@ function variable(name: string): { readonly value: unknown } | undefined {
   const response = host.storedResponse(value)
   if (response !== undefined) return { value: new Response(response) }
   const token = host.storedToken(value)
-  return { value: token === undefined ? value : new Jwt(token.text, token.header, token.claims) }
+  if (token !== undefined) return { value: new Jwt(token.text, token.header, token.claims) }
+  const accessToken = host.storedAccessToken(value)
+  return { value: accessToken === undefined ? value : new Authorization(accessToken) }
 }
 
 const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>

@@ -91,7 +91,22 @@ export function asBasic(text: string | null): BasicCredentials | null {
   return colon < 0 ? null : new BasicCredentials(decoded.slice(0, colon), decoded.slice(colon + 1))
 }
 
+/** A token we got to show to a backend. What else its provider said of it is not kept. */
+export class Authorization extends CsObject {
+  readonly typeName = "Authorization"
+  readonly accessToken: string
+  constructor(accessToken: string) {
+    super()
+    this.accessToken = accessToken
+  }
+}
+
 export function declareTokens(): void {
+  declareType(
+    "Authorization",
+    { holds: (value) => value instanceof Authorization },
+    { "AccessToken: string": (self: Authorization) => self.accessToken },
+  )
   declareType(
     "Jwt",
     { holds: (value) => value instanceof Jwt },
