@@ -1,6 +1,6 @@
-import { Introspection, type IntrospectionSettings } from "../identity/introspection.ts"
+import { Introspection, type IntrospectionSettings, type OpaqueTokens } from "../identity/introspection.ts"
 import type { OutgoingRequests } from "../identity/token-client.ts"
-import { UserTable } from "../identity/users.ts"
+import { type Passwords, UserTable } from "../identity/users.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { Held } from "./held.ts"
@@ -8,8 +8,8 @@ import type { References } from "./references.ts"
 
 /** What callers' tokens and passwords are judged by, by the names of the plan. */
 interface CallerCredentials {
-  readonly introspections: ReadonlyMap<string, Held<Introspection>>
-  readonly users: ReadonlyMap<string, Held<UserTable>>
+  readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
+  readonly users: ReadonlyMap<string, Held<Passwords>>
 }
 
 /** What making them needs of whoever makes the resources of a plan. */
@@ -28,7 +28,7 @@ export function provisionCallers(
 ): CallerCredentials {
   const { references, dependencies } = maker
   const secret = (name: string) => references.secrets.get(name) ?? ""
-  const introspections = new Map<string, Held<Introspection>>()
+  const introspections = new Map<string, Held<OpaqueTokens>>()
   for (const [name, each] of Object.entries(plan.introspections ?? {})) {
     maker.attempt(`introspections.${name}`, () => {
       const settings: IntrospectionSettings = {
@@ -42,7 +42,7 @@ export function provisionCallers(
       introspections.set(name, maker.take(previous?.introspections.get(name), digestOf(settings), make))
     })
   }
-  const users = new Map<string, Held<UserTable>>()
+  const users = new Map<string, Held<Passwords>>()
   for (const [name, each] of Object.entries(plan.users ?? {})) {
     maker.attempt(`users.${name}`, () => {
       const entries = each.users.map((one) => ({ user: one.user, secret: secret(one.secret) }))

@@ -2,28 +2,34 @@ import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Plan } from "../plan/plan.ts"
 import type { Step as StepPlan } from "../plan/steps.ts"
-import type { CredentialSource } from "../plan/steps-access.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { isPreflight } from "../policies/cors.ts"
-import type { Exchange } from "../policies/exchange.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { Outcome } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
 import type { Waiting } from "./answer-stream.ts"
 import { Backend } from "./backends.ts"
 import {
-  assumedCredential,
   assumingKeys,
   assumingVerifier,
   explainingAuthorizer,
   lookingLimiter,
   lookingQuotas,
+  unaskedDecisionPoint,
 } from "./effectless.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import { Held } from "./held.ts"
 import { takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import { lostRoutes, whyMatched } from "./lost-routes.ts"
+import {
+  assumingPasswords,
+  isClaimFault,
+  lacksClaims,
+  present,
+  subscriberOf,
+  unaskedIntrospection,
+} from "./named-caller.ts"
 import { problemStatus } from "./problem.ts"
 import { isSent, Rehearsal } from "./rehearsal.ts"
 import type {
@@ -32,11 +38,14 @@ import type {
   RequestExplanation,
   RequestQuestion,
   Verdict,
+  WebSocketEnds,
 } from "./request-explanation.ts"
 import type { GatewayDependencies, Resources } from "./resources.ts"
 import type { Match } from "./routes.ts"
+import { backendIdentity } from "./shown-identity.ts"
 import { StepTable } from "./step-table.ts"
 import { type SectionName, type StepUse, sectionNames, type Unfolded, unfold } from "./unfold.ts"
+import { upgradeRefusal } from "./upgrade-refusal.ts"
 import { pathOf } from "./upstream-path.ts"
 
 /** What a request is explained with: a generation and what its steps use. */
@@ -95,13 +104,30 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
     const found = problem(match.kind === "none" ? "not-found" : "method-not-allowed")
     return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
   }
-  const { unfolded, verdict = null } = await passThrough(question, ready, exchange, match, false)
+  // Other methods, and other protocols, are served as if they had not asked.
+  const upgrades = intake.wantsWebSocket && exchange.method === "GET"
+  const refusal = upgrades ? upgradeRefusal(exchange, match.route, true) : undefined
+  if (refusal !== undefined) {
+    const { key: own, plan: route } = match.route
+    return {
+      ...{ ...base, route: routeOf(generation.plan, match.route, match.parameters) },
+      sections: shownSections(unfold(generation.plan, own, route)),
+      verdict: verdictOf(refusal, undefined, []),
+    }
+  }
+  const { unfolded, verdict: found = null } = await passThrough(question, ready, exchange, match, false)
+  const verdict =
+    upgrades && found?.kind === "forwarded" ? { ...found, websocket: tunnelOf(match.route.plan) } : found
   return {
     ...base,
     route: routeOf(generation.plan, match.route, match.parameters),
     sections: shownSections(unfolded),
     verdict,
   }
+}
+
+function tunnelOf({ websocket }: LiveRoute["plan"]): WebSocketEnds {
+  return websocket ?? { idleMs: null, expireWithToken: false, closeWhenRemoved: false }
 }
 
 async function passThrough(
@@ -200,11 +226,11 @@ async function rehearse(
 ): Promise<Verdict | undefined> {
   const rehearsal = new Rehearsal(unfolded, {
     before: (plan, about) => present(question, plan, about),
-    identify(about) {
-      about.claims = question.claims
-      return question.claims !== undefined
-    },
+    shown: (about) => backendIdentity(ready.generation.plan, about),
     after(plan, about, refusal) {
+      // Nobody has said which claims it has.
+      if (rehearsal.current?.state === "unknown" && plan.kind === "introspect" && isClaimFault(refusal))
+        return undefined
       if (!lacksClaims(question, plan, refusal)) return refusal
       rehearsal.assume("the token is taken to have the claims that are demanded; `--claim` says which it has")
       about.claims = question.claims
@@ -295,7 +321,18 @@ function stepsOf(
     ([name, { value }]) => [name, held(assumingVerifier(value, question))] as const,
   )
   const keys = assumingKeys(resources.keys.value, subscriberOf(question, generation.plan), rehearsal, live)
-  const seen: Resources = { ...resources, verifiers: new Map(verifiers), keys: held(keys) }
+  const unasked = held(unaskedDecisionPoint(rehearsal))
+  const decisionPoints = new Map([...resources.decisionPoints.keys()].map((name) => [name, unasked]))
+  const introspections = [...resources.introspections].map(
+    ([name, { value }]) => [name, held(unaskedIntrospection(value, name, question, rehearsal))] as const,
+  )
+  const users = [...resources.users].map(
+    ([name, { value }]) => [name, held(assumingPasswords(value, question))] as const,
+  )
+  const seen: Resources = {
+    ...{ ...resources, verifiers: new Map(verifiers), keys: held(keys), decisionPoints },
+    ...{ introspections: new Map(introspections), users: new Map(users) },
+  }
   const effectless: GatewayDependencies = {
     ...dependencies,
     waited: undefined,
@@ -308,52 +345,4 @@ function stepsOf(
 
 function held<T>(value: T): Held<T> {
   return new Held("", value, () => undefined)
-}
-
-/** The subscription that `sub` names: as the text declares it, else one that opens everything. */
-function subscriberOf({ claims }: RequestQuestion, { plan }: Plan): Parameters<typeof assumingKeys>[1] {
-  if (claims === undefined) return undefined
-  const name = String(claims["sub"] ?? "")
-  const declared = Object.hasOwn(plan.subscriptions, name) ? plan.subscriptions[name] : undefined
-  if (declared === undefined) return { name, product: undefined, api: undefined, all: true }
-  const { scope } = declared
-  return {
-    name,
-    product: "product" in scope ? scope.product : undefined,
-    api: "api" in scope ? scope.api : undefined,
-    all: "all" in scope || undefined,
-  }
-}
-
-/** Of a caller who was only named nothing is known but the name: demands on other claims are no reason to end there. */
-function lacksClaims(
-  { claims = {} }: RequestQuestion,
-  { kind }: StepPlan,
-  refusal: NonNullable<Outcome>,
-): boolean {
-  const { sub, ...others } = claims
-  if (kind !== "validate-jwt" || sub === undefined || Object.keys(others).length > 0) return false
-  return refusal.kind === "problem" && claimFaults.has(refusal.reason ?? "")
-}
-
-const claimFaults: ReadonlySet<string> = new Set(["TokenClaimNotFound", "TokenClaimValueNotAllowed"])
-
-/** Puts the credential where the step looks for it. */
-function present({ claims, key, token }: RequestQuestion, step: StepPlan, exchange: Exchange): void {
-  if (step.kind === "validate-key") {
-    const value = claims === undefined ? key : assumedCredential
-    if (value === undefined) return
-    if (step.header !== null) exchange.headers.set(step.header, value)
-    else if (step.query !== null) exchange.query.set(step.query, value)
-  } else if (step.kind === "validate-jwt") {
-    const value = claims === undefined ? token : assumedCredential
-    if (value !== undefined) putToken(step.from, value, exchange)
-  }
-}
-
-function putToken(from: CredentialSource, token: string, { headers, query }: Exchange): void {
-  if ("header" in from) headers.set(from.header, `${from.scheme ?? "Bearer"} ${token}`)
-  else if ("query" in from) query.set(from.query, token)
-  else if ("cookie" in from) headers.append("cookie", `${from.cookie}=${token}`)
-  else headers.set("authorization", `Bearer ${token}`)
 }

@@ -11,7 +11,19 @@ export interface GatewayParts {
  * its issuers'.
  */
 export function gatewayParts(plan: PlanBody): GatewayParts {
-  const { authz, issuers, secrets, subscriptions, steps } = plan
+  const { authz, issuers, secrets } = plan
+  const used = usedBy(plan)
+  const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
+    new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))
+  return {
+    secrets: without(secrets, authz?.auth?.keys, used.secrets),
+    issuers: without(issuers, authz?.auth?.issuers, used.issuers),
+  }
+}
+
+/** The secrets and issuers that steps, and what they name, ask for. */
+export function usedBy(plan: PlanBody): GatewayParts {
+  const { issuers, subscriptions, steps } = plan
   const used = { secrets: new Set<string>(), issuers: new Set<string>() }
   for (const { key, secondary } of Object.values(subscriptions)) {
     used.secrets.add(key)
@@ -24,15 +36,12 @@ export function gatewayParts(plan: PlanBody): GatewayParts {
   const clients = [...Object.values(plan.tokenClients ?? {}), ...Object.values(plan.introspections ?? {})]
   const users = Object.values(plan.users ?? {}).flatMap((each) => each.users)
   for (const { secret } of [...clients, ...users]) used.secrets.add(secret)
-  for (const { authentication } of Object.values(plan.backends))
+  for (const { authentication } of [...Object.values(plan.backends), ...Object.values(plan.pdps ?? {})]) {
     if (authentication?.scheme === "basic") used.secrets.add(authentication.password)
-  for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)
-  const without = (names: object, engine: object | undefined, kept: ReadonlySet<string>) =>
-    new Set(Object.keys(names).filter((name) => kept.has(name) || !Object.hasOwn(engine ?? {}, name)))
-  return {
-    secrets: without(secrets, authz?.auth?.keys, used.secrets),
-    issuers: without(issuers, authz?.auth?.issuers, used.issuers),
+    else if (authentication?.scheme === "bearer") used.secrets.add(authentication.token)
   }
+  for (const name of used.issuers) collectSecrets(issuers[name]?.source, used.secrets)
+  return used
 }
 
 /** Every `{secret: name}` in a step. */

@@ -16,6 +16,7 @@ import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import type { Match } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
+import { upgradeRefusal } from "./upgrade-refusal.ts"
 import type { OpenTunnel, TunnelKeeper, UpgradedSocket } from "./upgraded-socket.ts"
 
 /** What every request of the process shares. */
@@ -141,7 +142,9 @@ class Passage implements Timed, TunnelKeeper {
 
   #admit(route: LiveRoute): void {
     const { intake, generation } = this.#exchange
-    const refusal = intake.wantsWebSocket ? upgradeRefusal(this.#exchange, route) : undefined
+    const refusal = intake.wantsWebSocket
+      ? upgradeRefusal(this.#exchange, route, this.#exchange.upgrade !== undefined)
+      : undefined
     if (refusal !== undefined) {
       this.#fail(refusal)
       return
@@ -293,25 +296,6 @@ class Passage implements Timed, TunnelKeeper {
   }
 }
 
-/** What keeps an upgrade from being sent on: a WebSocket is one only with all that RFC 6455 §4.2.1 asks for. */
-function upgradeRefusal(
-  { headers, intake, upgrade }: LiveExchange,
-  { plan }: LiveRoute,
-): Problem | undefined {
-  if (plan.websocket === null) return problem("not-implemented", { cause: "`websocket off`" })
-  const key = headers.get("sec-websocket-key") ?? ""
-  const isOne =
-    upgrade !== undefined &&
-    intake.body === "none" &&
-    headers.get("sec-websocket-version") === "13" &&
-    /^[A-Za-z0-9+/]{22}==$/.test(key)
-  if (isOne) return undefined
-  return problem("invalid-request", {
-    headers: ["sec-websocket-version", "13"],
-    cause: "the upgrade is no WebSocket's",
-  })
-}
-
 /** What on-error steps are told; the words for clients, not those of the log. */
 function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
   const { answeredBy, section, generation } = exchange
@@ -355,6 +339,7 @@ function finishedOf(exchange: LiveExchange, aborted: boolean): Parameters<Observ
     product: exchange.subscriber?.product,
     backend: exchange.backend?.name,
     target: exchange.target,
+    host: exchange.target === undefined ? undefined : exchange.host,
     bytesReceived: exchange.bytesReceived,
     bytesSent: exchange.bytesSent,
     decision: exchange.decision,

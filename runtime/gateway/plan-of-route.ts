@@ -2,6 +2,7 @@ import { nestedSteps } from "../plan/nested-steps.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import type { Step, StepId } from "../plan/steps.ts"
 import type { Reference } from "../plan/text.ts"
+import { usedBy } from "./parts-of-plan.ts"
 
 /** A plan cut down to a route, and the variables it wants that are not set. */
 export interface PlanOfRoute {
@@ -33,11 +34,15 @@ export function planOfRoute(
   const backends = Object.fromEntries(
     Object.entries(whole.backends).map(([name, { health: _, ...backend }]) => [name, backend]),
   )
-  const named = new Set<string>()
-  const { certificates, tokenClients } = whole
-  collectSecrets([kinds, issuers, whole.backends, certificates, tokenClients], named)
-  for (const { key: primary, secondary } of Object.values(subscriptions))
-    for (const name of [primary, ...(secondary === undefined ? [] : [secondary])]) named.add(name)
+  const asked = new Set(kinds.flatMap(askedBy))
+  const introspections = picked(whole.introspections ?? {}, [...asked])
+  const users = picked(whole.users ?? {}, [...asked])
+  const pdps = picked(whole.pdps ?? {}, [...asked])
+  const cut: PlanBody = {
+    ...{ ...whole, routes, steps, issuers, subscriptions, backends },
+    ...{ introspections, users, pdps },
+  }
+  const { secrets: named } = usedBy(cut)
   const unset = new Set<string>()
   const urls = namesOfUrls(whole)
   const filled = (reference: Reference, name: string): Reference => {
@@ -54,7 +59,7 @@ export function planOfRoute(
     ([name, reference]) => [name, filled(reference, "")] as const,
   )
   const body: PlanBody = {
-    ...{ ...whole, routes, steps, issuers, subscriptions, backends },
+    ...cut,
     ...{ values: Object.fromEntries(values), secrets: Object.fromEntries(secrets) },
   }
   return { plan: { ...plan, plan: body }, unset: [...unset].sort() }
@@ -70,14 +75,15 @@ function reached(body: PlanBody, ids: readonly StepId[], found = new Map<StepId,
   return found
 }
 
-function picked<T>(table: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
-  return Object.fromEntries(Object.entries(table).filter(([name]) => names.includes(name)))
+/** Who besides issuers is asked by a step. */
+function askedBy(step: Step): string[] {
+  if (step.kind === "introspect") return [step.introspection]
+  if (step.kind === "basic-auth") return [step.users]
+  return "pdp" in step && step.pdp !== undefined ? [step.pdp] : []
 }
 
-function collectSecrets(node: unknown, found: Set<string>): void {
-  if (typeof node !== "object" || node === null) return
-  if ("secret" in node && typeof node.secret === "string") found.add(node.secret)
-  for (const inner of Object.values(node)) collectSecrets(inner, found)
+function picked<T>(table: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(table).filter(([name]) => names.includes(name)))
 }
 
 /** Names of values a backend's URL begins with: what stands for one must be the beginning of a URL too. */

@@ -1,9 +1,10 @@
-import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
+import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
 import { problem } from "../policies/answer.ts"
 import type { Exchange } from "../policies/exchange.ts"
 import type { Outcome, Policy, Provision, Run } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
 import { policies } from "../policies/table.ts"
+import { stepIdentity } from "./shown-identity.ts"
 import { ownWords, valuesSetBy } from "./step-mentions.ts"
 import type { StepUse, Unfolded } from "./unfold.ts"
 
@@ -64,8 +65,8 @@ const sent = problem("internal-error", { cause: "the request is not sent" })
 export interface RehearsalHooks {
   /** May put a credential where the step looks for it. */
   before(plan: StepPlan, exchange: Exchange): void
-  /** Says who calls, where that was told; for steps that would have to ask somebody. */
-  identify(exchange: Exchange): boolean
+  /** Who the chosen backend takes us for, in words; undefined: for nobody. */
+  shown(exchange: Exchange): string | undefined
   /** May let pass what a step refused; says why by `assume`. */
   after(plan: StepPlan, exchange: Exchange, refusal: NonNullable<Outcome>): Outcome
 }
@@ -106,6 +107,21 @@ export class Rehearsal {
     if (!whoCalls.has(use.step.kind)) this.#fills(use)
   }
 
+  /** The caller is one whose claims nobody knows. */
+  assumeCaller(note: string): void {
+    const use = this.#current
+    if (use === undefined) return
+    this.#left(use, note)
+    this.#fills(use)
+    this.#unknown.set("jwt", use)
+  }
+
+  /** Says something of the running step that is sure. */
+  note(text: string): void {
+    const notes = this.#current?.notes
+    if (notes?.includes(text) === false) notes.push(text)
+  }
+
   /** Every policy, watched; those with effects are not run. */
   policies(): PolicyTable {
     const watched = Object.entries(policies).map(([kind, policy]) => [
@@ -126,10 +142,14 @@ export class Rehearsal {
         return (exchange) => {
           if (exchange.backend === undefined && plan.backend !== null)
             exchange.backend = provision.backend(plan.backend)
-          return exchange.backend === undefined
-            ? problem("internal-error", { cause: "no backend was chosen" })
-            : sent
+          if (exchange.backend === undefined)
+            return problem("internal-error", { cause: "no backend was chosen" })
+          const identity = this.#hooks.shown(exchange)
+          if (identity !== undefined) this.note(identity)
+          return sent
         }
+      case "authenticate":
+        return this.#authenticating(plan, provision, policy)
       case "retry":
         return inTurn([plan.steps], provision)
       case "parallel":
@@ -139,14 +159,26 @@ export class Rehearsal {
     }
   }
 
+  /** What shows a token has to get it first. */
+  #authenticating(plan: StepOf<"authenticate">, provision: Provision, policy: Policy<StepKind>): Run {
+    if (plan.authentication.scheme === "token")
+      return (exchange) => {
+        this.assume(stepIdentity(plan, exchange))
+        return undefined
+      }
+    const run = policy(plan, provision)
+    return async (exchange) => {
+      const outcome = await run(exchange)
+      if (outcome === undefined) this.note(stepIdentity(plan, exchange))
+      return outcome
+    }
+  }
+
   #watch(use: StepUse, exchange: Exchange, run: Run | undefined): Outcome | Promise<Outcome> {
     const lacking = this.#lacking(use.step)
     if (lacking !== undefined) return this.#leave(use, lacking)
     if (run === undefined) {
-      const note = "it is not run here: it reaches beyond the request"
-      if (!whoCalls.has(use.step.kind) || !this.#hooks.identify(exchange)) return this.#leave(use, note)
-      this.#left(use, note)
-      return undefined
+      return this.#leave(use, "it is not run here: it reaches beyond the request")
     }
     const outer = this.#current
     const settle = (found: Outcome): Outcome => {

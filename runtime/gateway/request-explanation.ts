@@ -59,9 +59,10 @@ export interface QuotaState {
   readonly resetSeconds?: number | null
 }
 
-/** What the engine was asked and said. Without `allowed` it was not asked. */
+/** What the engine was asked about a store and said. Without `allowed` it was not asked; a decision point never is. */
 export interface Proof {
-  readonly store: string
+  readonly store?: string
+  readonly pdp?: string
   readonly user: string
   readonly relation: string
   readonly object: string
@@ -95,6 +96,15 @@ export interface Answerer {
   readonly place: string
 }
 
+/** What ends a WebSocket besides its two ends. */
+export interface WebSocketEnds {
+  /** So long without a byte; null: never. */
+  readonly idleMs: number | null
+  readonly expireWithToken: boolean
+  /** When the route is gone, or leads elsewhere. */
+  readonly closeWhenRemoved: boolean
+}
+
 /** How it ends. `answered`: by the gateway itself. `forwarded`: a backend would be asked, and its answer is not known. */
 export type Verdict =
   | {
@@ -112,6 +122,8 @@ export type Verdict =
       readonly method: string
       readonly targets: readonly TargetState[]
       readonly path: string
+      /** It asks for a WebSocket: a tunnel opens when the backend answers 101. */
+      readonly websocket?: WebSocketEnds
       readonly assuming: readonly string[]
     }
 

@@ -2,11 +2,11 @@ import type { Cache } from "../cache/cache.ts"
 import { declareEnvironment, type Environment } from "../expression/environment.ts"
 import { anyRequestContext } from "../expression/request-context.ts"
 import { readInlineKeys } from "../identity/inline-keys.ts"
-import type { Introspection } from "../identity/introspection.ts"
+import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
 import type { TokenClient } from "../identity/token-client.ts"
-import type { UserTable } from "../identity/users.ts"
+import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { Backend as BackendPlan } from "../plan/backend.ts"
@@ -23,6 +23,7 @@ import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { provisionCallers } from "./caller-credentials.ts"
 import { ClientAddresses } from "./client-address.ts"
+import { provisionDecisionPoints } from "./decision-points.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
@@ -68,8 +69,9 @@ export interface Resources {
   readonly backends: ReadonlyMap<string, Held<Backend>>
   readonly certificates: ReadonlyMap<string, ClientCertificate>
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
-  readonly introspections: ReadonlyMap<string, Held<Introspection>>
-  readonly users: ReadonlyMap<string, Held<UserTable>>
+  readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
+  readonly users: ReadonlyMap<string, Held<Passwords>>
+  readonly decisionPoints: ReadonlyMap<string, Held<Authorizer>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   readonly addresses: Held<ClientAddresses>
@@ -101,11 +103,12 @@ export async function provisionResources(
     }
     const { certificates, tokenClients } = await provisionCredentials(maker, plan.plan, previous)
     const { introspections, users } = provisionCallers(maker, plan.plan, previous)
+    const own = { certificates, tokenClients }
+    const decisionPoints = await provisionDecisionPoints(maker, plan.plan, own, previous)
     const backends = new Map<string, Held<Backend>>()
     for (const [name, backend] of Object.entries(plan.plan.backends)) {
       await slices.breathe()
       const ca = await maker.certificates(name, backend)
-      const own = { certificates, tokenClients }
       maker.attempt(`backends.${name}`, () =>
         backends.set(name, maker.backend(name, backend, ca, own, previous)),
       )
@@ -125,6 +128,7 @@ export async function provisionResources(
       tokenClients,
       introspections,
       users,
+      decisionPoints,
       keys,
       addresses,
       environment: maker.environment(previous),
@@ -189,14 +193,23 @@ class Maker {
   async certificates(name: string, { tls }: BackendPlan): Promise<string | undefined> {
     if (tls.ca === undefined) return undefined
     try {
-      const { file, text } = await readPlanFile(this.dependencies, tls.ca.file)
+      return await this.readAuthorities(`backend \`${name}\``, tls.ca.file)
+    } catch (error) {
+      this.problem(`backends.${name}`, (error as Error).message)
+      return undefined
+    }
+  }
+
+  /** The certificates of authorities in a file. @throws Error naming what wants them. */
+  async readAuthorities(what: string, name: string): Promise<string> {
+    try {
+      const { file, text } = await readPlanFile(this.dependencies, name)
       this.files.push(file)
       if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("it has no PEM certificate")
       return text
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-      this.problem(`backends.${name}`, `backend \`${name}\`: \`${tls.ca.file}\` cannot be used (${reason})`)
-      return undefined
+      throw new Error(`${what}: \`${name}\` cannot be used (${reason})`)
     }
   }
 

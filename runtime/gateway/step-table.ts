@@ -1,9 +1,9 @@
 import type { Cache } from "../cache/cache.ts"
 import type { Environment } from "../expression/environment.ts"
-import type { Introspection } from "../identity/introspection.ts"
+import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
-import type { UserTable } from "../identity/users.ts"
+import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { PlanBody } from "../plan/plan.ts"
@@ -168,13 +168,13 @@ class Recorder implements Provision {
     )
   }
 
-  introspection(name: string): Introspection {
+  introspection(name: string): OpaqueTokens {
     return this.#use((table) =>
       have(table.resources.introspections.get(name)?.value, `introspection \`${name}\``),
     )
   }
 
-  users(name: string): UserTable {
+  users(name: string): Passwords {
     return this.#use((table) => have(table.resources.users.get(name)?.value, `users \`${name}\``))
   }
 
@@ -196,6 +196,12 @@ class Recorder implements Provision {
 
   authorizer(): Authorizer {
     return this.#use((table) => table.dependencies.authorizer)
+  }
+
+  decisionPoint(name: string): Authorizer {
+    return this.#use((table) =>
+      have(table.resources.decisionPoints.get(name)?.value, `decision point \`${name}\``),
+    )
   }
 
   cache(): Cache {

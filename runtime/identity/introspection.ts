@@ -29,11 +29,19 @@ interface Clocks {
   readonly monotonic: () => number
 }
 
+/** Who judges opaque tokens. */
+export interface OpaqueTokens {
+  /** `audiences` undefined: any. Answers at once for a token it knows. */
+  verify(token: string, audiences: readonly string[] | undefined): Verification | Promise<Verification>
+  /** The same, but undefined where somebody would have to be asked. */
+  known(token: string, audiences: readonly string[] | undefined): Verification | undefined
+}
+
 /**
  * Asks an endpoint about opaque tokens (RFC 7662), once for all who wait for the same. Kept by the digest of the token, so that a heap dump holds none;
  * `exp` and `nbf` are judged each time. Without an answer nobody gets in: `unavailable`.
  */
-export class Introspection {
+export class Introspection implements OpaqueTokens {
   readonly #settings: IntrospectionSettings
   readonly #http: OutgoingRequests
   readonly #clocks: Clocks
@@ -50,14 +58,10 @@ export class Introspection {
     this.#clocks = clocks
   }
 
-  /** `audiences` undefined: any. Answers at once for a token it knows. */
   verify(token: string, audiences: readonly string[] | undefined): Verification | Promise<Verification> {
-    if (token.length > tokenLengthMax || !/^[\x21-\x7e]+$/.test(token))
-      return { kind: "invalid", reason: "the token is malformed", fault: "JwtInvalid" }
+    const known = this.known(token, audiences)
+    if (known !== undefined) return known
     const key = hash("sha256", token, "base64")
-    const known = this.#known.get(key)
-    if (known !== undefined && this.#clocks.monotonic() < known.untilMs)
-      return this.#judge(known.claims, audiences)
     this.#known.delete(key)
     let asking = this.#asking.get(key)
     if (asking === undefined) {
@@ -65,6 +69,15 @@ export class Introspection {
       this.#asking.set(key, asking)
     }
     return asking.then((claims) => this.#judge(claims, audiences))
+  }
+
+  known(token: string, audiences: readonly string[] | undefined): Verification | undefined {
+    if (token.length > tokenLengthMax || !/^[\x21-\x7e]+$/.test(token))
+      return { kind: "invalid", reason: "the token is malformed", fault: "JwtInvalid" }
+    const known = this.#known.get(hash("sha256", token, "base64"))
+    return known !== undefined && this.#clocks.monotonic() < known.untilMs
+      ? this.#judge(known.claims, audiences)
+      : undefined
   }
 
   #judge(claims: Claims | null | undefined, audiences: readonly string[] | undefined): Verification {

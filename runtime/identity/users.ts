@@ -30,11 +30,19 @@ const runningMax = 2
 const waitingMax = 64
 const verifiedMax = 10_000
 
+/** Who judges users and passwords. */
+export interface Passwords {
+  /** Whether this is the user's password; `busy`: too many wait. */
+  verify(user: string, password: string): boolean | Promise<boolean | "busy">
+  /** Whether there is such a user; no caller may learn it. */
+  has(user: string): boolean
+}
+
 /**
  * Judges users and passwords in constant time, whether there is such a user or not: who is not there costs what the dearest one costs. What was found
  * right once is known by a keyed digest; what is wrong is computed each time, few at a time.
  */
-export class UserTable {
+export class UserTable implements Passwords {
   readonly #plain = new Map<string, Buffer>()
   readonly #hashed = new Map<string, Hashed>()
   readonly #dearest: Hashed | undefined
@@ -59,7 +67,10 @@ export class UserTable {
     this.#dearest = [...this.#hashed.values()].sort((a, b) => weight(b) - weight(a))[0]
   }
 
-  /** Whether this is the user's password; `busy`: too many wait. */
+  has(user: string): boolean {
+    return this.#plain.has(user) || this.#hashed.has(user)
+  }
+
   verify(user: string, password: string): boolean | Promise<boolean | "busy"> {
     const given = this.#digest(password)
     const plain = this.#plain.get(user)

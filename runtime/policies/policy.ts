@@ -1,11 +1,10 @@
 import type { Cache } from "../cache/cache.ts"
-import type { CheckAnswer, CheckRequest, TupleKey } from "../check/ports.ts"
-import type { BatchCheckAnswer } from "../check/questions.ts"
+import type { CheckAnswer, CheckError, CheckRequest, TupleKey } from "../check/ports.ts"
 import type { Environment } from "../expression/environment.ts"
-import type { Introspection } from "../identity/introspection.ts"
+import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
-import type { UserTable } from "../identity/users.ts"
+import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
@@ -32,13 +31,40 @@ export interface Step extends Run {
 /** One kind of step. Everything is read here, once; nothing is parsed per request. */
 export type Policy<Kind extends StepKind> = (plan: StepOf<Kind>, provision: Provision) => Run
 
-/** The authorization engine as a gateway asks it. Rejects or throws CheckError when there is no answer. */
+/** What is asked. `properties` are for decision points, tuples for the engine. */
+export interface AccessRequest extends CheckRequest {
+  readonly properties?: {
+    readonly [Of in "subject" | "resource" | "action"]?: Readonly<Record<string, unknown>>
+  }
+}
+
+/** What was answered. The engine's answers have a revision, those of decision points perhaps a reason for operators. */
+export interface AccessAnswer extends Omit<CheckAnswer, "revision"> {
+  readonly revision?: number | undefined
+  readonly reason?: string | undefined
+}
+
+/** The exchange a question is asked for. */
+export type AskedFor = Pick<Exchange, "id" | "whenOver">
+
+/** Who says what callers may: the engine, whose stores are named, or a decision point. Rejects or throws CheckError or NoDecision when there is no answer. */
 export interface Authorizer {
-  check(store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer>
-  /** Many questions at one revision; what is wrong with one of them is its own error. */
-  batch(store: string, requests: readonly CheckRequest[]): BatchCheckAnswer | Promise<BatchCheckAnswer>
+  check(store: string, request: AccessRequest, asker: AskedFor): AccessAnswer | Promise<AccessAnswer>
+  /** Many questions; of the engine at one revision, and what is wrong with one of them is its own error. */
+  batch(
+    store: string,
+    requests: readonly AccessRequest[],
+    asker: AskedFor,
+  ): AccessAnswers | Promise<AccessAnswers>
   /** Writes or deletes a tuple that fits the model; one that is there, or gone, already is fine. Rejects when that is not certain. */
   change(store: string, action: "write" | "delete", tuple: TupleKey): Promise<void>
+  /** Each question is a request: several are better asked together. */
+  readonly remote?: boolean
+}
+
+/** The answers of a batch, in its order. */
+export interface AccessAnswers {
+  readonly results: readonly (AccessAnswer | CheckError)[]
 }
 
 /**
@@ -58,14 +84,16 @@ export interface Provision {
   /** A certificate by which we show who we are. */
   certificate(name: string): ClientCertificate
   tokenClient(name: string): TokenSource
-  introspection(name: string): Introspection
-  users(name: string): UserTable
+  introspection(name: string): OpaqueTokens
+  users(name: string): Passwords
   /** A schema of the plan, compiled. */
   schema(name: string): Validator
   environment(): Environment
   limiter(): Limiter
   quotas(): QuotaCounters
   authorizer(): Authorizer
+  /** A decision point in the place of the engine. */
+  decisionPoint(name: string): Authorizer
   /** What outlives an exchange, and the plan. */
   cache(): Cache
   /** Requests of our own. */

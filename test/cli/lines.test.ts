@@ -89,6 +89,23 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["sp2001"], {}, { what: "code", code: "SP2001" }],
     [[], {}, /needs the code/],
     [["sp2001", "GET"], {}, /a code stands alone/],
+    [["request", "post", "/a"], { websocket: true }, /a WebSocket is asked for by GET/],
+    [
+      ["request", "GET", "/a"],
+      { websocket: true },
+      {
+        ...{ what: "request", body: undefined, format: "text", source: { kind: "control", url: undefined } },
+        question: {
+          ...{ method: "GET", target: "/a" },
+          headers: [
+            ["Connection", "Upgrade"],
+            ["Upgrade", "websocket"],
+            ["Sec-WebSocket-Version", "13"],
+            ["Sec-WebSocket-Key", expect.stringMatching(/^[A-Za-z0-9+/]{22}==$/)],
+          ],
+        },
+      },
+    ],
     [["sp2001"], { as: "ann" }, /a code stands alone/],
     [
       ["request", "get", "/a?b"],

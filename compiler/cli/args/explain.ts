@@ -44,6 +44,7 @@ export const explainLine: CommandLine<ExplainArgs> = {
     ["--key <key>", "put where the route wants a subscription key"],
     ["--header <line...>", "a header, `name: value`"],
     ["--body <file>", "the body"],
+    ["--websocket", "it asks for a WebSocket: with the header lines for that"],
     ["--ip <address>", "the address it comes from, 127.0.0.1 when not said"],
     ["--config <file>", "explain by the text, from this file on; nothing has to run"],
     ["--plan <file>", "explain by a plan in a file; nothing has to run"],
@@ -97,6 +98,11 @@ function questionOf(method: string, target: string, options: Options): ExplainRe
       throw new CliError(`--header is \`name: value\`, unlike \`${line}\``)
     return [name, value]
   })
+  if (options["websocket"] === true) {
+    if (method !== "GET")
+      throw new CliError("a WebSocket is asked for by GET", "Say GET, or leave --websocket out.")
+    headers.push(...upgradeHeaders)
+  }
   const said = { host: textOf(options, "host"), ip: textOf(options, "ip"), ...given }
   return {
     ...{ method, target, headers },
@@ -104,6 +110,14 @@ function questionOf(method: string, target: string, options: Options): ExplainRe
     ...(as === undefined ? {} : { claims: { sub: as, ...claims } }),
   }
 }
+
+/** RFC 6455 §4.1; the key is any 16 bytes. */
+const upgradeHeaders: readonly [string, string][] = [
+  ["Connection", "Upgrade"],
+  ["Upgrade", "websocket"],
+  ["Sec-WebSocket-Version", "13"],
+  ["Sec-WebSocket-Key", "c2FsbHlwb3J0LWV4cGxhaQ=="],
+]
 
 function claimOf(text: string): readonly [string, unknown] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []

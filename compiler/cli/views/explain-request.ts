@@ -1,5 +1,10 @@
 import type { ExplainRequestAnswer, RefusalAnswer } from "../../../runtime/control/explain-api.ts"
-import type { ExplainedStep, StepState, Verdict } from "../../../runtime/gateway/request-explanation.ts"
+import type {
+  ExplainedStep,
+  StepState,
+  Verdict,
+  WebSocketEnds,
+} from "../../../runtime/gateway/request-explanation.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { StepWords } from "../../diff/step-words.ts"
 
@@ -105,13 +110,14 @@ function proofLines(proof: ExplainedStep["proof"]): string[] {
 function verdictLines(verdict: Verdict): string[] {
   const assuming = verdict.assuming.map((each) => `  if ${each}`)
   if (verdict.kind === "forwarded") {
-    const { backend, method, path, targets } = verdict
+    const { backend, method, path, targets, websocket } = verdict
     const states = targets.map(
       ({ origin, health, breaker, outstanding }) =>
         `  ${origin}: health ${health}, breaker ${breaker}, ${outstanding} outstanding`,
     )
     return [
       `It goes to backend ${backend} as ${method} ${path}; what that answers is not known.`,
+      ...(websocket === undefined ? [] : websocketLines(websocket)),
       ...states,
       ...assuming,
     ]
@@ -122,6 +128,15 @@ function verdictLines(verdict: Verdict): string[] {
   return [
     `The answer is ${what}, by ${who}${cause === undefined ? "." : `: ${firstLine(cause)}`}`,
     ...assuming,
+  ]
+}
+
+function websocketLines({ idleMs, expireWithToken, closeWhenRemoved }: WebSocketEnds): string[] {
+  return [
+    "  it asks for a WebSocket: 101 opens a tunnel, any other answer is the answer",
+    ...(expireWithToken ? ["  the tunnel ends with the token it was opened with"] : []),
+    ...(closeWhenRemoved ? ["  the tunnel ends when the route is gone"] : []),
+    ...(idleMs === null ? [] : [`  the tunnel ends after ${idleMs / 1000} s without a byte`]),
   ]
 }
 

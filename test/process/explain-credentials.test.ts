@@ -1,0 +1,217 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, afterEach, beforeAll, expect, it, test } from "vitest"
+import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
+import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
+import type {
+  ExplainedStep,
+  RequestExplanation,
+  RequestQuestion,
+} from "../../runtime/gateway/request-explanation.ts"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { folderWith, run } from "../cli/run.ts"
+import { compiled } from "../diff/compiled.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { author, control, freePorts, type Ports, planOf, start } from "./project.ts"
+
+const text = (base: string) => `
+gateway test { listen 127.0.0.1:1 }
+secret gateway_secret = env(GATEWAY_SECRET)
+secret ann_password = env(ANN_PASSWORD)
+introspection partner { url "${base}/introspect"; client "gateway" secret gateway_secret; cache 1m }
+users staff { user ann ann_password }
+token stock { url "${base}/token"; client "gateway" secret gateway_secret }
+backend plain { url "${base}" }
+backend named { url "${base}"; authenticate basic "gateway" gateway_secret }
+backend tokened { url "${base}"; authenticate token stock }
+api opaque {
+  path "/opaque"
+  auth introspection partner { claim scope has "read" }
+  GET "/{id}" { inbound { header set "X-Who" "\${jwt.sub}" }; backend plain }
+}
+api listed { path "/listed"; auth basic staff; GET "/" { backend named } }
+api shown {
+  path "/shown"
+  auth none
+  GET "/basic" { inbound { authenticate basic "me" gateway_secret }; backend plain }
+  GET "/token" { inbound { authenticate token stock }; backend plain }
+  GET "/backend" { backend tokened }
+  GET "/nobody" { backend plain }
+  GET "/socket" { websocket { expire-with-token; close-when-removed; idle 10m }; backend plain }
+  GET "/closed" { websocket off; backend plain }
+}
+`
+
+const environment = { GATEWAY_SECRET: "s3cret-of-ours", ANN_PASSWORD: "pass-of-ann" }
+
+const offline = (question: Partial<RequestQuestion>) =>
+  explainOffline(
+    compiled({ "gateway.conf": text("http://127.0.0.1:2") }),
+    {
+      ...{ method: "GET", target: "/", host: "localhost", ip: "127.0.0.1", headers: [], body: undefined },
+      ...question,
+    },
+    { environment, folder: process.cwd() },
+  )
+
+function stepsOf({ sections }: RequestExplanation): readonly ExplainedStep[] {
+  return sections.flatMap(({ steps }) => steps)
+}
+
+const basic = (user: string, password: string): [string, string] => [
+  "Authorization",
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
+]
+
+test("nobody is asked about an opaque token: what would follow is said, and what reads its claims is not known", async () => {
+  const explained = await offline({ target: "/opaque/1", token: "tok-1" })
+  expect(explained.verdict).toMatchObject({ kind: "forwarded", backend: "plain" })
+  expect(explained.verdict?.assuming).toHaveLength(2)
+  expect(explained.verdict?.assuming[0]).toMatch(
+    /^`introspect` \(gateway\.conf:\d+\) goes on: `partner` is not asked about the token here/,
+  )
+  const states = stepsOf(explained).map(({ step, state }) => `${step.kind} ${state}`)
+  expect(states.slice(0, 2)).toEqual(["introspect unknown", "set-header unknown"])
+  expect((await offline({ target: "/opaque/1" })).verdict).toMatchObject({
+    ...{ kind: "answered", status: 401, by: { kind: "introspect" }, cause: "no token" },
+  })
+  expect((await offline({ target: "/opaque/1", token: "with blank" })).verdict).toMatchObject({ status: 401 })
+})
+
+test("a caller who was named has an opaque token that counts, with the claims that were said", async () => {
+  const named = await offline({ target: "/opaque/1", claims: { sub: "ann", scope: "read" } })
+  expect(named.verdict).toMatchObject({ kind: "forwarded", assuming: [] })
+  const lacking = await offline({ target: "/opaque/1", claims: { sub: "ann", scope: "write" } })
+  expect(lacking.verdict).toMatchObject({ status: 403, by: { kind: "introspect" } })
+  const only = await offline({ target: "/opaque/1", claims: { sub: "ann" } })
+  expect(only.verdict?.assuming).toEqual([expect.stringContaining("claims that are demanded")])
+})
+
+test("user and password are judged here, and of a caller who was named whether there is such a user", async () => {
+  const right = await offline({ target: "/listed", headers: [basic("ann", "pass-of-ann")] })
+  expect(right.verdict).toMatchObject({ kind: "forwarded", backend: "named", assuming: [] })
+  const wrong = await offline({ target: "/listed", headers: [basic("ann", "wrong")] })
+  expect(wrong.verdict).toMatchObject({ status: 401, by: { kind: "basic-auth" } })
+  expect((await offline({ target: "/listed", claims: { sub: "ann" } })).verdict).toMatchObject({
+    ...{ kind: "forwarded", assuming: [] },
+  })
+  expect((await offline({ target: "/listed", claims: { sub: "bob" } })).verdict).toMatchObject({
+    ...{ status: 401, cause: "user or password is wrong" },
+  })
+})
+
+test("who the backend takes us for is said, and no secret", async () => {
+  const notes = async (target: string) => {
+    const explained = await offline({ target, headers: [basic("ann", "pass-of-ann")] })
+    expect(JSON.stringify(explained)).not.toMatch(/s3cret-of-ours|pass-of-ann/)
+    expect(explained.verdict).toMatchObject({ kind: "forwarded" })
+    const said = stepsOf(explained).flatMap(({ notes: all }) => all)
+    return { said, assuming: explained.verdict?.assuming }
+  }
+  expect(await notes("/shown/basic")).toEqual({
+    said: ["the backend is shown user `me` with a password"],
+    assuming: [],
+  })
+  const token = "the backend is shown a token of client `stock`, which is not got here"
+  expect(await notes("/shown/token")).toEqual({
+    said: [token],
+    assuming: [expect.stringMatching(/^`authenticate` \(gateway\.conf:\d+\) goes on: the backend is shown/)],
+  })
+  expect((await notes("/listed")).said).toEqual(["`named` is shown a user with a password"])
+  expect((await notes("/shown/backend")).said).toEqual([
+    "`tokened` is shown a token of client `stock`, which is not got here",
+  ])
+  expect((await notes("/shown/nobody")).said).toEqual([])
+})
+
+test("a WebSocket is what its headers make one: what ends it is said, and what refuses it", async () => {
+  const cwd = folderWith({ "gateway.conf": text("http://127.0.0.1:2") })
+  const words = (path: string, ...more: string[]) =>
+    run({ cwd, env: environment }, "explain", "request", "GET", path, ...more, "--config", "gateway.conf")
+  const opened = await words("/shown/socket", "--websocket")
+  expect(opened.out).toContain("it asks for a WebSocket: 101 opens a tunnel, any other answer is the answer")
+  expect(opened.out).toContain("the tunnel ends with the token it was opened with")
+  expect(opened.out).toContain("the tunnel ends when the route is gone")
+  expect(opened.out).toContain("the tunnel ends after 600 s without a byte")
+  const plain = await words("/shown/socket")
+  expect(plain.out).toContain("It goes to backend plain")
+  expect(plain.out).not.toContain("WebSocket")
+  expect((await words("/shown/nobody", "--websocket")).out).not.toContain("the tunnel ends")
+  expect((await words("/shown/closed", "--websocket")).out).toContain("The answer is 501 not-implemented")
+  const half = await words(
+    "/shown/socket",
+    "--header",
+    "Connection: Upgrade",
+    "--header",
+    "Upgrade: websocket",
+  )
+  expect(half.out).toContain(
+    "The answer is 400 invalid-request, by the gateway: the upgrade is no WebSocket's",
+  )
+  const post = await run({ cwd }, "explain", "request", "POST", "/shown/socket", "--websocket")
+  expect(post.err).toContain("a WebSocket is asked for by GET")
+})
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+let asked = 0
+const endpoint = createServer((request, response) => {
+  asked += 1
+  request.resume()
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify({ active: true, sub: "ann", scope: "write" }))
+})
+beforeAll(() => new Promise<void>((done) => endpoint.listen(0, "127.0.0.1", done)))
+afterAll(() => new Promise((done) => endpoint.close(done)))
+
+async function running(): Promise<Ports> {
+  const { url, drop } = await createDatabase()
+  stops.push(drop)
+  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+  const ports = await freePorts()
+  const runtime = await start(url, ports, {
+    env: { ...environment, ANN_KEY: "a".repeat(40), BOB_KEY: "b".repeat(40) },
+  })
+  stops.push(() => runtime.close())
+  const own = text(`http://127.0.0.1:${(endpoint.address() as AddressInfo).port}`)
+  const applied = await runtime.apply(planOf(ports, "hello", own.replace(/^gateway .*$/m, "")), author)
+  expect(applied).toMatchObject({ kind: "done" })
+  return ports
+}
+
+describePostgres("of a running process", () => {
+  it("nobody is asked, what was said before counts, and a refusal tells what was seen", async () => {
+    const ports = await running()
+    const ask = async () => {
+      const question = { method: "GET", target: "/opaque/1", token: "tok-1" }
+      const { status, body } = await control(ports, "POST", "/v1/explain-request", question)
+      expect(status).toBe(200)
+      return body as unknown as RequestExplanation
+    }
+    const before = await ask()
+    expect(before.verdict).toMatchObject({ kind: "forwarded" })
+    expect(before.verdict?.assuming[0]).toContain("`partner` is not asked about the token here")
+    expect(asked).toBe(0)
+
+    const headers = { authorization: "Bearer tok-1" }
+    const refused = await fetch(`http://127.0.0.1:${ports.gateway}/opaque/1`, { headers })
+    expect(refused.status).toBe(403)
+    expect(asked).toBe(1)
+    const { request_id: id } = (await refused.json()) as { request_id: string }
+    const seen = (await control(ports, "GET", `/v1/refusals/${id}`)).body as unknown as RefusalAnswer
+    expect(seen.refusal).toMatchObject({
+      ...{ status: 403, problem: "insufficient-scope", answeredBy: { kind: "introspect" } },
+      cause: expect.stringMatching(/^gateway\.conf:\d+: the token's claims do not meet the rules$/),
+    })
+    expect(JSON.stringify(seen)).not.toContain("tok-1")
+
+    const after = await ask()
+    expect(after.verdict).toMatchObject({ status: 403, by: { kind: "introspect" }, assuming: [] })
+    expect(stepsOf(after)[0]?.notes).toEqual(["as `partner` said when it was asked last"])
+    expect(asked).toBe(1)
+  })
+})
