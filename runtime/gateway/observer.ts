@@ -36,6 +36,8 @@ export interface Finished {
   readonly product: string | undefined
   readonly backend: string | undefined
   readonly target: string | undefined
+  /** The Host the backend was told, where a step decided it. */
+  readonly host: string | undefined
   readonly bytesReceived: number
   readonly bytesSent: number
   readonly decision: Decision | undefined
@@ -105,6 +107,7 @@ export function refusedRequest(id: string, found: Problem, ip: string): Finished
     product: undefined,
     backend: undefined,
     target: undefined,
+    host: undefined,
     bytesReceived: 0,
     bytesSent: 0,
     decision: undefined,

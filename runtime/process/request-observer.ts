@@ -193,6 +193,7 @@ function writeLine(log: Log, exchange: Finished): void {
     operation: exchange.operation,
     backend: exchange.backend,
     target: exchange.target,
+    upstream_host: exchange.host,
     bytes_in: exchange.bytesReceived,
     bytes_out: exchange.bytesSent,
     problem: exchange.problem,

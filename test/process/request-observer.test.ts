@@ -4,6 +4,15 @@ import { addTrafficMetrics } from "../../runtime/process/traffic-metrics.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { Metrics } from "../../runtime/telemetry/metrics.ts"
 import { startGateway, startUpstream, until } from "../gateway/harness.ts"
+import type { StepDraft } from "../gateway/plan-builder.ts"
+
+const refusal: StepDraft = {
+  kind: "check-header",
+  name: "x-pass",
+  values: [],
+  ignoreCase: false,
+  status: 403,
+}
 
 test("the access log names who answered and where it stands; metrics count it by kind, with targets beside", async () => {
   const upstream = await startUpstream()
@@ -19,7 +28,7 @@ test("the access log names who answered and where it stands; metrics count it by
           path: "/a",
           backend: "b",
           inbound: [
-            { kind: "check-header", name: "x-pass", values: [], ignoreCase: false, status: 403 },
+            refusal,
             { kind: "trace", source: "s", severity: "information", message: "seen", metadata: [] },
             {
               ...{ kind: "send-request", mode: "new", url: upstream.url, headers: [], media: null },
@@ -59,6 +68,48 @@ test("the access log names who answered and where it stands; metrics count it by
   expect(page).toContain("sallyport_cache_entries 1")
   expect(page).toContain('sallyport_cache_events{event="miss"} 1')
   expect(page).toContain('sallyport_cache_events{event="store"} 1')
+  await running.close()
+  await upstream.close()
+})
+
+test("the access log names backends and hosts that a request decided", async () => {
+  const upstream = await startUpstream()
+  const lines: Record<string, unknown>[] = []
+  const log = createLog({ level: "info", stream: { write: (line) => void lines.push(JSON.parse(line)) } })
+  const word = (text: string) => ({ expression: { lang: "cel", text, type: "string" } }) as const
+  const url = { text: [`${upstream.url}/`, word('request.query("shard")')] }
+  const running = await startGateway(
+    {
+      backends: { b: upstream.url },
+      routes: [
+        { path: "/own", backend: "b", inbound: [] },
+        {
+          path: "/decided",
+          backend: "b",
+          inbound: [
+            { kind: "set-backend", target: { url, raw: false } },
+            { kind: "set-host", host: { text: [word('request.query("shard")'), ".shards.example"] } },
+          ],
+        },
+        { path: "/refused", backend: "b", inbound: [{ kind: "set-host", host: "h.example" }, refusal] },
+      ],
+    },
+    { observer: new RequestObserver(new Metrics(), { requests: log }) },
+  )
+  for (const path of ["/own", "/decided?shard=s7", "/refused"])
+    await fetch(running.url + path).then((it) => it.text())
+  await until(() => lines.length === 3)
+  expect(lines[0]).toMatchObject({ backend: "b", target: upstream.url })
+  expect(lines[0]).not.toHaveProperty("upstream_host")
+  expect(lines[1]).toMatchObject({
+    ...{ backend: upstream.url, target: upstream.url, upstream_host: "s7.shards.example" },
+  })
+  expect(lines[2]).toMatchObject({ status: 403 })
+  expect(lines[2]).not.toHaveProperty("upstream_host")
+  expect(upstream.requests.map(({ url: path, headers }) => [path, headers.host])).toEqual([
+    ["/own", new URL(upstream.url).host],
+    ["/s7/decided?shard=s7", "s7.shards.example"],
+  ])
   await running.close()
   await upstream.close()
 })

@@ -9,7 +9,7 @@ import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
 import { placeExpression } from "./expression-places.ts"
-import { asksForCaller, brings, type Place, providers } from "./place.ts"
+import { asksForCaller, brings, type Place, providers, wordOf } from "./place.ts"
 import type { Values } from "./values.ts"
 
 /** An expression in the source: `${…}` or `(…)`. */
@@ -94,7 +94,7 @@ export class Expressions {
       this.#report.add(
         "SP5016",
         { file, start: from + start, end: from + end },
-        `who comes in by \`auth ${lacking.kind}\` has no \`${name}\`, and would be answered 500`,
+        `who comes in by \`auth ${wordOf(lacking)}\` has no \`${name}\`, and would be answered 500`,
         {
           related:
             place.auth.span === undefined
@@ -213,6 +213,12 @@ function unknownField(object: string, name: string, place: Place): Special | und
     return { code: "SP5018", detail: `no statement before this one sets \`${name}\`${hint}` }
   }
   if (object !== "jwt") return undefined
+  if (place.auth.ways.every(({ by, kind }) => by === "basic" || kind !== "jwt"))
+    return {
+      code: "SP5005",
+      detail: `of who comes in by \`auth basic\` only \`jwt.sub\` is known`,
+      extra: { help: "Read `jwt.sub`, or let callers show a token." },
+    }
   const declared = place.auth.ways.flatMap(({ claims }) =>
     claims === undefined || claims === "any" ? [] : Object.keys(claims),
   )

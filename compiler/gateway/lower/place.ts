@@ -9,6 +9,8 @@ export type Claims = Readonly<Record<string, CelType>> | "any"
 /** One way to get in, and what it tells about the caller. */
 export interface AuthWay {
   readonly kind: "none" | "jwt" | "subscription" | "policy"
+  /** What leaves claims in `jwt` besides tokens of issuers. */
+  readonly by?: "introspection" | "basic"
   /** Of `jwt`. */
   readonly claims?: Claims
   readonly issuer?: string
@@ -94,6 +96,17 @@ export const providers: Readonly<Record<string, AuthWay["kind"]>> = {
   jwt: "jwt",
   subscription: "subscription",
   product: "subscription",
+}
+
+/** The word behind `auth` that stands for the way. */
+export function wordOf({ kind, by }: AuthWay): string {
+  return by ?? kind
+}
+
+/** Whether tokens with these claims may have one. Dots walk into objects: what is before the first one must be declared. */
+export function mayHold(claims: Claims, claim: string): boolean {
+  const [first = claim] = claim.split(".", 1)
+  return claims === "any" || Object.hasOwn(claims, claim) || Object.hasOwn(claims, first)
 }
 
 /** Whether who comes in this way has the variable. A policy document may bring any: what it did not check has no value. */

@@ -96,6 +96,7 @@ export class RouteLowering {
     const answers = source.documentation || mock !== undefined || answersItself(items)
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
     const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
+    if (source.documentation) this.#checkHidden(source, items, [...documents.auth, ...documents.inbound])
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     this.#cacheHalves.see(items)
     const cache = this.#cache(items, inboundPlace, outboundPlace)
@@ -197,6 +198,20 @@ export class RouteLowering {
       ...documents.inbound,
     ]
     return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, declaredBy(steps)))]
+  }
+
+  /** What is said of all routes of an API answers those of its documents, too. */
+  #checkHidden({ span }: RouteSource, items: readonly Item[], documents: readonly Lowered[]): void {
+    const { steps, report } = this.#shared
+    if (!answersItself(items) && !documents.some(({ id }) => steps.get(id)?.kind === "respond")) return
+    report.add(
+      "SP8017",
+      span,
+      "what an outer block answers always is answered here too, before the document",
+      {
+        help: 'Write `docs "…" { without inbound }`, or let the outer block answer under a condition.',
+      },
+    )
   }
 
   /** The nearest `cors`. An operation for OPTIONS answers preflights itself unless it says `cors` too. */

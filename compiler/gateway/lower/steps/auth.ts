@@ -76,8 +76,8 @@ export function kindOf(bound: Bound): (typeof words)[number] | undefined {
 function waysOf(bound: Bound, program: Program): AuthWay[] | undefined {
   const kind = bound.broken ? undefined : kindOf(bound)
   // What it says of the caller is in `jwt` too: all that the endpoint knows, or the name of the user.
-  if (kind === "introspection") return [{ kind: "jwt", claims: "any" }]
-  if (kind === "basic") return [{ kind: "jwt", claims: { sub: "string" } }]
+  if (kind === "introspection") return [{ kind: "jwt", by: kind, claims: "any" }]
+  if (kind === "basic") return [{ kind: "jwt", by: kind, claims: { sub: "string" } }]
   if (kind !== "jwt") return kind === undefined ? undefined : [{ kind }]
   const ways = bound.args.words("issuer").map(({ text }): AuthWay | undefined => {
     const issuer = program.find("issuer", text)

@@ -2,7 +2,7 @@ import type { ClaimRule } from "../../../../runtime/plan/steps-access.ts"
 import type { Report } from "../../../core/diagnostic.ts"
 import { didYouMean } from "../../../core/nearest.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
-import type { Claims } from "../place.ts"
+import { type Claims, mayHold } from "../place.ts"
 import type { StepContext } from "../step.ts"
 
 /** `claim NAME has|is "…"`; undefined when a value is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
@@ -51,8 +51,7 @@ export function checkClaim(
   span: Bound["statement"]["span"],
   report: Report,
 ): boolean {
-  const [first = claim] = claim.split(".", 1)
-  if (claims === "any" || Object.hasOwn(claims, claim) || Object.hasOwn(claims, first)) return true
+  if (claims === "any" || mayHold(claims, claim)) return true
   report.add(
     "SP5005",
     span,

@@ -4,7 +4,7 @@ import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
 import type { TextPart } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import { type AuthWay, brings, type Place } from "../place.ts"
+import { type AuthWay, brings, mayHold, type Place, wordOf } from "../place.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import { checkClaim } from "./claims.ts"
 
@@ -50,11 +50,14 @@ function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
 /** Whether every caller has one of the keys; reported where not. */
 export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, report }: StepContext): boolean {
   const { ways } = place.auth
+  const known = ways.flatMap(({ claims }) => (claims === undefined ? [] : [claims]))
+  const [first] = known
   for (const { slot, argument, value } of bound.args.filled) {
     const key = value as LimitKey
-    if (slot.kind !== "limit-key" || key.by !== "claim") continue
-    for (const { claims } of ways)
-      if (claims !== undefined) checkClaim(key.claim, claims, argument.span, report)
+    if (slot.kind !== "limit-key" || key.by !== "claim" || first === undefined) continue
+    // One issuer's tokens may have it: who comes in another way is asked for below.
+    const declared = known.some((claims) => mayHold(claims, key.claim))
+    if (!declared && !checkClaim(key.claim, first, argument.span, report)) return false
   }
   const lacking = place.asked ? undefined : ways.find((way) => !keys.some((key) => provides(way, key)))
   if (lacking === undefined) return true
@@ -62,9 +65,14 @@ export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, repo
     keys.map((key) => `\`${nameOf(key)}\``),
     "or",
   )
-  report.add("SP3008", headSpan(bound.statement), `with \`auth ${lacking.kind}\` a caller has no ${names}`, {
-    related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
-  })
+  report.add(
+    "SP3008",
+    headSpan(bound.statement),
+    `with \`auth ${wordOf(lacking)}\` a caller has no ${names}`,
+    {
+      related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+    },
+  )
   return false
 }
 
@@ -151,7 +159,8 @@ function nameOf(key: LimitKey): string {
 /** Whether a caller who came in this way has the key. */
 function provides(way: AuthWay, key: LimitKey): boolean {
   if (key.by === "ip" || key.by === "text") return true
-  return brings(way, key.by === "subscription" ? "subscription" : "jwt")
+  if (key.by === "subscription") return brings(way, "subscription")
+  return brings(way, "jwt") && (way.claims === undefined || mayHold(way.claims, key.claim))
 }
 
 /** A text as it names a counter. */

@@ -5,7 +5,7 @@ import type { Span } from "../../../core/source.ts"
 import type { Text, Word } from "../../ast.ts"
 import { type Bound, type BoundBlock, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
-import { type AuthWay, brings, providers } from "../place.ts"
+import { type AuthWay, brings, providers, wordOf } from "../place.ts"
 import { idsOf, type Lowered, type StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
 
@@ -168,7 +168,7 @@ function checkCertain(argument: Text | Word, context: StepContext): void {
     const detail =
       known.length === 0
         ? "who is asked about comes from the request, not from `auth`: callers could say they are somebody else"
-        : `who comes in by \`auth ${lacking.kind}\` has no ${listed(
+        : `who comes in by \`auth ${wordOf(lacking)}\` has no ${listed(
             known.map((name) => `\`${name}\``),
             "or",
           )}`
@@ -187,7 +187,8 @@ function checkPromised(part: { readonly source: string; readonly span: Span }, c
     claims === undefined || claims === "any" || Object.hasOwn(claims, claim)
   const lacking = place.auth.ways.find((way) => !promises(way))
   if (lacking === undefined || !place.auth.ways.some(promises)) return
-  report.add("SP5015", part.span, `the tokens of \`${lacking.issuer}\` have no claim \`${claim}\``, {
+  const whose = lacking.by === undefined ? `the tokens of \`${lacking.issuer}\`` : "users with passwords"
+  report.add("SP5015", part.span, `${whose} have no claim \`${claim}\``, {
     related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
   })
 }
