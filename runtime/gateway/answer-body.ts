@@ -3,7 +3,7 @@ import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { PassingCopy } from "./passing-copy.ts"
-import { endUnread, unreadBody, writeHead } from "./reply.ts"
+import { endUnread, endWhole, unreadBody, writeHead } from "./reply.ts"
 import { passTrailers } from "./trailers.ts"
 
 /** What is left of an answer nobody wants: up to this it is read to keep the connection. */
@@ -181,7 +181,8 @@ export class AnswerBody implements AnswerStream, Timed {
       this.#sent(content)
       this.#ended = true
       passTrailers(this.#exchange, this.#trailers)
-      this.#exchange.reply.end(content)
+      if (this.#length === -1) this.#exchange.reply.end(content)
+      else endWhole(this.#exchange.reply, content)
     } else {
       const taken = this.#pass(content)
       if (this.#done) {
@@ -201,7 +202,7 @@ export class AnswerBody implements AnswerStream, Timed {
     this.#sent(chunk)
     if (this.#received === this.#length && unreadBody(this.#exchange) === "none") {
       this.#ended = true
-      reply.end(chunk)
+      endWhole(reply, chunk)
       return true
     }
     if (reply.write(chunk) || this.#done) return true
