@@ -9,6 +9,20 @@ import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
+/** Who is asked, and what with, in steps that ask. Nobody here can tell two decision points apart. */
+export const askedRules = {
+  store: (before, after, { before: old, after: next }) =>
+    before !== undefined && after !== undefined
+      ? opens(`the store \`${after}\` is asked, not \`${before}\``)
+      : opens(`${deciderOf(next)} is asked, not ${deciderOf(old)}: who passes by it is not known here`),
+  pdp: (before, after) =>
+    before === undefined || after === undefined
+      ? []
+      : opens(`decision point \`${after}\` is asked, not \`${before}\`: who passes by it is not known here`),
+  context: () => opens("conditions see other values"),
+  properties: () => opens("the decision point is told other properties"),
+} satisfies Pick<FieldRules<Fields<"require" | "filter">>, "store" | "pdp" | "context" | "properties">
+
 const namesOnly = () => neutral("it is told under another name")
 
 /** What a difference means in steps that decide who may pass, field by field. Tokens and keys have rules of their own (auth-changes.ts). */
@@ -124,12 +138,11 @@ export const accessRules = {
     Fields<"require-any">
   >,
   filter: {
-    store: (before, after) => opens(`the store \`${after}\` is asked, not \`${before}\``),
+    ...askedRules,
     items: (_, after) => opens(`items are left out of the list at \`${after}\` now, and of no other`),
     relation: (before, after) => opens(`who is \`${after}\` sees an item, not who is \`${before}\``),
     object: () => opens("another object is asked about for each item"),
     user: () => opens("another user is asked about"),
-    context: () => opens("conditions of the model see other values"),
     tuples: () => opens("other tuples count for the questions"),
   } satisfies FieldRules<Fields<"filter">>,
   grant: {
@@ -147,8 +160,13 @@ export const accessRules = {
       const words = `${after} requests may be inside at a time, not ${before}`
       return after > before ? opens(words) : closes(words)
     },
-    steps: () => neutral("other statements are inside"),
+    // Told where they stand inside.
+    steps: () => [],
   } satisfies FieldRules<Fields<"limit-concurrency">>,
+}
+
+function deciderOf({ store, pdp }: Pick<StepOf<"require">, "store" | "pdp">): string {
+  return pdp === undefined ? `the store \`${store}\`` : `decision point \`${pdp}\``
 }
 
 function keysWords(keys: readonly LimitKey[]): string {

@@ -84,17 +84,17 @@ export const accessWords: WordsOf<
   },
   "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
   filter: (step, words) =>
-    `filter ${JSON.stringify(step.items || ".")} by ${askedWords(step)}${storeWords(step.store, words)}${circumstanceWords(step)}`,
+    `filter ${JSON.stringify(step.items || ".")} by ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
   grant: ({ action, relation, object, user, store }, words) =>
     action === "write"
-      ? `grant ${relation} of ${textWords(object)} to ${textWords(user)}${storeWords(store, words)}`
-      : `revoke ${relation} of ${textWords(object)} from ${textWords(user)}${storeWords(store, words)}`,
+      ? `grant ${relation} of ${textWords(object)} to ${textWords(user)}${deciderWords({ store }, words)}`
+      : `revoke ${relation} of ${textWords(object)} from ${textWords(user)}${deciderWords({ store }, words)}`,
   "limit-concurrency": ({ max, key, steps }, words) =>
     `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${words.list(steps)} }`}`,
 }
 
 /** `viewer of "order:…" for "user:…"`. */
-function askedWords({
+export function askedWords({
   relation,
   object,
   user,
@@ -102,17 +102,26 @@ function askedWords({
   return `${relation} of ${textWords(object)} for ${textWords(user)}`
 }
 
-function storeWords(store: string, { severalStores }: Lists): string {
-  return severalStores ? ` in ${store}` : ""
+/** ` in STORE` where there are several, ` by PDP` but for the one of `authz url`. */
+export function deciderWords(
+  { store, pdp }: Pick<StepOf<"require">, "store" | "pdp">,
+  { severalStores }: Pick<Lists, "severalStores">,
+): string {
+  if (pdp !== undefined) return pdp === "authz" ? "" : ` by ${pdp}`
+  return severalStores && store !== undefined ? ` in ${store}` : ""
 }
 
-/** The block of a question: what conditions see, and tuples that count for it. */
+/** The block of a question: what conditions see, properties, and tuples that count for it. */
 export function circumstanceWords({
   context = [],
   tuples = [],
-}: Pick<StepOf<"require">, "context" | "tuples">): string {
+  properties = {},
+}: Pick<StepOf<"require">, "context" | "tuples" | "properties">): string {
   return blockWords([
     ...context.map(({ key, value }) => `context ${key} (${value.text})`),
+    ...(["subject", "resource", "action"] as const).flatMap((of) =>
+      (properties[of] ?? []).map(({ key, value }) => `${of} ${key} (${value.text})`),
+    ),
     ...tuples.map(
       ({ user, relation, object }) => `tuple ${textWords(user)} ${relation} ${textWords(object)}`,
     ),

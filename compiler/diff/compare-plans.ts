@@ -68,7 +68,7 @@ function originOf({ action, path }: Told, origins: Readonly<Record<string, strin
   if (action === "removed") return undefined
   if (Object.hasOwn(origins, path)) return origins[path]
   // A field of a block is told by the place of the block.
-  const block = /^(gateway|authz|(?:issuers|backends|users)\.[^.]+)\./.exec(path)?.[1] ?? ""
+  const block = /^(gateway|authz|(?:issuers|backends|users|pdps)\.[^.]+)\./.exec(path)?.[1] ?? ""
   return Object.hasOwn(origins, block) ? origins[block] : undefined
 }
 
@@ -82,6 +82,7 @@ const heads: readonly Scope["kind"][] = [
   "backend",
   "introspection",
   "users",
+  "pdp",
   "certificate",
   "token",
   "value",

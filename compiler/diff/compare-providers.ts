@@ -3,6 +3,7 @@ import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
 import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
@@ -52,7 +53,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
   ]
 }
 
-/** By what callers are judged, and what the gateway shows of itself. */
+/** By what and whom callers are judged, and what the gateway shows of itself. */
 function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[] {
   return [
     ...declarations("introspection", before.introspections ?? {}, after.introspections ?? {}, {
@@ -73,6 +74,12 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
         },
       ],
       routes: (name) => uses.routes((step) => step.kind === "basic-auth" && step.users === name),
+    }),
+    ...declarations("pdp", before.pdps ?? {}, after.pdps ?? {}, {
+      words: pdpWords,
+      fields: fieldsOf(pdpRules, pdpStatements),
+      routes: (name) =>
+        uses.routes((step) => (step.kind === "require" || step.kind === "filter") && step.pdp === name),
     }),
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
@@ -104,7 +111,16 @@ interface Table<Item> {
 }
 
 function declarations<Item>(
-  kind: "issuer" | "backend" | "introspection" | "users" | "certificate" | "token" | "value" | "secret",
+  kind:
+    | "issuer"
+    | "backend"
+    | "introspection"
+    | "users"
+    | "pdp"
+    | "certificate"
+    | "token"
+    | "value"
+    | "secret",
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
   table: Table<Item>,

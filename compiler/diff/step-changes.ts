@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
-import { accessRules } from "./access-rules.ts"
+import { accessRules, askedRules } from "./access-rules.ts"
 import { answerRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
 import { contentRules } from "./content-rules.ts"
@@ -72,11 +72,10 @@ function deprecation(before: Fields<"deprecation">, after: Fields<"deprecation">
 
 function compareRequire(before: StepOf<"require">, after: StepOf<"require">, body: PlanBody): Finding[] {
   const rules: FieldRules<Fields<"require">> = {
-    store: (old, next) => opens(`the store \`${next}\` is asked, not \`${old}\``),
+    ...askedRules,
     relation: (old, next) => relationChange(old, next, before, after, body),
     object: (_, next) => opens(`another object is asked about: ${textWords(next)}`),
     user: (_, next) => opens(`another user is asked about: ${textWords(next)}`),
-    context: () => opens("conditions of the model see other values"),
     tuples: () => opens("other tuples count for this question"),
   }
   return compareFields(rules, before, after)
@@ -89,8 +88,12 @@ function relationChange(
   after: StepOf<"require">,
   { authz, models }: PlanBody,
 ): Finding {
+  if (after.pdp !== undefined)
+    return opens(
+      `who may \`${next}\` passes, not who may \`${old}\`; who that is only the decision point knows`,
+    )
   const type = typeOf(after.object)
-  const model = ownOf(models, ownOf(authz?.stores ?? {}, after.store)?.model ?? "")
+  const model = ownOf(models, ownOf(authz?.stores ?? {}, after.store ?? "")?.model ?? "")
   const sure = before.store === after.store && same(before.object, after.object) && model !== undefined
   if (sure && isImplied(model, type, next, old))
     return closes(`who is \`${old}\` but not \`${next}\` is refused; every \`${next}\` is \`${old}\``)

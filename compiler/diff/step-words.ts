@@ -1,6 +1,13 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { accessWords, blockWords, circumstanceWords, countWordsOf } from "./access-words.ts"
+import {
+  accessWords,
+  askedWords,
+  blockWords,
+  circumstanceWords,
+  countWordsOf,
+  deciderWords,
+} from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
 import { ownOf } from "./same.ts"
@@ -55,8 +62,8 @@ const wordsOf: WordsOf<StepKind> = {
     ])}`,
   "content-safety": (step) => `content-safety ${step.backend}${blockWords(safetyStatements(step))}`,
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
-  require: ({ relation, object, user, store, ...more }, { severalStores }) =>
-    `require ${relation} of ${textWords(object)} for ${textWords(user)}${severalStores ? ` in ${store}` : ""}${circumstanceWords(more)}`,
+  require: (step, words) =>
+    `require ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
   when: ({ test, matched, otherwise }, words) =>
     `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
   deprecation: ({ deprecated, sunset, closed, successor }) =>

@@ -65,47 +65,48 @@ function limitKeyWord(key: LimitKey): string {
 }
 
 /** The statements of a backend, by field of the plan. */
-export const backendStatements: { readonly [Key in keyof Required<Backend>]: (backend: Backend) => string } =
-  {
-    targets: ({ targets }) => {
-      const [only] = targets
-      if (targets.length === 1 && only?.weight === 1) return `url ${textWords(only.url)}`
-      return targets
-        .map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
-        .join("; ")
-    },
-    connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
-    totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
-    firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
-    idleMs: ({ idleMs }) => `timeout idle ${durationWords(idleMs ?? null)}`,
-    tls: ({ tls: { ca, insecure, certificate } }) => {
-      const shown = certificate === undefined ? "" : `; authenticate certificate ${certificate}`
-      if (insecure) return `tls { insecure }${shown}`
-      return ca === undefined ? `tls { }${shown}` : `tls { ca ${referenceWords(ca)} }${shown}`
-    },
-    authentication: ({ authentication }) => {
-      if (authentication === undefined) return "no credentials of the gateway's own"
-      return authentication.scheme === "token"
-        ? `authenticate token ${authentication.client}`
-        : `authenticate basic ${textWords(authentication.user)} ${authentication.password}`
-    },
-    http2: ({ http2 }) => (http2 === true ? "http2" : "HTTP/1.1"),
-    balance: ({ balance }) => `balance ${balance ?? "round-robin"}`,
-    health: ({ health }) =>
-      health === undefined
-        ? "no health checks"
-        : `health ${health.method} "${health.path}" every ${durationWords(health.everyMs)}`,
-    breaker: ({ breaker }) => {
-      if (breaker === undefined) return "no breaker"
-      const { calls, percent, windowMs, openMs } = breaker
-      const rule = percent === undefined ? `${calls} failures` : `${percent} percent of ${calls} calls`
-      return `breaker ${rule} in ${durationWords(windowMs)} open ${durationWords(openMs)}`
-    },
-    retry: ({ retry }) =>
-      retry === undefined
-        ? "no retries"
-        : `retry ${retry.times} on ${retry.on.join(" ")}${retry.methods.length === 0 ? "" : ` { even ${retry.methods.join(" ")} }`}`,
-  }
+export const backendStatements: {
+  readonly [Key in keyof Required<Backend>]: (backend: Pick<Backend, Key>) => string
+} = {
+  targets: ({ targets }) => {
+    const [only] = targets
+    if (targets.length === 1 && only?.weight === 1) return `url ${textWords(only.url)}`
+    return targets
+      .map(({ url, weight }) => `target ${textWords(url)}${weight === 1 ? "" : ` weight ${weight}`}`)
+      .join("; ")
+  },
+  connectMs: ({ connectMs }) => `timeout connect ${durationWords(connectMs)}`,
+  totalMs: ({ totalMs }) => `timeout total ${durationWords(totalMs)}`,
+  firstByteMs: ({ firstByteMs }) => `timeout first-byte ${durationWords(firstByteMs ?? null)}`,
+  idleMs: ({ idleMs }) => `timeout idle ${durationWords(idleMs ?? null)}`,
+  tls: ({ tls: { ca, insecure, certificate } }) => {
+    const shown = certificate === undefined ? "" : `; authenticate certificate ${certificate}`
+    if (insecure) return `tls { insecure }${shown}`
+    return ca === undefined ? `tls { }${shown}` : `tls { ca ${referenceWords(ca)} }${shown}`
+  },
+  authentication: ({ authentication }) => {
+    if (authentication === undefined) return "no credentials of the gateway's own"
+    return authentication.scheme === "token"
+      ? `authenticate token ${authentication.client}`
+      : `authenticate basic ${textWords(authentication.user)} ${authentication.password}`
+  },
+  http2: ({ http2 }) => (http2 === true ? "http2" : "HTTP/1.1"),
+  balance: ({ balance }) => `balance ${balance ?? "round-robin"}`,
+  health: ({ health }) =>
+    health === undefined
+      ? "no health checks"
+      : `health ${health.method} "${health.path}" every ${durationWords(health.everyMs)}`,
+  breaker: ({ breaker }) => {
+    if (breaker === undefined) return "no breaker"
+    const { calls, percent, windowMs, openMs } = breaker
+    const rule = percent === undefined ? `${calls} failures` : `${percent} percent of ${calls} calls`
+    return `breaker ${rule} in ${durationWords(windowMs)} open ${durationWords(openMs)}`
+  },
+  retry: ({ retry }) =>
+    retry === undefined
+      ? "no retries"
+      : `retry ${retry.times} on ${retry.on.join(" ")}${retry.methods.length === 0 ? "" : ` { even ${retry.methods.join(" ")} }`}`,
+}
 
 const optionalFields = [
   "firstByteMs",

@@ -14,6 +14,7 @@ import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/liste
 import { Origins } from "./lower/origins.ts"
 import { Outlines } from "./lower/outlines.ts"
 import { OwnCredentials } from "./lower/own-credentials.ts"
+import { lowerPdps } from "./lower/pdps.ts"
 import { Places } from "./lower/place.ts"
 import { Policies } from "./lower/policies.ts"
 import { PolicySurroundings } from "./lower/policy-surroundings.ts"
@@ -95,7 +96,7 @@ export function lower(
     authz,
     issuers,
     backends: backendTable,
-    ...credentials.tables(stepTable, backendTable),
+    ...credentials.tables(stepTable, backendTable, lowerPdps(shared, credentials, stepTable)),
     ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,

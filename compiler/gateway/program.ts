@@ -29,6 +29,7 @@ const fileKinds: readonly DeclarationKind[] = [
   "certificate",
   "introspection",
   "users",
+  "pdp",
   "token",
   "backend",
   "policy",
@@ -43,7 +44,10 @@ export class Program {
   /** Something somewhere was not understood: what seems missing or unused may not be. */
   readonly damaged: boolean
   readonly gateway: Bound | undefined
+  /** The engine; undefined where there is none. */
   readonly authz: Bound | undefined
+  /** `authz url "…"`: a decision point in its place. */
+  readonly authzUrl: Bound | undefined
   readonly #tables = new Map<DeclarationKind, Map<string, Declaration>>()
   /** Kinds of which a declaration was not understood, and words of statements not understood: a name not found may be one of these. */
   readonly #uncertain = new Set<DeclarationKind>()
@@ -57,7 +61,10 @@ export class Program {
     this.damaged = isDamaged(this.root)
     if (!complete) for (const kind of [...fileKinds, "store"] as const) this.#uncertain.add(kind)
     this.gateway = statementOf(root, "gateway")
-    this.authz = statementOf(root, "authz")
+    const authz = statementOf(root, "authz")
+    const isUrl = authz?.args.get("url") !== undefined
+    this.authz = isUrl ? undefined : authz
+    this.authzUrl = isUrl ? authz : undefined
     for (const kind of fileKinds) this.#tables.set(kind, new Map())
     this.#tables.set("secret", this.#table("value"))
     this.#tables.set("store", new Map())
@@ -185,6 +192,7 @@ export function nounOf(kind: DeclarationKind): string {
   if (kind === "value") return "named value"
   if (kind === "users") return "table of users"
   if (kind === "token") return "token client"
+  if (kind === "pdp") return "decision point"
   return kind === "api" ? "API" : kind
 }
 

@@ -32,14 +32,16 @@ export type ExplainRequestAnswer = RequestExplanation
 
 const text = z.string()
 
-/** A question to the engine with its answer; `revision` is absent where there was none. */
+/** A question to the engine about a store, or to a decision point, with its answer; `revision` is absent where there was none. `reason`: what the decision point said. */
 const decision = z.strictObject({
-  store: text,
+  store: text.optional(),
+  pdp: text.optional(),
   user: text,
   relation: text,
   object: text,
   allowed: z.boolean(),
   revision: z.number().optional(),
+  reason: text.optional(),
 })
 
 /**

@@ -1,9 +1,8 @@
 import { explanationText } from "../check/explain-text.ts"
-import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
 import type { KeyTable, Subscriber } from "../identity/keys.ts"
 import type { TokenVerifier, Verification } from "../identity/verifier.ts"
 import type { Limiter, Taken } from "../limits/limiter.ts"
-import type { Authorizer } from "../policies/policy.ts"
+import type { AccessAnswer, AccessRequest, AskedFor, Authorizer } from "../policies/policy.ts"
 import type { QuotaAnswer, QuotaCounters } from "../policies/quotas.ts"
 import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestQuestion } from "./request-explanation.ts"
@@ -65,7 +64,7 @@ export function lookingQuotas(real: QuotaCounters | undefined, rehearsal: Rehear
 /** Asks the engine and keeps what it says, with its reasons. */
 export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Rehearsal): Authorizer {
   return {
-    async check(store, request) {
+    async check(store, request, asker) {
       const use = rehearsal.current
       const { user, relation, object } = request
       const proof = { store, user, relation, object }
@@ -74,11 +73,11 @@ export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Re
         rehearsal.assume(`the engine's answer ${unknownHere}`)
         return { allowed: true, revision: 0 }
       }
-      const answer = await asked(real, store, request)
+      const answer = await asked(real, store, request, asker)
       const { allowed, revision, explanation } = answer
       if (use !== undefined)
         use.proof = {
-          ...{ ...proof, allowed, revision },
+          ...{ ...proof, allowed, ...(revision === undefined ? {} : { revision }) },
           ...(explanation === undefined ? {} : { explanation, text: explanationText(explanation) }),
         }
       return answer
@@ -88,8 +87,29 @@ export function explainingAuthorizer(real: Authorizer | undefined, rehearsal: Re
   }
 }
 
-function asked(real: Authorizer, store: string, request: CheckRequest): CheckAnswer | Promise<CheckAnswer> {
-  return real.check(store, { ...request, explain: true, ternary: true })
+function asked(
+  real: Authorizer,
+  store: string,
+  request: AccessRequest,
+  asker: AskedFor,
+): AccessAnswer | Promise<AccessAnswer> {
+  return real.check(store, { ...request, explain: true, ternary: true }, asker)
+}
+
+/** A decision point is not asked: that would be a request of our own. What would be asked is shown. */
+export function unaskedDecisionPoint(rehearsal: Rehearsal): Authorizer {
+  return {
+    check(pdp, { user, relation, object }) {
+      const use = rehearsal.current
+      if (use !== undefined) use.proof = { pdp, user, relation, object }
+      rehearsal.assume(
+        `decision point \`${pdp}\` is not asked here: what it says is known when a request is there`,
+      )
+      return { allowed: true }
+    },
+    batch: () => Promise.reject(new Error("a rehearsal has no answer to filter")),
+    change: () => Promise.reject(new Error("a rehearsal writes nothing")),
+  }
 }
 
 /** A verifier that knows the caller who was named, too. */

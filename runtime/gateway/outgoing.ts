@@ -8,12 +8,12 @@ const responseBytesDefault = 10_000_000
 const connectMs = 5_000
 /** Connections to one origin; more requests wait. */
 const connectionsMax = 64
-/** Agents with a client certificate of their own that are kept. */
+/** Agents with certificates or authorities of their own that are kept. */
 const agentsMax = 50
 /** Sends requests of our own by undici: connections are kept, certificates verified, responses bounded. Redirects are answers like others: where a request goes is for the configuration to say. */
 export class UndiciOutgoing implements OutgoingHttp {
-  readonly #agent = newAgent(undefined)
-  readonly #withCertificate = new Map<string, Agent>()
+  readonly #agent = newAgent({})
+  readonly #withTls = new Map<string, Agent>()
 
   async send(asked: OutgoingRequest): Promise<StoredResponse> {
     const ending = new AbortController()
@@ -39,7 +39,7 @@ export class UndiciOutgoing implements OutgoingHttp {
 
   /** Ends all connections. */
   async close(): Promise<void> {
-    const agents = [this.#agent, ...this.#withCertificate.values()]
+    const agents = [this.#agent, ...this.#withTls.values()]
     await Promise.all(agents.map((agent) => agent.destroy().catch(() => undefined)))
   }
 
@@ -55,37 +55,49 @@ export class UndiciOutgoing implements OutgoingHttp {
       method: asked.method as Dispatcher.HttpMethod,
       headers,
       body: asked.body ?? null,
-      dispatcher: this.#agentFor(asked.certificate),
+      dispatcher: this.#agentFor(asked),
       signal,
       headersTimeout: 0,
       bodyTimeout: 0,
     })
   }
 
-  #agentFor(certificate: OutgoingRequest["certificate"]): Agent {
-    if (certificate === undefined) return this.#agent
-    const key = `${certificate.cert}\n${certificate.key}`
-    let agent = this.#withCertificate.get(key)
+  #agentFor({ certificate, trust }: OutgoingRequest): Agent {
+    if (certificate === undefined && trust === undefined) return this.#agent
+    const key = JSON.stringify([certificate?.cert, certificate?.key, trust?.ca, trust?.insecure])
+    let agent = this.#withTls.get(key)
     if (agent !== undefined) return agent
-    agent = newAgent(certificate)
-    this.#withCertificate.set(key, agent)
-    const [oldest] = this.#withCertificate
-    if (this.#withCertificate.size > agentsMax && oldest !== undefined) {
-      this.#withCertificate.delete(oldest[0])
+    agent = newAgent({
+      ...certificate,
+      ...(trust?.ca === undefined ? {} : { ca: trust.ca }),
+      ...(trust?.insecure === true ? { rejectUnauthorized: false } : {}),
+    })
+    this.#withTls.set(key, agent)
+    const [oldest] = this.#withTls
+    if (this.#withTls.size > agentsMax && oldest !== undefined) {
+      this.#withTls.delete(oldest[0])
       void oldest[1].close()
     }
     return agent
   }
 }
 
-function newAgent(certificate: OutgoingRequest["certificate"]): Agent {
+/** What a connection shows, and believes (PEM). */
+interface TlsTerms {
+  cert?: string
+  key?: string
+  ca?: string
+  rejectUnauthorized?: boolean
+}
+
+function newAgent(tls: TlsTerms): Agent {
   return new Agent({
     connections: connectionsMax,
     pipelining: 1,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 4_000,
     maxHeaderSize: 64 * 1024,
-    connect: { timeout: connectMs, minVersion: "TLSv1.2", ...certificate },
+    connect: { timeout: connectMs, minVersion: "TLSv1.2", ...tls },
   })
 }
 

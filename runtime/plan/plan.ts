@@ -4,6 +4,7 @@ import { backend } from "./backend.ts"
 import { clientCertificate, introspection, tokenClient, users } from "./credentials.ts"
 import { modelPlan } from "./model.ts"
 import { outline } from "./outline.ts"
+import { pdp } from "./pdp.ts"
 import { gateway, issuer, product, route, subscription, value } from "./resources.ts"
 import { stepId } from "./step-id.ts"
 import { step } from "./steps.ts"
@@ -29,6 +30,8 @@ export const planBody = z.strictObject({
   tokenClients: z.record(name, tokenClient).optional(),
   introspections: z.record(name, introspection).optional(),
   users: z.record(name, users).optional(),
+  /** Decision points that steps ask instead of the engine; absent: none. */
+  pdps: z.record(name, pdp).optional(),
   products: z.record(name, product),
   subscriptions: z.record(name, subscription),
   /** Key: `METHOD /full/path`, with hosts `METHOD host,host/full/path`. */

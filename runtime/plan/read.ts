@@ -5,7 +5,7 @@ import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan
 import { cut, problemsOf } from "./problems.ts"
 import type { Issuer } from "./resources.ts"
 import { routeKeyOf } from "./route-key.ts"
-import type { Step } from "./steps.ts"
+import type { Step, StepOf } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
 export interface PlanProblem {
@@ -173,6 +173,17 @@ class Integrity {
       else if (authentication !== undefined)
         this.#has(secrets, authentication.password, `${path}.authentication.password`, "secret")
     }
+    for (const [key, { tls, authentication }] of Object.entries(this.#plan.pdps ?? {})) {
+      const path = `pdps.${key}`
+      if (tls.certificate !== undefined)
+        this.#has(certificates, tls.certificate, `${path}.tls.certificate`, "certificate")
+      if (authentication?.scheme === "token")
+        this.#has(tokenClients, authentication.client, `${path}.authentication.client`, "token client")
+      else if (authentication?.scheme === "basic")
+        this.#has(secrets, authentication.password, `${path}.authentication.password`, "secret")
+      else if (authentication?.scheme === "bearer")
+        this.#has(secrets, authentication.token, `${path}.authentication.token`, "secret")
+    }
   }
 
   #authz({ stores, auth, authzen }: NonNullable<PlanBody["authz"]>): void {
@@ -246,8 +257,8 @@ class Integrity {
       this.#has(this.#plan.users ?? {}, step.users, `${path}.users`, "users")
     else if (step.kind === "forward" && step.backend !== null)
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
-    else if (step.kind === "require" || step.kind === "filter" || step.kind === "grant")
-      this.#has(this.#plan.authz?.stores ?? {}, step.store, `${path}.store`, "store")
+    else if (step.kind === "require" || step.kind === "filter") this.#asks(step, path)
+    else if (step.kind === "grant") this.#hasStore(step.store, path)
     const authentication = "authentication" in step ? step.authentication : undefined
     if (authentication?.scheme === "token")
       this.#has(
@@ -261,6 +272,21 @@ class Integrity {
       this.#has(this.#plan.certificates ?? {}, certificate, `${path}.authentication`, "certificate")
     }
     for (const name of schemasOf(step)) this.#hasSchema(name, undefined, path)
+  }
+
+  /** A question with nobody to answer it would be one nobody says no to. */
+  #asks(step: StepOf<"require" | "filter">, path: string): void {
+    const { store, pdp } = step
+    if ((store === undefined) === (pdp === undefined))
+      this.#add(path, "a question is for a store or for a decision point, one of the two")
+    if (store !== undefined) this.#hasStore(store, path)
+    if (pdp !== undefined) this.#has(this.#plan.pdps ?? {}, pdp, `${path}.pdp`, "decision point")
+    if (pdp === undefined ? step.properties !== undefined : step.tuples !== undefined)
+      this.#add(path, "properties are for decision points, tuples for stores")
+  }
+
+  #hasStore(store: string, path: string): void {
+    this.#has(this.#plan.authz?.stores ?? {}, store, `${path}.store`, "store")
   }
 
   /** Every `{value: name}` and `{secret: name}` anywhere. */
@@ -317,9 +343,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Schemas a step judges by. */
 function schemasOf(step: Step): string[] {
-  const rules =
-    step.kind === "validate-content" ? step.types : step.kind === "validate-parameters" ? step.parameters : []
-  return rules.flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
+  return rulesOf(step).flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
+}
+
+function rulesOf(step: Step): readonly { readonly schema?: string | undefined }[] {
+  if (step.kind === "validate-content") return step.types
+  if (step.kind === "validate-parameters") return step.parameters
+  return step.kind === "validate-headers" ? (step.described ?? []).flatMap(({ headers }) => headers) : []
 }
 
 /** Every `$ref` of a schema. */

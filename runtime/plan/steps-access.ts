@@ -174,22 +174,32 @@ export const cors = z.strictObject({
   terminateUnmatched: z.boolean(),
 })
 
-/** What every question to the engine may bring along: values for conditions of the model, and tuples that count for this question only. */
+/** Values found per request, by name. */
+const namedValues = z
+  .array(z.strictObject({ key: z.string().min(1).max(256), value: expression }))
+  .max(100)
+  .optional()
+
+/** Who is asked, one of the two: a store of the engine, or a decision point. */
+const asked = { store: name.optional(), pdp: name.optional() }
+
+/**
+ * What every question may bring along: values for conditions; to the engine tuples that count for this question only, to a decision point properties of subject,
+ * resource and action.
+ */
 const circumstances = {
-  context: z
-    .array(z.strictObject({ key: z.string().min(1).max(256), value: expression }))
-    .max(100)
-    .optional(),
+  context: namedValues,
+  properties: z.strictObject({ subject: namedValues, resource: namedValues, action: namedValues }).optional(),
   tuples: z
     .array(z.strictObject({ user: text, relation: z.string(), object: text }))
     .max(20)
     .optional(),
 }
 
-/** Asks the engine: may `user` have `relation` on `object` in `store`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
+/** Asks the engine, or a decision point: may `user` have `relation` on `object`? No: 403. No answer: 503. Dynamic parts must be ids (no `#`, `:`, `*`, blanks), else 400. */
 export const require_ = z.strictObject({
   kind: z.literal("require"),
-  store: name,
+  ...asked,
   relation: z.string(),
   object: text,
   user: text,
@@ -204,11 +214,11 @@ export const requireAny = z.strictObject({
 
 /**
  * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
- * `object`, `user` and what else is asked may read `item`. No answer of the engine: 503, an answer without such an array: 502; never unfiltered.
+ * `object`, `user` and what else is asked may read `item`. No answer to it: 503, an answer without such an array: 502; never unfiltered.
  */
 export const filter = z.strictObject({
   kind: z.literal("filter"),
-  store: name,
+  ...asked,
   items: z.string().max(1024),
   relation: z.string(),
   object: text,

@@ -137,14 +137,17 @@ export interface AnswerPlace {
 /** Part of the way of an exchange. */
 export type Section = "inbound" | "backend" | "outbound" | "on-error"
 
-/** A decision of the authorization engine, for the log. `revision` is absent when there was no answer. */
+/** A decision of the authorization engine about a store, or of a decision point, for the log. `revision` is absent when there was no answer, and where a decision point was asked. */
 export interface Decision {
-  readonly store: string
+  readonly store?: string | undefined
+  readonly pdp?: string | undefined
   readonly user: string
   readonly relation: string
   readonly object: string
   readonly allowed: boolean
-  readonly revision?: number
+  readonly revision?: number | undefined
+  /** What the decision point said for operators. */
+  readonly reason?: string | undefined
 }
 
 /** How a request is sent to its backend. */

@@ -1,10 +1,9 @@
-import { CheckError, type CheckRequest, UndecidedCheck } from "../check/ports.ts"
-import type { BatchCheckAnswer } from "../check/questions.ts"
+import { CheckError, UndecidedCheck } from "../check/ports.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type Exchange, responseBody } from "./exchange.ts"
 import { isNamedOnce, withoutItems } from "./json-splice.ts"
-import type { Outcome, Policy } from "./policy.ts"
-import { compileQuestion, type Question, questionFailure } from "./question.ts"
+import type { AccessAnswers, AccessRequest, Outcome, Policy } from "./policy.ts"
+import { authorizerOf, compileQuestion, type Question, questionFailure } from "./question.ts"
 
 /** More items than any page has; asking for each would hold the request for long. */
 const itemsMax = 10_000
@@ -14,9 +13,8 @@ const itemsMax = 10_000
  * either; nothing goes out unfiltered.
  */
 export const filter: Policy<"filter"> = (plan, provision) => {
-  const { store } = plan
   const path = plan.items === "" ? [] : plan.items.split(".")
-  const authorizer = provision.authorizer()
+  const { authorizer, name } = authorizerOf(plan, provision)
   const question = compileQuestion(plan, provision)
   provision.need(responseBody)
   return (exchange) => {
@@ -37,7 +35,7 @@ export const filter: Policy<"filter"> = (plan, provision) => {
     if (items.length === 0) return undefined
     const requests = questionsOf(question, exchange, items)
     if ("kind" in requests) return requests
-    const finish = ({ results }: BatchCheckAnswer): Outcome => {
+    const finish = ({ results }: AccessAnswers): Outcome => {
       const kept = keptOf(items.length, results)
       if (!Array.isArray(kept)) return kept
       if (!kept.includes(false)) return undefined
@@ -46,7 +44,7 @@ export const filter: Policy<"filter"> = (plan, provision) => {
       return undefined
     }
     try {
-      const answer = authorizer.batch(store, requests)
+      const answer = authorizer.batch(name, requests, exchange)
       return answer instanceof Promise ? answer.then(finish, questionFailure) : finish(answer)
     } catch (error) {
       return questionFailure(error)
@@ -58,9 +56,9 @@ function questionsOf(
   question: Question,
   exchange: Exchange,
   items: readonly unknown[],
-): CheckRequest[] | Problem {
+): AccessRequest[] | Problem {
   const bindings = exchange.bindings() as Record<string, unknown>
-  const requests: CheckRequest[] = []
+  const requests: AccessRequest[] = []
   try {
     for (const item of items) {
       bindings["item"] = item
@@ -75,7 +73,7 @@ function questionsOf(
 }
 
 /** Which items may be seen. */
-function keptOf(count: number, results: BatchCheckAnswer["results"]): boolean[] | Problem {
+function keptOf(count: number, results: AccessAnswers["results"]): boolean[] | Problem {
   const kept: boolean[] = []
   for (let index = 0; index < count; index += 1) {
     const result = results[index]

@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   readonly responseBytesMax?: number
   /** PEM of the certificate we show, and of its key. */
   readonly certificate?: ClientCertificate
+  /** By what the other side's certificate is judged (PEM); absent: by the system's authorities. */
+  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
   /** Ends the request when the exchange it is for has ended. */
   readonly signal?: AbortSignal
 }
@@ -28,7 +30,7 @@ export class OutgoingError extends Error {
   }
 }
 
-/** Sends requests of our own and holds their responses whole, without codings. Certificates are verified. */
+/** Sends requests of our own and holds their responses whole, without codings. Certificates are verified unless a request says otherwise. */
 export interface OutgoingHttp {
   /** Rejects with OutgoingError. */
   send(request: OutgoingRequest): Promise<StoredResponse>

@@ -1,26 +1,41 @@
-import { CheckError, type CheckRequest, UndecidedCheck } from "../check/ports.ts"
+import { CheckError, UndecidedCheck } from "../check/ports.ts"
 import { toJson } from "../expression/compile.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
+import { NoDecision } from "../pdp/http.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { type Problem, problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { idText } from "./grammars.ts"
-import type { Provision } from "./policy.ts"
+import type { AccessRequest, Authorizer, Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { compileValue } from "./value.ts"
 
 /** Makes the question of one exchange; the caller may not be named by it, which is a refusal. */
-export type Question = (exchange: Exchange) => CheckRequest | Problem
+export type Question = (exchange: Exchange) => AccessRequest | Problem
 
-/** Compiles what is asked of the engine. What a request brings must be ids; a token that does not say who its bearer is may be good elsewhere, here it is nobody's. */
+/** Who answers a step's questions, and by what name it knows them: a store's, or its own. */
+export function authorizerOf(
+  { store, pdp }: Pick<StepOf<"require">, "store" | "pdp">,
+  provision: Provision,
+): { readonly authorizer: Authorizer; readonly name: string } {
+  return pdp === undefined
+    ? { authorizer: provision.authorizer(), name: store ?? "" }
+    : { authorizer: provision.decisionPoint(pdp), name: pdp }
+}
+
+/** Compiles what is asked. What a request brings must be ids; a token that does not say who its bearer is may be good elsewhere, here it is nobody's. */
 export function compileQuestion(
-  plan: Pick<StepOf<"require">, "relation" | "object" | "user" | "context" | "tuples">,
+  plan: Pick<StepOf<"require">, "relation" | "object" | "user" | "context" | "tuples" | "properties">,
   provision: Provision,
 ): Question {
-  const { relation, context = [], tuples = [] } = plan
+  const { relation, tuples = [], properties } = plan
   const user = compileText(plan.user, provision, idText)
   const object = compileText(plan.object, provision, idText)
-  const values = context.map(({ key, value }) => ({ key, value: compileValue(value, provision) }))
+  const context = compileValues(plan.context, provision)
+  const described = (["subject", "resource", "action"] as const).flatMap((of) => {
+    const values = compileValues(properties?.[of], provision)
+    return values === undefined ? [] : [{ of, values }]
+  })
   const keys = tuples.map((tuple) => ({
     user: compileText(tuple.user, provision, idText),
     relation: tuple.relation,
@@ -36,17 +51,29 @@ export function compileQuestion(
       throw error
     }
     const request = { user: named, relation, object: object.of(exchange) }
-    if (values.length === 0 && keys.length === 0) return request
+    if (context === undefined && keys.length === 0 && described.length === 0) return request
     return {
       ...request,
-      context: Object.fromEntries(values.map(({ key, value }) => [key, toJson(value(exchange))])),
+      context: context?.(exchange) ?? {},
       contextualTuples: keys.map((key) => ({
         user: key.user.of(exchange),
         relation: key.relation,
         object: key.object.of(exchange),
       })),
+      ...(described.length === 0
+        ? {}
+        : { properties: Object.fromEntries(described.map(({ of, values }) => [of, values(exchange)])) }),
     }
   }
+}
+
+function compileValues(
+  plan: StepOf<"require">["context"],
+  provision: Provision,
+): ((exchange: Exchange) => Record<string, unknown>) | undefined {
+  if (plan === undefined || plan.length === 0) return undefined
+  const values = plan.map(({ key, value }) => ({ key, value: compileValue(value, provision) }))
+  return (exchange) => Object.fromEntries(values.map(({ key, value }) => [key, toJson(value(exchange))]))
 }
 
 /** Codes that say something about the ids of the request; the rest of the question was checked at compile time. */
@@ -59,6 +86,11 @@ const requestCodes: ReadonlySet<string> = new Set([
 
 /** The problem of a question that has no answer: the request's fault where it brought what is no id, else nobody knows whether the caller may. */
 export function questionFailure(error: unknown): Problem {
+  if (error instanceof NoDecision)
+    return problem("authorization-unavailable", {
+      headers: ["retry-after", String(error.retryAfterSeconds)],
+      cause: error.message,
+    })
   // The caller has no part in it, and is told nothing of tuples and conditions; the log has both.
   if (error instanceof UndecidedCheck)
     return problem("forbidden", {

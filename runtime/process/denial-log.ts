@@ -46,6 +46,8 @@ export class DenialLog {
   }
 
   async #explain(requestId: string, { store, user, relation, object }: Decision): Promise<void> {
+    // A decision point has said what it says.
+    if (store === undefined) return
     const line = { request_id: requestId, decision: { store, user, relation, object } }
     try {
       const question = { user, relation, object, explain: true, ternary: true }

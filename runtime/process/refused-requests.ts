@@ -39,7 +39,7 @@ export class RefusedRequests implements Observer {
 
   async #prove(decision: NonNullable<Refusal["decision"]>): Promise<RefusalAnswer["proof"]> {
     const { store, user, relation, object, revision, allowed } = decision
-    if (allowed || revision === undefined) return undefined
+    if (allowed || revision === undefined || store === undefined) return undefined
     const question = { user, relation, object, explain: true, ternary: true }
     for (const then of [true, false]) {
       try {
@@ -63,7 +63,19 @@ function refusalOf(exchange: Finished): Refusal {
     ...{ id, at: new Date(startedAtMs).toISOString(), method, path: path.slice(0, textMax), status },
     ...said({ ...names, cause: cause?.slice(0, textMax) }),
     ...(answeredBy === undefined ? {} : { answeredBy: { ...answeredBy } }),
-    ...(decision === undefined ? {} : { decision: { ...decision } }),
+    ...(decision === undefined ? {} : { decision: withoutAbsent(decision) }),
+  }
+}
+
+/** JSON has no undefined. */
+function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable<Refusal["decision"]> {
+  const { store, pdp, revision, reason, ...asked } = decision
+  return {
+    ...(store === undefined ? {} : { store }),
+    ...(pdp === undefined ? {} : { pdp }),
+    ...asked,
+    ...(revision === undefined ? {} : { revision }),
+    ...(reason === undefined ? {} : { reason }),
   }
 }
 

@@ -206,11 +206,13 @@ function writeLine(log: Log, exchange: Finished): void {
         ? undefined
         : {
             store: decision.store,
+            pdp: decision.pdp,
             user: decision.user,
             relation: decision.relation,
             object: decision.object,
             allowed: decision.allowed,
             revision: decision.revision,
+            reason: decision.reason,
           },
     traceparent: exchange.traceparent,
     aborted: exchange.aborted || undefined,

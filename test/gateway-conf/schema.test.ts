@@ -22,6 +22,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   store: (statement) => around.authz(`store s {\nmodel "m"\n${statement}\n}`),
   introspection: (statement) => `introspection i {\nurl "http://x"\nclient x secret s\n${statement}\n}`,
   users: (statement) => `users u {\nuser a s\n${statement}\n}`,
+  pdp: (statement) => `pdp p {\nurl "http://x"\n${statement}\n}`,
   "auth introspection": (statement) => around.api(`auth introspection i {\n${statement}\n}`),
   "auth basic": (statement) => around.api(`auth basic u {\n${statement}\n}`),
   certificate: (statement) => `certificate c {\ncert file("c")\nkey file("k")\n${statement}\n}`,

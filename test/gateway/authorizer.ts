@@ -5,16 +5,16 @@ import type { Authorizer } from "../../runtime/policies/policy.ts"
 export function authorizerOf(check: Authorizer["check"]): Authorizer {
   return {
     check,
-    async batch(store, requests) {
+    async batch(store, requests, asker) {
       const results = requests.map(async (request) => {
         try {
-          return await check(store, request)
+          return await check(store, request, asker)
         } catch (error) {
           if (error instanceof CheckError) return error
           throw error
         }
       })
-      return { results: await Promise.all(results), revision: 0 }
+      return { results: await Promise.all(results) }
     },
     change: () => Promise.reject(new CheckError("unavailable", "nothing can be written here")),
   }

@@ -50,6 +50,7 @@ export type PlanDraft = Partial<
     | "tokenClients"
     | "introspections"
     | "users"
+    | "pdps"
   >
 > & {
   /** Names of stores; each has users who may view orders. */
@@ -95,6 +96,7 @@ export function planOf(draft: PlanDraft): Plan {
     ...(draft.tokenClients === undefined ? {} : { tokenClients: draft.tokenClients }),
     ...(draft.introspections === undefined ? {} : { introspections: draft.introspections }),
     ...(draft.users === undefined ? {} : { users: draft.users }),
+    ...(draft.pdps === undefined ? {} : { pdps: draft.pdps }),
     products: draft.products ?? {},
     subscriptions: draft.subscriptions ?? {},
     routes: Object.fromEntries(draft.routes.map((route) => routeOf(route, steps))),

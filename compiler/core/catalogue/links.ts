@@ -52,9 +52,9 @@ export const links = area({
   },
   SP5010: {
     severity: "error",
-    title: "No store to ask",
-    help: 'Declare one: `authz { store NAME { model "models/…" } }`, or name it with `in STORE`.',
-    why: "`require` asks one store; with several, the statement says which.",
+    title: "Nobody to ask",
+    help: 'Declare a store: `authz { store NAME { model "models/…" } }`, or a decision point: `pdp NAME { url "https://…" }`. Of several, say which: `in STORE`, `by PDP`.',
+    why: "A question goes to one store of the engine, or to one decision point; with several, the statement says which. Without a word it goes to the only store, and where there is none to the only decision point.",
   },
   SP5011: {
     severity: "error",
@@ -66,7 +66,7 @@ export const links = area({
     severity: "error",
     title: "Relation not in the model",
     help: "Correct the relation, or add it to the model.",
-    why: "A question about a relation the type does not have is always an error of the engine.",
+    why: "A question about a relation the type does not have is always an error of the engine. Of a decision point, what its `actions` do not name is taken for a mistake.",
   },
   SP5013: {
     severity: "error",

@@ -41,6 +41,9 @@ const celTypes: ReadonlySet<string> = new Set(
   ),
 )
 
+/** The decision point that `authz url "…"` declares on its way. */
+export const authzPdp = "authz"
+
 /** Names of what `backend "URL"` declares on its way. */
 export const inlineBackendPrefix = "inline-"
 
@@ -54,6 +57,7 @@ export function readName(word: Word, { to }: Slot, report: Report): string | und
   const reserved =
     ["__proto__", "constructor", "prototype"].includes(word.text) ||
     (kind === "policy" && cuttable.includes(word.text)) ||
+    (kind === "pdp" && word.text === authzPdp) ||
     ((kind === "backend" || kind === "token") && word.text.startsWith(inlineBackendPrefix))
   if (reserved)
     report.add("SP2013", word.span, `\`${word.text}\` has a meaning of its own and can't be declared`)

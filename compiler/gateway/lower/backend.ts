@@ -7,10 +7,17 @@ import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
 import type { OwnCredentials } from "./own-credentials.ts"
 import { lowerResilience } from "./resilience.ts"
+import { lowerTls } from "./tls.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
 const defaultConnectMs = 2000
+
+const plainTargets = {
+  unseen: "no target would see the certificate: all are `http:`",
+  without: "no target has a certificate: all are `http:`",
+  url: "a target",
+}
 
 /** The backend for the plan; undefined when something is missing or wrong (reported). */
 export function lowerBackend(
@@ -23,31 +30,17 @@ export function lowerBackend(
   if (bound.broken || block === undefined) return undefined
   const targets = lowerTargets(bound, name, values, report)
   const timeout = statementOf(block, "timeout")?.args
-  const tls = statementOf(block, "tls")?.block
-  const ca = statementOf(tls, "ca")?.args.value<{ file: string }>("file")
-  const insecure = statementOf(tls, "insecure")
-  if (insecure !== undefined && ca !== undefined) {
-    report.add("SP2017", insecure.statement.keyword.span, "with `insecure` no authority is asked")
-  } else if (insecure !== undefined) {
-    report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
-  }
   const own = credentials.ofBackend(bound)
+  const { certificate, authentication } = own === "broken" ? {} : own
+  const urls = (targets ?? []).map(({ url }) => url)
+  const tls = lowerTls(block, { name, urls, ...plainTargets }, certificate, report)
   if (targets === undefined || own === "broken") return undefined
-  const { certificate, authentication } = own
-  if (certificate !== undefined && targets.every(({ url }) => isPlain(url)))
-    reportUselessCertificate(bound, report)
-  if ((insecure ?? ca) !== undefined && targets.every(({ url }) => isPlain(url)))
-    reportUselessTls(bound, report)
   return {
     targets,
     connectMs: timeout?.value<number>("connect") ?? defaultConnectMs,
     totalMs: timeout?.value<number | null>("total") ?? null,
     ...timesOf(timeout),
-    tls: {
-      ...(ca === undefined ? {} : { ca }),
-      insecure: insecure !== undefined,
-      ...(certificate === undefined ? {} : { certificate }),
-    },
+    tls,
     ...(statementOf(block, "http2") === undefined ? {} : { http2: true }),
     ...balanceOf(statementOf(block, "balance")),
     ...lowerResilience(block, report),
@@ -69,31 +62,6 @@ function balanceOf(bound: Bound | undefined): Pick<Backend, "balance"> {
   if (bound === undefined || bound.broken || word?.kind !== "word") return {}
   if (word.text === "least-outstanding" || word.text === "hash") return { balance: word.text }
   return {}
-}
-
-/** Whether it is certain that nothing is encrypted on the way to this target. */
-function isPlain(url: LoadText): boolean {
-  const first = typeof url === "object" && "text" in url ? url.text[0] : url
-  return typeof first === "string" && /^http:/i.test(first)
-}
-
-function reportUselessCertificate({ block }: Bound, report: Report): void {
-  const said = statementsOf(block, "authenticate").find(({ args }) => args.get("certificate") !== undefined)
-  if (said !== undefined)
-    report.add("SP2017", headSpan(said.statement), "no target would see the certificate: all are `http:`", {
-      help: "Write `https:` in the URL, or remove this.",
-    })
-}
-
-/** Whoever says how certificates are checked believes that there are some. */
-function reportUselessTls({ block }: Bound, report: Report): void {
-  const tls = statementOf(block, "tls")?.statement.keyword.span
-  const target = (statementOf(block, "url") ?? statementsOf(block, "target")[0])?.statement.keyword.span
-  if (tls === undefined || target === undefined) return
-  report.add("SP2017", tls, "no target has a certificate: all are `http:`", {
-    related: [{ span: target, message: "a target" }],
-    help: "Write `https:` in the URL, or remove `tls`.",
-  })
 }
 
 /** A backend that is only a URL, and the name it gets. Equal URLs are one backend. */

@@ -1,6 +1,7 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
+import { authzPdp } from "../bind/names.ts"
 import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
 import type { ExpressionPlaces } from "./expression-places.ts"
@@ -27,6 +28,9 @@ export class Origins {
     const { gateway, authz } = this.#program
     if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
     if (authz !== undefined) this.#add("authz", headSpan(authz.statement))
+    const { authzUrl } = this.#program
+    if (authzUrl !== undefined && this.#body.pdps?.[authzPdp] !== undefined)
+      this.#add(`pdps.${authzPdp}`, headSpan(authzUrl.statement))
     for (const store of this.#program.all("store")) this.#add(`authz.stores.${store.name}`, store.span)
     for (const kind of ["value", "secret", "issuer", "product", "subscription"] as const) {
       const table = this.#body[`${kind}s`]
@@ -36,6 +40,7 @@ export class Origins {
     for (const [kind, table] of [
       ["introspection", "introspections"],
       ["users", "users"],
+      ["pdp", "pdps"],
       ["certificate", "certificates"],
       ["token", "tokenClients"],
     ] as const)

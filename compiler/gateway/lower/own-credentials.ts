@@ -4,6 +4,7 @@ import type {
   ClientCertificatePlan,
   TokenClientPlan,
 } from "../../../runtime/plan/credentials.ts"
+import type { PdpAuthentication } from "../../../runtime/plan/pdp.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -13,9 +14,15 @@ import type { Program } from "../program.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
-/** How one backend is shown who we are. */
-export interface BackendCredentials {
-  readonly authentication: BackendAuthentication | undefined
+/** How a backend or a decision point is shown who we are. */
+interface Credentials<Authentication> {
+  readonly authentication: Authentication | undefined
+  readonly certificate: string | undefined
+}
+
+/** What a block says of it. */
+interface Said {
+  readonly authorization: Bound | undefined
   readonly certificate: string | undefined
 }
 
@@ -44,14 +51,33 @@ export class OwnCredentials {
   }
 
   /** What a backend's block says; "broken" when that is wrong (reported). */
-  ofBackend({ block }: Bound): BackendCredentials | "broken" {
+  ofBackend(bound: Bound): Credentials<BackendAuthentication> | "broken" {
+    const said = this.#said(bound, "backend")
+    if (said === "broken") return said
+    const { authorization, certificate } = said
+    const authentication = authorization === undefined ? undefined : this.#authentication(authorization)
+    return authentication === "broken" ? authentication : { authentication, certificate }
+  }
+
+  /** The same for a decision point, which may be shown a key as well. */
+  ofPdp(bound: Bound): Credentials<PdpAuthentication> | "broken" {
+    const said = this.#said(bound, "decision point")
+    if (said === "broken") return said
+    const { authorization, certificate } = said
+    const token = authorization?.args.word("bearer")?.text
+    if (token !== undefined) return { authentication: { scheme: "bearer", token }, certificate }
+    const authentication = authorization === undefined ? undefined : this.#authentication(authorization)
+    return authentication === "broken" ? authentication : { authentication, certificate }
+  }
+
+  #said({ block }: Bound, what: string): Said | "broken" {
     let certificate: Bound | undefined
     let authorization: Bound | undefined
     for (const each of [...statementsOf(block, "authenticate"), ...statementsOf(block, "token")]) {
       const shown = each.args.word("certificate") !== undefined
       const earlier = shown ? certificate : authorization
       if (earlier !== undefined) {
-        this.#report.add("SP2017", headSpan(each.statement), "the backend is shown one identity", {
+        this.#report.add("SP2017", headSpan(each.statement), `the ${what} is shown one identity`, {
           related: [{ span: headSpan(earlier.statement), message: "the other one" }],
         })
         return "broken"
@@ -59,16 +85,15 @@ export class OwnCredentials {
       if (shown) certificate = each
       else authorization = each
     }
-    const authentication = authorization === undefined ? undefined : this.#authentication(authorization)
-    if (authentication === "broken") return "broken"
-    return { authentication, certificate: certificate?.args.word("certificate")?.text }
+    return { authorization, certificate: certificate?.args.word("certificate")?.text }
   }
 
-  /** Those that steps and backends use, with the secrets they need. */
+  /** The decision points, and what they, steps and backends use, with the secrets they need. */
   tables(
     steps: PlanBody["steps"],
     backends: PlanBody["backends"],
-  ): Pick<PlanBody, "certificates" | "tokenClients"> {
+    pdps: NonNullable<PlanBody["pdps"]>,
+  ): Pick<PlanBody, "certificates" | "tokenClients" | "pdps"> {
     const certificates = new Set(this.#readBy(steps))
     const clients = new Set<string>()
     for (const step of Object.values(steps)) {
@@ -76,10 +101,11 @@ export class OwnCredentials {
       if (authentication?.scheme === "certificate") certificates.add(authentication.certificate)
       if (authentication?.scheme === "token") clients.add(authentication.client)
     }
-    for (const { tls, authentication } of Object.values(backends)) {
+    for (const { tls, authentication } of [...Object.values(backends), ...Object.values(pdps)]) {
       if (tls.certificate !== undefined) certificates.add(tls.certificate)
       if (authentication?.scheme === "token") clients.add(authentication.client)
       if (authentication?.scheme === "basic") this.#values.needSecret(authentication.password)
+      if (authentication?.scheme === "bearer") this.#values.needSecret(authentication.token)
     }
     const used = <Item>(all: ReadonlyMap<string, Item>, names: ReadonlySet<string>) =>
       Object.fromEntries([...all].filter(([name]) => names.has(name)).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -92,6 +118,7 @@ export class OwnCredentials {
     return {
       ...(certificates.size === 0 ? {} : { certificates: tables.certificates }),
       ...(clients.size === 0 ? {} : { tokenClients: tables.tokenClients }),
+      ...(Object.keys(pdps).length === 0 ? {} : { pdps }),
     }
   }
 

@@ -45,7 +45,8 @@ function lowerHealth(bound: Bound | undefined, report: Report): Backend["health"
   }
 }
 
-function lowerBreaker(bound: Bound | undefined): Backend["breaker"] {
+/** `breaker` of a backend or a decision point. */
+export function lowerBreaker(bound: Bound | undefined): Backend["breaker"] {
   if (bound === undefined || bound.broken) return undefined
   const { args, block } = bound
   const first = args.value<number>("calls")

@@ -14,6 +14,7 @@ export type BlockName =
   | "certificate"
   | "introspection"
   | "users"
+  | "pdp"
   | "auth introspection"
   | "auth basic"
   | "token client"

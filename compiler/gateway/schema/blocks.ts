@@ -26,6 +26,7 @@ import {
 } from "./engine.ts"
 import { branchRows, cacheResponseRows, choiceRows, metricRows, weightedRows } from "./flow.ts"
 import { extraRow, validateRequestRows, validateResponseRows } from "./openapi.ts"
+import { pdpRows } from "./pdp.ts"
 import {
   backendRows,
   breakerRows,
@@ -71,6 +72,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   store: { title: "`store`", rows: storeRows },
   introspection: { title: "`introspection`", rows: introspectionRows },
   users: { title: "`users`", rows: usersRows },
+  pdp: { title: "`pdp`", rows: pdpRows },
   "auth introspection": { title: "`auth introspection`", rows: authIntrospectionRows },
   "auth basic": { title: "`auth basic`", rows: authBasicRows },
   certificate: { title: "`certificate`", rows: certificateRows },
@@ -95,7 +97,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
   check: { title: "`check`", rows: checkRows },
-  question: { title: "a question to the engine", rows: questionRows },
+  question: { title: "a question", rows: questionRows },
   "require any": { title: "`require any`", rows: [], anyKeyword: anyRow },
   cors: { title: "`cors`", rows: corsRows },
   limit: { title: "`limit`", rows: limitRows },

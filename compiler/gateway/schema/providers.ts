@@ -1,5 +1,5 @@
 import { secretAlgorithm, signatureAlgorithm } from "../../../runtime/plan/resources.ts"
-import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
 /** The names a plan may hold. */
 export const algorithmNames: readonly string[] = [...signatureAlgorithm.options, ...secretAlgorithm.options]
@@ -110,6 +110,19 @@ export const claimRow: Row = {
 
 const milliseconds = { min: 1, max: 86_400_000 }
 
+/** `N failures in TIME open TIME`, or `N percent of N calls in …`. */
+export const breakerArgs: readonly Part[] = [
+  slot("calls", "count", { min: 1, max: 1_000_000 }),
+  oneOf(
+    [word("failures")],
+    [word("percent"), word("of"), slot("least", "count", { min: 1, max: 1_000_000 }), word("calls")],
+  ),
+  word("in"),
+  slot("window", "duration", milliseconds),
+  word("open"),
+  slot("open", "duration", milliseconds),
+]
+
 const retryCauses = ["connect-error", "reset", "timeout", "408", "425", "429", "500", "502", "503", "504"]
 const firstByte = [word("first-byte"), slot("firstByte", "duration", milliseconds)]
 const idle = [word("idle"), slot("idle", "duration", milliseconds)]
@@ -188,22 +201,7 @@ export const backendRows: readonly Row[] = [
   },
   {
     keyword: "breaker",
-    forms: [
-      {
-        args: [
-          slot("calls", "count", { min: 1, max: 1_000_000 }),
-          oneOf(
-            [word("failures")],
-            [word("percent"), word("of"), slot("least", "count", { min: 1, max: 1_000_000 }), word("calls")],
-          ),
-          word("in"),
-          slot("window", "duration", milliseconds),
-          word("open"),
-          slot("open", "duration", milliseconds),
-        ],
-        block: "breaker",
-      },
-    ],
+    forms: [{ args: breakerArgs, block: "breaker" }],
     byDefault: "no breaker",
     docs: "Keeps requests from a target that fails (no answer in time, or a failing status), then lets one through to see whether it is well again.",
     example: "breaker 5 failures in 30s open 10s",

@@ -1,7 +1,13 @@
-import { optional, type Part, type Row, slot, word } from "./row.ts"
+import { oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 
 const inStore: Part = optional(word("in"), slot("store", "reference", { to: ["store"] }))
-const asked: Part[] = [word("of"), slot("object", "text"), word("for"), slot("user", "text"), inStore]
+const decider: Part = optional(
+  oneOf(
+    [word("in"), slot("store", "reference", { to: ["store"] })],
+    [word("by"), slot("pdp", "reference", { to: ["pdp"] })],
+  ),
+)
+const asked: Part[] = [word("of"), slot("object", "text"), word("for"), slot("user", "text"), decider]
 
 /** `require`, one relation or any of several. */
 export const requireRow: Row = {
@@ -11,7 +17,7 @@ export const requireRow: Row = {
     { args: [slot("relation", "relation"), ...asked], block: "question" },
     { args: [word("any")], block: "require any", blockRequired: true },
   ],
-  docs: "Asks the authorization engine; no is answered 403. With `any` one of the relations in the block is enough. The store is named where there are several.",
+  docs: "Asks the authorization engine, or a decision point; no is answered 403. With `any` one of the relations in the block is enough. The store, or the decision point, is named where there are several.",
   example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 
@@ -24,12 +30,22 @@ export const anyRow: Row = {
   example: 'viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 
+function propertyRow(of: "subject" | "resource" | "action", what: string, example: string): Row {
+  return {
+    keyword: of,
+    several: 100,
+    forms: [{ args: [slot("name", "claim", { max: 256 }), slot("value", "expression")] }],
+    docs: `A property of ${what}, for a decision point (AuthZEN \`${of}.properties\`).`,
+    example: `${of} ${example}`,
+  }
+}
+
 export const questionRows: readonly Row[] = [
   {
     keyword: "context",
     several: 100,
     forms: [{ args: [slot("name", "claim", { max: 256 }), slot("value", "expression")] }],
-    docs: "A value for the conditions of the model.",
+    docs: "A value for the conditions of the model; of a decision point, a member of its `context`.",
     example: "context ip (request.ip)",
   },
   {
@@ -39,6 +55,9 @@ export const questionRows: readonly Row[] = [
     docs: "A tuple that counts for this question only.",
     example: 'tuple "user:${jwt.sub}" member "team:${jwt.team}"',
   },
+  propertyRow("subject", "who asks", "department (jwt.department)"),
+  propertyRow("resource", "what is asked about", "status (item.status)"),
+  propertyRow("action", "what is done", "method (request.method)"),
 ]
 
 export const filterRow: Row = {

@@ -10,6 +10,7 @@ export type DeclarationKind =
   | "certificate"
   | "introspection"
   | "users"
+  | "pdp"
   | "token"
   | "backend"
   | "policy"

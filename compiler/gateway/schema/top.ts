@@ -1,4 +1,5 @@
 import { certificate, introspection, token, users } from "./credentials.ts"
+import { pdp } from "./pdp.ts"
 import { many, oneOf, type Row, slot, word } from "./row.ts"
 import { xml } from "./xml.ts"
 
@@ -12,8 +13,8 @@ const gateway: Row = {
 
 const authz: Row = {
   keyword: "authz",
-  forms: [{ args: [], block: "authz", blockRequired: true }],
-  docs: "The authorization engine: its internal listener and its stores.",
+  forms: [{ args: [word("url"), slot("url", "url")] }, { args: [], block: "authz", blockRequired: true }],
+  docs: "The authorization engine: its internal listener and its stores. With `url` there is none: `require` and `filter` ask the AuthZEN decision point at this URL where they name no other.",
   example: 'authz { listen 127.0.0.1:8080; store acme { model "models/acme.fga" } }',
 }
 
@@ -116,6 +117,7 @@ export const fileRows: readonly Row[] = [
   issuer,
   introspection,
   users,
+  pdp,
   certificate,
   token,
   backend,

@@ -8,6 +8,7 @@ import { listed } from "../../schema/slots.ts"
 import { type AuthWay, brings, providers, wordOf } from "../place.ts"
 import { idsOf, type Lowered, type StepContext } from "../step.ts"
 import type { StoreModel } from "../store-model.ts"
+import { changedStoreOf, type Decider, deciderOf, fitsDecider, fitsPdp, lowerProperties } from "./decider.ts"
 
 /** An object or user as far as it is constant: its type, and of a user the relation or `*` at its end. */
 interface Subject {
@@ -60,49 +61,61 @@ export function lowerFilter(bound: Bound, context: StepContext): Lowered | undef
 
 /** `grant RELATION of "…" to "…"`, `revoke RELATION of "…" from "…"`. */
 export function lowerGrant(bound: Bound, context: StepContext): Lowered | undefined {
-  const asked = lowerQuestion(bound, bound.args.word("relation"), context, false)
-  if (asked === undefined) return undefined
+  const changed = bound.broken ? undefined : changedStoreOf(bound, context)
+  const asked = lowerQuestion(bound, bound.args.word("relation"), context, changed ?? null)
+  if (asked === undefined || changed === undefined) return undefined
+  const { relation, object, user } = asked
   const action = bound.row.keyword === "grant" ? "write" : "delete"
-  return context.steps.add({ kind: "grant", action, ...asked }, headSpan(bound.statement))
+  const step = { kind: "grant" as const, action, ...changed, relation, object, user } as const
+  return context.steps.add(step, headSpan(bound.statement))
 }
 
 type Asked = Omit<StepOf<"require">, "kind">
 
-/** What is asked, or written; with `certain` the user must come from `auth`. */
+/** What is asked, or written. Who asks must come from `auth`; who is given something, by `changed`, need not. */
 function lowerQuestion(
   bound: Bound,
   relation: Word | undefined,
   context: StepContext,
-  certain = true,
+  changed: Decider | null | "asked" = "asked",
 ): Asked | undefined {
   const { texts, place } = context
   const objectAt = bound.args.text("object")
   const userAt = bound.args.text("user")
   if (bound.broken || relation === undefined || objectAt === undefined || userAt === undefined)
     return undefined
-  const store = storeOf(bound, context)
+  const decider = changed === "asked" ? deciderOf(bound, context) : (changed ?? undefined)
   const object = texts.lower(objectAt, place)
   // Of the user, what is not certain is an error below and needs no warning.
   const user = texts.lower(userAt, { ...place, asked: true, key: `${place.key}?` })
-  if (user !== undefined && certain) checkCertain(userAt, context)
-  const more = lowerCircumstances(bound.block, store, context)
-  if (object === undefined || user === undefined || store === undefined || more === undefined)
+  if (user !== undefined && changed === "asked") checkCertain(userAt, context)
+  const fits = fitsDecider(bound.block, decider, context)
+  const more = lowerCircumstances(bound.block, decider, context)
+  if (object === undefined || user === undefined || decider === undefined || more === undefined || !fits)
     return undefined
   const objectIs = readSubject(object, objectAt.span, "object", context)
   const userIs = readSubject(user, userAt.span, "user", context)
   if (objectIs === undefined || userIs === undefined) return undefined
-  const model = context.models.get(store)
+  if ("pdp" in decider) {
+    const asked = { relation, userAt: userAt.span, relationOfUser: userIs.relation }
+    return fitsPdp(decider.pdp, asked, context)
+      ? { ...decider, relation: relation.text, object, user, ...more }
+      : undefined
+  }
+  const model = context.models.get(decider.store)
   const question = { relation, object: objectIs, user: userIs, objectAt, userAt }
   if (model !== undefined && !fitsModel(model, question, context)) return undefined
-  return { store, relation: relation.text, object, user, ...more }
+  return { ...decider, relation: relation.text, object, user, ...more }
 }
 
 /** `context NAME (CEL)` and `tuple "user:…" relation "object:…"` of a question. */
 function lowerCircumstances(
   block: BoundBlock | undefined,
-  store: string | undefined,
+  decider: Decider | undefined,
   context: StepContext,
-): Pick<Asked, "context" | "tuples"> | undefined {
+): Pick<Asked, "context" | "tuples" | "properties"> | undefined {
+  const store = decider !== undefined && "store" in decider ? decider.store : undefined
+  const properties = lowerProperties(block, context)
   const { expressions, texts, place } = context
   const values = statementsOf(block, "context").map(({ args }) => {
     const source = args.cel("value")
@@ -123,30 +136,12 @@ function lowerCircumstances(
     if (model !== undefined && !fitsModel(model, question, context)) return undefined
     return { user, relation: relation.text, object }
   })
-  if (values.includes(undefined) || tuples.includes(undefined)) return undefined
+  if (values.includes(undefined) || tuples.includes(undefined) || properties === undefined) return undefined
   return {
+    ...properties,
     ...(values.length === 0 ? {} : { context: values.filter((each) => each !== undefined) }),
     ...(tuples.length === 0 ? {} : { tuples: tuples.filter((each) => each !== undefined) }),
   }
-}
-
-function storeOf(bound: Bound, { program, report }: StepContext): string | undefined {
-  const named = bound.args.word("store")
-  // An unknown name was reported where all names are checked.
-  if (named !== undefined) return program.find("store", named.text)?.name
-  const stores = program.all("store")
-  const [only] = stores
-  if (only !== undefined && stores.length === 1) return only.name
-  if (program.excused(["store"], "") || program.root.damaged) return undefined
-  const why =
-    only === undefined
-      ? "no store is declared"
-      : `there are several stores: ${listed(
-          stores.map((each) => `\`${each.name}\``),
-          "and",
-        )}`
-  report.add("SP5010", headSpan(bound.statement), why)
-  return undefined
 }
 
 /**

@@ -1,0 +1,63 @@
+import type { PdpPlan } from "../../runtime/plan/pdp.ts"
+import { closes, type FieldRules, neutral, opens } from "./finding.ts"
+import { backendStatements, durationWords, textWords } from "./words.ts"
+
+/** What a difference in a decision point means. Who loses and who gains by another one is not known here, and that is said. */
+export const pdpRules: FieldRules<PdpPlan> = {
+  url: () => opens("somebody else decides: who passes by that, and who does not any more, is not known here"),
+  discover: (_, after) => opens(after ? "its metadata says where it is asked" : "it is asked below its URL"),
+  timeoutMs: (before, after) => {
+    const words = `an answer may take ${durationWords(after)}, later it is 503`
+    return after < before ? closes(words) : neutral(words)
+  },
+  cacheMs: (before, after) =>
+    after > before
+      ? opens(`what is taken away counts for up to ${durationWords(after)} still`)
+      : closes(`a decision counts for ${durationWords(after)}, not ${durationWords(before)}`),
+  batchMax: () => neutral("other numbers of questions are in one request"),
+  tls: (before, after) => {
+    if (after.insecure && !before.insecure) return opens("anybody on the way can decide in its place")
+    if (before.insecure && !after.insecure) return closes("it has to prove who it is")
+    return before.certificate === after.certificate
+      ? opens("another authority says who it is")
+      : neutral("it is shown another certificate, or none")
+  },
+  authentication: () =>
+    neutral(
+      "it is told by other credentials who the gateway is; where it does not know them, callers get 503",
+    ),
+  breaker: () => neutral("it is left alone in another way while it fails"),
+}
+
+/** The statements of a decision point, by field of the plan. */
+export const pdpStatements: { readonly [Key in keyof Required<PdpPlan>]: (pdp: PdpPlan) => string } = {
+  url: ({ url }) => `url ${textWords(url)}`,
+  discover: ({ discover }) => (discover ? "discover" : "endpoints below its URL"),
+  timeoutMs: ({ timeoutMs }) => `timeout ${durationWords(timeoutMs)}`,
+  cacheMs: ({ cacheMs }) => (cacheMs === 0 ? "no cache" : `cache ${durationWords(cacheMs)}`),
+  batchMax: ({ batchMax }) => `batch ${batchMax}`,
+  tls: ({ tls }) => backendStatements.tls({ tls }),
+  authentication: ({ authentication }) =>
+    authentication?.scheme === "bearer"
+      ? `authenticate bearer ${authentication.token}`
+      : backendStatements.authentication(authentication === undefined ? {} : { authentication }),
+  breaker: ({ breaker }) => backendStatements.breaker(breaker === undefined ? {} : { breaker }),
+}
+
+/** A decision point as it is declared, defaults left out. */
+export function pdpWords(name: string, pdp: PdpPlan): string {
+  if (name === "authz") return `authz ${pdpStatements.url(pdp)}`
+  const { discover, timeoutMs, cacheMs, batchMax, tls, authentication, breaker } = pdp
+  const said: readonly (keyof PdpPlan | false)[] = [
+    "url",
+    discover && "discover",
+    timeoutMs !== 1_000 && "timeoutMs",
+    cacheMs !== 0 && "cacheMs",
+    batchMax !== 50 && "batchMax",
+    (tls.insecure || tls.ca !== undefined || tls.certificate !== undefined) && "tls",
+    authentication !== undefined && "authentication",
+    breaker !== undefined && "breaker",
+  ]
+  const words = said.flatMap((field) => (field === false ? [] : [pdpStatements[field](pdp)]))
+  return `pdp ${name} { ${words.join("; ")} }`
+}

@@ -1,0 +1,60 @@
+import type { Backend } from "../../../runtime/plan/backend.ts"
+import type { LoadText } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+
+/** Whom we speak to, and how a mistake about it is told. */
+export interface OtherSide {
+  readonly name: string
+  readonly urls: readonly LoadText[]
+  /** `no target would see the certificate: all are …`. */
+  readonly unseen: string
+  /** `no target has a certificate: all are …`. */
+  readonly without: string
+  /** What the URL is called. */
+  readonly url: string
+}
+
+/** How the other side's certificate is checked, and which of ours it is shown. What has no effect is reported. */
+export function lowerTls(
+  block: BoundBlock | undefined,
+  { name, urls, unseen, without, url }: OtherSide,
+  certificate: string | undefined,
+  report: Report,
+): Backend["tls"] {
+  const tls = statementOf(block, "tls")
+  const ca = statementOf(tls?.block, "ca")?.args.value<{ file: string }>("file")
+  const insecure = statementOf(tls?.block, "insecure")
+  if (insecure !== undefined && ca !== undefined) {
+    report.add("SP2017", insecure.statement.keyword.span, "with `insecure` no authority is asked")
+  } else if (insecure !== undefined) {
+    report.add("SP3019", insecure.statement.keyword.span, `anybody on the way can answer for \`${name}\``)
+  }
+  if (urls.length > 0 && urls.every(isPlain)) {
+    const shown = statementsOf(block, "authenticate").find(
+      ({ args }) => args.get("certificate") !== undefined,
+    )
+    if (certificate !== undefined && shown !== undefined)
+      report.add("SP2017", headSpan(shown.statement), unseen, {
+        help: "Write `https:` in the URL, or remove this.",
+      })
+    const first = statementOf(block, "url") ?? statementsOf(block, "target")[0]
+    // Whoever says how certificates are checked believes that there are some.
+    if ((insecure ?? ca) !== undefined && tls !== undefined && first !== undefined)
+      report.add("SP2017", tls.statement.keyword.span, without, {
+        related: [{ span: first.statement.keyword.span, message: url }],
+        help: "Write `https:` in the URL, or remove `tls`.",
+      })
+  }
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    insecure: insecure !== undefined,
+    ...(certificate === undefined ? {} : { certificate }),
+  }
+}
+
+/** Whether it is certain that nothing is encrypted on the way there. */
+function isPlain(url: LoadText): boolean {
+  const first = typeof url === "object" && "text" in url ? url.text[0] : url
+  return typeof first === "string" && /^http:/i.test(first)
+}

@@ -1,0 +1,217 @@
+/**
+ * A policy decision point that is asked by AuthZEN's Authorization API 1.0. Enter by `DecisionPoint.ask`: questions in, decisions out in the same order, or `NoDecision`.
+ * Only a JSON boolean at the place for it is a decision; whatever else comes is none.
+ */
+import { NoToken, type TokenSource } from "../identity/token-client.ts"
+import { DiscoveredEndpoints, type EndpointUrls, endpointsBelow } from "./endpoints.ts"
+import { jsonOf, NoDecision, type PdpHttp, type PdpRequest } from "./http.ts"
+import { KeptDecisions } from "./kept-decisions.ts"
+import { type Decision, decisionOf, decisionsOf, type Evaluation } from "./wire.ts"
+
+/** A decision point of the plan with its texts resolved. */
+export interface PdpSettings {
+  readonly name: string
+  readonly url: string
+  readonly discover: boolean
+  /** For one request; a second one over a new connection or with a new token is part of it. */
+  readonly timeoutMs: number
+  /** 0: no decision is kept. */
+  readonly cacheMs: number
+  /** Evaluations in one request. */
+  readonly batchMax: number
+  readonly trust: PdpRequest["trust"]
+  readonly certificate: PdpRequest["certificate"]
+  /** The value of Authorization, or where it is from. */
+  readonly authorization: string | TokenSource | undefined
+}
+
+/** Keeps requests from a decision point that fails. */
+export interface PdpBreaker {
+  allows(nowMs: number): boolean
+  remainingMs(nowMs: number): number
+  begin(nowMs: number): void
+  succeeded(nowMs: number): void
+  failed(nowMs: number): void
+  abandon(): void
+  /** Whether an answer with this status is a failure. */
+  counts(status: number): boolean
+}
+
+/** For whom is asked. */
+export interface Asker {
+  /** Sent as X-Request-ID. */
+  readonly requestId: string
+  /** Ends what is under way when nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+const responseBytesMax = 4 * 1024 * 1024
+/** Requests at a time for one list of questions. */
+const requestsAtOnce = 4
+
+/** Asks; connections are those of the port it is given. */
+export class DecisionPoint {
+  readonly #settings: PdpSettings
+  readonly #http: PdpHttp
+  readonly #breaker: PdpBreaker | undefined
+  readonly #monotonic: () => number
+  readonly #kept: KeptDecisions
+  readonly #endpoints: { get(): EndpointUrls | Promise<EndpointUrls> }
+
+  constructor(
+    settings: PdpSettings,
+    http: PdpHttp,
+    breaker: PdpBreaker | undefined,
+    monotonic: () => number = () => performance.now(),
+  ) {
+    this.#settings = settings
+    this.#http = http
+    this.#breaker = breaker
+    this.#monotonic = monotonic
+    this.#kept = new KeptDecisions(settings.cacheMs, monotonic)
+    const below = endpointsBelow(settings.url)
+    this.#endpoints = settings.discover
+      ? new DiscoveredEndpoints(settings.url, http, termsOf(settings), monotonic)
+      : { get: () => below }
+  }
+
+  /** The decisions in the order of the questions. Rejects with NoDecision: then there is none for any of them. */
+  async ask(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
+    const decisions = evaluations.map((each) => this.#kept.get(each))
+    const open = decisions.flatMap((decision, at) => (decision === undefined ? [at] : []))
+    if (open.length === 0) return decisions.filter((each) => each !== undefined)
+    try {
+      const askedAtMs = this.#monotonic()
+      const asked = open.map((at) => evaluations[at] as Evaluation)
+      const answers = await this.#askAll(asked, asker)
+      open.forEach((at, index) => {
+        const decision = answers[index] as Decision
+        decisions[at] = decision
+        this.#kept.keep(asked[index] as Evaluation, decision, askedAtMs)
+      })
+      return decisions.filter((each) => each !== undefined)
+    } catch (error) {
+      throw this.#named(error)
+    }
+  }
+
+  async #askAll(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
+    this.#refuseWhileOpen()
+    const urls = await this.#endpoints.get()
+    const size = urls.evaluations === undefined ? 1 : this.#settings.batchMax
+    const chunks: Evaluation[][] = []
+    for (let at = 0; at < evaluations.length; at += size) chunks.push(evaluations.slice(at, at + size))
+    const ending = new AbortController()
+    const signal = asker.signal === undefined ? ending.signal : AbortSignal.any([asker.signal, ending.signal])
+    const answers: Decision[][] = chunks.map(() => [])
+    let next = 0
+    const work = async (): Promise<void> => {
+      while (next < chunks.length && !signal.aborted) {
+        const at = next++
+        answers[at] = await this.#askChunk(chunks[at] as Evaluation[], urls, { ...asker, signal })
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: Math.min(requestsAtOnce, chunks.length) }, work))
+    } catch (error) {
+      ending.abort()
+      throw error
+    }
+    const all = answers.flat()
+    if (all.length !== evaluations.length)
+      throw new NoDecision("nobody waits for it any more", { fault: false })
+    return all
+  }
+
+  async #askChunk(chunk: readonly Evaluation[], urls: EndpointUrls, asker: Asker): Promise<Decision[]> {
+    const [only] = chunk
+    const alone = chunk.length === 1
+    const url = alone ? urls.evaluation : (urls.evaluations ?? urls.evaluation)
+    return this.#guarded(async () => {
+      const body = await this.#post(url, alone ? only : { evaluations: chunk }, asker)
+      const json = jsonOf(body)
+      const first = alone ? decisionOf(json) : undefined
+      const found = alone ? (first === undefined ? undefined : [first]) : decisionsOf(json, chunk.length)
+      if (found === undefined)
+        throw new NoDecision(
+          alone ? "its answer holds no decision" : `its answer does not hold ${chunk.length} decisions`,
+        )
+      return found
+    }, asker.signal)
+  }
+
+  /** The body of an answer with status 200. */
+  async #post(url: string, body: unknown, { requestId, signal }: Asker): Promise<Buffer> {
+    const { timeoutMs, authorization } = this.#settings
+    const content = Buffer.from(JSON.stringify(body))
+    const deadlineMs = this.#monotonic() + timeoutMs
+    const send = async (): Promise<{ status: number; body: Buffer; token: string | undefined }> => {
+      const value = typeof authorization === "object" ? await authorization.token() : undefined
+      const shown = value === undefined ? authorization : `Bearer ${value}`
+      const headers = ["accept", "application/json", "content-type", "application/json"]
+      headers.push("x-request-id", requestId)
+      if (typeof shown === "string") headers.push("authorization", shown)
+      const remainingMs = deadlineMs - this.#monotonic()
+      if (remainingMs < 1) throw new NoDecision("no answer in time")
+      const request = { ...termsOf(this.#settings), timeoutMs: Math.ceil(remainingMs) }
+      const answer = await this.#http.send({
+        ...{ ...request, url, method: "POST", headers, body: content, responseBytesMax },
+        ...(signal === undefined ? {} : { signal }),
+      })
+      return { status: answer.status, body: answer.body, token: value }
+    }
+    let answer = await send().catch((error: unknown) => {
+      // It may have closed a connection that was kept, just as it was used; a question may be asked twice.
+      if ((error as { reason?: unknown }).reason !== "unreachable" || signal?.aborted === true) throw error
+      return send()
+    })
+    if (answer.status === 401 && answer.token !== undefined && typeof authorization === "object")
+      if (authorization.renew(answer.token)) answer = await send()
+    if (answer.status === 200) return answer.body
+    const fault = this.#breaker?.counts(answer.status) ?? true
+    throw new NoDecision(`it answers ${answer.status}`, { fault })
+  }
+
+  async #guarded<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const breaker = this.#breaker
+    if (breaker === undefined) return work()
+    this.#refuseWhileOpen()
+    breaker.begin(this.#monotonic())
+    try {
+      const result = await work()
+      breaker.succeeded(this.#monotonic())
+      return result
+    } catch (error) {
+      if (signal?.aborted === true) breaker.abandon()
+      else if (error instanceof NoDecision && !error.fault) breaker.succeeded(this.#monotonic())
+      else breaker.failed(this.#monotonic())
+      throw error
+    }
+  }
+
+  #refuseWhileOpen(): void {
+    const now = this.#monotonic()
+    if (this.#breaker === undefined || this.#breaker.allows(now)) return
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.#breaker.remainingMs(now) / 1000))
+    throw new NoDecision("its breaker is open", { fault: false, retryAfterSeconds })
+  }
+
+  #named(error: unknown): NoDecision {
+    const message = error instanceof Error ? error.message : String(error)
+    const retryAfterSeconds = error instanceof NoDecision ? error.retryAfterSeconds : 1
+    const what = error instanceof NoToken ? `our token for it: ${message}` : message
+    return new NoDecision(`decision point \`${this.#settings.name}\`: ${what}`, { retryAfterSeconds })
+  }
+}
+
+function termsOf({
+  timeoutMs,
+  trust,
+  certificate,
+}: PdpSettings): Pick<PdpRequest, "timeoutMs" | "trust" | "certificate"> {
+  return {
+    timeoutMs,
+    ...(trust === undefined ? {} : { trust }),
+    ...(certificate === undefined ? {} : { certificate }),
+  }
+}

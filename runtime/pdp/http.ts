@@ -1,0 +1,46 @@
+import { duplicateKey } from "../plan/duplicate-key.ts"
+
+/** A request to a decision point; `headers`: names and values in turn. */
+export interface PdpRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+  readonly timeoutMs: number
+  readonly responseBytesMax: number
+  /** PEM of the certificate we show, and of its key. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
+  /** By what its certificate is judged, where that is not the system's authorities. */
+  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
+  readonly signal?: AbortSignal
+}
+
+/** Sends requests and holds their answers whole. Rejects when there is none: with `reason` `unreachable` where the connection broke. */
+export interface PdpHttp {
+  send(request: PdpRequest): Promise<{ readonly status: number; readonly body: Buffer }>
+}
+
+/** Why there is no decision: never an allow. The message is for the log. */
+export class NoDecision extends Error {
+  override readonly name = "NoDecision"
+  /** The decision point failed, or did not answer: what a breaker counts. */
+  readonly fault: boolean
+  readonly retryAfterSeconds: number
+
+  constructor(message: string, { fault = true, retryAfterSeconds = 1 } = {}) {
+    super(message)
+    this.fault = fault
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The JSON of a body; undefined for what is none, or says one thing twice (RFC 7493): readers would not agree what it says. */
+export function jsonOf(body: Buffer): unknown {
+  const text = body.toString("utf8")
+  try {
+    const json: unknown = JSON.parse(text)
+    return duplicateKey(text) === undefined ? json : undefined
+  } catch {
+    return undefined
+  }
+}
