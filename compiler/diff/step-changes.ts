@@ -47,6 +47,10 @@ const rulesOf = {
     bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
     bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
     failOnStatus: () => neutral("what failures of the backend do has changed"),
+    followRedirects: (_, after) =>
+      after === true
+        ? opens("requests go where the backend redirects to")
+        : breaking("redirects of the backend are the callers' to follow"),
   } satisfies FieldRules<Fields<"forward">>,
 }
 

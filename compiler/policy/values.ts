@@ -10,7 +10,13 @@ import { type SourceText, sourceTextOf } from "./source-text.ts"
 /** What an attribute or a text holds: one expression, or text with named values in it. */
 export type Value =
   | { readonly kind: "code"; readonly code: Code; readonly span: Span }
-  | { readonly kind: "text"; readonly parts: readonly ValuePart[]; readonly span: Span }
+  | {
+      readonly kind: "text"
+      readonly parts: readonly ValuePart[]
+      /** An expression behind that, and text behind the expression: only in addresses. */
+      readonly behind?: { readonly code: Code; readonly parts: readonly ValuePart[] }
+      readonly span: Span
+    }
 
 type ValuePart = string | Exclude<NamedValue, { constant: string }>
 
@@ -38,6 +44,7 @@ export function readValue(
   { section, lenient = false, exact = false }: Reading,
   surroundings: Surroundings,
 ): Value | undefined {
+  if (raw.hole !== undefined) return readAround(raw, raw.hole, document, section, surroundings)
   const source = sourceTextOf(raw, document.file, document.plain)
   if (raw.inner !== undefined) {
     const form = raw.kind === "statements" ? "statements" : "expression"
@@ -61,6 +68,24 @@ export function readValue(
   }
   if (at < trimmed.text.length) parts.push(trimmed.text.slice(at))
   return { kind: "text", parts: joined(parts), span: raw.span }
+}
+
+/** Text, an expression, text. */
+function readAround(
+  { span }: Raw,
+  hole: Raw,
+  document: PolicyDocument,
+  section: Section,
+  surroundings: Surroundings,
+): Value | undefined {
+  const { file } = document
+  const [before, code, after] = [
+    { kind: "text" as const, span: file.span(span.start, hole.span.start) },
+    hole,
+    { kind: "text" as const, span: file.span(hole.span.end, span.end) },
+  ].map((each) => readValue(each, document, { section, exact: true }, surroundings))
+  if (before?.kind !== "text" || code?.kind !== "code" || after?.kind !== "text") return undefined
+  return { kind: "text", parts: before.parts, behind: { code: code.code, parts: after.parts }, span }
 }
 
 /** A named value may hold a whole expression. */
@@ -169,7 +194,7 @@ function joined(parts: readonly ValuePart[]): ValuePart[] {
 
 /** The constant a text is, if it is one. */
 export function constantOf(value: Value): string | undefined {
-  if (value.kind === "code") return undefined
+  if (value.kind === "code" || value.behind !== undefined) return undefined
   const [first = "", ...more] = value.parts
   return typeof first === "string" && more.length === 0 ? first : undefined
 }
@@ -183,5 +208,9 @@ export function textOf(value: Value, surroundings: Surroundings): Text | undefin
   const constant = constantOf(value)
   if (constant !== undefined) return constant
   const parts: TextPart[] = value.parts.map((part) => part)
-  return { text: parts }
+  if (value.behind === undefined) return { text: parts }
+  const expression = surroundings.compile(value.behind.code)
+  return expression === undefined
+    ? undefined
+    : { text: [...parts, { expression }, ...value.behind.parts.map((part) => part)] }
 }

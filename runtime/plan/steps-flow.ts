@@ -139,4 +139,6 @@ export const forward = z.strictObject({
   bufferResponse: z.boolean().optional(),
   /** 4xx and 5xx of the backend go to on-error. */
   failOnStatus: z.boolean().optional(),
+  /** Redirects are followed, five in a row; never from https to http, and to another origin without credentials. */
+  followRedirects: z.boolean().optional(),
 })

@@ -2,6 +2,7 @@ import { problem } from "./answer.ts"
 import { type Exchange, requestBody, responseBody } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import type { Outcome, Policy } from "./policy.ts"
+import { followRedirects } from "./redirects.ts"
 import { compileText } from "./text.ts"
 import { compileCount } from "./value.ts"
 
@@ -14,7 +15,9 @@ export const forward: Policy<"forward"> = (plan, provision) => {
       : compileCount(plan.timeoutMs, provision)
   const key = plan.hashKey === undefined ? undefined : compileText(plan.hashKey, provision, anyText)
   const { bufferResponse, failOnStatus } = plan
-  if (plan.bufferRequest) provision.need(requestBody)
+  const backends = plan.followRedirects ? provision.backendsByUrl() : undefined
+  // A redirect may want the same body again.
+  if (plan.bufferRequest || backends !== undefined) provision.need(requestBody)
   const answered = async (exchange: Exchange): Promise<Outcome> => {
     const { response } = exchange
     if (failOnStatus && response !== undefined && response.status >= 400)
@@ -31,7 +34,12 @@ export const forward: Policy<"forward"> = (plan, provision) => {
     if (backend === undefined) return problem("internal-error", { cause: "no backend was chosen" })
     exchange.backend = backend
     const timeoutMs = typeof timeout === "function" ? timeout(exchange) : timeout
-    const sent = exchange.send(backend, { timeoutMs, key: key?.of(exchange) ?? exchange.ip })
+    const options = { timeoutMs, key: key?.of(exchange) ?? exchange.ip }
+    const first = exchange.send(backend, options)
+    const sent =
+      backends === undefined
+        ? first
+        : first.then((found) => found ?? followRedirects(exchange, backends, options))
     return asks ? sent.then((found) => found ?? answered(exchange)) : sent
   }
 }

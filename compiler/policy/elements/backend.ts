@@ -44,15 +44,9 @@ function forwardRequest(use: Use): Used[] | undefined {
     bufferRequest: use.fixedFlag("buffer-request-body", false),
     bufferResponse: use.fixedFlag("buffer-response", false),
     failOnStatus: use.fixedFlag("fail-on-error-status-code", false),
+    followRedirects: use.fixedFlag("follow-redirects", false),
   }
   if (!complete(parts)) return undefined
-  if (use.fixedFlag("follow-redirects", false) === true)
-    return use.report(
-      "SP7011",
-      use.spanOf("follow-redirects"),
-      "a redirect of the backend is the caller's to follow",
-      "Remove the attribute, or ask the address it leads to with `send-request`.",
-    )
   if (use.has("http-version") && use.constant("http-version") === "2")
     surroundings.report.add(
       "SP7019",

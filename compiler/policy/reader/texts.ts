@@ -25,7 +25,7 @@ export function readExpression(cursor: Cursor, { start, until, what }: Surroundi
     })
     return undefined
   }
-  if (isPlain(text, at + 2, found.end - 1, until)) cursor.plain = true
+  const code = codeAt(cursor, { start: at, end: found.end }, until)
   cursor.at = found.end
   cursor.blanks()
   if (!cursor.sees(until)) {
@@ -36,10 +36,21 @@ export function readExpression(cursor: Cursor, { start, until, what }: Surroundi
   }
   const end = cursor.at
   if (until !== "<") cursor.at += 1
+  return { ...code, span: file.span(start, end) }
+}
+
+/** An expression from `@(` to its bracket. */
+export function codeAt(
+  cursor: Cursor,
+  { start, end }: { readonly start: number; readonly end: number },
+  until: string,
+): Raw {
+  const { text, file } = cursor
+  if (isPlain(text, start + 2, end - 1, until)) cursor.plain = true
   return {
-    kind: text[at + 1] === "(" ? "expression" : "statements",
+    kind: text[start + 1] === "(" ? "expression" : "statements",
     span: file.span(start, end),
-    inner: file.span(at + 2, found.end - 1),
+    inner: file.span(start + 2, end - 1),
   }
 }
 
