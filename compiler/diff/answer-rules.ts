@@ -3,6 +3,7 @@ import { countWordsOf } from "./access-words.ts"
 import { contentAdded } from "./content-effects.ts"
 import { breaking, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { callersDecide } from "./text-findings.ts"
+import { ruleChanges } from "./validation-changes.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 type Action = StepOf<"validate-status">["unspecified"]
@@ -41,6 +42,16 @@ const statusRules: FieldRules<Fields<"validate-status">> = {
 }
 
 const headersRules: FieldRules<Fields<"validate-headers">> = {
+  described: (before = [], after = []) => {
+    const rules = (list: typeof before) =>
+      list.flatMap(({ status, headers }) => headers.map((rule) => ({ ...rule, status })))
+    const found = ruleChanges(
+      rules(before),
+      rules(after),
+      ({ status, name }) => `${name}\` of answers with \`${status}`,
+    )
+    return found.length > 0 ? found : neutral("other statuses are described")
+  },
   headers: (before, after, items) => {
     const wanted = (headers: typeof before, name: string): Action =>
       headers.find((each) => each.name === name && each.required)?.action ?? "ignore"

@@ -72,7 +72,7 @@ function actionChange(before: Action, after: Action, what: string): Finding {
 }
 
 /** Rules by what they are about: one that goes lets things through, a new one refuses, another schema may do either. */
-function ruleChanges<Rule extends { readonly action: Action }>(
+export function ruleChanges<Rule extends { readonly action: Action }>(
   before: readonly Rule[],
   after: readonly Rule[],
   nameOf: (rule: Rule) => string,

@@ -94,11 +94,13 @@ export interface Response {
   readonly span: Span
 }
 
-/** A header of an answer. */
+/** A header of an answer. `style` is `json` where its value is JSON (`content`). */
 export interface ResponseHeader {
   readonly name: string
   readonly description: string | undefined
   readonly required: boolean
+  readonly style: "simple" | "json"
+  readonly explode: boolean
   readonly schema: string | undefined
   readonly span: Span
 }

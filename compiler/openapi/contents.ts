@@ -101,18 +101,25 @@ function readHeaders(map: MapNode, { fields, schemas, version }: Reading): Respo
       fields.wrong({ span: key }, `\`${shown(name)}\` is no name of a header`)
       return []
     }
-    const schema = version === "2.0" ? header : header.entries.get("schema")?.value
+    const old = version === "2.0"
+    // `content` has one media type; a value of another than JSON is a text nothing is known of.
+    const [[media, content] = []] = old ? [] : [...(fields.entries(header, "content") ?? [])]
+    const written = content === undefined ? undefined : fields.map(content.value, "a media type")
+    const schema = (written ?? header).entries.get("schema")?.value
+    const isJson = media !== undefined && /^application\/(?:[\w.+-]+\+)?json/.test(media)
+    const judged = old
+      ? schemas.make(header, ["description", "collectionFormat"])
+      : schema === undefined || (media !== undefined && !isJson)
+        ? undefined
+        : schemas.use(schema)
     return [
       {
         name,
         description: fields.text(header, "description"),
-        required: version !== "2.0" && fields.flag(header, "required"),
-        schema:
-          schema === undefined
-            ? undefined
-            : version === "2.0"
-              ? schemas.make(header, ["description", "collectionFormat"])
-              : schemas.use(schema),
+        required: !old && fields.flag(header, "required"),
+        style: isJson ? "json" : "simple",
+        explode: !old && fields.flag(header, "explode"),
+        schema: judged,
         span: key,
       },
     ]

@@ -140,7 +140,10 @@ class Writing {
         {
           ...optional("description", header.description),
           ...(header.required ? { required: true } : {}),
-          ...this.schema(header.schema),
+          ...(header.explode ? { explode: true } : {}),
+          ...(header.style === "json"
+            ? { content: { "application/json": this.schema(header.schema) } }
+            : this.schema(header.schema)),
         },
       ])
       const content = some("content", this.#contents(contents))

@@ -133,6 +133,9 @@ export const setVariable = z.strictObject({
 /** What happens on a violation: nothing, a note in variable and log, or 400 (request) and 502 (response). */
 export const violation = z.enum(["ignore", "detect", "prevent"])
 
+/** Which answers a description is for: a status, a class, or all that no other is for. */
+const describedStatus = z.string().regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
+
 /**
  * Judges a body by media type, size and schema. `schemas` names a JSON Schema of the plan (`schemas`), compiled once. `*` in `types` is what no other names.
  * All errors, with JSON pointers, go to the variable `errors`.
@@ -150,10 +153,7 @@ export const validateContent = z.strictObject({
     .array(
       z.strictObject({
         media: z.string().max(256),
-        status: z
-          .string()
-          .regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
-          .optional(),
+        status: describedStatus.optional(),
         as: z.enum(["json", "xml", "form", "multipart", "any"]),
         schema: schemaName.optional(),
         action: violation,
@@ -191,7 +191,20 @@ export const validateParameters = z.strictObject({
   errors: variableName.optional(),
 })
 
-/** Judges the response's header fields: those with `required` are there, and none is that is not among them (or one every answer may have). */
+/** A header field of an answer as OpenAPI 3 describes it: `schema` judges its value, written in the style `simple`, or as JSON. */
+export const headerRule = z.strictObject({
+  name: headerName,
+  required: z.boolean(),
+  style: z.enum(["simple", "json"]),
+  explode: z.boolean(),
+  schema: schemaName.optional(),
+  action: violation,
+})
+
+/**
+ * Judges the response's header fields: those with `required` are there, and none is that is not among them (or one every answer may have). `described` holds for
+ * answers with this status: the one that names it, else its class, else `default`.
+ */
 export const validateHeaders = z.strictObject({
   kind: z.literal("validate-headers"),
   headers: z
@@ -203,6 +216,10 @@ export const validateHeaders = z.strictObject({
       }),
     )
     .max(200),
+  described: z
+    .array(z.strictObject({ status: describedStatus, headers: z.array(headerRule).max(200) }))
+    .max(200)
+    .optional(),
   unspecified: violation,
   errors: variableName.optional(),
 })

@@ -4,10 +4,11 @@ import { fitOf, type MediaType, mediaTypeOf } from "../validation/media-type.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import { textShape } from "../validation/shape.ts"
 import { Refused } from "./answer.ts"
+import { describedFor } from "./by-status.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
 import { messageOf } from "./message.ts"
 import type { Policy } from "./policy.ts"
-import { Violations } from "./violations.ts"
+import { type ViolatedRule, Violations } from "./violations.ts"
 import { readXml, XmlProblem } from "./xml-reading.ts"
 
 type Plan = StepOf<"validate-content">
@@ -39,13 +40,14 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
   return (exchange) => {
     const violations = new Violations(plan.kind, log)
     const body = message.body(exchange)
-    const add = (action: Rule["action"], text: string, pointer = ""): void =>
-      violations.add(action, { in: "body", pointer, message: text })
+    const written = message.headers(exchange).get("content-type")
+    const add = (action: Rule["action"], text: string, rule: ViolatedRule): void =>
+      violations.add(action, { in: "body", pointer: "", message: text }, rule, nameOf(rule, written))
     if (!body.present) {
-      if (plan.onMissing !== undefined) add(plan.onMissing, "is required")
-    } else if (body.content.length > plan.bytesMax) add(plan.onSize, `has more than ${plan.bytesMax} bytes`)
+      if (plan.onMissing !== undefined) add(plan.onMissing, "is required", "IncorrectMessage")
+    } else if (body.content.length > plan.bytesMax)
+      add(plan.onSize, `has more than ${plan.bytesMax} bytes`, "SizeLimit")
     else {
-      const written = message.headers(exchange).get("content-type")
       const known = rulesFor(rules, plan.message === "response" ? exchange.response?.status : undefined)
       const rule = bestOf(known, written)
       if (rule !== undefined) judge(rule, body, written ?? "", violations)
@@ -53,6 +55,7 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
         add(
           plan.onUnspecified,
           written === undefined ? "has no Content-Type" : "has a Content-Type that is not expected",
+          "Unspecified",
         )
     }
     return settle(violations, exchange, plan)
@@ -67,11 +70,7 @@ function settle(violations: Violations, exchange: Exchange, plan: Plan): ReturnT
 function rulesFor(rules: readonly Rule[], status: number | undefined): readonly Rule[] {
   const any = rules.filter((rule) => rule.status === undefined)
   if (status === undefined || any.length === rules.length) return any
-  for (const wanted of [String(status), `${Math.trunc(status / 100)}xx`, "default"]) {
-    const found = rules.filter((rule) => rule.status === wanted)
-    if (found.length > 0) return [...found, ...any]
-  }
-  return any
+  return [...describedFor(rules, status), ...any]
 }
 
 function bestOf(rules: readonly Rule[], written: string | undefined): Rule | undefined {
@@ -93,10 +92,16 @@ function judge(rule: Rule, body: MessageBody, contentType: string, violations: V
   const { action, validator } = rule
   if (action === "ignore") return
   const read = valueOfBody(rule, body, contentType)
-  if ("problem" in read) violations.add(action, { in: "body", pointer: "", message: read.problem })
+  const add = (pointer: string, message: string): void =>
+    violations.add(action, { in: "body", pointer, message }, "IncorrectMessage", contentType)
+  if ("problem" in read) add("", read.problem)
   else if (validator !== undefined && "value" in read)
-    for (const { pointer, message } of validator.validate(read.value))
-      violations.add(action, { in: "body", pointer, message })
+    for (const { pointer, message } of validator.validate(read.value)) add(pointer, message)
+}
+
+/** Violations of the size are about no media type. */
+function nameOf(rule: ViolatedRule, written: string | undefined): string {
+  return rule === "SizeLimit" ? "" : (written ?? "")
 }
 
 type Read = { readonly value: unknown } | { readonly problem: string } | object

@@ -1,5 +1,17 @@
+import type { StepOf } from "../plan/steps.ts"
+import { type ParameterForm, textParameter } from "../validation/parameter-value.ts"
+import type { Validator } from "../validation/schema-set.ts"
+import type { ProblemDetail } from "./answer.ts"
+import { describedFor } from "./by-status.ts"
+import type { HeaderList } from "./header-list.ts"
 import type { Policy } from "./policy.ts"
 import { Violations } from "./violations.ts"
+
+type RulePlan = NonNullable<StepOf<"validate-headers">["described"]>[number]["headers"][number]
+
+interface Rule extends ParameterForm, Pick<RulePlan, "required" | "action"> {
+  readonly validator: Validator | undefined
+}
 
 /** Fields every answer may have, whatever an API says of its own. */
 const everywhere: ReadonlySet<string> = new Set([
@@ -16,32 +28,71 @@ const everywhere: ReadonlySet<string> = new Set([
   "last-modified",
 ])
 
-/** Judges the header fields of the answer: required ones are there; others than those named are `unspecified`. */
+/** Judges the header fields of the answer: required ones are there, described ones are what they should be; others than those named are `unspecified`. */
 export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => {
   const log = provision.traceLog()
-  const known = new Set(plan.headers.map(({ name }) => name))
+  const named = plan.headers.map(({ name }) => name)
+  const described = (plan.described ?? []).map(({ status, headers }) => ({
+    status,
+    rules: headers.map((rule): Rule => {
+      const validator = rule.schema === undefined ? undefined : provision.schema(rule.schema)
+      return { ...rule, validator }
+    }),
+  }))
   return (exchange) => {
     const { response } = exchange
     if (response === undefined) throw new Error("the header of the answer is judged before there is one")
     const violations = new Violations(plan.kind, log)
     for (const { name, required, action } of plan.headers) {
       if (required && response.headers.get(name) === undefined)
-        violations.add(action, { in: "header", pointer: name, message: "is required and missing" })
+        violations.add(action, missing(name), "IncorrectMessage", name)
     }
+    const rules = describedFor(described, response.status).flatMap((each) => each.rules)
+    for (const rule of rules) judge(rule, response.headers, violations)
     if (plan.unspecified !== "ignore") {
-      const { flat } = response.headers
-      const told = new Set<string>()
-      for (let at = 0; at < flat.length; at += 2) {
-        const name = flat[at] as string
-        if (known.has(name) || everywhere.has(name) || told.has(name)) continue
-        told.add(name)
-        violations.add(plan.unspecified, {
-          in: "header",
-          pointer: name,
-          message: "is none this API answers with",
-        })
-      }
+      const known = new Set([...named, ...rules.map(({ name }) => name)])
+      for (const name of unknownNames(response.headers, known))
+        violations.add(plan.unspecified, unexpected(name), "Unspecified", name)
     }
     return violations.settle(exchange, "response", plan.errors)
   }
+}
+
+function judge(rule: Rule, headers: HeaderList, violations: Violations): void {
+  const { name, required, action, validator } = rule
+  if (action === "ignore") return
+  const add = (message: string, inside = ""): void =>
+    violations.add(action, { in: "header", pointer: `${name}${inside}`, message }, "IncorrectMessage", name)
+  const lines = linesOf(headers, name)
+  if (lines.length === 0) {
+    if (required) violations.add(action, missing(name), "IncorrectMessage", name)
+    return
+  }
+  // Cookies are not one list (RFC 6265 §3): each is a value of its own.
+  for (const text of name === "set-cookie" ? lines : [lines.join(",")]) {
+    if (validator === undefined) continue
+    const read = textParameter(rule, validator.shape, text)
+    if (read === undefined) continue
+    if ("problem" in read) add(read.problem)
+    else for (const { pointer, message } of validator.validate(read.value)) add(message, pointer)
+  }
+}
+
+function missing(name: string): ProblemDetail {
+  return { in: "header", pointer: name, message: "is required and missing" }
+}
+
+function unexpected(name: string): ProblemDetail {
+  return { in: "header", pointer: name, message: "is none this API answers with" }
+}
+
+function linesOf({ flat }: HeaderList, name: string): string[] {
+  const lines: string[] = []
+  for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) lines.push(flat[at + 1] as string)
+  return lines
+}
+
+function unknownNames({ flat }: HeaderList, known: ReadonlySet<string>): ReadonlySet<string> {
+  const names = flat.filter((_, at) => at % 2 === 0) as string[]
+  return new Set(names.filter((name) => !known.has(name) && !everywhere.has(name)))
 }

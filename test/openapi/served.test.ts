@@ -37,6 +37,20 @@ paths:
     get:
       parameters: [{ name: order-id, in: path, required: true, schema: { type: string, pattern: "^[a-z]+$" } }]
       responses: { default: { description: any, content: { application/json: { schema: { $ref: "#/components/schemas/Order" } } } } }
+  /heads:
+    get:
+      responses:
+        "200":
+          description: ok
+          headers:
+            X-Total: { required: true, schema: { type: integer, minimum: 0 } }
+            X-Tags: { schema: { type: array, items: { type: string, maxLength: 3 } } }
+            X-Pairs: { explode: true, schema: { type: object, properties: { a: { type: integer } } } }
+            X-More: { content: { application/json: { schema: { type: object, required: [next] } } } }
+            Set-Cookie: { schema: { type: string, pattern: "^[a-z]+=" } }
+            Content-Type: { required: true, schema: { const: never } }
+        "204": { description: nothing }
+        default: { description: any, headers: { X-Why: { required: true, schema: { type: string } } } }
 components:
   schemas:
     Order:
@@ -60,6 +74,7 @@ api judged {
   validate request { unknown-query prevent; size 1KB }
   validate response { status prevent }
   GET "/orders/{id}" { validate request detect { errors found } }
+  GET "/heads" { validate response { unknown-headers prevent } }
 }
 api mocked { path "/mocked"; auth none; mock; openapi "orders.yaml"; docs "/openapi.json" }
 `
@@ -70,11 +85,15 @@ let base: string
 const finished: Finished[] = []
 const lines: TraceLine[] = []
 /** What the backend answers next. */
-let answer = { status: 201, type: "text/plain", body: "" }
+let answer: { status: number; type: string; body: string; headers?: Record<string, string | string[]> } = {
+  status: 201,
+  type: "text/plain",
+  body: "",
+}
 
 beforeAll(async () => {
   upstream = await startUpstream((_, response) => {
-    response.writeHead(answer.status, { "content-type": answer.type })
+    response.writeHead(answer.status, { "content-type": answer.type, ...answer.headers })
     response.end(answer.body)
   })
   const port = await freePort()
@@ -249,7 +268,47 @@ describe("answers", () => {
     expect(finished.at(-1)?.cause).toContain(reason)
   })
 
+  test.each<[string, number, Record<string, string | string[]>, string]>([
+    [
+      "all as it should be",
+      200,
+      { "x-total": "5", "x-tags": "a,b", "x-pairs": "a=1", "x-more": '{"next":1}' },
+      "",
+    ],
+    ["what is not required", 200, { "x-total": "0" }, ""],
+    ["cookies one by one", 200, { "x-total": "0", "set-cookie": ["a=1", "b=2,c"] }, ""],
+    ["another status, without headers", 204, {}, ""],
+    ["a status by the default", 404, { "x-why": "gone" }, ""],
+    ["what is required", 200, {}, "header x-total is required and missing"],
+    ["what the default requires", 404, {}, "header x-why is required and missing"],
+    ["a value", 200, { "x-total": "-1" }, "header x-total must be >= 0"],
+    [
+      "all of them",
+      200,
+      { "x-total": "x", "x-tags": "a,long" },
+      "header x-total must be integer; header x-tags/1 must NOT have more than 3 characters",
+    ],
+    ["parts of an object", 200, { "x-total": "0", "x-pairs": "a=x" }, "header x-pairs/a must be integer"],
+    ["JSON", 200, { "x-total": "0", "x-more": "{}" }, "header x-more/next is required"],
+    ["what is no JSON", 200, { "x-total": "0", "x-more": "{" }, "header x-more must be JSON"],
+    [
+      "a cookie",
+      200,
+      { "x-total": "0", "set-cookie": ["a=1", "B=2"] },
+      'header set-cookie must match pattern "^[a-z]+="',
+    ],
+    ["what is not described", 204, { "x-total": "5" }, "header x-total is none this API answers with"],
+  ])("header fields: %s", async (_, status, headers, reason) => {
+    answer = { status, type: "text/plain", body: "", headers }
+    const response = await get("/heads")
+    await response.text()
+    expect([response.status, reason === "" ? "" : finished.at(-1)?.cause]).toEqual(
+      reason === "" ? [status, ""] : [502, expect.stringContaining(reason)],
+    )
+  })
+
   test("what is only noted goes through", async () => {
+    lines.splice(0)
     answer = { status: 200, type: "application/json", body: '{"id":1,"item":"a"}' }
     const response = await get("/orders/UPPER")
     expect(response.status).toBe(200)
@@ -272,7 +331,7 @@ test("documents are answered, and who may not call may not read them", async () 
   expect(openapi).toBe("3.1.0")
   expect(servers).toEqual([{ url: "/mocked" }])
   // The document is no operation of its API.
-  expect(Object.keys(paths ?? {})).toEqual(["/orders", "/orders/{order-id}"])
+  expect(Object.keys(paths ?? {})).toEqual(["/orders", "/orders/{order-id}", "/heads"])
   expect((await fetch(`${base}/judged/openapi.yaml`)).status).toBe(401)
 })
 

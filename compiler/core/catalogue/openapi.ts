@@ -104,4 +104,10 @@ export const openapi = area({
     help: 'Write a path like `docs "/openapi.json"`.',
     why: "A document is answered in JSON or YAML, by the ending of its path, and stands in the plan as text.",
   },
+  SP8018: {
+    severity: "warning",
+    title: "Judged by its form only",
+    help: "Nothing has to be done if that is known: XML that is not well-formed is found, and nothing else. `content ignore` does not look at bodies at all.",
+    why: "Schemas of OpenAPI judge JSON, forms and parameters. What they would say of elements and attributes of XML is not looked at, so nobody should rely on it.",
+  },
 })

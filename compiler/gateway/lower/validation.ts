@@ -1,9 +1,10 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import type { Content, Parameter } from "../../openapi/api-document.ts"
+import type { Content, Parameter, Response } from "../../openapi/api-document.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import type { Schemas } from "../../openapi/schema.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import type { DescribedOperation } from "../described.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Lowered, StepTable } from "./step.ts"
 
@@ -19,11 +20,23 @@ export class Validation {
   readonly #steps: StepTable
   readonly #report: Report
   readonly #told = new Set<Bound>()
+  readonly #formOnly = new Set<Schemas>()
 
   constructor(schemas: PlanSchemas, steps: StepTable, report: Report) {
     this.#schemas = schemas
     this.#steps = steps
     this.#report = report
+  }
+
+  /** How bodies of a described operation are judged, of answers by their status. */
+  contents(described: DescribedOperation, direction: Direction, action: Action): ContentRule[] {
+    const { operation, document } = described
+    const rules = (contents: readonly Content[]): ContentRule[] =>
+      contents.flatMap((each) => this.#rules(each, document.schemas, direction, action))
+    if (direction === "request") return rules(operation.body?.contents ?? [])
+    return operation.responses.flatMap(({ status, contents }) =>
+      rules(contents).map((rule) => ({ ...rule, status })),
+    )
   }
 
   /** The steps for one direction; none where nobody asked for them. `chain`: scopes of the route from inside. */
@@ -98,9 +111,7 @@ export class Validation {
     const { body } = operation
     if (body === undefined && !settings.says("unknown-content")) return judging
     const content = settings.action("content")
-    const types = (body?.contents ?? []).flatMap((each) =>
-      this.#rules(each, document.schemas, "request", content),
-    )
+    const types = this.contents(described, "request", content)
     const missing = body?.required === true && content !== "ignore" ? { onMissing: content } : {}
     return [...judging, ...settings.content("request", types, missing)]
   }
@@ -118,19 +129,41 @@ export class Validation {
         unspecified,
         ...settings.errors,
       })
+    judging.push(...this.#headers(operation.responses, document.schemas, settings))
     const content = settings.action("content")
-    const types = operation.responses.flatMap(({ status, contents }) =>
-      contents
-        .flatMap((each) => this.#rules(each, document.schemas, "response", content))
-        .map((rule) => ({ ...rule, status })),
-    )
+    const types = this.contents(described, "response", content)
     return types.length === 0 ? judging : [...judging, ...settings.content("response", types, {})]
+  }
+
+  /** All statuses are named, so that one without headers is not taken for `default`. */
+  #headers(
+    responses: readonly Response[],
+    schemas: Schemas,
+    settings: Settings,
+  ): StepOf<"validate-headers">[] {
+    const action = settings.action("headers")
+    const unspecified = settings.action("unknown-headers", "ignore")
+    const described = responses.map(({ status, headers }) => ({
+      status,
+      // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
+      headers: headers
+        .filter(({ name }) => name.toLowerCase() !== "content-type")
+        .map(({ name, required, style, explode, schema }) => ({
+          ...{ name: name.toLowerCase(), required, style, explode },
+          ...this.#schema(schemas, action === "ignore" ? undefined : schema, "response"),
+          action,
+        })),
+    }))
+    const judges = action !== "ignore" && described.some(({ headers }) => headers.length > 0)
+    if (!judges && unspecified === "ignore") return []
+    return [{ kind: "validate-headers", headers: [], described, unspecified, ...settings.errors }]
   }
 
   #rules(content: Content, schemas: Schemas, direction: Direction, action: Action): ContentRule[] {
     const { media } = content
     const as = formOf(media)
     const judged = as === "any" || as === "xml" ? {} : this.#schema(schemas, content.schema, direction)
+    if (as === "xml" && content.schema !== undefined && action !== "ignore") this.#tellForm(content, schemas)
     if (!/^(?:\*|application)\/\*/.test(media) || content.schema === undefined)
       return [{ media, as, ...judged, action }]
     // A range says nothing of how to read what comes; of what can come only JSON is what schemas speak of.
@@ -145,12 +178,20 @@ export class Validation {
     ]
   }
 
+  /** Told once for a document: most describe each body in JSON and XML alike. */
+  #tellForm({ media, span }: Content, schemas: Schemas): void {
+    if (this.#formOnly.has(schemas)) return
+    this.#formOnly.add(schemas)
+    const detail = `bodies of \`${media}\` are judged by their form, not by the schema`
+    this.#report.add("SP8018", span, detail)
+  }
+
   #schema(schemas: Schemas, key: Parameter["schema"], direction: Direction): { schema?: string } {
     return key === undefined ? {} : { schema: this.#schemas.use(schemas, key, direction) }
   }
 }
 
-type Judging = StepOf<"validate-content"> | StepOf<"validate-parameters"> | StepOf<"validate-status">
+type Judging = StepOf<"validate-content" | "validate-parameters" | "validate-status" | "validate-headers">
 
 /** What a `validate` statement says, its defaults filled in. */
 class Settings {

@@ -57,6 +57,12 @@ export const validateResponseRows: readonly Row[] = [
     "Bodies of media types the document does not have for the status.",
   ),
   fault("status", "ignore", "Statuses the document does not have."),
+  fault("headers", "as the statement says", "Headers that are missing or do not fit their schemas."),
+  fault(
+    "unknown-headers",
+    "ignore",
+    "Headers the document does not have for the status; those every answer may have are left out.",
+  ),
   size,
   errors,
 ]
