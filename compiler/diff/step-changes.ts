@@ -6,6 +6,7 @@ import { answerRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
 import { contentRules } from "./content-rules.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { flowRules } from "./flow-rules.ts"
 import { isImplied } from "./implied.ts"
 import { ownOf, same } from "./same.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
@@ -23,18 +24,30 @@ export function compareSteps(
 ): Finding[] {
   if (isAuth(before) && isAuth(after)) return compareAuth(before, after, bodyBefore.steps, bodyAfter.steps)
   if (before.kind === "require" && after.kind === "require") return compareRequire(before, after, bodyAfter)
-  if (before.kind === "when" && after.kind === "when") return [whenTest(after, bodyAfter)]
+  if (before.kind === "when" && after.kind === "when") return [whenTest(before, after, bodyAfter)]
   if (before.kind === "deprecation" && after.kind === "deprecation") return [deprecation(before, after)]
   const rules = before.kind === after.kind ? rulesOf[before.kind as keyof typeof rulesOf] : undefined
   if (rules !== undefined) return compareFields(rules as unknown as FieldRules<Step>, before, after)
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
 }
 
-const rulesOf = {
+/** Kinds that are compared as a whole, by functions of their own. */
+type Whole =
+  | "validate-jwt"
+  | "introspect"
+  | "basic-auth"
+  | "validate-key"
+  | "any-of"
+  | "require"
+  | "when"
+  | "deprecation"
+
+const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<Kind>> } = {
   ...accessRules,
   ...contentRules,
   ...answerRules,
   ...validationRules,
+  ...flowRules,
   forward: {
     backend: (before: string | null, after: string | null) =>
       neutral(
@@ -55,7 +68,9 @@ const rulesOf = {
 }
 
 /** What kind of test it is nobody can tell in general: where something inside refuses or guards, it may not do so any more. */
-function whenTest(after: StepOf<"when">, { steps }: PlanBody): Finding {
+function whenTest(before: StepOf<"when">, after: StepOf<"when">, { steps }: PlanBody): Finding {
+  if (before.test.text === after.test.text)
+    return neutral(`the test has the type \`${after.test.type}\`, not \`${before.test.type}\``)
   const inside = [...after.matched, ...after.otherwise].flatMap((id) =>
     steps[id] === undefined ? [] : effectsOfRemoving(steps[id], steps),
   )
