@@ -46,6 +46,8 @@ const rules: FieldRules<Fields> = {
       return opens("a WebSocket may outlive the token it was opened with")
     return neutral("WebSockets end in other cases")
   },
+  queryParameters: () =>
+    neutral("policy documents find other parameters of the query in the operation's template"),
   outline: () => neutral("`on-error` is told other ids, places or scopes of its documents' policies"),
 }
 
@@ -69,6 +71,10 @@ const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
       ...(idleMs === null ? [] : [`idle ${durationWords(idleMs)}`]),
     ].join("; ")} }`
   },
+  queryParameters: ({ queryParameters }) =>
+    queryParameters === undefined
+      ? "no query in the template"
+      : `query ${queryParameters.join(", ")} in the template`,
   outline: ({ outline }) => (outline === undefined ? "no document" : `documents ${outline}`),
 }
 

@@ -89,7 +89,7 @@ export function lower(
   const subscriptions = lowerSubscriptions(program, values, keyed, keyUses, report)
   const outlines = new Outlines()
   const planned = [...routes].map(
-    ([{ key }, each]) => [key, { ...each.route, ...outlines.of(each) }] as const,
+    ([source, each]) => [source.key, { ...each.route, ...outlines.of(source, each) }] as const,
   )
   const body: PlanBody = {
     gateway: lowerGateway(program, report),

@@ -10,7 +10,12 @@ import type { Program } from "./program.ts"
 export interface PolicyFiles {
   readonly documents: ReadonlyMap<Bound, PolicyDocument>
   readonly fragments: ReadonlyMap<string, PolicyDocument>
+  /** Whether the steps of a document depend on the operation they run for, not on its scope alone. */
+  readsOperation(statement: Bound): boolean
 }
+
+/** Policies that look at what an OpenAPI document says of the operation, or name it. */
+const ofOperation = /<(?:validate-content|mock-response|rewrite-uri|operation)\b/
 
 /** Reads the documents and fragments that statements name, each file once. What can't be read is reported where it is named. */
 export function readPolicyFiles(program: Program, project: Project, report: Report): PolicyFiles {
@@ -35,7 +40,12 @@ export function readPolicyFiles(program: Program, project: Project, report: Repo
     const document = read(statement)
     if (id !== undefined && document !== undefined) fragments.set(id, document)
   }
-  return { documents, fragments }
+  const anyFragment = [...fragments.values()].some(({ file }) => ofOperation.test(file.text))
+  const readsOperation = (statement: Bound): boolean => {
+    const text = documents.get(statement)?.file.text ?? ""
+    return ofOperation.test(text) || (anyFragment && text.includes("include-fragment"))
+  }
+  return { documents, fragments, readsOperation }
 }
 
 /** Every `policy xml`, in whatever block. */

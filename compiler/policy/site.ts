@@ -1,5 +1,5 @@
 import type { PolicyElement } from "../../runtime/plan/outline.ts"
-import type { Step } from "../../runtime/plan/steps.ts"
+import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
 import type { Report } from "../core/diagnostic.ts"
@@ -81,6 +81,16 @@ export interface Surroundings {
   compile(code: Code): Expression | undefined
 }
 
+/** What an OpenAPI document says of an operation. */
+export interface DescribedOperation {
+  /** How the bodies of a message are judged; of answers by their status. */
+  contents(message: "request" | "response"): StepOf<"validate-content">["types"]
+  /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). */
+  answer(status: number, media: string | undefined): StepOf<"respond"> | undefined
+  /** Required parameters of the query: they are part of the operation's template. */
+  readonly query: readonly string[]
+}
+
 /** Where the sections of a document run. */
 export interface Place {
   readonly file: SourceFile
@@ -92,6 +102,7 @@ export interface Place {
   readonly operation: string
   /** Parameters of the route's path. */
   readonly pathParameters: readonly string[]
+  readonly described?: DescribedOperation | undefined
   /** The backend that gateway.conf names for the route. */
   readonly backend: string | null
   /** Callers come with a subscription. */

@@ -144,6 +144,15 @@ export interface PolicyToken {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
+/** What a policy that judges messages found and left in a variable, in the words of Azure API Management. */
+export interface PolicyViolation {
+  readonly name: string
+  readonly type: string
+  readonly rule: string
+  readonly details: string
+  readonly action: string
+}
+
 /** What `context` is, and the world an expression may see: time and chance come from here too. */
 export interface PolicyContext {
   readonly requestId: string
@@ -174,4 +183,6 @@ export interface PolicyContext {
   storedToken(value: unknown): PolicyToken | undefined
   /** The token another step of the request got for a request of ours and left in a variable, if the value is one. */
   storedAccessToken(value: unknown): string | undefined
+  /** What another step of the request found wrong with a message and left in a variable, if the value is that. */
+  storedViolations(value: unknown): readonly PolicyViolation[] | undefined
 }

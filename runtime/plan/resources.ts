@@ -154,5 +154,7 @@ export const route = z.strictObject({
   sections,
   /** What of policy documents its steps were made of; absent: of none. */
   outline: stepId.optional(),
+  /** Parameters of the query that policy documents find in the operation's template; absent: none. */
+  queryParameters: z.array(z.string().min(1).max(256)).max(500).optional(),
 })
 export type Route = z.infer<typeof route>

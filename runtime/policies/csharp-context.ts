@@ -16,6 +16,7 @@ import type {
   PolicyToken,
   PolicyUrl,
   PolicyUser,
+  PolicyViolation,
 } from "../csharp/ports.ts"
 import {
   api,
@@ -31,6 +32,7 @@ import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
+import { toldViolations } from "./violations.ts"
 
 /** What a program sees that is no part of the exchange. */
 export interface CsharpSurroundings {
@@ -111,6 +113,9 @@ class ExchangeContext implements PolicyContext {
   storedAccessToken(value: unknown): string | undefined {
     return accessTokenText(value)
   }
+  storedViolations(value: unknown): readonly PolicyViolation[] | undefined {
+    return toldViolations(value)
+  }
   trace(source: string, message: string): void {
     this.#around.trace(this.#exchange, source, message)
   }
@@ -142,7 +147,14 @@ class ExchangeRequest implements PolicyRequest {
     return this.#exchange.ip
   }
   get matchedParameters(): PolicyTexts {
-    return new Parameters(this.#exchange.parameters)
+    const { parameters, route, query } = this.#exchange
+    const names = route?.plan.queryParameters
+    if (names === undefined) return new Parameters(parameters)
+    const found = names.flatMap((name) => {
+      const value = query.get(name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    return new Parameters({ ...Object.fromEntries(found), ...parameters })
   }
   get body(): PolicyBody {
     return body(this.#exchange.requestBody)

@@ -49,8 +49,10 @@ const noQuery: PolicyLists = { get: () => undefined, joined: () => undefined, en
 /** `context.Operation`; undefined before a route is known. */
 export function operation({ route }: Exchange): PolicyOperation | undefined {
   if (route === undefined) return undefined
-  const { operation: name, method, path, stripPrefix } = route.plan
-  return { id: name, name, method, urlTemplate: path.slice(stripPrefix.length) || "/" }
+  const { operation: name, method, path, stripPrefix, queryParameters = [] } = route.plan
+  const query = queryParameters.map((each) => `${each}={${each}}`).join("&")
+  const urlTemplate = `${path.slice(stripPrefix.length) || "/"}${query === "" ? "" : `?${query}`}`
+  return { id: name, name, method, urlTemplate }
 }
 
 /** `context.Product`: of the caller's subscription. There are no groups of callers. */

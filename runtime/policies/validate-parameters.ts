@@ -9,6 +9,7 @@ import {
 } from "../validation/parameter-value.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import { type Shape, textShape } from "../validation/shape.ts"
+import type { ProblemDetail } from "./answer.ts"
 import { cookieValues } from "./cookies.ts"
 import type { Exchange } from "./exchange.ts"
 import type { Policy } from "./policy.ts"
@@ -41,10 +42,10 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     }
     if (unspecified.query !== "ignore")
       for (const name of unknownPairs(pairs, rules))
-        violations.add(unspecified.query, { in: "query", pointer: name, message: "is not expected" })
+        violations.add(unspecified.query, unexpected("query", name), "Unspecified", name)
     if (unspecified.header !== "ignore")
       for (const name of unknownHeaders(exchange, rules))
-        violations.add(unspecified.header, { in: "header", pointer: name, message: "is not expected" })
+        violations.add(unspecified.header, unexpected("header", name), "Unspecified", name)
     return violations.settle(exchange, "request", errors)
   }
 }
@@ -74,11 +75,15 @@ function judge(
   violations: Violations,
 ): void {
   const add = (message: string, inside = ""): void =>
-    violations.add(action, { in: place, pointer: `${name}${inside}`, message })
+    violations.add(action, { in: place, pointer: `${name}${inside}`, message }, "IncorrectMessage", name)
   if (read === undefined) {
     if (required) add("is required")
   } else if ("problem" in read) add(read.problem)
   else for (const { pointer, message } of validator?.validate(read.value) ?? []) add(message, pointer)
+}
+
+function unexpected(place: "query" | "header", name: string): ProblemDetail {
+  return { in: place, pointer: name, message: "is not expected" }
 }
 
 const namesShown = 20

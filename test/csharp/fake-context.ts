@@ -102,6 +102,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
     storedResponse: () => undefined,
     storedToken: () => undefined,
     storedAccessToken: () => undefined,
+    storedViolations: () => undefined,
     ...changed,
   }
 }

@@ -3,7 +3,8 @@ import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { ApiDocument, Content, Operation, Response } from "../../openapi/api-document.ts"
 import { sampleOf } from "../../openapi/sample.ts"
-import { type Bound, headSpan, statementOf } from "../bind/bound.ts"
+import { headSpan, statementOf } from "../bind/bound.ts"
+import type { DescribedOperation } from "../described.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Lowered, StepTable } from "./step.ts"
 
@@ -24,16 +25,20 @@ export function lowerMock(
     report.add("SP8012", headSpan(statement.statement), "no document describes what is to be answered here")
     return "broken"
   }
-  const { operation, document } = described
-  const answer = answerOf(operation, document, statement)
+  const { args } = statement
+  const media = args.value<string>("media")?.toLowerCase()
+  const answer = mockAnswer(described, args.value<number>("status"), media)
   if (typeof answer !== "string") return steps.add(answer, headSpan(statement.statement))
-  report.add("SP8012", own ? headSpan(statement.statement) : operation.span, answer)
+  report.add("SP8012", own ? headSpan(statement.statement) : described.operation.span, answer)
   return "broken"
 }
 
-function answerOf(operation: Operation, document: ApiDocument, { args }: Bound): StepOf<"respond"> | string {
-  const status = args.value<number>("status")
-  const media = args.value<string>("media")?.toLowerCase()
+/** An answer of what a document says: its example, else a sample of its schema. A text says why there is none. `status`, `media` undefined: the likeliest. */
+export function mockAnswer(
+  { operation, document }: Pick<DescribedOperation, "operation" | "document">,
+  status: number | undefined,
+  media: string | undefined,
+): StepOf<"respond"> | string {
   const response = responseOf(operation, status)
   if (response === undefined)
     return status === undefined

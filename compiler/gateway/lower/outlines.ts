@@ -1,6 +1,9 @@
 import { stepIdOf } from "../../../runtime/plan/canonical.ts"
 import type { Outline } from "../../../runtime/plan/outline.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import type { Route } from "../../../runtime/plan/resources.ts"
+import type { RouteSource } from "../routes.ts"
+import { requiredQuery } from "./described-place.ts"
 import type { LoweredRoute } from "./route.ts"
 import type { Lowered } from "./step.ts"
 
@@ -10,14 +13,15 @@ const sections = ["inbound", "backend", "outbound", "onError"] as const
 export class Outlines {
   readonly #table = new Map<string, Outline>()
 
-  /** What the route says of it: nothing where no step is a document's. */
-  of(lowered: LoweredRoute): { readonly outline: string } | Record<never, never> {
+  /** What the route says of it: nothing where no step is a document's. Required parameters of the query are part of the template that documents see. */
+  of({ described }: RouteSource, lowered: LoweredRoute): Pick<Route, "outline" | "queryParameters"> {
     const outline: Outline = {}
     for (const section of sections) collect(lowered[section], section, outline)
     if (Object.keys(outline).length === 0) return {}
     const id = stepIdOf(outline)
     if (!this.#table.has(id)) this.#table.set(id, outline)
-    return { outline: id }
+    const query = described === undefined ? [] : requiredQuery(described)
+    return { outline: id, ...(query.length === 0 ? {} : { queryParameters: query }) }
   }
 
   table(): Pick<PlanBody, "outlines"> {

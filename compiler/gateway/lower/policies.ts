@@ -3,7 +3,7 @@ import type { Issuer } from "../../../runtime/plan/resources.ts"
 import type { Span } from "../../core/source.ts"
 import { type DocumentSteps, everyStep, lowerDocument } from "../../policy/lower-document.ts"
 import { touched, wayAround } from "../../policy/prove.ts"
-import { type Section, sections, type Used } from "../../policy/site.ts"
+import { type DescribedOperation, type Section, sections, type Used } from "../../policy/site.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
 import type { Auth, Place } from "./place.ts"
@@ -33,6 +33,7 @@ interface Use {
   readonly place: Place
   /** How the request is sent where no document says it. */
   readonly forward: Lowered | "broken" | undefined
+  readonly described: DescribedOperation | undefined
 }
 
 /** The same with a backend that was understood, or none. */
@@ -70,6 +71,7 @@ export class Policies {
       use.forward ?? this.#steps.add({ kind: "forward", backend: null }, headSpan(first.bound.statement))
     let steps: DocumentSteps = { inbound: [], backend: [forward], outbound: [], "on-error": [] }
     let key = `${use.api} ${use.forward?.id ?? ""} ${use.place.pathParameters.join()} ${use.place.auth.ways.map((way) => way.kind).join()}`
+    if (named.some(({ bound }) => this.#files.readsOperation(bound))) key += ` ${use.place.route}`
     for (const depth of [0, 1, 2, 3, 4]) {
       const here = named.filter((item) => item.depth === depth)
       if (here.length === 0) continue
@@ -157,6 +159,7 @@ export class Policies {
         level: levels[depth] ?? "operation",
         api: use.api,
         operation: place.route,
+        described: use.described,
         pathParameters: place.pathParameters,
         backend: forward?.kind === "forward" ? forward.backend : null,
         keyed: place.auth.ways.some((way) => way.kind === "subscription"),

@@ -5,6 +5,7 @@ import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
 import { CacheHalves } from "./cache-halves.ts"
 import { DescribedAuth } from "./described-auth.ts"
+import { describedPlace } from "./described-place.ts"
 import { Limits, SameLimits } from "./limits.ts"
 import { Memo } from "./memo.ts"
 import { lowerMock } from "./mock.ts"
@@ -95,7 +96,10 @@ export class RouteLowering {
     const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
     const answers = source.documentation || mock !== undefined || answersItself(items)
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
-    const documents = this.#policies.of(items, { api: source.api.name, place: inboundPlace, forward })
+    const documents = this.#policies.of(items, {
+      ...{ api: source.api.name, place: inboundPlace, forward },
+      described: describedPlace(source.described, this.#validation),
+    })
     if (source.documentation) this.#checkHidden(source, items, [...documents.auth, ...documents.inbound])
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     this.#cacheHalves.see(items)

@@ -119,11 +119,21 @@ function returnResponse(use: Use): Used[] | undefined {
   })
 }
 
-/** The example of the operation is looked up where an OpenAPI description defines the API; else the answer is empty. */
+/** The example of the operation, else a sample of its schema, where an OpenAPI document describes it; else the answer is empty. */
 function mockResponse(use: Use): Used[] | undefined {
   const status = use.has("status-code") ? use.number("status-code", { min: 200, max: 599 }) : 200
   const media = use.has("content-type") ? use.constant("content-type") : ""
   if (status === undefined || media === undefined) return undefined
+  if (use.has("index") && use.number("index") !== 1)
+    use.context.surroundings.report.add(
+      "SP7019",
+      use.spanOf("index"),
+      "of several examples the first is the answer",
+      {},
+    )
+  const wanted = media === "" ? undefined : media.toLowerCase()
+  const described = use.context.place.described?.answer(status, wanted)
+  if (described !== undefined) return use.step(described)
   const headers = media === "" ? [] : [{ name: "content-type", action: "set" as const, values: [media] }]
   return use.step({ kind: "respond", status, headers, media: null })
 }

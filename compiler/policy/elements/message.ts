@@ -150,7 +150,7 @@ function setStatus(use: Use): Used[] | undefined {
 
 /** Parameters of the route in a template: `/orders/{id}`. */
 function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | undefined {
-  const { pathParameters } = use.context.place
+  const { pathParameters, described } = use.context.place
   const parts: TextPart[] = []
   const [start] = value.parts
   // Templates are often written without the slash they begin with.
@@ -163,17 +163,19 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
     let at = 0
     for (const found of part.matchAll(/\{\*?([^{}/?&=]{1,128})\}/g)) {
       const name = found[1] as string
-      if (!pathParameters.includes(name)) {
-        const near = didYouMean(name, pathParameters)
+      const query = described?.query.includes(name) === true
+      if (!query && !pathParameters.includes(name)) {
+        const near = didYouMean(name, [...pathParameters, ...(described?.query ?? [])])
         return use.report(
           "SP7009",
           value.span,
           `the route has no parameter \`${shown(name)}\`${near}`,
-          "Use parameters of the operation's path, or an expression.",
+          "Use parameters of the operation's path, required ones of its query, or an expression.",
         )
       }
       if (found.index > at) push(parts, part.slice(at, found.index))
-      parts.push({ expression: { lang: "cel", text: `path.${name}`, type: "string" } })
+      const text = query ? `request.query(${JSON.stringify(name)})` : `path.${name}`
+      parts.push({ expression: { lang: "cel", text, type: "string" } })
       at = found.index + found[0].length
     }
     if (at < part.length) push(parts, part.slice(at))
@@ -192,10 +194,22 @@ function rewrite(use: Use): Used[] | undefined {
   const value = use.value("template")
   const keepQuery = use.fixedFlag("copy-unmatched-params", true)
   if (value === undefined) return undefined
-  const path = value.kind === "code" ? textOf(value, use.context.surroundings) : templateOf(use, value)
+  const path =
+    value.kind === "code" || value.behind !== undefined ? textOf(value, use.context.surroundings) : templateOf(use, value)
   const parts = { path, keepQuery }
   const raw = value.kind === "code" || value.parts.some((part) => typeof part !== "string")
-  return complete(parts) ? use.step({ kind: "rewrite", ...parts, raw }) : undefined
+  if (!complete(parts)) return undefined
+  const steps = use.step({ kind: "rewrite", ...parts, raw })
+  return value.kind === "code" ? steps : [...steps, ...matchedAway(use, value)]
+}
+
+/** Parameters of the operation's template were matched: the new address has them only where it says so. */
+function matchedAway(use: Use, { parts }: Extract<Value, { kind: "text" }>): Used[] {
+  const template = parts.map((part) => (typeof part === "string" ? part : "")).join("")
+  const kept = new URLSearchParams(template.slice(template.indexOf("?") + 1 || template.length))
+  return (use.context.place.described?.query ?? []).flatMap((name) =>
+    kept.has(name) ? [] : use.step({ kind: "set-query", action: "remove", name, values: [] }),
+  )
 }
 
 export const message: PolicyTable = {

@@ -103,6 +103,31 @@ function validateParameters(use: Use): Used[] | undefined {
 
 type Content = StepOf<"validate-content">["types"][number]
 
+/** A schema that is named counts, else those of the operation's OpenAPI document. */
+function contentsOf(use: Use): readonly Content[] | undefined {
+  const content = contentOf(use)
+  if (content === undefined || content.as !== "json" || content.schema !== undefined)
+    return content === undefined ? undefined : [content]
+  const { media, action } = content
+  const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
+  const described = known.filter(
+    ({ as, schema, media: own }) =>
+      as === "json" && schema !== undefined && (media === "*" || essenceOf(own) === essenceOf(media)),
+  )
+  if (described.length === 0 && action !== "ignore")
+    use.context.surroundings.report.add(
+      "SP7019",
+      use.at,
+      "without `schema-id`, and without an OpenAPI document of the operation, only the form is judged here",
+      { help: 'Name the document in the API: `openapi "FILE"`.' },
+    )
+  return [...described.map((each) => ({ ...each, action })), content]
+}
+
+function essenceOf(media: string): string {
+  return (media.split(";", 1)[0] ?? "").trim()
+}
+
 function contentOf(use: Use): Content | undefined {
   const as = use.choice("validate-as", ["json", "xml", "soap"], "json")
   const id = use.has("schema-id") ? use.constant("schema-id") : null
@@ -127,15 +152,6 @@ function contentOf(use: Use): Content | undefined {
       `\`${other}\` can't change what a schema says`,
       "Write it into the schema, `additionalProperties` and the names of properties as they are sent; and remove the attribute.",
     )
-  if (as === "json" && schema === null && parts.action !== "ignore")
-    use.context.surroundings.report.add(
-      "SP7019",
-      use.at,
-      "without `schema-id` only the form is judged here",
-      {
-        help: "Write `validate request` or `validate response` in the API: they judge by its OpenAPI document.",
-      },
-    )
   return {
     ...parts,
     media: parts.media.toLowerCase(),
@@ -153,7 +169,7 @@ function validateContent(use: Use): Used[] | undefined {
       "media types are not mapped to others",
       'Name each with `<content type="…" … />`.',
     )
-  const types = use.children("content").map(contentOf)
+  const types = use.children("content").map(contentsOf)
   const parts = {
     bytesMax: use.number("max-size", { min: 1, max: 1_073_741_824 }),
     onSize: actionOf(use, "size-exceeded-action"),
@@ -164,7 +180,7 @@ function validateContent(use: Use): Used[] | undefined {
     kind: "validate-content",
     message: messageOf(use.context.section),
     ...parts,
-    types: types as Content[],
+    types: (types as (readonly Content[])[]).flat(),
     ...errorsOf(use),
   })
 }

@@ -1,4 +1,4 @@
-import { CsDictionary, CsList, KeyValuePair, keyNotFound } from "../collections.ts"
+import { Anonymous, CsDictionary, CsList, KeyValuePair, keyNotFound } from "../collections.ts"
 import { contextObject, type OutPlace } from "../context-object.ts"
 import { DateTime } from "../date-time.ts"
 import { JToken } from "../json-tree.ts"
@@ -11,6 +11,7 @@ import type {
   PolicyProduct,
   PolicySubscription,
   PolicyUser,
+  PolicyViolation,
 } from "../ports.ts"
 import { charge, currentHost } from "../run.ts"
 import { declareType, typeInfo } from "../table.ts"
@@ -39,7 +40,14 @@ function variable(name: string): { readonly value: unknown } | undefined {
   const token = host.storedToken(value)
   if (token !== undefined) return { value: new Jwt(token.text, token.header, token.claims) }
   const accessToken = host.storedAccessToken(value)
-  return { value: accessToken === undefined ? value : new Authorization(accessToken) }
+  if (accessToken !== undefined) return { value: new Authorization(accessToken) }
+  const violations = host.storedViolations(value)
+  return { value: violations === undefined ? value : new CsList(violations.map(violationObject)) }
+}
+
+function violationObject({ name, type, rule, details, action }: PolicyViolation): Anonymous {
+  const fields = { Name: name, Type: type, ValidationRule: rule, Details: details, Action: action }
+  return new Anonymous(new Map(Object.entries(fields)))
 }
 
 const part = <T>(typeName: string, source: T | undefined): Part<T> | null =>

@@ -1,0 +1,25 @@
+import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
+import type { DescribedOperation } from "../described.ts"
+import { mockAnswer } from "./mock.ts"
+import type { Validation } from "./validation.ts"
+
+/** What policy documents find of the OpenAPI document that describes the operation they run for. */
+export function describedPlace(
+  described: DescribedOperation | undefined,
+  validation: Validation,
+): ForDocuments | undefined {
+  if (described === undefined) return undefined
+  return {
+    contents: (message) => validation.contents(described, message, "prevent"),
+    answer: (status, media) => {
+      const answer = mockAnswer(described, status, media)
+      return typeof answer === "string" ? undefined : answer
+    },
+    query: requiredQuery(described),
+  }
+}
+
+/** Names of the query that a call of the operation must have. */
+export function requiredQuery({ operation }: DescribedOperation): string[] {
+  return operation.parameters.flatMap((each) => (each.in === "query" && each.required ? [each.name] : []))
+}
