@@ -5,7 +5,8 @@ import type { Memo } from "./memo.ts"
 import type { Place, Places } from "./place.ts"
 import type { Item } from "./scope.ts"
 import type { Lowered, StepContext } from "./step.ts"
-import { lowerCounted } from "./steps/quota.ts"
+import { countedWords } from "./steps/limit.ts"
+import { lowerCounted, unitOf } from "./steps/quota.ts"
 
 /** Finds limits that count the same calls in one counter. */
 export class SameLimits {
@@ -24,6 +25,7 @@ export class SameLimits {
       bound.row.keyword,
       args.all("key").map(({ argument }) => written(argument.span)),
       args.value("period"),
+      bound.row.keyword === "quota" ? unitOf(bound) : countedWords(bound),
       args.value("bytes") !== undefined,
     ])
     const earlier = this.#seen.get(key)

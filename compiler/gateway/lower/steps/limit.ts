@@ -2,6 +2,7 @@ import { digestOf } from "../../../../runtime/plan/canonical.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
 import type { TextPart } from "../../../../runtime/plan/text.ts"
+import type { Argument } from "../../ast.ts"
 import { type Bound, headSpan, statementsOf } from "../../bind/bound.ts"
 import { listed } from "../../schema/slots.ts"
 import { type AuthWay, brings, mayHold, type Place, wordOf } from "../place.ts"
@@ -31,7 +32,8 @@ export function lowerLimit(
   if (keys === undefined || counting === undefined) return undefined
   if (!checkKeys(bound, keys, context)) return undefined
   const periodSeconds = periodMs / 1000
-  const counter = counterName(scope, keys, periodSeconds)
+  const counted = countedWords(bound)
+  const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
   const lowered = context.steps.add(
     { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
     headSpan(bound.statement),
@@ -76,14 +78,25 @@ export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, repo
   return false
 }
 
-/** `api orders: subscription else ip, 60s`, at most 512 characters. */
+/** `api orders: subscription else ip, 60s`, at most 380 characters. */
 export function counterName(scope: string, keys: readonly LimitKey[], periodSeconds: number): string {
   return `${scopeName(scope)}: ${short(keys.map(nameOf).join(" else "), 120)}, ${periodSeconds}s`
 }
 
+/** Which calls or tokens a limit counts, as it is written: one that counts failures has a counter of its own. A number says only how much one call is. */
+export function countedWords(bound: Bound): string {
+  const counts = statementsOf(bound.block, "count").filter(({ args }) => args.value("amount") === undefined)
+  return counts.map(({ statement }) => statement.args.map(writtenWord).join(" ")).join(" and ")
+}
+
+function writtenWord(argument: Argument): string {
+  if (argument.kind === "cel") return `(${argument.source.trim().replace(/\s+/g, " ")})`
+  return argument.kind === "word" ? argument.text : ""
+}
+
 /** A scope as it begins the name of a counter. */
 export function scopeName(scope: string): string {
-  return short(scope, 360)
+  return short(scope, 240)
 }
 
 /** Two texts that are long must not become one. */

@@ -1,4 +1,4 @@
-import { type Bound, headSpan, statementOf } from "../../bind/bound.ts"
+import { type Bound, headSpan, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { Place } from "../place.ts"
 import type { Lowered, LowerStep, StepContext } from "../step.ts"
 import { checkKeys, counterName, lowerCounting, lowerKeys, lowerLimit } from "./limit.ts"
@@ -10,6 +10,13 @@ export function lowerCounted(
   late: Place,
 ): Lowered | undefined {
   return (bound.row.keyword === "quota" ? lowerQuota : lowerLimit)(bound, scope, context, late)
+}
+
+/** What a quota that is not of bytes uses up. Which calls count is not part of its counter: what was used must not begin anew with a condition. */
+export function unitOf({ block }: Bound): "calls" | "tokens" {
+  return statementsOf(block, "count").some(({ args }) => args.get("tokens") !== undefined)
+    ? "tokens"
+    : "calls"
 }
 
 /** Whether a statement is a limit or quota. */
@@ -38,7 +45,7 @@ function lowerQuota(bound: Bound, scope: string, context: StepContext, late: Pla
   if (!checkKeys(bound, keys, context)) return undefined
   const periodSeconds = (args.value<number>("period") ?? 0) / 1000
   const startsAt = statementOf(bound.block, "starts")?.args.value<string>("date")
-  const what = bytesMax === undefined ? "calls" : "bytes"
+  const what = bytesMax === undefined ? unitOf(bound) : "bytes"
   return context.steps.add(
     {
       kind: "quota",
