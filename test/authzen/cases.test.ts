@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { parse } from "yaml"
-import { modelText } from "../../compiler/model/model-text.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { openPglite } from "../../runtime/store/pglite.ts"
 import { type Called, type Served, serve } from "../authz/harness.ts"
 import { embeddedFolder } from "../store/databases.ts"
+import { makeStore } from "./make-store.ts"
 
 const cases = new URL("../cases/authzen/", import.meta.url)
 const shared = new URL("../../../shared/conformance/authzen/", import.meta.url)
@@ -19,18 +19,6 @@ interface Row {
   readonly status?: number
   readonly answer?: object
   readonly says?: string
-}
-
-/** A store with the model and the tuples of a store file. */
-async function makeStore(served: Served, file: string): Promise<string> {
-  const { name, model: text, tuples } = parse(readFileSync(new URL(file, cases), "utf8"))
-  const read = modelText.read(text)
-  if ("problems" in read) throw new Error(JSON.stringify(read.problems))
-  const { json: store } = await served.call("POST", "/stores", { name })
-  await served.call("POST", `/stores/${store.id}/authorization-models`, read.model)
-  const written = await served.call("POST", `/stores/${store.id}/write`, { writes: { tuple_keys: tuples } })
-  expect(written.text).toContain("consistency_token")
-  return store.id
 }
 
 async function post(

@@ -99,8 +99,9 @@ function quotaWords(quota: NonNullable<ExplainedStep["quota"]>): string {
 
 function proofLines(proof: ExplainedStep["proof"]): string[] {
   if (proof === undefined) return []
-  const { user, relation, object, allowed, revision, text } = proof
-  if (allowed === undefined) return [`asks: ${user} ${relation} ${object}?`]
+  const { pdp, user, relation, object, allowed, revision, text } = proof
+  if (allowed === undefined)
+    return [`asks${pdp === undefined ? "" : ` decision point ${pdp}`}: ${user} ${relation} ${object}?`]
   const lines = text?.trimEnd().split("\n") ?? [
     `${allowed ? "allowed" : "denied"}: ${user} ${relation} ${object}`,
   ]
@@ -153,9 +154,7 @@ export function refusalText({ refusal, proof }: RefusalAnswer): string {
     `${method} ${path} at ${at} (${id})`,
     `${status}${problem === undefined ? "" : ` ${problem}`}, by ${who}${cause === undefined ? "" : `: ${firstLine(cause)}`}`,
     ...fields,
-    ...(decision === undefined
-      ? []
-      : [`  asked: ${decision.user} ${decision.relation} ${decision.object} in ${decision.store}`]),
+    ...(decision === undefined ? [] : askedLines(decision)),
     ...(proof === undefined
       ? []
       : [
@@ -169,6 +168,15 @@ export function refusalText({ refusal, proof }: RefusalAnswer): string {
         ]),
   ]
   return lines.map((line) => `${line}\n`).join("")
+}
+
+function askedLines(decision: NonNullable<RefusalAnswer["refusal"]["decision"]>): string[] {
+  const { store, pdp, user, relation, object, reason } = decision
+  const whom = pdp === undefined ? `in ${store}` : `by decision point ${pdp}`
+  return [
+    `  asked: ${user} ${relation} ${object} ${whom}`,
+    ...(reason === undefined ? [] : [`  it says: ${reason}`]),
+  ]
 }
 
 function placed(place: string): string {

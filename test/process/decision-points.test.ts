@@ -1,0 +1,176 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, test } from "vitest"
+import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
+import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
+import type { ExplainedStep, RequestExplanation } from "../../runtime/gateway/request-explanation.ts"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { run } from "../cli/run.ts"
+import { compiled } from "../diff/compiled.ts"
+import { until } from "../gateway/harness.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { author, control, freePorts, keyOf, planOf, start, token } from "./project.ts"
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+let asked = 0
+beforeEach(() => {
+  asked = 0
+})
+/** Says no, and why. */
+const point = createServer((request, response) => {
+  asked += 1
+  request.resume()
+  response.end(JSON.stringify({ decision: false, context: { reason_admin: { en: "rule seven" } } }))
+})
+beforeAll(() => new Promise<void>((done) => point.listen(0, "127.0.0.1", done)))
+afterAll(() => new Promise((done) => point.close(done)))
+
+const statements = (url: string) => `
+secret pdp_key = env(PDP_KEY)
+pdp corp { url "${url}"; authenticate bearer pdp_key }
+api decided {
+  path "/decided"
+  auth subscription
+  GET "/{id}" { require read of "order:\${path.id}" for "user:\${subscription.name}" by corp; respond 200 }
+}
+api chosen {
+  path "/chosen"
+  auth subscription
+  GET "/{id}" {
+    require any {
+      read of "order:\${path.id}" for "user:\${subscription.name}" by corp
+      write of "order:\${path.id}" for "user:\${subscription.name}" by corp
+    }
+    respond 200
+  }
+}
+subscription dora { all-apis; key dora_key }
+secret dora_key = env(DORA_KEY)
+`
+
+function stepsOf(explained: RequestExplanation): ExplainedStep[] {
+  const all = (step: ExplainedStep): ExplainedStep[] => [
+    step,
+    ...step.inside.flatMap((each) => each.steps.flatMap(all)),
+  ]
+  return explained.sections.flatMap(({ steps }) => steps.flatMap(all))
+}
+
+const key = { "ocp-apim-subscription-key": keyOf("dora") }
+
+describePostgres("a decision point, of a running process", () => {
+  it("is not asked by `explain request`; what it said of a refused request is kept with it, and logged", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+    const ports = await freePorts()
+    const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
+    const lines: string[] = []
+    const accessLog = createLog({ stream: { write: (line) => void lines.push(line) } })
+    const runtime = await start(url, ports, { env, accessLog })
+    stops.push(() => runtime.close())
+    const at = `http://127.0.0.1:${(point.address() as AddressInfo).port}`
+    expect(await runtime.apply(planOf(ports, "hello", statements(at)), author)).toMatchObject({
+      kind: "done",
+    })
+
+    const question = { method: "GET", target: "/decided/1", key: keyOf("dora") }
+    const explained = (await control(ports, "POST", "/v1/explain-request", question))
+      .body as unknown as RequestExplanation
+    expect(explained.verdict).toMatchObject({
+      ...{ kind: "answered", status: 200 },
+      assuming: [
+        expect.stringMatching(/^`require` \(gateway\.conf:\d+\) goes on: decision point `corp` is not asked/),
+      ],
+    })
+    expect(stepsOf(explained).find(({ step }) => step.kind === "require")).toMatchObject({
+      state: "unknown",
+      proof: { pdp: "corp", user: "user:dora", relation: "read", object: "order:1" },
+    })
+    expect(asked).toBe(0)
+
+    const refused = await fetch(`http://127.0.0.1:${ports.gateway}/decided/1`, { headers: key })
+    const text = await refused.text()
+    expect([refused.status, text.includes("seven"), asked]).toEqual([403, false, 1])
+    const { request_id: id } = JSON.parse(text) as { request_id: string }
+    const answer = (await control(ports, "GET", `/v1/refusals/${id}`)).body as unknown as RefusalAnswer
+    expect(answer).toMatchObject({
+      refusal: {
+        ...{ id, status: 403, problem: "forbidden", route: "GET /decided/{id}" },
+        decision: { pdp: "corp", user: "user:dora", object: "order:1", allowed: false, reason: "rule seven" },
+      },
+    })
+    expect(answer.proof).toBeUndefined()
+    const place = { cwd: "/", env: { SALLYPORT_CONTROL_TOKEN: token } }
+    const address = ["--url", `http://127.0.0.1:${ports.control}`]
+    const shown = await run(place, "explain", "request", "--id", id, ...address)
+    expect(shown.out).toContain(
+      "asked: user:dora read order:1 by decision point corp\n  it says: rule seven\n",
+    )
+    const live = await run(place, "explain", "request", "GET", "/chosen/1", "--as", "dora", ...address)
+    expect(live.out).toContain("asks decision point corp: user:dora read order:1?")
+    expect(live.out).toContain("  if `require` (gateway.conf:")
+    expect(asked).toBe(1)
+
+    const both = await fetch(`http://127.0.0.1:${ports.gateway}/chosen/1`, { headers: key })
+    // Its answer is no list.
+    expect([both.status, asked]).toEqual([503, 2])
+    const line = () => lines.map((each) => JSON.parse(each)).find(({ request_id }) => request_id === id)
+    await until(() => line() !== undefined)
+    expect(line().decision).toEqual({
+      ...{ pdp: "corp", user: "user:dora", relation: "read", object: "order:1" },
+      ...{ allowed: false, reason: "rule seven" },
+    })
+  })
+
+  it("may be the engine of another Sallyport", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+    const ports = await freePorts()
+    const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
+    const runtime = await start(url, ports, { env })
+    stops.push(() => runtime.close())
+    const engine = `http://127.0.0.1:${ports.authz}/stores/acme`
+    const text = statements(engine).replaceAll(/\b(read|write) of/g, "viewer of")
+    expect(await runtime.apply(planOf(ports, "hello", text), author)).toMatchObject({ kind: "done" })
+    const get = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${ports.gateway}${path}`, { headers: key })).status
+    expect([await get("/decided/1"), await get("/chosen/1")]).toEqual([403, 403])
+    const written = await fetch(`${engine}/write`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        writes: { tuple_keys: [{ user: "user:dora", relation: "viewer", object: "order:1" }] },
+      }),
+    })
+    expect(written.status).toBe(200)
+    expect([await get("/decided/1"), await get("/chosen/1"), await get("/decided/2")]).toEqual([
+      200, 200, 403,
+    ])
+  })
+})
+
+test("by the text alone, what would be asked is shown", async () => {
+  const plan = compiled({
+    "gateway.conf": `gateway g { listen 127.0.0.1:1 }\n${statements("https://pdp.example")}`,
+  })
+  const question = {
+    ...{ method: "GET", target: "/decided/7", host: "localhost", ip: "127.0.0.1" },
+    ...{ headers: [], body: undefined, claims: { sub: "dora" } },
+  }
+  const explained = await explainOffline(plan, question, {
+    environment: { PDP_KEY: "k", DORA_KEY: keyOf("dora") },
+    folder: process.cwd(),
+  })
+  expect(explained).toMatchObject({ trouble: [], verdict: { kind: "answered", status: 200 } })
+  expect(stepsOf(explained).find(({ step }) => step.kind === "require")).toMatchObject({
+    state: "unknown",
+    proof: { pdp: "corp", user: "user:dora", object: "order:7" },
+  })
+})
