@@ -1,5 +1,5 @@
 import { cr, isValue, lf } from "./characters.ts"
-import { malformed, readFields } from "./response-head.ts"
+import { isFraming, malformed, readFields } from "./response-head.ts"
 
 /** What a decoder hands on. */
 export interface BodySink {
@@ -114,7 +114,11 @@ export class ChunkedBody {
       if (this.#trailer.length >= trailerBytesMax) throw malformed("its trailers are too long")
       return -1
     }
-    this.trailers = empty ? [] : readFields(this.#trailer.slice(0, end), 0)
+    const fields = empty ? [] : readFields(this.#trailer.slice(0, end), 0)
+    // Where a message ends is said before it, or nobody can tell.
+    if (fields.some((name, index) => index % 2 === 0 && isFraming(name)))
+      throw malformed("a trailer says where it ends")
+    this.trailers = fields
     return from + end - before + (empty ? 2 : 4)
   }
 }

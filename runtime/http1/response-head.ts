@@ -61,12 +61,16 @@ export function readFields(text: string, from: number): string[] {
     while (isToken[text.charCodeAt(at)] === 1) at += 1
     if (at === nameFrom || text.charCodeAt(at) !== colon) throw malformed("a line is not a field")
     const name = text.slice(nameFrom, at)
-    at += 1
+    const lineFrom = at + 1
+    at = lineFrom
     while (isBlank(text.charCodeAt(at))) at += 1
     const valueFrom = at
     while (isValue[text.charCodeAt(at)] === 1) at += 1
     let valueEnd = at
     while (valueEnd > valueFrom && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1
+    // Not every reader takes it for a blank here, and then the answer ends elsewhere.
+    if (isFraming(name) && text.slice(lineFrom, at).includes("\t"))
+      throw malformed(`there is a tab beside the value of ${name}`)
     fields.push(name, text.slice(valueFrom, valueEnd))
     if (at >= end) break
     if (text.charCodeAt(at) !== cr || text.charCodeAt(at + 1) !== lf)
@@ -100,6 +104,14 @@ function framed(status: number, is11: boolean, fields: readonly string[]): Respo
   }
   if (chunked && length !== -1) throw malformed("it has Content-Length and Transfer-Encoding")
   return { status, fields, length, chunked, keepAlive, keepAliveMs }
+}
+
+/** Whether a field says where a message ends. */
+export function isFraming(name: string): boolean {
+  return (
+    (name.length === 14 && isNamed(name, "content-length")) ||
+    (name.length === 17 && isNamed(name, "transfer-encoding"))
+  )
 }
 
 function isNamed(name: string, lower: string): boolean {

@@ -158,6 +158,7 @@ const bad: Row[] = [
     ["a control character in an extension", "2;\0\r\nhi\r\n"],
     ["LF alone in an extension", "2;a\nhi\r\n"],
     ["a trailer that is none", "0\r\nA b\r\n\r\n"],
+    ["a length behind the body", "0\r\nContent-Length: 3\r\n\r\n"],
     ["a folded trailer", "0\r\nA: b\r\n c\r\n\r\n"],
   ].map(([name = "", chunks = ""]) => ({
     name: `chunks: ${name}`,
