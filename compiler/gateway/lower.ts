@@ -12,7 +12,7 @@ import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
 import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
-import { Outlines } from "./lower/outlines.ts"
+import { routeTables } from "./lower/outlines.ts"
 import { OwnCredentials } from "./lower/own-credentials.ts"
 import { lowerPdps } from "./lower/pdps.ts"
 import { Places } from "./lower/place.ts"
@@ -78,19 +78,12 @@ export function lower(
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
   const issuersNamed = issuersUsed(stepTable, authz)
-  const declared = lowerIssuers(program, values, issuersNamed, report)
   const ofDocuments = Object.entries(policies.issuers()).filter(([name]) => issuersNamed.has(name))
+  const declared = lowerIssuers(program, values, issuersNamed, report)
   const issuers = { ...declared, ...Object.fromEntries(ofDocuments) }
   const backendTable = Object.fromEntries(backends.used().map(({ name, backend }) => [name, backend]))
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
-  const keyed = new Set(
-    Object.values(stepTable).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])),
-  )
-  const subscriptions = lowerSubscriptions(program, values, keyed, keyUses, report)
-  const outlines = new Outlines()
-  const planned = [...routes].map(
-    ([source, each]) => [source.key, { ...each.route, ...outlines.of(source, each) }] as const,
-  )
+  const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const body: PlanBody = {
     gateway: lowerGateway(program, report),
     authz,
@@ -100,9 +93,8 @@ export function lower(
     ...lowerCallerCredentials(program, values, stepTable, report),
     products: lowerProducts(program, report),
     subscriptions,
-    routes: Object.fromEntries(planned),
+    ...routeTables(routes),
     steps: stepTable,
-    ...outlines.table(),
     models: Object.fromEntries(
       [...models.values()].flatMap((each) => (each === undefined ? [] : [[each.digest, each.plan]])),
     ),
@@ -110,12 +102,13 @@ export function lower(
     ...values.tables(),
   }
   const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
-  return {
-    body,
-    origins: new Origins(program, body, steps.expressions).of(routes, backends.used()),
-    described,
-    documentation,
-  }
+  const origins = new Origins(program, body, steps.expressions).of(routes, backends.used())
+  return { body, origins, described, documentation }
+}
+
+/** APIs with a route that asks for a key. */
+function keyedApis(steps: PlanBody["steps"]): ReadonlySet<string> {
+  return new Set(Object.values(steps).flatMap((step) => (step.kind === "validate-key" ? [step.api] : [])))
 }
 
 function describedIn(routes: Iterable<RouteSource>): Map<string, DescribedOperation> {

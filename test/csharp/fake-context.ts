@@ -43,6 +43,13 @@ export function response(status: number, text: string): PolicyResponse {
   }
 }
 
+const nothingStored = {
+  storedResponse: () => undefined,
+  storedToken: () => undefined,
+  storedAccessToken: () => undefined,
+  storedViolations: () => undefined,
+}
+
 /** A request with a JSON body, and what a test changes of it. Chance counts upwards from zero. */
 export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext {
   let chance = 0
@@ -99,10 +106,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
     randomBytes: (count) => Uint8Array.from({ length: count }, () => chance++ % 256),
     trace: () => undefined,
     namedValue: (kind, name) => `${kind} ${name}`,
-    storedResponse: () => undefined,
-    storedToken: () => undefined,
-    storedAccessToken: () => undefined,
-    storedViolations: () => undefined,
+    ...nothingStored,
     ...changed,
   }
 }

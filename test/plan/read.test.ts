@@ -151,28 +151,6 @@ describe("reading a plan", () => {
       /no route uses this step/,
     ],
     [
-      "an outline that is missing",
-      planOf((plan) => {
-        Object.assign((plan["routes"] as Json)["GET /orders"] as Json, { outline: "0123456789abcdef" })
-      }),
-      /^plan\.routes\["GET \/orders"\]\.outline: there is no outline `0123456789abcdef`/,
-    ],
-    [
-      "an outline nobody has",
-      planOf((plan) => {
-        plan["outlines"] = { [stepIdOf({})]: {} }
-      }),
-      /^plan\.outlines\.[0-9a-f]{16}: no route has this outline/,
-    ],
-    [
-      "an outline under another id",
-      planOf((plan) => {
-        Object.assign((plan["routes"] as Json)["GET /orders"] as Json, { outline: "0123456789abcdef" })
-        plan["outlines"] = { "0123456789abcdef": {} }
-      }),
-      /^plan\.outlines\.0123456789abcdef: the id does not fit the content/,
-    ],
-    [
       "a step under another id",
       planOf((plan) => {
         const id = stepIdOf(forward)

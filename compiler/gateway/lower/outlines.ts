@@ -9,8 +9,19 @@ import type { Lowered } from "./step.ts"
 
 const sections = ["inbound", "backend", "outbound", "onError"] as const
 
+/** The routes of a plan, with what of policy documents their steps were made of. */
+export function routeTables(
+  lowered: ReadonlyMap<RouteSource, LoweredRoute>,
+): Pick<PlanBody, "routes" | "outlines"> {
+  const outlines = new Outlines()
+  const routes = [...lowered].map(
+    ([source, each]) => [source.key, { ...each.route, ...outlines.of(source, each) }] as const,
+  )
+  return { routes: Object.fromEntries(routes), ...outlines.table() }
+}
+
 /** Which elements of policy documents the steps of routes were made of. Operations of one API mostly share theirs, so each is in the plan once. */
-export class Outlines {
+class Outlines {
   readonly #table = new Map<string, Outline>()
 
   /** What the route says of it: nothing where no step is a document's. Required parameters of the query are part of the template that documents see. */

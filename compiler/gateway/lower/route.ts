@@ -96,10 +96,7 @@ export class RouteLowering {
     const mock = lowerMock(source, chain, this.#shared.steps, this.#shared.report)
     const answers = source.documentation || mock !== undefined || answersItself(items)
     const forward = answers ? undefined : this.#backend(chain, inboundPlace)
-    const documents = this.#policies.of(items, {
-      ...{ api: source.api.name, place: inboundPlace, forward },
-      described: describedPlace(source.described, this.#validation),
-    })
+    const documents = this.#documents(source, items, inboundPlace, forward)
     if (source.documentation) this.#checkHidden(source, items, [...documents.auth, ...documents.inbound])
     const cors = [...this.#cors(source, items, inboundPlace), ...documents.cors]
     this.#cacheHalves.see(items)
@@ -135,9 +132,8 @@ export class RouteLowering {
     checkSize([steps, backend, outbound, onError], source, this.#shared.report)
     this.#policies.prove(source, auth, [...steps, ...backend], onError)
     const sections = { inbound: steps, backend, outbound, onError }
-    const route = planRoute(source, chain, sections, this.#timeoutMs)
     return {
-      lowered: { route, ...sections },
+      lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections },
       missing: {
         auth:
           ownAuth !== undefined && authItems.length === 0 && !chain.some((scope) => scope?.block?.damaged),
@@ -148,6 +144,16 @@ export class RouteLowering {
           !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
       },
     }
+  }
+
+  #documents(
+    source: RouteSource,
+    items: readonly Item[],
+    place: Place,
+    forward: Lowered | "broken" | undefined,
+  ): PolicySteps {
+    const described = describedPlace(source.described, this.#validation)
+    return this.#policies.of(items, { api: source.api.name, place, forward, described })
   }
 
   #inbound(
