@@ -9,7 +9,7 @@ export interface Raw {
   readonly span: Span
   /** Of expressions. */
   readonly inner?: Span
-  /** An expression with text around it, in an address: the rest of the span is text. */
+  /** An expression with text around it: the rest of the span is text. */
   readonly hole?: Raw
   /** Parts of the span that are meant as they stand: CDATA without its frame. Absent: the whole span, with entities. */
   readonly literal?: readonly { readonly span: Span; readonly entities: boolean }[]

@@ -56,7 +56,7 @@ function checkAttributes(
       report.add("SP7007", nameSpan, `\`${element.name}\` has no attribute \`${shown(name)}\`${near}`, {
         help,
       })
-    } else if (raw.inner !== undefined && row.dynamic !== true) {
+    } else if ((raw.inner ?? raw.hole) !== undefined && row.dynamic !== true) {
       const help = row.values === undefined ? {} : { help: `Write ${listed(row.values, "or")}.` }
       report.add(
         "SP7010",
@@ -64,7 +64,7 @@ function checkAttributes(
         `\`${name}\` of \`${element.name}\` must be known when the plan is made`,
         help,
       )
-    } else if (raw.inner === undefined && row.values !== undefined) {
+    } else if (raw.inner === undefined && raw.hole === undefined && row.values !== undefined) {
       const text = element.attributes.find((each) => each.name === name)?.raw.span
       const value = text === undefined ? "" : text.file.text.slice(text.start, text.end).trim()
       if (!row.values.includes(value) && !/^\{\{.*\}\}$/.test(value))
@@ -96,11 +96,12 @@ function checkText(element: Element, { text, policies }: Shape, report: Report):
           ? "Remove it; an expression stands in an attribute or in an element such as `<value>`."
           : "Remove it."
       report.add("SP7006", raw.span, `\`${element.name}\` holds no text`, { help })
-    } else if (text === "literal" && raw.inner !== undefined)
+    } else if (text === "literal" && (raw.inner ?? raw.hole) !== undefined)
       report.add("SP7010", raw.span, `\`${element.name}\` must be known when the plan is made`)
     else if (
       text !== "body" &&
       raw.inner === undefined &&
+      raw.hole === undefined &&
       holdsExpression(raw.span.file.text.slice(raw.span.start, raw.span.end))
     )
       report.add("SP7004", raw.span, "an expression is not alone", {

@@ -147,7 +147,8 @@ export class Use {
     if (value === undefined) return undefined
     const constant = constantOf(value)
     if (constant !== undefined) return constant
-    if (value.kind === "text" && value.parts.every((part) => typeof part === "string" || "value" in part))
+    const isKnown = value.kind === "text" && value.behind === undefined
+    if (isKnown && value.parts.every((part) => typeof part === "string" || "value" in part))
       return { text: value.parts as (string | { value: string })[] }
     return this.report(
       "SP7010",
@@ -268,6 +269,6 @@ export function numbered(element: Element, beside: readonly Node[]): string {
 
 /** The named value that a text is, known when the plan is loaded. */
 function soleValue(value: Value): string | undefined {
-  const [part, ...more] = value.kind === "text" ? value.parts : []
+  const [part, ...more] = value.kind === "text" && value.behind === undefined ? value.parts : []
   return typeof part === "object" && "value" in part && more.length === 0 ? part.value : undefined
 }

@@ -13,7 +13,7 @@ export type Value =
   | {
       readonly kind: "text"
       readonly parts: readonly ValuePart[]
-      /** An expression behind that, and text behind the expression: only in addresses. */
+      /** An expression behind that, and text behind the expression. */
       readonly behind?: { readonly code: Code; readonly parts: readonly ValuePart[] }
       readonly span: Span
     }
@@ -44,7 +44,7 @@ export function readValue(
   { section, lenient = false, exact = false }: Reading,
   surroundings: Surroundings,
 ): Value | undefined {
-  if (raw.hole !== undefined) return readAround(raw, raw.hole, document, section, surroundings)
+  if (raw.hole !== undefined && !lenient) return readAround(raw, raw.hole, document, section, surroundings)
   const source = sourceTextOf(raw, document.file, document.plain)
   if (raw.inner !== undefined) {
     const form = raw.kind === "statements" ? "statements" : "expression"

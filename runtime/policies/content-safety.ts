@@ -85,7 +85,8 @@ function piecesOf(text: string): string[] {
 type Ask = (exchange: Exchange, operation: string, body: object) => Promise<unknown>
 
 function compileAsking(backend: BackendHandle, http: OutgoingHttp): Ask {
-  const base = backend.url.replace(/\/+$/, "")
+  // Some name the service's host, others what is below it.
+  const base = backend.url.replace(/\/+$/, "").replace(/\/contentsafety$/, "")
   return async (exchange, operation, body) => {
     const ending = new AbortController()
     exchange.whenOver(() => ending.abort())

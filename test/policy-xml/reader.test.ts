@@ -79,7 +79,7 @@ describe("what is no document is told with place and way out", () => {
     ["<a /><b><c /></b>", []],
     ["<a /><policies/>", ["SP7002 1:2 a document does not begin with `<a>`"]],
     [
-      '<policies><a key="k-@(f("x", ""))" b="1"/></policies>',
+      '<policies><a key="k-@(f("x", ""))@(y)" b="1"/></policies>',
       ["SP7004 1:21 the expression in `key` is not alone"],
     ],
     ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` stands behind the document's end"]],

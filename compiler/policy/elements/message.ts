@@ -194,10 +194,21 @@ function rewrite(use: Use): Used[] | undefined {
   const value = use.value("template")
   const keepQuery = use.fixedFlag("copy-unmatched-params", true)
   if (value === undefined) return undefined
-  const path =
-    value.kind === "code" || value.behind !== undefined ? textOf(value, use.context.surroundings) : templateOf(use, value)
+  const isMade = value.kind === "code" || value.behind !== undefined
+  if (
+    value.kind === "text" &&
+    value.behind !== undefined &&
+    /[{}]/.test([...value.parts, ...value.behind.parts].join())
+  )
+    return use.report(
+      "SP7009",
+      value.span,
+      "parameters in braces do not stand beside an expression",
+      'Write them into it: `context.Request.MatchedParameters["id"]`.',
+    )
+  const path = isMade ? textOf(value, use.context.surroundings) : templateOf(use, value)
   const parts = { path, keepQuery }
-  const raw = value.kind === "code" || value.parts.some((part) => typeof part !== "string")
+  const raw = isMade || value.parts.some((part) => typeof part !== "string")
   if (!complete(parts)) return undefined
   const steps = use.step({ kind: "rewrite", ...parts, raw })
   return value.kind === "code" ? steps : [...steps, ...matchedAway(use, value)]

@@ -188,7 +188,7 @@ function secretOf(use: Use): NamedValue | undefined {
     if (/^[A-Za-z0-9+/_=\s-]+$/.test(constant)) return { constant: constant.replace(/\s/g, "") }
     return use.report("SP7009", value.span, "the key is not Base64", "Write it in Base64, or `{{NAME}}`.")
   }
-  const [part, ...more] = value.kind === "text" ? value.parts : []
+  const [part, ...more] = value.kind === "text" && value.behind === undefined ? value.parts : []
   if (part !== undefined && typeof part !== "string" && more.length === 0) return part
   return use.report(
     "SP7010",

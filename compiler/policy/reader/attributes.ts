@@ -1,8 +1,8 @@
 import { shown } from "../../core/shown.ts"
 import type { Attribute, Raw } from "../ast.ts"
 import type { Cursor } from "./cursor.ts"
-import { beginsExpression, expressionEnd } from "./expression-scan.ts"
-import { codeAt, readExpression } from "./texts.ts"
+import { beginsExpression } from "./expression-scan.ts"
+import { expressionIn, readAround, readExpression } from "./texts.ts"
 
 const attributesMax = 50
 
@@ -95,10 +95,13 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
     return undefined
   }
   const value = cursor.text.slice(start, end)
-  const behind = expressionBehind(cursor, start, value)
-  if (behind !== undefined && addresses.has(name) && cursor.text[behind.start + 1] === "(") {
-    const raw = readAddress(cursor, { start, quote, behind })
-    if (raw !== undefined) return raw
+  const behind = expressionIn(cursor, start, value)
+  if (behind !== undefined) {
+    const raw = readAround(cursor, { start, until: quote, behind })
+    if (raw !== undefined) {
+      cursor.at += 1
+      return raw
+    }
   }
   if (behind !== undefined) {
     cursor.report(
@@ -123,38 +126,6 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
       help: `Write \`&lt;\`; or \`${quote}\` is missing where the value should have ended.`,
     })
   return { kind: "text", span: cursor.file.span(start, end) }
-}
-
-/** Attributes whose text can mean one thing only where an expression stands in it: an address has no `@(`. */
-const addresses: ReadonlySet<string> = new Set(["base-url"])
-
-/** An address with one expression in it; undefined where there are more. */
-function readAddress(
-  cursor: Cursor,
-  {
-    start,
-    quote,
-    behind,
-  }: { start: number; quote: string; behind: { readonly start: number; readonly end: number } },
-): Raw | undefined {
-  const { file, text } = cursor
-  const close = cursor.find(quote, behind.end)
-  if (close === undefined || /@[({]/.test(text.slice(behind.end, close))) return undefined
-  const hole = codeAt(cursor, behind, quote)
-  cursor.at = close + 1
-  return { kind: "text", span: file.span(start, close), hole }
-}
-
-/** An expression that text stands before: its quotes would end the value. */
-function expressionBehind(
-  cursor: Cursor,
-  start: number,
-  value: string,
-): { start: number; end: number } | undefined {
-  const at = value.search(/@[({]/)
-  if (at < 0) return undefined
-  const found = expressionEnd(cursor.text, start + at)
-  return "end" in found ? { start: start + at, end: found.end } : undefined
 }
 
 /** Behind an expression that has no end: what looks most like the end of its attribute is taken for that. */

@@ -135,7 +135,7 @@ class DocumentReader {
   #text(): void {
     const cursor = this.#cursor
     const { at } = cursor
-    const raw = readText(cursor)
+    const raw = readText(cursor, this.#open.at(-1)?.name ?? "")
     if (raw === undefined) return
     if (this.#open.length > 0) this.#add({ kind: "text", raw })
     else

@@ -40,7 +40,7 @@ export function readExpression(cursor: Cursor, { start, until, what }: Surroundi
 }
 
 /** An expression from `@(` to its bracket. */
-export function codeAt(
+function codeAt(
   cursor: Cursor,
   { start, end }: { readonly start: number; readonly end: number },
   until: string,
@@ -52,6 +52,40 @@ export function codeAt(
     span: file.span(start, end),
     inner: file.span(start + 2, end - 1),
   }
+}
+
+/** An expression that text stands before: its quotes would end a value. */
+export function expressionIn(
+  cursor: Cursor,
+  start: number,
+  value: string,
+): { readonly start: number; readonly end: number } | undefined {
+  const at = value.search(/@[({]/)
+  if (at < 0) return undefined
+  const found = expressionEnd(cursor.text, start + at)
+  return "end" in found ? { start: start + at, end: found.end } : undefined
+}
+
+/** Text with one `@(…)` in it, up to what ends it, where the cursor then is; undefined where there are more, or statements: those stand alone. */
+export function readAround(
+  cursor: Cursor,
+  {
+    start,
+    until,
+    behind,
+  }: {
+    readonly start: number
+    readonly until: string
+    readonly behind: { readonly start: number; readonly end: number }
+  },
+): Raw | undefined {
+  const { file, text } = cursor
+  const close = cursor.find(until, behind.end)
+  if (close === undefined || text[behind.start + 1] !== "(") return undefined
+  if (/@[({]/.test(text.slice(behind.end, close))) return undefined
+  const hole = codeAt(cursor, behind, until)
+  cursor.at = close
+  return { kind: "text", span: file.span(start, close), hole }
 }
 
 /** Whether the code can't be XML: its `"` would end the attribute, `<` or `&` would begin something. */
@@ -69,13 +103,15 @@ function isPlain(text: string, start: number, end: number, until: string): boole
 }
 
 /** Text up to the next tag or comment; CDATA is part of it. Undefined where it is only blank. */
-export function readText(cursor: Cursor): Raw | undefined {
+export function readText(cursor: Cursor, element: string): Raw | undefined {
   const start = cursor.at
   cursor.blanks()
   if (beginsExpression(cursor.text, cursor.at)) {
     const raw = readExpression(cursor, { start, until: "<", what: "the text" })
     if (raw !== undefined) return raw
   }
+  const around = ofOneValue.has(element) ? textAround(cursor, start) : undefined
+  if (around !== undefined) return around
   const literal: { span: Span; entities: boolean }[] = []
   let at = start
   let framed = false
@@ -99,6 +135,15 @@ export function readText(cursor: Cursor): Raw | undefined {
   const span = cursor.file.span(start, cursor.at)
   if (!framed && cursor.text.slice(span.start, span.end).trim() === "") return undefined
   return framed ? textOfParts(span, literal, cursor) : { kind: "text", span }
+}
+
+/** Elements whose text is one value: no template, no markup. */
+const ofOneValue: ReadonlySet<string> = new Set(["value", "set-url", "message"])
+
+function textAround(cursor: Cursor, start: number): Raw | undefined {
+  const next = cursor.find("<", start)
+  const behind = next === undefined ? undefined : expressionIn(cursor, start, cursor.text.slice(start, next))
+  return behind === undefined ? undefined : readAround(cursor, { start, until: "<", behind })
 }
 
 /** An expression may stand in CDATA as well. */
@@ -135,7 +180,7 @@ export function readOpaque(cursor: Cursor, name: string): Raw | undefined {
     if (raw !== undefined && cursor.sees("</")) return raw
   } else if (!cursor.sees("<") || cursor.sees("</") || cursor.sees("<![CDATA[")) {
     cursor.at = start
-    const raw = readText(cursor)
+    const raw = readText(cursor, name)
     if (cursor.sees("</")) return raw
   }
   cursor.at = start
