@@ -124,16 +124,8 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const stores = new PlanStores(engine, tupleWriter(database, engine))
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
-  const refused = new RefusedRequests((store, request) => stores.check(store, request))
-  const denials = new DenialLog({ ask: (store, request) => stores.check(store, request), log })
   const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
-  const relations = new RelationChanges(metrics, log)
-  const observer = observers(
-    new RequestObserver(metrics, { requests: requestLog, traces: log }, denials),
-    metering.observer,
-    refused,
-    relations,
-  )
+  const { observer, refused, relations } = makeObservers({ metrics, log, requestLog, stores, metering })
   const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
@@ -177,6 +169,24 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
     notReady,
     close,
   }
+}
+
+/** Who takes note of requests, and of what became of them. */
+function makeObservers(parts: {
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly requestLog: Log | undefined
+  readonly stores: PlanStores
+  readonly metering: Metering
+}) {
+  const { metrics, log, requestLog, stores, metering } = parts
+  const ask: ConstructorParameters<typeof RefusedRequests>[0] = (store, request) =>
+    stores.check(store, request)
+  const refused = new RefusedRequests(ask)
+  const relations = new RelationChanges(metrics, log)
+  const logs = { requests: requestLog, traces: log }
+  const requests = new RequestObserver(metrics, logs, new DenialLog({ ask, log }))
+  return { observer: observers(requests, metering.observer, refused, relations), refused, relations }
 }
 
 /** What `grant` and `revoke` write the engine of this process knows at once. */

@@ -73,6 +73,25 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a"], { apiVersion: "v2", format: "yaml" }, { version: "v2", format: "yaml" }],
     [["a"], { format: "xml" }, /--format xml/],
   ],
+  "policy convert": [
+    [["a.xml"], {}, { file: "a.xml", name: undefined, section: "inbound", fragments: new Map() }],
+    [
+      ["a.xml"],
+      { name: "orders", section: "on-error", fragment: ["a=b.xml", "c=d=e.xml"] },
+      {
+        name: "orders",
+        section: "on-error",
+        fragments: new Map([
+          ["a", "b.xml"],
+          ["c", "d=e.xml"],
+        ]),
+      },
+    ],
+    [["a/."], {}, /is a file/],
+    [["a.xml"], { name: "1" }, /can't be the name/],
+    [["a.xml"], { section: "backend" }, /no section/],
+    [["a.xml"], { fragment: ["a"] }, /names no fragment/],
+  ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],
     [[], { format: "markdown" }, /--format markdown/],
@@ -134,10 +153,10 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["request", "GET", "/"], { plan: "p", url: "http://x" }, /three places/],
   ],
   "hash-password": [
-    [[], {}, { cost: 16384 }],
+    [[], {}, { cost: undefined }],
     [[], { cost: "65536" }, { cost: 65536 }],
-    [[], { cost: "65537" }, /no power of two from 1024 to 65536: 65537/],
-    [[], { cost: "512" }, /no power of two/],
+    [[], { cost: "0" }, /no whole number: 0/],
+    [[], { cost: "2.5" }, /no whole number/],
   ],
   history: [
     [[], {}, { limit: 20, format: "text" }],

@@ -31,13 +31,13 @@ const failed: RelationChange = {
   failure: "away",
 }
 
-it("grants and revokes are counted; those that fail are told with their tuple and the request's id", async () => {
+/** A gateway whose routes write and delete a tuple of what the answer names; the store does not take `order:away`. */
+async function granting(changes: RelationChanges) {
   const upstream = await startUpstream((request, response) => {
     request.resume()
     response.writeHead(200, { "content-type": "application/json" })
     response.end(JSON.stringify({ id: new URL(request.url ?? "", "http://x").searchParams.get("id") }))
   })
-  const { lines, metrics, changes } = kept()
   const id = { expression: { lang: "cel", text: "string(response.body.id)", type: "string" } } as const
   const step = (action: "write" | "delete"): StepDraft => ({
     ...{ kind: "grant", action, store: "acme", relation: "owner" },
@@ -64,6 +64,12 @@ it("grants and revokes are counted; those that fail are told with their tuple an
     () => upstream.close(),
     () => running.close(),
   )
+  return running
+}
+
+it("grants and revokes are counted; those that fail are told with their tuple and the request's id", async () => {
+  const { lines, metrics, changes } = kept()
+  const running = await granting(changes)
   const ask = async (path: string) => {
     const answer = await fetch(running.url + path)
     await answer.text()

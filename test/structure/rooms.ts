@@ -358,6 +358,7 @@ export const rooms: readonly Room[] = [
       "process-state",
       "refusal-log",
       "refused-requests",
+      "relation-changes",
       "traffic-metrics",
       "request-observer",
       "seed-store",

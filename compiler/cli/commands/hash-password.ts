@@ -1,10 +1,16 @@
-import { hashPassword as hashOf } from "../../../runtime/identity/users.ts"
 import type { HashPasswordArgs } from "../args/hash-password.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
 
 /** Prints the hash alone, so that it can be piped to where secrets are kept. */
 export const hashPassword: Work<HashPasswordArgs> = async ({ cost }, io) => {
+  const { hashCost, hashPassword: hashOf } = await import("../../../runtime/identity/users.ts")
+  const { min, max } = hashCost
+  if (cost !== undefined && (cost < min || cost > max || (cost & (cost - 1)) !== 0))
+    throw new CliError(
+      `--cost is no power of two from ${min} to ${max}: ${cost}`,
+      `For example: --cost ${2 * hashCost.byDefault}`,
+    )
   const password = io.typed ? await typedPassword(io) : await pipedPassword(io)
   // RFC 7617 §2: neither user nor password has control characters.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
