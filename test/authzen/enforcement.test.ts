@@ -1,11 +1,10 @@
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Text } from "../../runtime/plan/text.ts"
-import type { Database } from "../../runtime/store/database.ts"
 import { openPglite } from "../../runtime/store/pglite.ts"
-import { type Served, serve } from "../authz/harness.ts"
+import { serve } from "../authz/harness.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { type Running, sendRaw, startGateway, startUpstream, type Upstream } from "../gateway/harness.ts"
+import { sendRaw, startGateway, startUpstream } from "../gateway/harness.ts"
 import { issuers, jwt, tokenOf, verifier } from "../gateway/one-route.ts"
 import type { StepDraft } from "../gateway/plan-builder.ts"
 import { embeddedFolder } from "../store/databases.ts"
@@ -53,52 +52,62 @@ const filtered = (action: string): StepDraft => ({
   properties: { resource: [{ key: "ownerID", value: value("item.ownerID") }] },
 })
 
-describe.runIf(existsSync(shared))("our gateway before our engine, by AuthZEN alone", () => {
-  let database: Database
-  let served: Awaited<ReturnType<typeof serve>>
-  let backend: Upstream
-  let running: Running
-  let items: unknown = []
-
-  beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
-    served = await serve(database)
-    const store = await makeStore(served as Served, "todo.fga.yaml")
-    backend = await startUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(items))
-    })
-    running = await startGateway(
-      {
-        issuers,
-        backends: { main: backend.url },
-        pdps: {
-          own: {
-            // Its metadata says where its store is asked.
-            ...{ url: `${served.base}/${store}`, discover: true, timeoutMs: 30_000, cacheMs: 0, batchMax: 2 },
-            tls: { insecure: false },
-          },
+/** The store of the scenario, a gateway that asks it, and a backend that answers with `items`. */
+async function open() {
+  const database = await openPglite(await embeddedFolder())
+  const served = await serve(database)
+  const store = await makeStore(served, "todo.fga.yaml")
+  const backend = await startUpstream((request, response) => {
+    request.resume()
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(world.items))
+  })
+  const running = await startGateway(
+    {
+      issuers,
+      backends: { main: backend.url },
+      pdps: {
+        own: {
+          // Its metadata says where its store is asked.
+          ...{ url: `${served.base}/${store}`, discover: true, timeoutMs: 30_000, cacheMs: 0, batchMax: 2 },
+          tls: { insecure: false },
         },
-        routes: actions.flatMap((action) => [
-          { path: `/${action}/{id}`, inbound: [jwt, required(action)] },
-          { path: `/lists/${action}`, inbound: [jwt], outbound: [filtered(action)] },
-        ]),
       },
-      {
-        ...verifier,
-        authorizerOf: () => authorizerOf(() => Promise.reject(new Error("the engine was asked directly"))),
-      },
-    )
+      routes: actions.flatMap((action) => [
+        { path: `/${action}/{id}`, inbound: [jwt, required(action)] },
+        { path: `/lists/${action}`, inbound: [jwt], outbound: [filtered(action)] },
+      ]),
+    },
+    {
+      ...verifier,
+      authorizerOf: () => authorizerOf(() => Promise.reject(new Error("the engine was asked directly"))),
+    },
+  )
+  const world = {
+    running,
+    items: [] as unknown,
+    async close() {
+      await running.close()
+      await backend.close()
+      await served.listeners.close()
+      await database.close()
+    },
+  }
+  return world
+}
+
+describe.runIf(existsSync(shared))("our gateway before our engine, by AuthZEN alone", () => {
+  let world: Awaited<ReturnType<typeof open>>
+  beforeAll(async () => {
+    world = await open()
   })
-  afterAll(async () => {
-    await running?.close()
-    await backend?.close()
-    await served?.listeners.close()
-    await database?.close()
-  })
+  afterAll(() => world?.close())
 
   const get = (path: string, sub: string) =>
-    sendRaw(running.port, `GET ${path} HTTP/1.1\r\nHost: gw\r\n${tokenOf({ sub, scope: "read" })}\r\n`, 250)
+    sendRaw(
+      world.running.port,
+      `GET ${path} HTTP/1.1\r\nHost: gw\r\n${tokenOf({ sub, scope: "read" })}\r\n`,
+      250,
+    )
 
   const single = ["01", "02"].flatMap((name) => (existsSync(shared) ? read(name).evaluation : []))
   test(`${single.length} decisions of the interop scenario`, async () => {
@@ -122,7 +131,7 @@ describe.runIf(existsSync(shared))("our gateway before our engine, by AuthZEN al
         ownerID: resource.properties?.ownerID ?? "",
       }))
       // Several requests, and one that is left over.
-      items = [...all, ...all, ...all]
+      world.items = [...all, ...all, ...all]
       const seen = all.filter((_, at) => expected[at]?.decision === true)
       const { status, body } = await get(`/lists/${request.action.name}`, request.subject.id)
       expect([status, JSON.parse(body)]).toEqual([200, [...seen, ...seen, ...seen]])

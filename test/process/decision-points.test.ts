@@ -63,21 +63,28 @@ function stepsOf(explained: RequestExplanation): ExplainedStep[] {
 
 const key = { "ocp-apim-subscription-key": keyOf("dora") }
 
+/** A process before an empty database, and where it is. */
+async function running(url: string, replace: (text: string) => string = (text) => text) {
+  const database = await createDatabase()
+  stops.push(database.drop)
+  await migrateDatabase({
+    database: { url: database.url },
+    log: createLog({ stream: { write: () => undefined } }),
+  })
+  const ports = await freePorts()
+  const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
+  const lines: string[] = []
+  const accessLog = createLog({ stream: { write: (line) => void lines.push(line) } })
+  const runtime = await start(database.url, ports, { env, accessLog })
+  stops.push(() => runtime.close())
+  const text = replace(statements(url.replace("ENGINE", `http://127.0.0.1:${ports.authz}`)))
+  expect(await runtime.apply(planOf(ports, "hello", text), author)).toMatchObject({ kind: "done" })
+  return { ports, lines }
+}
+
 describePostgres("a decision point, of a running process", () => {
   it("is not asked by `explain request`; what it said of a refused request is kept with it, and logged", async () => {
-    const { url, drop } = await createDatabase()
-    stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
-    const ports = await freePorts()
-    const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
-    const lines: string[] = []
-    const accessLog = createLog({ stream: { write: (line) => void lines.push(line) } })
-    const runtime = await start(url, ports, { env, accessLog })
-    stops.push(() => runtime.close())
-    const at = `http://127.0.0.1:${(point.address() as AddressInfo).port}`
-    expect(await runtime.apply(planOf(ports, "hello", statements(at)), author)).toMatchObject({
-      kind: "done",
-    })
+    const { ports, lines } = await running(`http://127.0.0.1:${(point.address() as AddressInfo).port}`)
 
     const question = { method: "GET", target: "/decided/1", key: keyOf("dora") }
     const explained = (await control(ports, "POST", "/v1/explain-request", question))
@@ -129,16 +136,10 @@ describePostgres("a decision point, of a running process", () => {
   })
 
   it("may be the engine of another Sallyport", async () => {
-    const { url, drop } = await createDatabase()
-    stops.push(drop)
-    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
-    const ports = await freePorts()
-    const env = { ANN_KEY: keyOf("ann"), BOB_KEY: keyOf("bob"), DORA_KEY: keyOf("dora"), PDP_KEY: "k" }
-    const runtime = await start(url, ports, { env })
-    stops.push(() => runtime.close())
+    const { ports } = await running("ENGINE/stores/acme", (text) =>
+      text.replaceAll(/\b(read|write) of/g, "viewer of"),
+    )
     const engine = `http://127.0.0.1:${ports.authz}/stores/acme`
-    const text = statements(engine).replaceAll(/\b(read|write) of/g, "viewer of")
-    expect(await runtime.apply(planOf(ports, "hello", text), author)).toMatchObject({ kind: "done" })
     const get = async (path: string) =>
       (await fetch(`http://127.0.0.1:${ports.gateway}${path}`, { headers: key })).status
     expect([await get("/decided/1"), await get("/chosen/1")]).toEqual([403, 403])
