@@ -1,6 +1,7 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
 import type { ClaimRule, Count, CredentialSource } from "../../../runtime/plan/steps-access.ts"
 import type { LoadText, Text } from "../../../runtime/plan/text.ts"
+import { attributeOf } from "../ast.ts"
 import type { ChildRow } from "../shape.ts"
 import type { NamedValue, SigningKey, Used } from "../site.ts"
 import type { Use } from "../use.ts"
@@ -15,6 +16,7 @@ import {
   optional,
   type PolicyTable,
   required,
+  requiredDynamic,
   values,
 } from "./row.ts"
 
@@ -102,6 +104,19 @@ function textsOf(
   return { audiences: child.texts(item) }
 }
 
+/** Whether tokens are to be decrypted, which is reported. */
+function wantsEncrypted(use: Use): boolean {
+  const decryption = use.child("decryption-keys")
+  if (decryption !== undefined)
+    use.report(
+      "SP7011",
+      decryption.at,
+      "encrypted tokens are not accepted",
+      "Let the issuer sign tokens, and not encrypt them.",
+    )
+  return decryption !== undefined
+}
+
 function validateJwt(use: Use): Used[] | undefined {
   const { surroundings } = use.context
   if (use.fixedFlag("require-signed-tokens", true) !== true)
@@ -111,18 +126,24 @@ function validateJwt(use: Use): Used[] | undefined {
       "tokens without a signature are never accepted",
       "Remove the attribute.",
     )
-  const decryption = use.child("decryption-keys")
-  if (decryption !== undefined)
+  if (wantsEncrypted(use)) return undefined
+  const configs = use.children("openid-config")
+  const issuers: (string | undefined)[] = configs
+    .filter((each) => !isFoundLater(each))
+    .map((each) => {
+      const discovery = each.loadText("url")
+      return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.at)
+    })
+  const [later, ...more] = configs.filter(isFoundLater)
+  if (more[0] !== undefined)
     return use.report(
       "SP7011",
-      decryption.at,
-      "encrypted tokens are not accepted",
-      "Let the issuer sign tokens, and not encrypt them.",
+      more[0].at,
+      "two addresses that are found per request are not possible",
+      "Put both into one expression, or write two `validate-jwt` in a `choose`.",
     )
-  const issuers: (string | undefined)[] = use.children("openid-config").map((each) => {
-    const discovery = each.loadText("url")
-    return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.at)
-  })
+  const chosen = later === undefined ? undefined : chosenOf(later)
+  if (later !== undefined) issuers.push(...(chosen?.cases.map(({ issuer }) => issuer) ?? [undefined]))
   const keysUse = use.child("issuer-signing-keys")
   if (keysUse !== undefined) issuers.push(...keyIssuers(keysUse))
   if (issuers.length === 0)
@@ -139,9 +160,23 @@ function validateJwt(use: Use): Used[] | undefined {
   return use.step({
     kind: "validate-jwt",
     issuers: issuers as string[],
+    ...given("chosen", chosen),
     ...common,
     ...given("issuerValues", issuerValues.length === 0 ? undefined : issuerValues),
   })
+}
+
+/** Whether an address depends on the request. */
+function isFoundLater({ element }: Use): boolean {
+  const raw = attributeOf(element, "url")?.raw
+  return (raw?.inner ?? raw?.hole) !== undefined
+}
+
+/** An address that is found per request must be that of an issuer of gateway.conf: what a request brings may not say whose tokens count. */
+function chosenOf(use: Use): ValidateJwt["chosen"] {
+  const by = use.text("url")
+  const cases = use.context.surroundings.declaredIssuers(use.spanOf("url"))
+  return by === undefined || cases.length === 0 ? undefined : { by, cases: [...cases] }
 }
 
 /** Shared secrets and public keys are never one issuer's: a public key must not be taken for a secret (RFC 8725 section 2.1). */
@@ -211,14 +246,7 @@ function validateAzureAdToken(use: Use): Used[] | undefined {
   const common = commonOf(use)
   const clients = use.child("client-application-ids")?.texts("application-id") ?? []
   const backends = use.child("backend-application-ids")?.texts("application-id") ?? []
-  const decryption = use.child("decryption-keys")
-  if (decryption !== undefined)
-    return use.report(
-      "SP7011",
-      decryption.at,
-      "encrypted tokens are not accepted",
-      "Let the issuer sign tokens, and not encrypt them.",
-    )
+  if (wantsEncrypted(use)) return undefined
   if (tenant === undefined || common === undefined) return undefined
   if (typeof tenant === "string" && /^(?:common|organizations|consumers)$/.test(tenant))
     return use.report(
@@ -275,7 +303,7 @@ export const tokens: PolicyTable = {
     sections: inboundOnly,
     attributes: common,
     children: {
-      "openid-config": { many: true, attributes: { url: required } },
+      "openid-config": { many: true, attributes: { url: requiredDynamic } },
       "issuer-signing-keys": {
         children: {
           key: {

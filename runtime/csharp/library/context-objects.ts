@@ -10,42 +10,31 @@ import type {
 } from "../ports.ts"
 import { CsObject } from "../values.ts"
 
-/** `context.Request`, and a response's counterpart: the host's object with a type of the library. */
-export class Request extends CsObject {
-  readonly typeName = "IRequest"
-  readonly source: PolicyRequest
-  constructor(source: PolicyRequest) {
+/** An object of the host with a type of the library. */
+abstract class Sourced<T> extends CsObject {
+  readonly source: T
+  constructor(source: T) {
     super()
     this.source = source
   }
+}
+
+/** `context.Request`. */
+export class Request extends Sourced<PolicyRequest> {
+  readonly typeName = "IRequest"
 }
 
 /** A response: of the backend, or one a `send-request` put into a variable. */
-export class Response extends CsObject {
+export class Response extends Sourced<PolicyResponse> {
   readonly typeName = "IResponse"
-  readonly source: PolicyResponse
-  constructor(source: PolicyResponse) {
-    super()
-    this.source = source
-  }
 }
 
-export class Body extends CsObject {
+export class Body extends Sourced<PolicyBody> {
   readonly typeName = "IMessageBody"
-  readonly source: PolicyBody
-  constructor(source: PolicyBody) {
-    super()
-    this.source = source
-  }
 }
 
-export class Url extends CsObject {
+export class Url extends Sourced<PolicyUrl> {
   readonly typeName = "IUrl"
-  readonly source: PolicyUrl
-  constructor(source: PolicyUrl) {
-    super()
-    this.source = source
-  }
   /** With the port where it is not the scheme's. */
   override text(): string {
     const { scheme, host, port, path, queryString } = this.source
@@ -148,12 +137,10 @@ export class Texts extends View {
 }
 
 /** One of the smaller objects of `context`, its fields read by the members of its type and never by name. */
-export class Part<T> extends CsObject {
+export class Part<T> extends Sourced<T> {
   readonly typeName: string
-  readonly source: T
   constructor(typeName: string, source: T) {
-    super()
+    super(source)
     this.typeName = typeName
-    this.source = source
   }
 }
