@@ -17,26 +17,6 @@ test("README has every command and every keyword in its tables", () => {
   for (const keyword of keywords) expect(readme).toMatch(new RegExp(`\\b${keyword}\\b`))
 })
 
-test("README says of every statement of an API, a product or a backend what others call it", () => {
-  const [, table = ""] = /### In the words of others\n(.*?)\n## /s.exec(readme) ?? []
-  const named = [
-    "api",
-    "version",
-    "operation",
-    "policy",
-    "inbound",
-    "outbound",
-    "on-error",
-    "product",
-    "backend",
-  ] as const
-  const statements = named.flatMap((name) => blocks[name].rows.map(({ keyword }) => keyword))
-  const missing = statements.filter(
-    (keyword) => keywords.includes(keyword) && !new RegExp(`\\b${keyword}\\b`).test(table),
-  )
-  expect(missing).toEqual([])
-})
-
 test("the example has every keyword, some of them in comments", () => {
   const files = ["gateway.conf", "models/teams/status.conf"].map((path) =>
     readFileSync(projectRoot + path, "utf8"),
