@@ -10,7 +10,7 @@ export class Jwt extends CsObject {
   readonly source: string
   readonly header: Readonly<Record<string, unknown>>
   readonly payload: Readonly<Record<string, unknown>>
-  readonly claims: CsDictionary
+  #claims: CsDictionary | undefined
   constructor(
     source: string,
     header: Readonly<Record<string, unknown>>,
@@ -20,10 +20,15 @@ export class Jwt extends CsObject {
     this.source = source
     this.header = header
     this.payload = payload
+  }
+  /** Most expressions want one member only. */
+  get claims(): CsDictionary {
+    if (this.#claims !== undefined) return this.#claims
     const claims = new CsDictionary("ignore-case")
-    for (const [name, value] of Object.entries(payload))
+    for (const [name, value] of Object.entries(this.payload))
       claims.set(name, (Array.isArray(value) ? value : [value]).map(claimText))
-    this.claims = claims
+    this.#claims = claims
+    return claims
   }
   override text(): string {
     return this.source
@@ -59,6 +64,21 @@ function decodePart(part: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
+/** Headers of tokens: an issuer has few, and each stands in all of its tokens. */
+const headers = new Map<string, Readonly<Record<string, unknown>>>()
+const headersMax = 64
+
+function decodeHeader(part: string): Readonly<Record<string, unknown>> | undefined {
+  const known = headers.get(part)
+  if (known !== undefined) return known
+  const header = decodePart(part)
+  if (header !== undefined && part.length <= 512) {
+    if (headers.size >= headersMax) headers.clear()
+    headers.set(part, header)
+  }
+  return header
+}
+
 /** `text.AsJwt()`: of a token, with or without `Bearer ` before it; null of anything else. */
 export function asJwt(text: string | null): Jwt | null {
   if (text === null || text.length > lengthMax) return null
@@ -66,7 +86,7 @@ export function asJwt(text: string | null): Jwt | null {
   const bare = text.replace(/^\s*Bearer\s+/i, "").trim()
   const parts = bare.split(".")
   if (parts.length !== 3 || !parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
-  const [header, payload] = [decodePart(parts[0] as string), decodePart(parts[1] as string)]
+  const [header, payload] = [decodeHeader(parts[0] as string), decodePart(parts[1] as string)]
   return header === undefined || payload === undefined ? null : new Jwt(bare, header, payload)
 }
 
