@@ -8,7 +8,8 @@ import type { CelType } from "./types.ts"
  * Values: `request.header(name)`, `request.query(name)` and `response.header(name)` answer "" when there is none; names of headers are
  * matched without case. Fields that do not apply are "" (`api.version` without versions, `subscription.product` of a subscription to one
  * API, `backend.name` of a route that answers itself). `request.body` and `response.body` are the JSON of the body, null where there is none;
- * `text` is the body as text. `request.cookie(name)` answers "" when there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
+ * `text` is the body as text. `request.cookie(name)` answers "" when there is none. `headers(name)` answers the values of every line of the name, `queries(name)` those of
+ * every parameter of the name in any case, decoded; empty lists where there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
  * caller did not use have no fields: `has(jwt.sub)` asks.
  */
 const objects = {
@@ -26,7 +27,9 @@ const objects = {
     },
     methods: {
       header: { parameters: ["string"], returns: "string" },
+      headers: { parameters: ["string"], returns: "list<string>" },
       query: { parameters: ["string"], returns: "string" },
+      queries: { parameters: ["string"], returns: "list<string>" },
       cookie: { parameters: ["string"], returns: "string" },
     },
   },
@@ -43,7 +46,10 @@ const objects = {
   gateway: { fields: { name: "string", state: "string" } },
   response: {
     fields: { status: "int", reason: "string", body: "dyn", text: "string" },
-    methods: { header: { parameters: ["string"], returns: "string" } },
+    methods: {
+      header: { parameters: ["string"], returns: "string" },
+      headers: { parameters: ["string"], returns: "list<string>" },
+    },
   },
   /**
    * What broke: the kind of the statement, a stable word, a sentence, the section it was in, the status of the answer; of policies of a document

@@ -119,8 +119,17 @@ class RequestView {
     return this.#source.requestBody.text()
   }
 
+  headers(name: string): string[] {
+    const lower = name.toLowerCase()
+    return lower === "host" ? [this.#source.authority] : headerTexts(this.#source.headers, lower)
+  }
+
   query(name: string): string {
     return this.#source.query.get(name) ?? ""
+  }
+
+  queries(name: string): string[] {
+    return this.#source.query.valuesOf(name) ?? []
   }
 
   cookie(name: string): string {
@@ -155,14 +164,28 @@ class ResponseView {
   header(name: string): string {
     return headerText(this.#response.headers, name.toLowerCase())
   }
+
+  headers(name: string): string[] {
+    return headerTexts(this.#response.headers, name.toLowerCase())
+  }
 }
 
 const beyondAscii = /[\x80-\xff]/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Node reads headers as Latin-1; where the bytes are UTF-8, that is what they mean. */
 function headerText(headers: HeaderList, name: string): string {
-  const value = headers.get(name) ?? ""
+  return readText(headers.get(name) ?? "")
+}
+
+/** The values of all lines of the name. */
+function headerTexts({ flat }: HeaderList, name: string): string[] {
+  return flat.flatMap((value, index) =>
+    index % 2 === 1 && flat[index - 1] === name ? [readText(value)] : [],
+  )
+}
+
+/** Node reads headers as Latin-1; where the bytes are UTF-8, that is what they mean. */
+function readText(value: string): string {
   if (!beyondAscii.test(value)) return value
   try {
     return utf8.decode(Buffer.from(value, "latin1"))

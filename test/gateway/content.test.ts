@@ -39,6 +39,22 @@ describe("what expressions read", () => {
     expect(answer.headers.get("x-reason")).toBe("OK POST true")
   })
 
+  test("all lines of a header, all parameters of a name", async () => {
+    const { get } = await start({
+      outbound: [
+        tell("x-many", "request.headers('X-A').join('|') + ' ' + string(size(request.headers('X-None')))"),
+        tell("x-query", "request.queries('q').join('|') + ' ' + string(size(request.queries('none')))"),
+        tell("x-host", "string(request.headers('host') == [request.header('host')])"),
+        tell("x-answer", "response.headers('X-None').join(',') + string(size(response.headers('content-type')))"),
+      ],
+    })
+    const { headers } = await get("/a/7?q=1&Q=a%20b&p=2", "X-A: 1\r\nX-a: 2\r\n")
+    expect(headers.get("x-many")).toBe("1|2 0")
+    expect(headers.get("x-query")).toBe("1|a b 0")
+    expect(headers.get("x-host")).toBe("true")
+    expect(headers.get("x-answer")).toBe("1")
+  })
+
   test("a body that is no JSON is the sender's fault", async () => {
     const { running } = await start({ inbound: [set("n", "request.body.n")] })
     expect((await sendRaw(running.port, post("{"), 60)).status).toBe(400)

@@ -39,11 +39,11 @@ export const claim: Row = {
             [word("is"), many(slot("value", "quoted"), 100)],
           ),
         ),
-        optional(word("separator"), slot("separator", "constant", { max: 16 })),
+        optional(word("separator"), oneOf([word("none")], [slot("separator", "constant", { max: 16 })])),
       ],
     },
   ],
-  docs: "A rule on a claim: it is there; it `has` all (or `any`) of some texts, a string counting as a list separated by blanks or another separator; it `is` one of some texts. Dots walk into objects.",
+  docs: "A rule on a claim: it is there; it `has` all (or `any`) of some texts, a string counting as a list separated by blanks or another separator, with `none` as one text; it `is` one of some texts. Dots walk into objects.",
   example: 'claim scope has any "orders.read" "orders.write"',
 }
 

@@ -6,10 +6,11 @@ import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts
 import { limit, quota } from "./scopes.ts"
 import { validateAnswer } from "./validation.ts"
 
-/** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`, or an expression whose value is text, bytes or JSON. */
+/** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
 export const bodyContent = oneOf(
-  [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
+  [word("as-is"), slot("text", "text")],
   [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
+  [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
   [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr(contentPart())],
   [slot("expression", "expression")],
 )

@@ -33,7 +33,9 @@ export function lowerClaimRule(
         : args.value("quantity") === "any"
           ? "has-any"
           : "has-all"
-  const separator = args.value<string>("separator")
+  const last = statement.args.at(-1)
+  const isWhole = last?.kind === "word" && last.text === "none" && statement.args.length > 1
+  const separator = isWhole ? "" : args.value<string>("separator")
   return { claim, test, values: sorted(values), ...(separator === undefined ? {} : { separator }) }
 }
 

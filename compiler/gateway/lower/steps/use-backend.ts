@@ -24,7 +24,8 @@ export const lowerUseBackend: LowerStep = (bound, { texts, place, steps, backend
     if (url === undefined) return undefined
     const raw = bound.statement.args.some((each) => each.kind === "word" && each.text === "raw")
     const [first] = typeof url === "string" ? [url] : url.text
-    if (!raw && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
+    const isWhole = typeof url === "string" && /^https?:\/\/[^/]+$/.test(url)
+    if (!raw && !isWhole && !(typeof first === "string" && /^https?:\/\/[^/]+\//.test(first))) {
       report.add("SP2026", bound.args.text("url")?.span, "the host must be written out", {
         help: "Begin with `http://HOST/` or `https://HOST/`, or add `raw`: then what a request brings decides where it goes.",
       })
