@@ -10,6 +10,7 @@ import { migrateLine } from "./args/migrate.ts"
 import { modelExplainLine, modelPrintLine } from "./args/model.ts"
 import { exportOpenapiLine, importOpenapiLine } from "./args/openapi.ts"
 import { planLine } from "./args/plan.ts"
+import { policyConvertLine } from "./args/policy.ts"
 import { rollbackLine } from "./args/rollback.ts"
 import { schemaLine } from "./args/schema.ts"
 import { serveLine } from "./args/serve.ts"
@@ -44,6 +45,7 @@ export const commands: readonly Command[] = [
   command(modelPrintLine, async () => (await import("./commands/model-print.ts")).modelPrint),
   command(importOpenapiLine, async () => (await import("./commands/import-openapi.ts")).importOpenapi),
   command(exportOpenapiLine, async () => (await import("./commands/export-openapi.ts")).exportOpenapi),
+  command(policyConvertLine, async () => (await import("./commands/policy-convert.ts")).policyConvert),
   command(planLine, async () => (await import("./commands/plan.ts")).plan),
   command(applyLine, async () => (await import("./commands/apply.ts")).apply),
   command(diffLine, async () => (await import("./commands/diff.ts")).diff),

@@ -69,6 +69,11 @@ export function elementsOf(element: Element): Element[] {
   return element.children.filter((child) => child.kind === "element")
 }
 
+/** An element and all elements in it. */
+export function everyElement(element: Element): Element[] {
+  return [element, ...elementsOf(element).flatMap(everyElement)]
+}
+
 /** The attribute of a name. */
 export function attributeOf(element: Element, name: string): Attribute | undefined {
   return element.attributes.find((each) => each.name === name)

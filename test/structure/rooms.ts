@@ -26,6 +26,7 @@ const compilerRooms = [
   "compiler/diff",
   "compiler/render",
   "compiler/compile.ts",
+  "compiler/convert",
 ]
 
 const runtimeRooms = [
@@ -68,16 +69,16 @@ export const rooms: readonly Room[] = [
       "json-schema",
       "model",
       "nested-steps",
-      "pdp",
       "outline",
+      "pdp",
       "plan",
       "problems",
       "read",
       "relation-plan",
       "resources",
       "route-key",
-      "steps",
       "step-expressions",
+      "steps",
       "steps-access",
       "steps-content",
       "steps-flow",
@@ -427,6 +428,7 @@ export const rooms: readonly Room[] = [
       "csharp/compile-csharp",
       "csharp/source",
       "lower-document",
+      "lower-section",
       "reader/read-document",
       "prove",
       "site",
@@ -454,6 +456,7 @@ export const rooms: readonly Room[] = [
     doors: [
       "ast",
       "bind",
+      "bind/names",
       "check/names",
       "check/networks",
       "described",
@@ -491,7 +494,15 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/compile.ts",
     doors: [],
-    may: [...compilerRooms.filter((room) => room !== "compiler/compile.ts"), ...pure],
+    may: [
+      ...compilerRooms.filter((room) => room !== "compiler/compile.ts" && room !== "compiler/convert"),
+      ...pure,
+    ],
+  },
+  {
+    path: "compiler/convert",
+    doors: ["convert-policy"],
+    may: ["compiler/core", "compiler/policy", "compiler/gateway", "compiler/compile.ts", "runtime/plan"],
   },
   {
     path: "compiler/cli",

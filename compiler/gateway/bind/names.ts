@@ -64,6 +64,16 @@ export function readName(word: Word, { to }: Slot, report: Report): string | und
   return reserved ? undefined : word.text
 }
 
+/** Whether a name means something in expressions anyway, so that no value, secret or variable can have it. */
+export function isReservedInExpressions(name: string): boolean {
+  return (
+    contextNames.includes(name) ||
+    celWords.has(name) ||
+    celTypes.has(name) ||
+    ["__proto__", "constructor", "prototype"].includes(name)
+  )
+}
+
 /** The name of a value or secret: a variable of expressions. */
 export function readValueName(word: Word, _slot: Slot, report: Report): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(word.text)) {
@@ -73,11 +83,7 @@ export function readValueName(word: Word, _slot: Slot, report: Report): string |
     return undefined
   }
   const { text } = word
-  const reserved =
-    contextNames.includes(text) ||
-    celWords.has(text) ||
-    celTypes.has(text) ||
-    ["__proto__", "constructor", "prototype"].includes(text)
+  const reserved = isReservedInExpressions(text)
   if (reserved) report.add("SP2013", word.span, `\`${text}\` has a meaning of its own in expressions`)
   return reserved ? undefined : text
 }

@@ -1,0 +1,95 @@
+/** Types of values that both languages have; `response` is a response that a request of our own left in a variable. */
+export type CelKind = "string" | "bool" | "int" | "dyn" | "response" | "list" | "null"
+
+/** An expression of gateway.conf that stands for one of a policy document. */
+export interface Cel {
+  readonly text: string
+  readonly kind: CelKind
+  /** How tightly its outermost operator binds; `binds` has the levels. */
+  readonly binds: number
+  /** It has a value whatever the request is. */
+  readonly total: boolean
+  /** The other language may have null where this one has "". `absent` asks for that. */
+  readonly nullable: boolean
+  readonly absent?: string
+  /** Its characters are ASCII's, so that upper and lower case are the same in both. */
+  readonly ascii?: boolean
+  /** What it always is. */
+  readonly constant?: string | number | boolean | null
+  /** Of texts that are joined: the parts. */
+  readonly parts?: readonly Cel[]
+}
+
+/** From loose to tight. */
+export const binds = { choice: 0, or: 1, and: 2, relation: 3, sum: 4, unary: 5, primary: 6 } as const
+
+/** An expression that says the same in every case; what it lacks it has by default. */
+export function cel(text: string, kind: CelKind, more: Partial<Cel> = {}): Cel {
+  return { text, kind, binds: binds.primary, total: true, nullable: false, ...more }
+}
+
+/** A text as a literal of CEL. */
+export function literal(text: string): string {
+  return JSON.stringify(text)
+}
+
+/** A constant. */
+export function constant(value: string | number | boolean | null): Cel {
+  if (value === null) return cel("null", "null", { constant: null, nullable: true })
+  if (typeof value === "string")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
+    return cel(literal(value), "string", { constant: value, ascii: /^[\u0000-\u007f]*$/.test(value) })
+  return cel(String(value), typeof value === "boolean" ? "bool" : "int", { constant: value })
+}
+
+/** An expression where an operator of this level stands around it. */
+export function inside(part: Cel, level: number): string {
+  return part.binds < level ? `(${part.text})` : part.text
+}
+
+/** Texts joined. Constants beside each other become one; null is no text, as in the other language. */
+export function joined(parts: readonly Cel[]): Cel {
+  const flat = parts.flatMap((part) => part.parts ?? [part])
+  const merged: Cel[] = []
+  for (const part of flat) {
+    const last = merged.at(-1)
+    if (part.constant === "") continue
+    if (typeof part.constant === "string" && typeof last?.constant === "string")
+      merged[merged.length - 1] = constant(last.constant + part.constant)
+    else merged.push({ ...part, nullable: false })
+  }
+  const [first] = merged
+  if (first === undefined) return constant("")
+  if (merged.length === 1) return first
+  return cel(merged.map((part) => inside(part, binds.sum)).join(" + "), "string", {
+    binds: binds.sum,
+    total: merged.every(({ total }) => total),
+    ascii: merged.every(({ ascii }) => ascii === true),
+    parts: merged,
+  })
+}
+
+/** `test ? yes : no`. */
+export function choice(test: Cel, yes: Cel, no: Cel): Cel {
+  return cel(`${inside(test, binds.or)} ? ${inside(yes, binds.or)} : ${no.text}`, yes.kind, {
+    binds: binds.choice,
+    total: test.total && yes.total && no.total,
+    nullable: yes.nullable || no.nullable,
+    ascii: yes.ascii === true && no.ascii === true,
+  })
+}
+
+/** A value as the other language writes it into a text; undefined where this one writes another. */
+export function asText(part: Cel): Cel | undefined {
+  if (part.kind === "string") return part
+  if (part.kind === "null") return constant("")
+  if (typeof part.constant === "number") return constant(String(part.constant))
+  if (part.kind === "int") return cel(`string(${part.text})`, "string", { total: part.total, ascii: true })
+  if (part.kind === "bool") return choice(part, constant("True"), constant("False"))
+  return undefined
+}
+
+/** `!x`. */
+export function negated(value: Cel): Cel {
+  return cel(`!${inside(value, binds.unary)}`, "bool", { binds: binds.unary, total: value.total })
+}

@@ -1,0 +1,271 @@
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  everyElement,
+  type Node,
+  type PolicyDocument,
+} from "../policy/ast.ts"
+import { type Place, type Section, sections } from "../policy/site.ts"
+import { valueName } from "./names.ts"
+import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
+import { scopedOf } from "./scoped.ts"
+import { lossOf, lowered, type Site, unitsOf } from "./section.ts"
+import { ConvertSurroundings, type Declared } from "./surroundings.ts"
+import type { Tally } from "./translate-step.ts"
+import { NoCounterpart } from "./translation.ts"
+import type { Line, Loss, Unit } from "./units.ts"
+import { Variables, variablesSetBy } from "./variable-kinds.ts"
+import { commentLines } from "./write-text.ts"
+
+/** What is known when a draft begins: what earlier ones have shown. */
+export interface DraftOptions {
+  readonly section: "inbound" | "outbound" | "on-error"
+  readonly fragments: ReadonlyMap<string, PolicyDocument>
+  readonly refused: ReadonlyMap<Element, string>
+  readonly lost: ReadonlySet<string>
+  readonly notSecret: ReadonlySet<string>
+}
+
+type Part = "scope" | "inbound" | "outbound" | "on-error"
+
+/** One attempt at a document. */
+export class Draft {
+  readonly tally: Tally = { expressions: 0, converted: 0 }
+  readonly notes: { place: string; note: string }[] = []
+  readonly sections: Record<Part, Unit[]> = { scope: [], inbound: [], outbound: [], "on-error": [] }
+  readonly secrets: ReadonlySet<string>
+  readonly #document: PolicyDocument
+  readonly #options: DraftOptions
+  readonly #surroundings: ConvertSurroundings
+  readonly #variables: Variables
+  readonly #place: Place
+
+  constructor(document: PolicyDocument, options: DraftOptions) {
+    this.#document = document
+    this.#options = options
+    const all = documentsOf(document, options.fragments)
+    this.secrets = secretNames(all, options.notSecret)
+    this.#surroundings = new ConvertSurroundings(options.fragments, this.secrets)
+    this.#place = {
+      file: document.file,
+      scope: "policy",
+      level: "api",
+      api: "",
+      operation: "",
+      pathParameters: templateParameters(all),
+      backend: null,
+      keyed: false,
+      described: undefined,
+    }
+    this.#variables = new Variables(options.lost)
+    this.#seeVariables()
+    // What was seen is declared only where it is printed.
+    for (const map of Object.values(this.#surroundings.declared)) map.clear()
+    this.#convert()
+  }
+
+  get declared(): Declared {
+    return this.#surroundings.declared
+  }
+
+  get parameters(): ReadonlySet<string> {
+    return this.#variables.parameters
+  }
+
+  losses(): Loss[] {
+    return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
+  }
+
+  /** Variables that something left out would have set. */
+  lostVariables(): string[] {
+    return this.losses().flatMap(({ element, document, from }) => {
+      const children = elementsOf(element)
+      const parts = from === undefined ? [element] : children.slice(children.indexOf(from))
+      return parts
+        .flatMap((part) => everyElement(part))
+        .flatMap((each) => this.#setBy(each, document, "inbound"))
+    })
+  }
+
+  /** The policy itself. */
+  lines(name: string): Line[] {
+    const { root, around, file } = this.#document
+    const isBefore = (at: number): boolean => root === undefined || at < root.span.start
+    const block = (part: Part): Line[] => {
+      const lines = linesOf(this.sections[part])
+      return lines.length === 0 ? [] : [{ text: `${part} {` }, ...lines, { text: "}" }]
+    }
+    const comments = (before: boolean): Line[] =>
+      commentsOf(around.filter(({ span }) => isBefore(span.start) === before && span.file === file)).map(
+        (text) => ({ text }),
+      )
+    return [
+      ...comments(true),
+      { text: `policy ${name} {` },
+      ...linesOf(this.sections.scope),
+      ...block("inbound"),
+      ...block("outbound"),
+      ...block("on-error"),
+      { text: "}" },
+      ...comments(false),
+    ]
+  }
+
+  #site(section: Section): Site {
+    return {
+      section,
+      document: this.#document,
+      place: this.#place,
+      surroundings: this.#surroundings,
+      around: this.#variables.around(section),
+      tally: this.tally,
+      changes: this.#variables.changes,
+      refused: this.#options.refused,
+      fragments: [],
+    }
+  }
+
+  #convert(): void {
+    const { root } = this.#document
+    if (root === undefined) return
+    if (root.name !== "policies") {
+      this.sections[this.#options.section].push(...unitsOf(root.children, this.#site(this.#options.section)))
+      return
+    }
+    for (const child of root.children) {
+      if (child.kind === "comment")
+        this.sections.scope.push({ kind: "comment", lines: commentLines(child.text) })
+      if (child.kind !== "element") continue
+      const section = sections.find((each) => each === child.name)
+      if (section !== undefined) this.#section(child, section)
+    }
+  }
+
+  #section(element: Element, section: Section): void {
+    this.#noteBase(element, section)
+    const site = this.#site(section)
+    if (section === "inbound") {
+      const found = scopedOf(element, site, textOf(this.#document, "on-error"))
+      this.sections.scope.push(...found.scope)
+      this.sections.inbound.push(...found.inbound)
+    } else if (section === "backend") this.sections.inbound.push(...this.#backend(element, site))
+    else this.sections[section].push(...unitsOf(element.children, site))
+  }
+
+  /** What runs before the request is sent runs as well at the end of `inbound`; there is no place behind. */
+  #backend(element: Element, site: Site): Unit[] {
+    const sends = (node: Node): boolean =>
+      node.kind === "element" && (node.name === "base" || node.name === "forward-request")
+    const at = element.children.findIndex(sends)
+    const before = at < 0 ? element.children : element.children.slice(0, at)
+    const behind = at < 0 ? [] : element.children.slice(at)
+    const lost = behind.flatMap((node): Unit[] => {
+      if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
+      if (node.kind !== "element" || node.name === "base") return []
+      if (node.name !== "forward-request")
+        return [lossOf(node, "nothing runs behind the backend but `outbound`", site)]
+      return node.attributes.length === 0
+        ? []
+        : [
+            lossOf(
+              node,
+              "how requests are sent is said by the block of the backend: `timeout total TIME`",
+              site,
+            ),
+          ]
+    })
+    return [...unitsOf(before, site), ...lost]
+  }
+
+  /** Outer blocks run first in gateway.conf, always. */
+  #noteBase(element: Element, section: Section): void {
+    const children = elementsOf(element)
+    const at = children.findIndex(({ name }) => name === "base")
+    if (section === "backend" || children.length === 0 || at === 0) return
+    const base = children[at]
+    const note =
+      base === undefined
+        ? `\`${section}\` has no <base />: what outer blocks say runs all the same; \`without NAME\` cuts it`
+        : `<base /> is not the first in \`${section}\`: what outer blocks say runs before all of it`
+    this.notes.push({ place: placeOf(this.#document.file, (base ?? element).span.start), note })
+  }
+
+  #seeVariables(): void {
+    const { root } = this.#document
+    const visit = (nodes: readonly Element[], section: Section, document: PolicyDocument): void => {
+      for (const element of nodes.flatMap(everyElement))
+        for (const step of this.#stepsOf(element, section, document)) this.#variables.see(step, section)
+    }
+    const fallback = this.#options.section
+    for (const element of root === undefined ? [] : elementsOf(root)) {
+      const section = sections.find((each) => each === element.name)
+      visit(section === undefined ? [element] : elementsOf(element), section ?? fallback, this.#document)
+    }
+    for (const fragment of this.#options.fragments.values())
+      if (fragment.root !== undefined) visit(elementsOf(fragment.root), "inbound", fragment)
+  }
+
+  #setBy(element: Element, document: PolicyDocument, section: Section): string[] {
+    return this.#stepsOf(element, section, document).flatMap(variablesSetBy)
+  }
+
+  /** Of policies that say the name of a variable: nothing else is looked at here. */
+  #stepsOf(element: Element, section: Section, document: PolicyDocument) {
+    const isNaming =
+      element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
+    if (!isNaming) return []
+    const hollow = element.name === "cache-value" ? { ...element, children: [] } : element
+    try {
+      const site = { ...this.#site(section), document }
+      return lowered(hollow, site).flatMap(({ id }) => this.#surroundings.stepOf(id) ?? [])
+    } catch (error) {
+      if (!(error instanceof NoCounterpart)) throw error
+      return []
+    }
+  }
+}
+
+/** The document and the fragments it may include. */
+function documentsOf(document: PolicyDocument, fragments: ReadonlyMap<string, PolicyDocument>): Element[] {
+  return [document, ...fragments.values()].flatMap(({ root }) =>
+    root === undefined ? [] : everyElement(root),
+  )
+}
+
+/** A section as it is written. */
+function textOf({ root }: PolicyDocument, section: Section): string {
+  const found = root === undefined ? undefined : elementsOf(root).find(({ name }) => name === section)
+  return found === undefined ? "" : found.span.file.text.slice(found.span.start, found.span.end)
+}
+
+/** Names in the templates of paths: which the route has only its block says. */
+function templateParameters(elements: readonly Element[]): string[] {
+  return elements.flatMap((element) => {
+    const raw = element.name === "rewrite-uri" ? attributeOf(element, "template")?.raw : undefined
+    const text = raw === undefined ? "" : raw.span.file.text.slice(raw.span.start, raw.span.end)
+    return [...text.matchAll(/\{\*?([A-Za-z_]\w*)\}/g)].map((found) => found[1] as string)
+  })
+}
+
+const secretWords = /secret|passw|pwd|token|credential|(?:^|[_.-])key|key$|sas/i
+
+/** Values that are secrets by their name, unless they stand where a secret would be shown. */
+function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string>): ReadonlySet<string> {
+  const [first] = elements
+  const text = first?.span.file.text ?? ""
+  const names = [...text.matchAll(/\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}/g)].map(
+    (found) => found[1] as string,
+  )
+  return new Set(
+    names
+      .filter((name) => secretWords.test(name))
+      .map(valueName)
+      .filter((name) => !notSecret.has(name)),
+  )
+}
+
+function lossesIn(unit: Unit): Loss[] {
+  if (unit.kind === "loss") return [unit]
+  return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
+}

@@ -1,0 +1,209 @@
+import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { BodyContent } from "../../runtime/plan/steps-content.ts"
+import type { Authentication } from "../../runtime/plan/steps-flow.ts"
+import type { Expression, Text } from "../../runtime/plan/text.ts"
+import { accessStatements } from "./print-access.ts"
+import { block, certain, fixed, type Print } from "./statement.ts"
+import { none, refuse } from "./translation.ts"
+import { headerCase, parenthesized, quoted, quotedAll, textLines } from "./write-text.ts"
+
+/** The statement that makes this step; what is inside of it is not looked at. @throws NoCounterpart */
+export function printStep(step: Step): string[] {
+  const print = (statements as Readonly<Record<string, Print<never> | undefined>>)[step.kind]
+  return print === undefined ? refuse(elsewhere[step.kind] ?? "it has no statement") : print(step as never)
+}
+
+function written(value: Text | { readonly expression: Expression }): string {
+  return typeof value === "object" && "expression" in value
+    ? parenthesized(value.expression.text)
+    : quoted(value)
+}
+
+function expressionOf(text: Text): string {
+  const [only, ...more] = typeof text === "string" ? [] : text.text
+  if (typeof only === "object" && "expression" in only && more.length === 0)
+    return parenthesized(only.expression.text)
+  return none("a name that is partly known")
+}
+
+function bodyLines(head: string, media: string | null, content: BodyContent): string[] {
+  if (media !== null) return none("a media type beside a body")
+  if ("value" in content) return [`${head} ${parenthesized(content.value.text)}`]
+  if ("liquid" in content) {
+    if (content.xsiNil !== undefined) return none("`xsi-nil`")
+    return textLines(`${head} liquid`, content.liquid)
+  }
+  return textLines(`${head} as-is`, content.text)
+}
+
+type Lines = StepOf<"respond">["headers"]
+
+/** In what begins empty, the first line of a name is set whatever the document calls it. */
+function headerLines(lines: Lines, fresh: boolean, valuesMax: number): string[] {
+  const names = lines.map(({ name }) => name)
+  if (new Set(names).size < names.length) return none("a header that is named twice")
+  return lines.flatMap(({ name, action, values }) => {
+    if (!fresh && action !== "set")
+      return none("headers that are added or removed in a message that is begun")
+    if (action === "remove") return []
+    if (values.length > valuesMax) return none("a header with several lines")
+    return [`header "${headerCase(name)}"${quotedAll(values)}`]
+  })
+}
+
+function authenticationOf(authentication: Authentication): string {
+  switch (authentication.scheme) {
+    case "basic":
+      return `authenticate basic ${quoted(authentication.user)} ${quoted(authentication.password)}`
+    case "bearer":
+      return `authenticate bearer ${quoted(authentication.token)}`
+    case "token":
+      return `authenticate token ${authentication.client}`
+    default:
+      return `authenticate certificate ${authentication.certificate}`
+  }
+}
+
+const respond: Print<"respond"> = ({ from, status, reason, headers, media, body }) => {
+  if (status === undefined && reason !== undefined) return none("a reason without a status")
+  const words = [
+    ...(from === undefined ? [] : [`from ${from}`]),
+    ...(status === undefined ? [] : [String(fixed(status, "a status"))]),
+    ...(reason === undefined ? [] : [quoted(reason)]),
+  ]
+  return block(`respond ${words.join(" ")}`, [
+    headerLines(headers, from === undefined, 1),
+    body === undefined ? [] : bodyLines("body", media, body),
+  ])
+}
+
+const send: Print<"send-request"> = (step) => {
+  const { mode, url, method, headers, media, body, authentication, timeoutSeconds, variable } = step
+  if (url === undefined) return none("a request without an address of its own")
+  if (step.wait && variable === undefined) return none("a request that is waited for and leaves nothing")
+  const seconds = fixed(timeoutSeconds, "a time")
+  return block(step.wait ? `send ${variable}` : "send and forget", [
+    mode === "copy" ? ["copy"] : [],
+    [`url ${quoted(url)}`],
+    method === undefined ? [] : [`method ${quoted(method)}`],
+    headerLines(headers, mode === "new", 100),
+    body === undefined ? [] : bodyLines("body", media, body),
+    authentication === undefined ? [] : [authenticationOf(authentication)],
+    seconds === 60 ? [] : [`timeout ${seconds}s`],
+    certain(step.ignoreError, "`ignore-error`") ? ["ignore-error"] : [],
+  ])
+}
+
+const metric: Print<"metric"> = ({ name, value, labels }) => {
+  const amount =
+    typeof value === "number"
+      ? ""
+      : "tokens" in value
+        ? ` tokens ${value.tokens}`
+        : ` ${parenthesized(value.expression.text)}`
+  return block(`metric ${name}${amount}`, [
+    labels.map((label) =>
+      label.value === undefined
+        ? none("a label without a value")
+        : `label ${label.name} ${quoted(label.value)}`,
+    ),
+  ])
+}
+
+const setBackend: Print<"set-backend"> = ({ target }) => {
+  if ("backend" in target) return [`use backend ${target.backend}`]
+  if ("url" in target) return [`use url ${quoted(target.url)}${target.raw ? " raw" : ""}`]
+  return none("a backend whose id is found per request: `use by` names each")
+}
+
+const elsewhere: { readonly [Kind in StepKind]?: string } = {
+  "validate-content":
+    "what a body must be is said by an OpenAPI document, and `validate request` or `validate response`",
+  "validate-parameters": "what parameters must be is said by an OpenAPI document, and `validate request`",
+}
+
+/** A conversion of the body with the words that are said. */
+function conversion(kind: "xml-to-json" | "json-to-xml", words: readonly (string | false)[]): string[] {
+  return block(`body ${kind}`, [words.flatMap((word) => (word === false ? [] : [word]))])
+}
+
+const cacheLookup: Print<"cache-lookup"> = (step) =>
+  block("cache lookup", [
+    step.varyHeaders.length === 0 ? [] : [`vary header${quotedAll(step.varyHeaders.map(headerCase))}`],
+    step.varyQuery === null
+      ? []
+      : [`vary query${step.varyQuery.length === 0 ? " none" : quotedAll(step.varyQuery)}`],
+    step.key === undefined ? [] : [`key ${quoted(step.key)}`],
+    step.authorized ? ["shared"] : [],
+    step.downstream === "none"
+      ? step.mustRevalidate
+        ? none("`must-revalidate` without a cache behind")
+        : []
+      : [`downstream ${step.downstream}${step.mustRevalidate ? " must-revalidate" : ""}`],
+  ])
+
+const cacheStore: Print<"cache-store"> = ({ seconds, storeIf }) => {
+  const time = `cache store ${fixed(seconds, "a time")}s`
+  if (storeIf === undefined) return [time]
+  return [
+    `${time} if ${typeof storeIf === "boolean" ? `(${storeIf})` : parenthesized(storeIf.expression.text)}`,
+  ]
+}
+
+const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
+  ...accessStatements,
+  respond,
+  metric,
+  "send-request": send,
+  "set-backend": setBackend,
+  "cache-lookup": cacheLookup,
+  "cache-store": cacheStore,
+  "set-header": ({ action, name, values }) => [
+    `header ${action} ${typeof name === "string" ? `"${headerCase(name)}"` : expressionOf(name.text)}${quotedAll(values)}`,
+  ],
+  "set-query": ({ action, name, values }) =>
+    typeof name === "string"
+      ? [`query ${action} ${quoted(name)}${quotedAll(values)}`]
+      : none("a name that is found per request"),
+  "set-method": ({ method }) => [`method ${quoted(method)}`],
+  "set-status": ({ status, reason }) => [
+    `status ${fixed(status, "a status")}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
+  ],
+  rewrite: ({ path, raw, keepQuery }) => [
+    `rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
+  ],
+  "set-body": ({ media, content }) => bodyLines("body set", media, content),
+  "find-replace": ({ from, to }) => [`body replace ${quoted(from)} with ${quoted(to)}`],
+  "xml-to-json": (step) =>
+    conversion(step.kind, [
+      step.style === "javascript-friendly" && "style friendly",
+      step.apply === "always" && "always",
+      step.considerAccept && "if-accepted",
+      step.alwaysArray && "arrays",
+    ]),
+  "json-to-xml": (step) =>
+    conversion(step.kind, [
+      step.apply === "always" && "always",
+      step.considerAccept && "if-accepted",
+      step.parseDates && "dates",
+      step.namespaceSeparator !== "_" && `separator ${quoted(step.namespaceSeparator)}`,
+      step.namespacePrefix !== undefined && `namespaces ${quoted(step.namespacePrefix)}`,
+      step.attributeBlock !== undefined && `attributes ${quoted(step.attributeBlock)}`,
+    ]),
+  "set-variable": ({ name, value }) => [`set ${name} ${written(value)}`],
+  trace: ({ message, severity, metadata }) =>
+    metadata.length > 0
+      ? none("a line of the log with further data")
+      : [`trace ${quoted(message)}${severity === "information" ? "" : ` as ${severity}`}`],
+  "cache-get": ({ variable, key, default: otherwise }) => [
+    `cache get ${variable} ${quoted(key)}${otherwise === undefined ? "" : ` default ${written(otherwise)}`}`,
+  ],
+  "cache-set": ({ key, value, seconds }) => [
+    `cache set ${quoted(key)} ${written(value)} for ${fixed(seconds, "a time")}s`,
+  ],
+  "cache-remove": ({ key }) => [`cache remove ${quoted(key)}`],
+  authenticate: ({ authentication, output, outputAs }) =>
+    outputAs === undefined
+      ? [`${authenticationOf(authentication)}${output === undefined ? "" : ` as ${output}`}`]
+      : none("a token that is left as an object"),
+}

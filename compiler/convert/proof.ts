@@ -1,0 +1,63 @@
+import { compile } from "../compile.ts"
+import { Report } from "../core/diagnostic.ts"
+import { MemoryFiles } from "../core/files.ts"
+import { SourceFile } from "../core/source.ts"
+import { formatGateway } from "../gateway/format.ts"
+import { parseGateway } from "../gateway/parser.ts"
+import type { Element } from "../policy/ast.ts"
+import { firstDifference, type Sections } from "./same-steps.ts"
+import type { Line } from "./units.ts"
+
+/** What a compilation says against a policy's statement. `secret`: it is one, and the place shows it. */
+export interface StatementProblem {
+  readonly element: Element | undefined
+  readonly detail: string
+  readonly secret?: string
+}
+
+/** A gateway in which the policy is used, on a route that has all parameters of its path. */
+export function withGateway(text: string, name: string, parameters: readonly string[]): string {
+  const path = ["", ...parameters.map((each) => `{${each}}`)].join("/") || "/"
+  const auth = /^\s*auth /m.test(text) ? "" : "auth none; "
+  return `${text}
+gateway converted { listen 127.0.0.1:8000; trust none }
+backend converted_backend { url "http://127.0.0.1:9000" }
+api converted { path "/converted"; ${auth}backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
+`
+}
+
+/** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */
+export function problemsOf(
+  lines: readonly Line[],
+  name: string,
+  { parameters, sections }: { parameters: readonly string[]; sections: Sections },
+): StatementProblem[] {
+  const text = lines.map((line) => line.text).join("\n")
+  const { plan, diagnostics } = compile(
+    new MemoryFiles([["gateway.conf", withGateway(text, name, parameters)]]),
+    "gateway.conf",
+  )
+  if (plan !== undefined) {
+    const element = firstDifference(sections, plan)
+    return element === undefined ? [] : [{ element, detail: "its statement would say something else" }]
+  }
+  return diagnostics.flatMap((finding): StatementProblem[] => {
+    const { severity, span, code, detail } = finding
+    if (severity !== "error" || span === undefined) return []
+    const { line } = span.file.position(span.start)
+    const secret = code === "SP3013" || code === "SP5008" ? /`([^`]+)`/.exec(detail)?.[1] : undefined
+    return [{ element: lines[line - 1]?.element, detail, ...(secret === undefined ? {} : { secret }) }]
+  })
+}
+
+/** The text as `sallyport fmt` writes it. */
+export function formatted(lines: readonly Line[]): string {
+  const text = `${lines.map((line) => line.text).join("\n")}\n`
+  const report = new Report()
+  const document = parseGateway(new SourceFile("gateway.conf", text), report)
+  if (report.blocked) {
+    const [first] = report.sorted()
+    throw new Error(`the conversion wrote what is no gateway.conf: ${first?.detail}`)
+  }
+  return formatGateway(document)
+}

@@ -1,0 +1,116 @@
+import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
+import type { Plan } from "../../runtime/plan/plan.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
+import type { Element } from "../policy/ast.ts"
+import type { Statement, Unit } from "./units.ts"
+
+/** The units of a text: what stands beside the sections, and in them. */
+export type Sections = Readonly<Record<"scope" | "inbound" | "outbound" | "on-error", readonly Unit[]>>
+
+/** A step and what is in it, without what means nothing here: ids, names of counters and issuers, types of expressions. */
+interface Tree {
+  readonly step: unknown
+  readonly inside: readonly (readonly Tree[])[]
+}
+
+/** What a unit becomes, and the policy to blame where the plan has something else. */
+interface Expected extends Tree {
+  readonly element: Element
+  readonly inside: readonly (readonly Expected[])[]
+}
+
+/**
+ * The first policy whose statement became something else in the plan than the policy itself, of the only route there is; undefined where all are the same.
+ */
+export function firstDifference(sections: Sections, plan: Plan): Element | undefined {
+  const [route] = Object.values(plan.plan.routes)
+  if (route === undefined) throw new Error("the gateway around the text has no route")
+  const before = expected(sections.scope)
+  const cors = before.filter((tree) => kindOf(tree) === "cors")
+  const checks = before.filter((tree) => kindOf(tree) === "validate-jwt")
+  const [check] = checks
+  const auth: Expected[] =
+    check === undefined || checks.length === 1
+      ? checks
+      : [{ step: { kind: "any-of" }, inside: [checks], element: check.element }]
+  const found = {
+    inbound: [...cors, ...auth, ...expected(sections.inbound)],
+    outbound: [...cors, ...expected(sections.outbound)],
+    onError: expected(sections["on-error"]),
+  }
+  for (const section of ["inbound", "outbound", "onError"] as const) {
+    const different = difference(found[section], treesOf(route.sections[section], plan))
+    if (different !== undefined) return different
+  }
+  return undefined
+}
+
+function difference(wanted: readonly Expected[], made: readonly Tree[]): Element | undefined {
+  for (const [index, { step, inside, element }] of wanted.entries()) {
+    const other = made[index]
+    if (other === undefined || JSON.stringify(step) !== JSON.stringify(other.step)) return element
+    for (const [place, list] of inside.entries()) {
+      const different = difference(list, other.inside[place] ?? [])
+      if (different !== undefined) return different
+    }
+    if (other.inside.some((list, place) => list.length > (inside[place] ?? []).length)) return element
+  }
+  return made.length > wanted.length ? wanted.at(-1)?.element : undefined
+}
+
+function expected(units: readonly Unit[]): Expected[] {
+  return units.flatMap((unit): Expected[] => {
+    if (unit.kind === "comment") return []
+    if (unit.kind === "loss") return unit.closed ? [{ ...closed, element: unit.element }] : []
+    const { steps, blocks, element } = unit
+    if (blocks.length === 0) return steps.map((step) => ({ step: bare(step), inside: [], element }))
+    const lists = blocks.map((block) => expected(block.units))
+    const [first] = steps
+    if (first?.kind === "when") return chained(unit, steps, lists)
+    return first === undefined ? [] : [{ step: bare(first), inside: lists, element }]
+  })
+}
+
+/** Each `when` in the `otherwise` of the one before. */
+function chained(unit: Statement, steps: readonly Step[], lists: readonly Expected[][]): Expected[] {
+  const [step, ...rest] = steps
+  const [matched = [], ...others] = lists
+  if (step === undefined) return matched
+  return [{ step: bare(step), inside: [matched, chained(unit, rest, others)], element: unit.element }]
+}
+
+function treesOf(ids: readonly string[], plan: Plan): Tree[] {
+  return ids.map((id) => {
+    const step = plan.plan.steps[id]
+    if (step === undefined) throw new Error(`there is no step ${id}`)
+    if (step.kind === "respond" && step.status === 501) return closed
+    return { step: bare(step), inside: nestedSteps(step).map(({ steps }) => treesOf(steps, plan)) }
+  })
+}
+
+/** The answer in the place of what is left out. */
+const closed = { step: { kind: "closed" }, inside: [] }
+
+function kindOf({ step }: Tree): unknown {
+  return (step as { kind: unknown }).kind
+}
+
+const nothing: ReadonlySet<string> = new Set(["counter", "type", "matched", "steps", "branches", "issuers"])
+
+/** The fields in one order. */
+function bare(step: Step): unknown {
+  const inOrder = (value: unknown, key: string): unknown => {
+    if (Array.isArray(value)) return value.map((each) => inOrder(each, key))
+    if (typeof value !== "object" || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(
+          ([name, each]) =>
+            !nothing.has(name) && each !== undefined && !(name === "otherwise" && Array.isArray(each)),
+        )
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, each]) => [name, inOrder(each, name)]),
+    )
+  }
+  return inOrder(step, "")
+}

@@ -1,0 +1,21 @@
+import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { none } from "./translation.ts"
+
+/** The lines of a statement. @throws NoCounterpart where the step has no statement. */
+export type Print<Kind extends StepKind> = (step: StepOf<Kind>) => string[]
+
+/** A statement with a block where there is something to put into it. */
+export function block(head: string, lines: readonly (readonly string[])[]): string[] {
+  const inner = lines.flat()
+  return inner.length === 0 ? [head] : [`${head} {`, ...inner, "}"]
+}
+
+/** A number that is written out. */
+export function fixed(count: number | object | undefined, what: string): number {
+  return typeof count === "number" ? count : none(`${what} that is found per request`)
+}
+
+/** Yes or no, written out. */
+export function certain(flag: boolean | object, what: string): boolean {
+  return typeof flag === "boolean" ? flag : none(`${what} that is found per request`)
+}

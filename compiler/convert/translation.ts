@@ -1,0 +1,66 @@
+import type { CsNode } from "../../runtime/plan/csharp.ts"
+import type { Section } from "../policy/site.ts"
+import { asText, type Cel, joined } from "./cel.ts"
+
+/** What is known of a variable of a document: the kind of all that is ever put in, and whether that may be null. */
+export interface VariableKind {
+  readonly kind: Cel["kind"]
+  readonly nullable: boolean
+}
+
+/** What a translation finds around the expression. */
+export interface Around {
+  readonly section: Section
+  /** Its name in gateway.conf, and what is in it; undefined for a variable that the document does not set, or whose `set-variable` is left out. */
+  variable(name: string): (VariableKind & { readonly name: string }) | undefined
+  /** How a variable is called in gateway.conf. */
+  nameOf(name: string): string
+  /** What the document may have changed before: `method`, `path`, `backend`. */
+  readonly changes: ReadonlySet<string>
+  /** A parameter of the route's path is read. */
+  parameter(name: string): void
+}
+
+/** Thrown where the two languages have nothing that is exactly the same. */
+export class NoCounterpart extends Error {}
+
+/** @throws NoCounterpart */
+export function none(what: string): never {
+  throw new NoCounterpart(`there is no counterpart for ${what}`)
+}
+
+/** @throws NoCounterpart with a sentence of its own. */
+export function refuse(why: string): never {
+  throw new NoCounterpart(why)
+}
+
+/** A translation under way. */
+export interface Translation {
+  readonly around: Around
+  readonly locals: Map<number, Cel>
+  node(node: CsNode): Cel
+  /** A text that is not null. @throws NoCounterpart */
+  text(node: CsNode): Cel
+}
+
+/** Texts one behind the other. */
+export function texts(parts: readonly CsNode[], translation: Translation): Cel {
+  return joined(parts.map((part) => asText(translation.node(part)) ?? none("what is no text")))
+}
+
+/** `IUrl.Query` as people write it, without the types of arguments. */
+export function shortName(member: string): string {
+  return member
+    .replace(/\(.*$/, "")
+    .replace(/<\d+>/, "")
+    .replace(/\.this$/, "[…]")
+}
+
+/** `Request.Url.Path` for `context.Request.Url.Path`. */
+export function pathOf(node: CsNode | undefined): string | undefined {
+  if (node?.k === "context") return ""
+  if (node?.k !== "call" || node.args.length > 0 || node.member.includes("(")) return undefined
+  const before = pathOf(node.on)
+  const name = node.member.slice(node.member.indexOf(".") + 1)
+  return before === undefined ? undefined : before === "" ? name : `${before}.${name}`
+}

@@ -1,0 +1,194 @@
+import { toCel } from "../../compiler/convert/csharp-to-cel.ts"
+import { type Around, NoCounterpart, type VariableKind } from "../../compiler/convert/translation.ts"
+import { compileCsharp } from "../../compiler/policy/csharp/compile-csharp.ts"
+import { compileProgram } from "../../runtime/csharp/compile.ts"
+import { toText as csharpText } from "../../runtime/csharp/values.ts"
+import { compileExpression, toText } from "../../runtime/expression/compile.ts"
+import { declareEnvironment } from "../../runtime/expression/environment.ts"
+import { anyRequestContext } from "../../runtime/expression/request-context.ts"
+import { errorView, makeBindings, responseView } from "../../runtime/gateway/bindings.ts"
+import { Variables } from "../../runtime/gateway/variables.ts"
+import { csharpContext } from "../../runtime/policies/csharp-context.ts"
+import type { Exchange } from "../../runtime/policies/exchange.ts"
+import { HeaderList } from "../../runtime/policies/header-list.ts"
+import { QueryString } from "../../runtime/policies/query-string.ts"
+
+/** Chance that is the same in every run. */
+export class Chance {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  /** From 0 to less than `below`. */
+  number(below: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((this.#state / 2 ** 32) * below)
+  }
+
+  of<Item>(items: readonly Item[]): Item {
+    return items[this.number(items.length)] as Item
+  }
+}
+
+export const variables: Readonly<Record<string, VariableKind>> = {
+  s: { kind: "string", nullable: false },
+  b: { kind: "bool", nullable: false },
+  n: { kind: "int", nullable: false },
+  d: { kind: "dyn", nullable: true },
+  r: { kind: "response", nullable: true },
+}
+
+const values = ["", "a", "b", "A", "a,b", " ", "Bearer x", "abc"]
+
+function randomVariables(chance: Chance): Variables {
+  const found = new Variables()
+  if (chance.number(3) > 0) found.set("s", chance.of(values))
+  if (chance.number(3) > 0) found.set("b", chance.number(2) === 0)
+  if (chance.number(3) > 0) found.set("n", BigInt(chance.number(5)))
+  if (chance.number(3) > 0) found.set("d", chance.of<unknown>(["a", "", "abc", null, 5, true]))
+  if (chance.number(3) > 0)
+    found.set(
+      "r",
+      chance.number(3) === 0
+        ? null
+        : {
+            status: chance.of([200, 404, 500]),
+            reason: chance.of(values),
+            headers: new HeaderList([]),
+            body: Buffer.from(""),
+          },
+    )
+  return found
+}
+
+/** One request, and what has become of it: everything expressions may read, real but for the sockets. */
+export function randomExchange(chance: Chance): Exchange {
+  const lines = Array.from({ length: chance.number(5) }, () => [chance.of(["x-a", "x-b"]), chance.of(values)])
+  const pairs = Array.from(
+    { length: chance.number(4) },
+    () => `${chance.of(["p", "P", "q"])}=${encodeURIComponent(chance.of(values))}`,
+  )
+  const headers = new HeaderList(lines.flat())
+  const body = { present: false, content: Buffer.alloc(0), json: () => null, text: () => "" }
+  const response = { status: chance.of([200, 404, 500]), reason: chance.of(["OK", "No"]), headers, body }
+  const path = chance.of(["/orders", "/orders/7", "/"])
+  const plan = {
+    api: "orders",
+    version: chance.of([null, "v1"]),
+    operation: "GET /{id}",
+    method: "GET",
+    path: "/orders/{id}",
+    stripPrefix: "/orders",
+  }
+  const error = {
+    source: "forward",
+    scope: "",
+    path: "",
+    reason: chance.of(["Timeout", ""]),
+    message: chance.of(values),
+    section: "backend",
+    policyId: "",
+    status: 504,
+  }
+  return {
+    id: "1",
+    method: chance.of(["GET", "POST"]),
+    path,
+    ip: chance.of(["10.0.0.1", "::1"]),
+    scheme: "https",
+    authority: chance.of(["a.example", "a.example:8443"]),
+    startedAtMs: 0,
+    route: { plan, backendUrl: undefined },
+    gatewayName: "g",
+    facts: { keyPlaces: () => ({ header: "", query: "" }) },
+    parameters: { id: chance.of(values) },
+    headers,
+    query: new QueryString(pairs.join("&")),
+    requestBody: body,
+    variables: randomVariables(chance),
+    section: "outbound",
+    response,
+    error,
+  } as unknown as Exchange
+}
+
+/** What an expression comes to: its value as text and as what it is, or none. */
+type Outcome = { readonly value: unknown; readonly text: string } | "none"
+
+/** An expression in both languages; undefined where it has no counterpart, which `why` says then. */
+export interface Pair {
+  readonly cel: string
+  readonly nullable: boolean
+  both(exchange: Exchange): readonly [csharp: Outcome, cel: Outcome]
+}
+
+const environment = declareEnvironment(anyRequestContext([]))
+
+/** @throws Error when it is no expression at all. */
+export function pairOf(text: string, section: Around["section"]): Pair | undefined {
+  const compiled = compileCsharp({ text, at: (offset) => offset }, "expression", { section })
+  if ("findings" in compiled)
+    throw new Error(`${text}: ${compiled.findings.map(({ message }) => message).join()}`)
+  const around: Around = {
+    section,
+    changes: new Set(),
+    nameOf: (name) => name,
+    parameter: () => undefined,
+    variable: (name) =>
+      Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
+  }
+  const made = attempt(() => toCel(compiled.program, around))
+  if (made === undefined) return undefined
+  const evaluate = compileExpression(made.text, environment)
+  const run = compileProgram(compiled.program)
+  return {
+    cel: made.text,
+    nullable: made.nullable,
+    both: (exchange) => [
+      outcome(
+        () => run(csharpContext(exchange, { trace: () => undefined, namedValue: () => "" })),
+        csharpText,
+      ),
+      outcome(() => evaluate(bindingsOf(exchange)), toText),
+    ],
+  }
+}
+
+function attempt<Made>(make: () => Made): Made | undefined {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof NoCounterpart) return undefined
+    throw error
+  }
+}
+
+function outcome(evaluate: () => unknown, text: (value: unknown) => string): Outcome {
+  try {
+    const found = evaluate()
+    const value = typeof found === "bigint" ? Number(found) : found
+    // Yes and no are written otherwise: a text is made of them by a choice.
+    return { value, text: value === null || typeof value === "boolean" ? "" : text(found) }
+  } catch {
+    return "none"
+  }
+}
+
+function bindingsOf(exchange: Exchange): Record<string, unknown> {
+  const { plan } = exchange.route as NonNullable<Exchange["route"]>
+  const views = {
+    api: { name: plan.api, version: plan.version ?? "" },
+    operation: { name: plan.operation, method: plan.method, path: plan.path },
+    backend: { name: "" },
+  }
+  const response = exchange.response as NonNullable<Exchange["response"]>
+  const error = exchange.error as NonNullable<Exchange["error"]>
+  return {
+    ...makeBindings(exchange, views, exchange.parameters, { values: new Map(), gatewayView: {} }),
+    var: (exchange.variables as Variables).view,
+    response: responseView(response),
+    error: errorView(error),
+  }
+}

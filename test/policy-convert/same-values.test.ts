@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest"
+import { Chance, type Pair, pairOf, randomExchange } from "./exchanges.ts"
+
+// Both languages on the same exchanges: a value is the same, and where one has none the other has none.
+function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): void {
+  for (let round = 0; round < rounds; round++) {
+    const exchange = randomExchange(chance)
+    const [csharp, cel] = pair.both(exchange)
+    const wanted =
+      csharp !== "none" && csharp.value === null && pair.nullable ? { value: "", text: "" } : csharp
+    const seen = JSON.stringify({
+      headers: exchange.headers.flat,
+      query: exchange.query.text,
+      parameters: exchange.parameters,
+    })
+    expect(cel, `${text} is ${pair.cel} with ${seen}`).toEqual(wanted)
+  }
+}
+
+const texts = [
+  "context.Request.Method",
+  "context.Request.IpAddress",
+  "context.Request.OriginalUrl.Path",
+  "context.Request.OriginalUrl.Host",
+  "context.Request.Url.Host",
+  "context.Request.OriginalUrl.Scheme",
+  'context.Request.MatchedParameters["id"]',
+  'context.Request.MatchedParameters.GetValueOrDefault("id", "x")',
+  "context.Api.Name",
+  "context.Api.Version",
+  "context.Operation.Id",
+  'context.Request.Headers.GetValueOrDefault("X-A", "")',
+  'context.Request.Headers.GetValueOrDefault("x-a", "none")',
+  'context.Request.Headers.GetValueOrDefault("X-B")',
+  'context.Request.Headers["X-A"][0]',
+  'context.Request.Headers["X-A"].First()',
+  'context.Request.Headers.GetValueOrDefault("X-A", "").Split(\' \')[1]',
+  'context.Request.OriginalUrl.Query.GetValueOrDefault("p", "v")',
+  'context.Request.Url.Query.GetValueOrDefault("q")',
+  'context.Response.Headers.GetValueOrDefault("X-A", "")',
+  "context.Response.StatusReason",
+  "context.LastError.Reason",
+  "context.LastError.Message",
+  '(string)context.Variables["s"]',
+  '(string)context.Variables["d"]',
+  'context.Variables.GetValueOrDefault<string>("s")',
+  'context.Variables.GetValueOrDefault<string>("s", "w")',
+  '((IResponse)context.Variables["r"]).StatusReason',
+  "context.Request.Method.ToLower()",
+  'context.Request.Headers.GetValueOrDefault("X-A", "").Replace("a", "bb")',
+  'context.Request.Headers.GetValueOrDefault("X-B") ?? "nothing"',
+  "context.Response.StatusCode.ToString()",
+  '$"{context.Request.Method} {context.Response.StatusCode} {(bool)context.Variables["b"]}"',
+  'String.Concat("Bearer ", (string)context.Variables["s"])',
+]
+
+const truths = [
+  'context.Request.Headers.ContainsKey("X-A")',
+  'context.Request.Url.Query.ContainsKey("p")',
+  'context.Variables.ContainsKey("s")',
+  '(bool)context.Variables["b"]',
+  'context.Variables.GetValueOrDefault<bool>("b")',
+  'context.Variables.GetValueOrDefault<bool>("b", true)',
+  '(int)context.Variables["n"] > 2',
+  'context.Variables.GetValueOrDefault<int>("n") <= 3',
+  "context.Response.StatusCode >= 404",
+  '((IResponse)context.Variables["r"]).StatusCode == 200',
+  '(IResponse)context.Variables["r"] == null',
+  '(IResponse)context.Variables["r"] != null && ((IResponse)context.Variables["r"]).StatusCode < 500',
+  'context.Variables["d"] == null',
+  'context.Request.Headers.GetValueOrDefault("X-B") == null',
+  'context.Request.Headers.GetValueOrDefault("X-B") != null',
+  'context.Request.Headers.GetValueOrDefault("X-B") == "a"',
+  'context.Request.Method.Equals("get", StringComparison.OrdinalIgnoreCase)',
+  'string.IsNullOrEmpty(context.Request.Headers.GetValueOrDefault("X-A"))',
+  'context.Request.Headers.GetValueOrDefault("X-A", "").Equals("a")',
+]
+
+const none = [
+  // One language reads a letter, or nothing, otherwise.
+  'context.Request.Headers.GetValueOrDefault("X-A", "").ToLower()',
+  'context.Request.Headers.GetValueOrDefault("X-A", "").Trim()',
+  'context.Request.Headers.GetValueOrDefault("X-A", "").Substring(1)',
+  'context.Request.Headers.GetValueOrDefault("X-A").StartsWith("a")',
+  'context.Request.Headers.GetValueOrDefault("X-A") == context.Request.Headers.GetValueOrDefault("X-B")',
+  'context.Request.Headers.GetValueOrDefault("X-A") == ""',
+  'context.Request.Headers.GetValueOrDefault("Host", "")',
+  "context.RequestId",
+  "context.LastError.Source",
+  '(string)context.Variables["n"]',
+  '(int)context.Variables["d"]',
+  'context.Variables["unknown"]',
+  'context.Variables.GetValueOrDefault<string>("d")',
+  "context.Response.StatusCode + 1",
+  "context.Request.Body.As<string>()",
+  "context.Subscription.Id",
+  "DateTime.UtcNow.ToString()",
+  "1.5",
+]
+
+describe("policy expressions as CEL", () => {
+  test.each([...texts, ...truths])("%s", (text) => {
+    const pair = pairOf(text, /LastError/.test(text) ? "on-error" : "outbound")
+    if (pair === undefined) throw new Error("it has a counterpart")
+    expectEqual(text, pair, new Chance(1), 200)
+  })
+
+  test.each(none)("%s has no counterpart", (text) => {
+    expect(pairOf(text, /LastError/.test(text) ? "on-error" : "outbound")).toBeUndefined()
+  })
+
+  test("what is only there behind the backend has none in front of it", () => {
+    expect(pairOf("context.Response.StatusCode", "inbound")).toBeUndefined()
+    expect(pairOf("context.LastError.Reason", "outbound")).toBeUndefined()
+  })
+
+  test("random ones", () => {
+    const chance = new Chance(7)
+    const known = new Set<string>()
+    for (let made = 0; made < 600; made++) {
+      const text = truth(chance, 3)
+      const pair = pairOf(text, "outbound")
+      if (pair === undefined) continue
+      known.add(text)
+      expectEqual(text, pair, chance, 12)
+    }
+    expect(known.size).toBeGreaterThan(200)
+  })
+})
+
+const plain = texts.filter((text) => !/LastError/.test(text))
+
+function text(chance: Chance, depth: number): string {
+  if (depth === 0) return chance.number(3) === 0 ? '"a"' : `(${chance.of(plain)})`
+  const [left, right] = [text(chance, depth - 1), text(chance, depth - 1)]
+  return chance.of([
+    left,
+    `(${left} + ${right})`,
+    `(${truth(chance, depth - 1)} ? ${left} : ${right})`,
+    `$"{${chance.of(plain.filter((each) => !/[$:?]/.test(each)))}}-"`,
+    `(${left}).Replace("b", "c")`,
+  ])
+}
+
+function truth(chance: Chance, depth: number): string {
+  if (depth === 0) return `(${chance.of(truths)})`
+  const [left, right] = [truth(chance, depth - 1), truth(chance, depth - 1)]
+  const [one, other] = [text(chance, depth - 1), text(chance, depth - 1)]
+  return chance.of([
+    `(${left} && ${right})`,
+    `(${left} || ${right})`,
+    `!(${left})`,
+    `(${left} ? ${right} : ${truth(chance, depth - 1)})`,
+    `(${one} == ${other})`,
+    `(${one} != "abc")`,
+    `(${one}).Contains("a")`,
+    `(${one}).StartsWith(${chance.of(['"a"', '""', '"Bearer "'])})`,
+    `(${one}).EndsWith("b")`,
+    left,
+  ])
+}
