@@ -118,6 +118,11 @@ export class ConvertSurroundings implements Surroundings {
     return name
   }
 
+  declaredIssuers(span: Span): [] {
+    this.#none(span, "an address of keys that is found per request")
+    return []
+  }
+
   schema(_id: string, span: Span): string | undefined {
     return this.#none(span, "a schema of the cloud's store")
   }

@@ -123,6 +123,7 @@ const tokenRules: FieldRules<Token> = {
 const jwtRules: FieldRules<Jwt> = {
   ...tokenRules,
   issuers: () => neutral("the issuers are tried in another order"),
+  chosen: () => opens("which issuer a token must be of is found out in another way"),
   issuerValues: (before, after) => demanded("`iss`", before, after),
   clockSkewSeconds: (before, after) =>
     typeof before === "number" && typeof after === "number" && after < before

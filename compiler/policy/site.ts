@@ -76,6 +76,8 @@ export interface Surroundings {
   ): Authentication | undefined
   /** Where what is logged to a hub of this id goes; undefined (not reported) where gateway.conf names none. */
   hub(id: string): { readonly url: LoadText; readonly authentication?: Authentication } | undefined
+  /** Issuers of gateway.conf by the addresses of their discovery; none is reported. */
+  declaredIssuers(span: Span): readonly { readonly address: LoadText; readonly issuer: string }[]
   issuer(source: IssuerSource, span: Span): string | undefined
   schema(id: string, span: Span): string | undefined
   compile(code: Code): Expression | undefined

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
 import { stepId } from "./step-id.ts"
-import { expression, name, text } from "./text.ts"
+import { expression, loadText, name, text } from "./text.ts"
 
 /** Name of a variable that steps and expressions of one exchange share. */
 export const variableName = z.string().min(1).max(256)
@@ -53,6 +53,16 @@ export type CredentialSource = z.infer<typeof credentialSource>
 export const validateJwt = z.strictObject({
   kind: z.literal("validate-jwt"),
   issuers: z.array(name).min(1).max(20),
+  /** Of the issuers in `cases` only those count whose address is what `by` says. */
+  chosen: z
+    .strictObject({
+      by: text,
+      cases: z
+        .array(z.strictObject({ address: loadText, issuer: name }))
+        .min(1)
+        .max(20),
+    })
+    .optional(),
   from: credentialSource,
   claims: z.array(claimRule).max(50),
   audiences: z.array(text).max(100).optional(),

@@ -83,6 +83,10 @@ export class TestSurroundings implements Surroundings {
     return { scheme: "bearer", token: `identity ${resource}` }
   }
 
+  declaredIssuers(): { address: string; issuer: string }[] {
+    return [{ address: "https://id.example/.well-known/openid-configuration", issuer: "acme" }]
+  }
+
   issuer(source: unknown): string {
     return JSON.stringify(source)
   }

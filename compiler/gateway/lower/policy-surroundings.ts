@@ -163,6 +163,23 @@ export class PolicySurroundings implements Surroundings {
     return undefined
   }
 
+  declaredIssuers(span: Span): { address: LoadText; issuer: string }[] {
+    const found = this.#program.all("issuer").flatMap((declared) => {
+      const argument = statementOf(declared.bound.block, "discovery")?.args.text("url")
+      const address = argument === undefined ? undefined : this.#values.loadText(argument)
+      if (address === undefined) return []
+      declared.used = true
+      return [{ address, issuer: declared.name }]
+    })
+    if (found.length === 0)
+      this.#unknown(
+        span,
+        "the address is found per request, and no issuer is declared that could be meant",
+        'Declare each that may be in gateway.conf: `issuer NAME { discovery "https://…/.well-known/openid-configuration"; audience … }`.',
+      )
+    return found
+  }
+
   issuer(source: IssuerSource, span: Span): string | undefined {
     const plan = "keys" in source ? this.#keys(source.keys, span) : this.#discovery(source.discovery, span)
     if (plan === undefined) return undefined
