@@ -23,16 +23,44 @@ export function routeTables(
 /** Which elements of policy documents the steps of routes were made of. Operations of one API mostly share theirs, so each is in the plan once. */
 class Outlines {
   readonly #table = new Map<string, Outline>()
+  /** By the steps as they were lowered: what is lowered once for many routes is described once. */
+  readonly #known = new Map<string, string | undefined>()
+  readonly #numbers = new WeakMap<Lowered, number>()
+  #count = 0
 
   /** What the route says of it: nothing where no step is a document's. Required parameters of the query are part of the template that documents see. */
   of({ described }: RouteSource, lowered: LoweredRoute): Pick<Route, "outline" | "queryParameters"> {
-    const outline: Outline = {}
-    for (const section of sections) collect(lowered[section], section, outline)
-    if (Object.keys(outline).length === 0) return {}
-    const id = stepIdOf(outline)
-    if (!this.#table.has(id)) this.#table.set(id, outline)
+    const key = sections.map((section) => this.#keyOf(lowered[section])).join("|")
+    if (!this.#known.has(key)) this.#known.set(key, this.#make(lowered))
+    const id = this.#known.get(key)
+    if (id === undefined) return {}
     const query = described === undefined ? [] : requiredQuery(described)
     return { outline: id, ...(query.length === 0 ? {} : { queryParameters: query }) }
+  }
+
+  #keyOf(steps: readonly Lowered[]): string {
+    let key = ""
+    for (const step of steps) {
+      const bare = step.element === undefined && Object.keys(step.inside).length === 0
+      key += `${bare ? 0 : this.#numberOf(step)} `
+    }
+    return key
+  }
+
+  #numberOf(step: Lowered): number {
+    const known = this.#numbers.get(step)
+    if (known !== undefined) return known
+    this.#numbers.set(step, ++this.#count)
+    return this.#count
+  }
+
+  #make(lowered: LoweredRoute): string | undefined {
+    const outline: Outline = {}
+    for (const section of sections) collect(lowered[section], section, outline)
+    if (Object.keys(outline).length === 0) return undefined
+    const id = stepIdOf(outline)
+    if (!this.#table.has(id)) this.#table.set(id, outline)
+    return id
   }
 
   table(): Pick<PlanBody, "outlines"> {
