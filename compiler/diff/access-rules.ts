@@ -1,5 +1,5 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Amount, Count, LimitKey } from "../../runtime/plan/steps-access.ts"
+import type { Amount, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { periodWords } from "./access-effects.ts"
 import { amountWords, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"

@@ -1,6 +1,6 @@
+import { CheckError } from "../check/ports.ts"
 import type { StepId, StepOf } from "../plan/steps.ts"
-import type { Problem } from "./answer.ts"
-import { problem } from "./answer.ts"
+import { type Problem, problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import type {
   AccessAnswer,
@@ -62,7 +62,7 @@ function compileTogether(ids: readonly StepId[], provision: Provision): Run | un
     }
     if (asked.length === 0) return refusal
     try {
-      return judged(asked, await authorizer.batch(name, asked, exchange), first, exchange) ?? undefined
+      return judged(asked, await authorizer.batch(name, asked, exchange), first, exchange)
     } catch (error) {
       const [request] = asked as [AccessRequest]
       exchange.decided({ ...decisionOf(request, first), allowed: false })
@@ -78,13 +78,11 @@ function judged(
   plan: StepOf<"require">,
   exchange: Exchange,
 ): Outcome {
-  const answers = results.filter((each): each is AccessAnswer => "allowed" in each)
-  const at = Math.max(
-    0,
-    answers.findIndex(({ allowed }) => allowed === true),
-  )
-  const [request, answer] = [asked[at], answers[at]]
-  if (request === undefined || answer === undefined) return problem("authorization-unavailable")
+  const isYes = (each: AccessAnswer | CheckError) => !(each instanceof CheckError) && each.allowed === true
+  const at = Math.max(0, results.findIndex(isYes))
+  const [request, answer] = [asked[at], results[at]]
+  if (request === undefined || answer === undefined || answer instanceof CheckError)
+    return questionFailure(answer)
   const allowed = answer.allowed === true
   exchange.decided({ ...decisionOf(request, plan), allowed, reason: answer.reason })
   return allowed ? undefined : problem("forbidden")

@@ -39,6 +39,19 @@ export const saying =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(text)
   }
 
+/** Fails until it is mended. */
+export function failing() {
+  let broken = true
+  const answer: Answering = (request, response, seen) =>
+    (broken ? saying("{}", 500) : even)(request, response, seen)
+  return {
+    answer,
+    mend() {
+      broken = false
+    },
+  }
+}
+
 /** A gateway that asks a decision point; the engine must not be asked. */
 export async function asking(
   answer: Answering,

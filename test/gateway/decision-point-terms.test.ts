@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { afterEach, describe, expect, test } from "vitest"
 import type { PdpPlan } from "../../runtime/plan/pdp.ts"
-import { ann, asking, deciding, even, pdpAt, question, saying } from "./asked-point.ts"
+import { ann, asking, deciding, even, failing, pdpAt, question, saying } from "./asked-point.ts"
 import { type Answering, type Draft, startUpstream, until } from "./harness.ts"
 import { closeAll, closers, issuers, jwt, tokenOf } from "./one-route.ts"
 import { planOf, type StepDraft } from "./plan-builder.ts"
@@ -13,17 +13,10 @@ afterEach(closeAll)
 
 describe("kept decisions", () => {
   test("count for the very same question, for a time, and are not of errors", async () => {
-    let broken = true
-    const { ask, point } = await asking(
-      (request, response, seen) => {
-        if (broken) saying("{}", 500)(request, response, seen)
-        else even(request, response, seen)
-      },
-      undefined,
-      { cacheMs: 3_600_000 },
-    )
+    const { answer, mend } = failing()
+    const { ask, point } = await asking(answer, undefined, { cacheMs: 3_600_000 })
     expect(await ask()).toBe(503)
-    broken = false
+    mend()
     expect([await ask(), await ask(), await ask("7"), await ask("7")]).toEqual([200, 200, 403, 403])
     expect(point.requests).toHaveLength(3)
     expect(await ask("8", tokenOf({ sub: "bob", scope: "read" }))).toBe(200)
@@ -257,19 +250,12 @@ describe("a breaker", () => {
   })
 
   test("lets one question through when its time is over, and closes when there is a decision", async () => {
-    let broken = true
-    const { ask, point } = await asking(
-      (request, response, seen) => {
-        if (broken) saying("{}", 500)(request, response, seen)
-        else even(request, response, seen)
-      },
-      undefined,
-      { breaker: { ...breaker, openMs: 1 } },
-    )
+    const { answer, mend } = failing()
+    const { ask, point } = await asking(answer, undefined, { breaker: { ...breaker, openMs: 1 } })
     await ask()
     await ask()
     expect(point.requests).toHaveLength(2)
-    broken = false
+    mend()
     let status = 503
     while (status !== 200) status = await ask()
     expect([await ask(), await ask()]).toEqual([200, 200])

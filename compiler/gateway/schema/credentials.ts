@@ -1,4 +1,4 @@
-import { oneOf, optional, type Row, slot, word } from "./row.ts"
+import { type Form, oneOf, optional, type Row, slot, word } from "./row.ts"
 
 const secret = slot("secret", "reference", { to: ["secret"], label: "SECRET" })
 const clientArgs = [slot("client", "data", { label: '"ID"' }), word("secret"), secret]
@@ -140,22 +140,25 @@ export const usersRows: readonly Row[] = [
   },
 ]
 
+/** Ways to show somebody who we are, in every request to them. */
+export const identityForms: readonly Form[] = [
+  {
+    args: [
+      word("basic"),
+      slot("user", "data", { label: '"USER"' }),
+      slot("password", "reference", { to: ["secret"], label: "SECRET" }),
+    ],
+  },
+  { args: [word("token"), tokenName] },
+  { args: [word("certificate"), certificateName] },
+]
+
 /** In a `backend`. */
 export const backendCredentialRows: readonly Row[] = [
   {
     keyword: "authenticate",
     several: 2,
-    forms: [
-      {
-        args: [
-          word("basic"),
-          slot("user", "data", { label: '"USER"' }),
-          slot("password", "reference", { to: ["secret"], label: "SECRET" }),
-        ],
-      },
-      { args: [word("token"), tokenName] },
-      { args: [word("certificate"), certificateName] },
-    ],
+    forms: identityForms,
     docs: "How the gateway shows the backend who it is: in place of any Authorization of the request, and to this backend alone; or by a certificate in TLS. Where a token is refused with 401, a request that may be repeated is sent once more with a fresh one.",
     example: 'authenticate basic "gateway" stock_password',
   },

@@ -1,7 +1,6 @@
+import { identityForms } from "./credentials.ts"
 import { breakerArgs } from "./providers.ts"
 import { many, type Row, slot, word } from "./row.ts"
-
-const secret = { to: ["secret"], label: "SECRET" } as const
 
 export const pdp: Row = {
   keyword: "pdp",
@@ -59,21 +58,8 @@ export const pdpRows: readonly Row[] = [
     keyword: "authenticate",
     several: 2,
     forms: [
-      {
-        args: [
-          word("basic"),
-          slot("user", "data", { label: '"USER"' }),
-          slot("password", "reference", secret),
-        ],
-      },
-      { args: [word("bearer"), slot("bearer", "reference", secret)] },
-      { args: [word("token"), slot("token", "reference", { to: ["token"], label: "TOKEN" })] },
-      {
-        args: [
-          word("certificate"),
-          slot("certificate", "reference", { to: ["certificate"], label: "CERTIFICATE" }),
-        ],
-      },
+      ...identityForms,
+      { args: [word("bearer"), slot("bearer", "reference", { to: ["secret"], label: "SECRET" })] },
     ],
     docs: "How the gateway shows it who it is: a password, a key, a token that is got for it (a fresh one where it is refused with 401), or a certificate in TLS.",
     example: "authenticate bearer pdp_key",
