@@ -8,6 +8,8 @@ export type Own = ReadonlyMap<string, string>
 
 /** A text of the document that may be a credential: the shortest signed token is longer. Words with blanks, names of headers and patterns are none. */
 const credential = /[A-Za-z0-9._~+/=-]{41}/
+/** The same where the text alone may be the value: an opaque token is shorter. */
+const opaque = /[A-Za-z0-9._~+/=-]{8}/
 
 /** Who put there what is at a place; undefined when the caller did. `*`: anything of its kind. */
 export function ownerOf(own: Own, place: string): string | undefined {
@@ -53,6 +55,8 @@ function ownExpression(expression: Expression, own: Own, here: string): string |
 
 interface Node {
   readonly k?: unknown
+  readonly s?: unknown
+  readonly op?: unknown
   readonly member?: unknown
   readonly value?: unknown
   readonly on?: unknown
@@ -107,6 +111,13 @@ class Sources {
 
   /** Whether nothing inside has to be looked at. */
   #known(node: Node): boolean {
+    if (node.k === "if" || node.op === "??" || node.s === "if" || node.s === "while" || node.s === "return") {
+      const { test, ...rest } = node as Readonly<Record<string, unknown>>
+      // What is asked for is no part of what comes out, unless it is left in a local.
+      if (test !== undefined && /"k":"(?:out|set|safe)"|"slot":/.test(JSON.stringify(test))) this.look(test)
+      for (const each of Object.values(rest)) this.#value(each)
+      return true
+    }
     if (node.k === "named" || node.k === "context") this.own ??= this.#here
     if (node.k === "const" && typeof node.value === "string" && credential.test(node.value))
       this.own ??= this.#here
@@ -123,12 +134,20 @@ class Sources {
     return true
   }
 
+  /** What may come out as it is: one of two branches, what is returned, what stands for what is not there. */
+  #value(node: unknown): void {
+    const { k, value } = (node ?? {}) as Node
+    if (k === "const" && typeof value === "string" && opaque.test(value)) this.own ??= this.#here
+    this.look(node)
+  }
+
   #entry(kind: string, { args = [] }: Node): void {
-    const [name] = args as readonly Node[]
+    const [name, ...more] = args as readonly Node[]
     const isName = name?.k === "const" && typeof name.value === "string"
     const text = isName ? String(name.value) : "*"
     this.#read(`${kind} ${kind === "variable" ? text : text.toLowerCase()}`)
-    this.look(args)
+    if (!isName) this.look(name)
+    for (const each of more) this.#value(each)
   }
 
   #read(place: string): void {
