@@ -4,30 +4,47 @@ import type { Answer } from "./answer.ts"
 const wholeMax = 1 << 16
 const comma = Buffer.from(",")
 
+/** Lists by name, as the chunks of their items, which are JSON already; or objects of such lists. */
+export interface PackedLists {
+  readonly [name: string]: readonly Uint8Array[] | PackedLists | undefined
+}
+
 /**
  * The part of an answer that is lists whose items are JSON already, in chunks, and what is said of their end. What is undefined is left out.
  */
 export function listAnswer(
-  lists: Readonly<Record<string, readonly Uint8Array[] | undefined>>,
-  ending: Readonly<Record<string, string | undefined>>,
+  lists: PackedLists,
+  ending: Readonly<Record<string, unknown>>,
 ): Pick<Answer, "bytes" | "pieces"> {
-  const pieces: Uint8Array[] = []
-  let before = "{"
-  let bytes = 0
-  const add = (piece: Uint8Array) => {
-    pieces.push(piece)
-    bytes += piece.length
-  }
-  for (const [name, chunks] of Object.entries(lists)) {
-    if (chunks === undefined) continue
-    add(Buffer.from(`${before}${JSON.stringify(name)}:[`))
-    chunks.forEach((chunk, at) => {
-      if (at > 0) add(comma)
-      add(chunk)
-    })
-    before = "],"
-  }
-  const said = JSON.stringify(ending).slice(1)
-  add(Buffer.from(said === "}" ? "]}" : `],${said}`))
+  const said = JSON.stringify(ending)
+  const pieces = [...piecesOf(lists, said === "{}" ? "}" : `,${said.slice(1)}`)]
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
   return bytes <= wholeMax ? { bytes: Buffer.concat(pieces, bytes) } : { pieces }
+}
+
+/** There is a list at least. */
+function* piecesOf(lists: PackedLists, end: string): Generator<Uint8Array> {
+  let before = "{"
+  for (const [name, list] of Object.entries(lists)) {
+    if (list === undefined) continue
+    yield Buffer.from(`${before}${JSON.stringify(name)}:`)
+    if (isList(list)) yield* piecesOfList(list)
+    else yield* piecesOf(list, "}")
+    before = ","
+  }
+  yield Buffer.from(end)
+}
+
+function* piecesOfList(chunks: readonly Uint8Array[]): Generator<Uint8Array> {
+  let before = Buffer.from("[")
+  for (const chunk of chunks) {
+    yield before
+    yield chunk
+    before = comma
+  }
+  yield Buffer.from(chunks.length === 0 ? "[]" : "]")
+}
+
+function isList(list: readonly Uint8Array[] | PackedLists): list is readonly Uint8Array[] {
+  return Array.isArray(list)
 }

@@ -15,13 +15,18 @@ import { NameBytes, PackedNames } from "./lists/named-ids.ts"
 import { namesOf, PackedJson, plainForm } from "./lists/packed-json.ts"
 import { type Outcomes, Verification } from "./lists/verification.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import type { ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
+import type { JsonForm, ListEnd, ListObjectsAnswer, ListObjectsRequest } from "./questions.ts"
 import type { View, Work } from "./work.ts"
 
-/** Objects of one relation, for an answer that is sent while it is read: at no time are all of them strings. */
-export interface ObjectStream extends ListEnd {
-  /** Each object once, as JSON strings parted by commas, in chunks of about 64 KB. */
+/** Objects of one relation as JSON, each once: values parted by commas, in chunks of about 64 KB. */
+export interface PackedObjects extends ListEnd {
   readonly json: readonly Uint8Array[]
+  /** How many they are. */
+  readonly count: number
+}
+
+/** Objects for an answer that is sent while it is read, as JSON strings: at no time are all of them strings in memory. */
+export interface ObjectStream extends PackedObjects {
   /** The same as `type:id`, some thousand at a time. */
   batches(): Iterable<readonly string[]>
 }
@@ -50,18 +55,41 @@ export function streamObjects(
   request: ListObjectsRequest,
   bounds: EvaluationOptions,
 ): Work<ObjectStream> {
+  return sentObjects(model, request, bounds, plainForm, (found) => ({
+    ...found,
+    batches: () => namesOf(found.json),
+  }))
+}
+
+/** The same as JSON in a form of the caller's. */
+export function packedObjects(
+  model: LoadedModel,
+  request: ListObjectsRequest,
+  bounds: EvaluationOptions,
+  form: JsonForm,
+): Work<PackedObjects> {
+  return sentObjects(model, request, bounds, form, (found) => found)
+}
+
+function sentObjects<Answer extends PackedObjects>(
+  model: LoadedModel,
+  request: ListObjectsRequest,
+  bounds: EvaluationOptions,
+  form: JsonForm,
+  answerOf: (found: PackedObjects) => Answer,
+): Work<Answer> {
   const key = keyOf(model, request, bounds)
-  const wholeKey = key === undefined || isPaged(request) ? undefined : `objects ${key}`
+  const wholeKey =
+    key === undefined || isPaged(request) ? undefined : `objects ${key} ${JSON.stringify(form)}`
   return workOf(boundsOfList(bounds, request.deadlineMs), (view) => {
     const kept = wholeKey === undefined ? undefined : view.kept?.get(wholeKey)
-    if (kept !== undefined) return answered(kept as ObjectStream)
-    const names = new PackedJson(plainForm)
+    if (kept !== undefined) return answered(answerOf(kept as PackedObjects))
+    const names = new PackedJson(form)
     const list = new ObjectList({ view, model, request, bounds, names, key })
     return inquiryOf(list, (end) => {
-      const json = names.chunks()
-      const stream = { ...end, json, batches: () => namesOf(json) }
-      if (wholeKey !== undefined && end.next === undefined) view.kept?.put(wholeKey, stream, names.bytes)
-      return stream
+      const found = { ...end, json: names.chunks(), count: names.count }
+      if (wholeKey !== undefined && end.next === undefined) view.kept?.put(wholeKey, found, names.bytes)
+      return answerOf(found)
     })
   })
 }

@@ -45,6 +45,8 @@ export function listUsers(
 /** Users and excluded users as JSON values parted by commas, in chunks of about 64 KB. */
 export interface PackedUsers extends ListEnd {
   readonly users: readonly Uint8Array[]
+  /** How many the users are. */
+  readonly count: number
   readonly excluded: readonly Uint8Array[]
 }
 
@@ -63,7 +65,7 @@ export function packedUsers(
     const users = new PackedJson(form)
     const excluded = new PackedJson(form)
     const answerOf = (end: ListEnd) => {
-      const answer = { ...end, users: users.chunks(), excluded: excluded.chunks() }
+      const answer = { ...end, users: users.chunks(), count: users.count, excluded: excluded.chunks() }
       if (wholeKey !== undefined && end.next === undefined)
         view.kept?.put(wholeKey, answer, users.bytes + excluded.bytes)
       return answer

@@ -59,6 +59,16 @@ export interface JsonForm {
   readonly bare?: boolean
   /** What a name is told as of which only `*` is left. */
   readonly wildcard?: string
+  /** Names that are told otherwise than they are stored. */
+  readonly rewritten?: Rewriting
+}
+
+/** How some names are told, without what is skipped of them. Two of the same `name` do the same. */
+export interface Rewriting {
+  readonly name: string
+  /** The ASCII character that every name has which is told otherwise. */
+  readonly having: string
+  readonly told: (name: string) => string
 }
 
 /** Objects as `type:id`, each once; in order of name where a page size, a limit or a deadline had a say. */

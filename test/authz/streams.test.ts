@@ -109,6 +109,66 @@ describe("lists of many", () => {
     expect(listed.json.users).toHaveLength(objects)
   })
 
+  test("are complete in AuthZEN's searches, each id as its client knows it", async () => {
+    const strange = ["a b", 'say "c:d"', "50%", "é#1", "%20"]
+    const writes = strange.flatMap((id) => {
+      const stored =
+        id === "%20"
+          ? "%2520"
+          : id.replace(" ", "%20").replace(" ", "%20").replace(":", "%3A").replace("#", "%23")
+      return [
+        { user: "user:zoe", relation: "viewer", object: `document:${stored}` },
+        { user: `user:${stored}`, relation: "viewer", object: "document:strange" },
+      ]
+    })
+    const plain = Array.from({ length: 40 }, (_, at) => at)
+    await served.call("POST", `/stores/${store}/write`, { writes: { tuple_keys: writes } })
+    for (let from = 0; from < objects; from += plain.length)
+      await served.call("POST", `/stores/${store}/write`, {
+        writes: {
+          tuple_keys: plain.flatMap((at) => [
+            { user: "user:zoe", relation: "viewer", object: `document:a-name-of-some-length-${from + at}` },
+            {
+              user: `user:a-name-of-some-length-${from + at}`,
+              relation: "viewer",
+              object: "document:strange",
+            },
+          ]),
+        },
+      })
+    const names = Array.from(
+      { length: Math.ceil(objects / 40) * 40 },
+      (_, at) => `a-name-of-some-length-${at}`,
+    )
+    const action = { name: "viewer" }
+    for (const [path, body, type] of [
+      [
+        "resource",
+        { subject: { type: "user", id: "zoe" }, action, resource: { type: "document" } },
+        "document",
+      ],
+      [
+        "subject",
+        { subject: { type: "user" }, action, resource: { type: "document", id: "strange" } },
+        "user",
+      ],
+    ] as const) {
+      const url = `/stores/${store}/access/v1/search/${path}`
+      const { json, text } = await served.call("POST", url, body)
+      expect(text.length).toBeGreaterThan(1 << 16)
+      expect(Object.keys(json)).toEqual(["results"])
+      expect(json.results.map((each: { id: string }) => each.id).sort()).toEqual(
+        [...names, ...strange].sort(),
+      )
+      expect(new Set(json.results.map((each: { type: string }) => each.type))).toEqual(new Set([type]))
+      // What is kept is the same, and so are pages, which say how many they hold.
+      expect((await served.call("POST", url, body)).text).toBe(text)
+      const page = await served.call("POST", url, { ...body, page: { limit: 100 } })
+      expect(page.json.page).toEqual({ next_token: expect.stringMatching(/./), count: 100 })
+      expect(page.json.results).toHaveLength(100)
+    }
+  })
+
   test("say that a limit cut them, and where they go on: all of them come, once, at one revision", async () => {
     for (const [path, body, field] of [
       ["list-objects", question, "objects"],

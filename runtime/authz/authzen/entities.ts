@@ -1,3 +1,4 @@
+import type { JsonForm, Rewriting } from "../../check/questions.ts"
 import { ApiError } from "../api-error.ts"
 import { contextField } from "../context.ts"
 import { type Fields, objectField, objectIdField, relationField, typeField, userField } from "../fields.ts"
@@ -70,19 +71,19 @@ export function objectOf({ type, id }: Entity): string {
   return nameOf("resource", { type, id: encodeResourceId(id) }, 256, objectIdField)
 }
 
-/** A user of the engine as AuthZEN tells it. */
-export function subjectBody(user: string): object {
-  return bodyOf(user, decodeId)
+/** Users of the engine, all of one type, as AuthZEN tells them. */
+export function subjectForm(type: string): JsonForm {
+  return formOf(type, { name: "subject", having: "%", told: decodeId })
 }
 
-/** An object of the engine as AuthZEN tells it. */
-export function resourceBody(object: string): object {
-  return bodyOf(object, decodeResourceId)
+/** Objects of the engine, all of one type, as AuthZEN tells them. */
+export function resourceForm(type: string): JsonForm {
+  return formOf(type, { name: "resource", having: "%", told: decodeResourceId })
 }
 
-function bodyOf(name: string, decode: (id: string) => string): object {
-  const colon = name.indexOf(":")
-  return { type: name.slice(0, colon), id: decode(name.slice(colon + 1)) }
+function formOf(type: string, rewritten: Rewriting): JsonForm {
+  const before = `{"type":${JSON.stringify(type)},"id":"`
+  return { before, behind: '"}', skip: Buffer.byteLength(type) + 1, rewritten }
 }
 
 /** Type and id together as the engine has them. The client knows two fields, so that is what a refusal speaks of. */

@@ -1,12 +1,13 @@
-import { listObjects } from "../../check/list-objects.ts"
+import { packedObjects } from "../../check/list-objects.ts"
 import { listRelations } from "../../check/list-relations.ts"
-import { listUsers } from "../../check/list-users.ts"
+import { packedUsers } from "../../check/list-users.ts"
 import type { LoadedModel } from "../../check/loaded-model.ts"
 import type { ListEnd, Paging } from "../../check/questions.ts"
 import type { Answer } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError } from "../api-error.ts"
 import { type Fields, objectField } from "../fields.ts"
+import { listAnswer, type PackedLists } from "../list-answer.ts"
 import { cursorToken, modelOfPage, type PageWanted, pageWanted, termsOfPage } from "../list-cursor.ts"
 import type { ApiRequest } from "../route.ts"
 import { type Asked, askEngine, revisionHeaders, withModel } from "../with-model.ts"
@@ -17,9 +18,9 @@ import {
   entityOf,
   objectOf,
   relationOf,
-  resourceBody,
+  resourceForm,
   soughtOf,
-  subjectBody,
+  subjectForm,
   userOf,
 } from "./entities.ts"
 import { jsonBody, type Options, optionsOf } from "./request.ts"
@@ -62,12 +63,11 @@ export function postSearchSubject(api: AuthzApi, request: ApiRequest): Answer | 
       ...bounds,
       ...circumstances(search, model, properties),
     }
-    const work = listUsers(model, list, api.engine.bounds)
-    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
-      results(search, asked, found, found.users.map(subjectBody), {
-        excluded: found.excluded.map(subjectBody),
-      }),
-    )
+    const work = packedUsers(model, list, api.engine.bounds, subjectForm(sought.type))
+    return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
+      const context = found.excluded.length === 0 ? undefined : { excluded: found.excluded }
+      return results(search, asked, found, { results: found.users, context })
+    })
   })
 }
 
@@ -95,9 +95,9 @@ export function postSearchResource(api: AuthzApi, request: ApiRequest): Answer |
       ...bounds,
       ...circumstances(search, model, properties),
     }
-    const work = listObjects(model, list, api.engine.bounds)
+    const work = packedObjects(model, list, api.engine.bounds, resourceForm(sought.type))
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) =>
-      results(search, asked, found, found.objects.map(resourceBody), {}),
+      results(search, asked, found, { results: found.json }),
     )
   })
 }
@@ -121,16 +121,12 @@ export function postSearchAction(api: AuthzApi, request: ApiRequest): Answer | P
     )
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
       const { names, next } = pageOf([...found.relations].sort(), terms.paging)
-      const end = { revision: found.revision, next }
-      return results(
-        search,
-        asked,
-        end,
-        names.map((name) => ({ name })),
-        {
-          undecided: found.errors.map(({ relation }) => relation).sort(),
-        },
-      )
+      const end = { revision: found.revision, next, count: names.length }
+      const undecided = found.errors.map(({ relation }) => relation).sort()
+      return results(search, asked, end, {
+        results: packed(names.map((name) => ({ name }))),
+        context: undecided.length === 0 ? undefined : { undecided: packed(undecided) },
+      })
     })
   })
 }
@@ -195,23 +191,23 @@ function nothing(search: Search, { storeId, modelId }: Asked): Answer {
 
 /** `page` is there when a page was asked for, or there is another one. */
 function results(
-  { page: _, paged, question }: Search,
+  { paged, question }: Search,
   { storeId, modelId }: Asked,
-  { revision, next }: ListEnd,
-  found: readonly object[],
-  told: Readonly<Record<string, readonly unknown[]>>,
+  { revision, next, count }: ListEnd & { readonly count: number },
+  found: PackedLists,
 ): Answer {
   const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision }, next, question)
-  const context = Object.fromEntries(Object.entries(told).filter(([, list]) => list.length > 0))
+  const page = paged || token !== "" ? { next_token: token, count } : undefined
   return {
     status: 200,
-    body: {
-      results: found,
-      ...(paged || token !== "" ? { page: { next_token: token, count: found.length } } : {}),
-      ...(Object.keys(context).length > 0 ? { context } : {}),
-    },
+    ...listAnswer(found, { page }),
     headers: revisionHeaders(storeId, modelId, revision),
   }
+}
+
+/** A few items as a list that is JSON already. */
+function packed(items: readonly unknown[]): readonly Uint8Array[] {
+  return items.length === 0 ? [] : [Buffer.from(JSON.stringify(items).slice(1, -1))]
 }
 
 /** Names are few: the page is cut out of all of them. */

@@ -24,17 +24,28 @@ export class PackedJson {
   readonly #skip: number
   readonly #bare: boolean
   readonly #wildcard: Uint8Array | undefined
+  readonly #told: ((name: string) => string) | undefined
+  /** Names with this character are told otherwise; -1 for none. */
+  readonly #having: number
   readonly #chunks: Uint8Array[] = []
   #chunk = new Uint8Array(firstChunkBytes)
   #used = 0
   #bytes = 0
+  #count = 0
 
-  constructor({ before, behind, skip, bare = false, wildcard }: JsonForm) {
+  constructor({ before, behind, skip, bare = false, wildcard, rewritten }: JsonForm) {
     this.#before = utf8.encode(before)
     this.#behind = utf8.encode(behind)
     this.#skip = skip
     this.#bare = bare
     this.#wildcard = wildcard === undefined ? undefined : utf8.encode(wildcard)
+    this.#told = rewritten?.told
+    this.#having = rewritten?.having.charCodeAt(0) ?? -1
+  }
+
+  /** Items so far. */
+  get count(): number {
+    return this.#count
   }
 
   /** Bytes of all. */
@@ -44,6 +55,7 @@ export class PackedJson {
 
   add({ bytes, start, end }: NamePlace, tail: Uint8Array): void {
     const suffix = this.#bare ? noBytes : tail
+    this.#count++
     if (
       this.#wildcard !== undefined &&
       end - start === this.#skip + 1 &&
@@ -60,9 +72,8 @@ export class PackedJson {
     for (let from = 0; from < before.length; from++) chunk[at++] = before[from] as number
     for (let from = start + this.#skip; from < end; from++) {
       const byte = bytes[from] as number
-      if (byte < firstPrintable || byte === quote || byte === backslash) {
-        const text = JSON.stringify(fromUtf8.decode(bytes.subarray(start + this.#skip, end)))
-        this.#addParts([before, utf8.encode(text.slice(1, -1)), suffix, behind])
+      if (byte < firstPrintable || byte === quote || byte === backslash || byte === this.#having) {
+        this.#addParts([before, this.#escaped(bytes.subarray(start + this.#skip, end)), suffix, behind])
         return
       }
       chunk[at++] = byte
@@ -82,6 +93,11 @@ export class PackedJson {
       this.#chunk = noBytes
     }
     return this.#chunks
+  }
+
+  #escaped(name: Uint8Array): Uint8Array {
+    const text = fromUtf8.decode(name)
+    return utf8.encode(JSON.stringify(this.#told?.(text) ?? text).slice(1, -1))
   }
 
   #addParts(parts: readonly Uint8Array[]): void {
