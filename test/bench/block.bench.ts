@@ -1,3 +1,4 @@
+import { openSync, readSync } from "node:fs"
 import { Engine } from "../../runtime/check/engine.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import {
@@ -68,15 +69,29 @@ class RowSource implements TupleSource {
   }
 }
 
-/** Processor time and wall time, whichever is less: on a busy machine a turn may stand still in the middle. */
-function clock(): { wall: number; cpu: number } {
+/** Time that passes; the process's own, its helpers' for the collector included; and that of the loop's thread alone, by which a busy machine matters least. All in milliseconds. */
+interface Times {
+  readonly wall: number
+  readonly cpu: number
+  readonly loop: number
+}
+
+const schedule = openSync(`/proc/self/task/${process.pid}/schedstat`, "r")
+const scheduled = Buffer.alloc(128)
+
+/** The kernel counts the loop's time in ticks of up to 4 ms. */
+function clock(): Times {
   const { user, system } = process.cpuUsage()
-  return { wall: performance.now(), cpu: (user + system) / 1000 }
+  const length = readSync(schedule, scheduled, 0, scheduled.length, 0)
+  const loop = Number(scheduled.toString("latin1", 0, length).split(" ")[0]) / 1e6
+  return { wall: performance.now(), cpu: (user + system) / 1000, loop }
 }
 
 /** The loop's turns and a small check in each of them, while something else goes on. */
 class Watch {
+  /** What the longest turn worked; and what it took with waiting for the processor and for the collector's threads, as far as those ran. */
   longestMs = 0
+  longestTakenMs = 0
   #on = true
   readonly #small: () => void
   readonly #done: Promise<void>
@@ -91,7 +106,9 @@ class Watch {
     while (this.#on) {
       await turn()
       const now = clock()
-      this.longestMs = Math.max(this.longestMs, Math.min(now.wall - last.wall, now.cpu - last.cpu))
+      this.longestMs = Math.max(this.longestMs, Math.min(now.wall - last.wall, now.loop - last.loop))
+      const taken = Math.min(now.wall - last.wall, now.cpu - last.cpu)
+      this.longestTakenMs = Math.max(this.longestTakenMs, taken)
       this.#small()
       last = clock()
     }
@@ -125,6 +142,7 @@ async function measure(what: string, engine: Engine, work: () => unknown): Promi
   // Let the measurement itself settle.
   for (let at = 0; at < 20; at++) await turn()
   watch.longestMs = 0
+  watch.longestTakenMs = 0
   const started = performance.now()
   let outcome: unknown
   try {
@@ -141,7 +159,7 @@ async function measure(what: string, engine: Engine, work: () => unknown): Promi
       what: `longest turn: ${what}`,
       value: Number(watch.longestMs.toFixed(1)),
       unit: "ms",
-      spread: `in all ${elapsed.toFixed(0)} ms, ${typeof outcome === "object" && outcome !== null && "allowed" in outcome ? outcome.allowed : (outcome ?? "done")}`,
+      spread: `with waiting ${watch.longestTakenMs.toFixed(1)}, in all ${elapsed.toFixed(0)} ms, ${typeof outcome === "object" && outcome !== null && "allowed" in outcome ? outcome.allowed : (outcome ?? "done")}`,
       bar: "≤ 20",
       ok: watch.longestMs <= 20,
     }),
@@ -267,14 +285,20 @@ async function run(
   engine.close()
 }
 
+/** Milliseconds of the process's own time: others on the machine make no check late by it. */
+function ownNow(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Small checks that are due every millisecond: how late their answers are, in milliseconds, the slowest of a hundred. */
 async function lateness(engine: Engine, forMs: number): Promise<number> {
   const late: number[] = []
-  const started = performance.now()
+  const started = ownNow()
   for (let due = started; due < started + forMs; due++) {
-    while (performance.now() < due) await turn()
+    while (ownNow() < due) await turn()
     void engine.check("others", model, ask("user:ann", "viewer", "doc:1"))
-    late.push(performance.now() - due)
+    late.push(ownNow() - due)
   }
   late.sort((one, other) => one - other)
   return late[Math.floor(late.length * 0.99)] ?? 0

@@ -1,4 +1,4 @@
-import { Frame } from "./frame.ts"
+import { dropFrames, type Frame, takeFrame } from "./frame.ts"
 import { Memo, memoFlagged, memoOpen, memoTentative } from "./memo.ts"
 import type { AllPart, AnyPart, ButPart, Hop, Part } from "./program.ts"
 import { isError, isFalse, isMiss, isTrue, type Question } from "./question.ts"
@@ -50,7 +50,7 @@ export class Machine {
     this.#limits = limits
     this.#memo.clear()
     // One deep question should not keep its stack for ever.
-    if (this.#frames.length > framesKept) this.#frames.length = framesKept
+    dropFrames(this.#frames, framesKept)
     this.#searches.begin(question, limits)
     this.#top = -1
     this.#discovered = 0
@@ -130,7 +130,7 @@ export class Machine {
     this.#top++
     let frame = this.#frames[this.#top]
     if (frame === undefined) {
-      frame = new Frame()
+      frame = takeFrame()
       this.#frames.push(frame)
     }
     frame.open(kind, part)
@@ -240,9 +240,7 @@ export class Machine {
       let value: number
       if (frame.at < frame.end) {
         this.#low = free
-        value = frame.testing
-          ? this.#searches.test(frame.list[frame.at++] as number, frame.target)
-          : this.#enterNext(frame)
+        value = frame.testing ? this.#searches.test(frame.next(), frame.target) : this.#enterNext(frame)
       } else if (frame.testing) {
         frame.testing = false
         value = this.#beginSearch(frame, true)
@@ -312,7 +310,7 @@ export class Machine {
 
   #enterNext(frame: Frame): number {
     const { question } = this
-    const object = frame.list[frame.at++] as number
+    const object = frame.next()
     const refs = (frame.part as AnyPart).refs.length
     const hop = (frame.part as AnyPart).hops[frame.index - 1 - refs] as Hop
     this.#low = free
@@ -326,7 +324,7 @@ export class Machine {
   }
 
   #beginSearch(above: Frame, tested: boolean): number {
-    const objects = above.list.slice(above.begin, above.end)
+    const objects = above.ids()
     above.at = above.end
     this.#low = free
     const search = this.#searches.start(objects, above.target, above.depth + 1, tested)

@@ -8,7 +8,13 @@ import type { StoreGraph } from "./store-graph.ts"
 /** No turn of the event loop is held longer than about this by a question's first part, which nearly always is all. */
 const firstSliceMs = 8
 /** The same of what follows: it may be long, and others wait for it in every turn. */
-const sliceMs = 2
+const sliceMs = 1
+/** So long after a part that took all its time first parts are no longer than others: who asks one long question after the other would have most of every turn. */
+const calmMs = 100
+/** Work that has had so much time is long: it waits for the long ones before it, so that they end one after the other and not all of them too late. */
+const longMs = 50
+/** How many that ended tell how long long ones take. */
+const longKnown = 8
 /** Node knows no longer timers. */
 const timerMsMax = 0x7fff_ffff
 /** Changes gather for so long at most. */
@@ -43,6 +49,8 @@ interface Running {
   readonly reject: (error: unknown) => void
   view: Snapshot
   pins: Pins | undefined
+  /** Time its slices took. */
+  ownMs: number
   /** What it began on never was: it must start over. */
   outdated: boolean
   /** Its deadline has passed while it waited for the source: it is refused already, and must not be gone on with. */
@@ -62,10 +70,14 @@ export class RunQueue {
   readonly #starved: Running[] = []
   readonly #flushes = new Map<StoreGraph, ReturnType<typeof setTimeout>>()
   #ticking = false
-  #forOldest = false
+  #turns = 0
+  /** What the last long ones that ended took. */
+  readonly #longTook: number[] = []
   #numbers = 0
   #sliceEnd = 0
   #sliceMs = sliceMs
+  /** From then on nothing long has been at work for a while. */
+  #calmAt = Number.NEGATIVE_INFINITY
 
   constructor(settings: RunSettings) {
     this.#settings = settings
@@ -85,8 +97,10 @@ export class RunQueue {
 
   readonly #isLate = (): boolean => {
     const now = this.#settings.now()
-    if (this.#sliceEnd === 0) this.#sliceEnd = now + this.#sliceMs
-    return now >= this.#sliceEnd
+    if (this.#sliceEnd === 0) this.#sliceEnd = now + (now < this.#calmAt ? sliceMs : this.#sliceMs)
+    if (now < this.#sliceEnd) return false
+    this.#calmAt = now + calmMs
+    return true
   }
 
   /** Brings work that was suspended, or lacks pages, to its end in later turns. `pins` are those of its first. */
@@ -108,6 +122,7 @@ export class RunQueue {
         reject,
         view,
         pins,
+        ownMs: 0,
         outdated: false,
         expired: false,
         timer: undefined,
@@ -146,9 +161,11 @@ export class RunQueue {
   }
 
   #goOn(running: Running, progress: Progress): void {
-    if (progress.kind === "done")
+    if (progress.kind === "done") {
+      if (running.ownMs >= longMs) this.#longTook.push(running.ownMs)
+      if (this.#longTook.length > longKnown) this.#longTook.shift()
       this.#end(running, () => running.resolve(running.work.answer(running.view.revision)))
-    else if (progress.kind === "miss") void this.#load(running, progress.keys)
+    } else if (progress.kind === "miss") void this.#load(running, progress.keys)
     else this.#wait(running)
   }
 
@@ -175,7 +192,24 @@ export class RunQueue {
     running.timer = undefined
     this.#waiting.push(running)
     this.#keepInBounds()
+    this.#refuseHopeless(running)
     this.#tickSoon()
+  }
+
+  /** Those before it will take until after its deadline, even if they are as short as the shortest of late: it hears so now. */
+  #refuseHopeless(running: Running): void {
+    if (running.ownMs < longMs || this.#longTook.length === 0 || running.ended) return
+    const least = Math.min(...this.#longTook)
+    let before = 0
+    let left = Math.max(0, least - running.ownMs)
+    for (const { number, ownMs } of this.#waiting) {
+      if (ownMs < longMs || number >= running.number) continue
+      before++
+      left += Math.max(0, least - ownMs)
+    }
+    if (before === 0 || this.#settings.now() + left <= running.deadline) return
+    this.#waiting.splice(this.#waiting.indexOf(running), 1)
+    this.#fail(running, tooMany())
   }
 
   #tickSoon(): void {
@@ -195,24 +229,28 @@ export class RunQueue {
     }
     if (together <= this.#settings.stepsTogetherMax || largest === undefined) return
     this.#waiting.splice(this.#waiting.indexOf(largest), 1)
-    this.#fail(
-      largest,
-      new CheckError("resource_exhausted", "too many large questions are under way at once"),
-    )
+    this.#fail(largest, tooMany())
   }
 
   #fail(running: Running, error: unknown): void {
     this.#end(running, () => running.reject(error))
   }
 
-  /** One slice of the work whose turn it is. Every other one goes to the oldest: if all had the same, many that are long would all miss their deadlines. */
+  /** One slice of the work whose turn it is. */
   #tick(): void {
     this.#ticking = false
-    this.#forOldest = !this.#forOldest
-    const at = this.#forOldest ? this.#oldest() : 0
-    const [running] = this.#waiting.splice(at, 1)
+    const [running] = this.#waiting.splice(this.#next(), 1)
     if (running !== undefined) this.#step(running)
     this.#tickSoon()
+  }
+
+  /** Every other slice goes to the oldest, because with equal shares many that are long would all miss their deadlines; the others go round among those that are not long, or else half of them among all. */
+  #next(): number {
+    this.#turns = (this.#turns + 1) % 4
+    if (this.#turns % 2 === 0) return this.#oldest()
+    const short = this.#waiting.findIndex(({ ownMs }) => ownMs < longMs)
+    if (short >= 0) return short
+    return this.#turns === 1 ? 0 : this.#oldest()
   }
 
   #oldest(): number {
@@ -229,9 +267,11 @@ export class RunQueue {
       if (this.#settings.now() > running.deadline) this.#cut(running)
       else if (running.outdated) void this.#again(running)
       else {
+        const from = this.#settings.now()
         view.graph.pages?.record(running.pins)
         const progress = this.#run(work, sliceMs)
         view.graph.pages?.record(undefined)
+        running.ownMs += this.#settings.now() - from
         this.#goOn(running, progress)
       }
     } catch (error) {
@@ -309,6 +349,10 @@ export class RunQueue {
 /** No answer in time. */
 export function pastDeadline(): CheckError {
   return new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+}
+
+function tooMany(): CheckError {
+  return new CheckError("resource_exhausted", "too many large questions are under way at once")
 }
 
 /** A source that does not answer, as clients are told of it. */
