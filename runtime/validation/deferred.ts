@@ -19,42 +19,67 @@ const inPlaceLists = ["allOf", "anyOf", "oneOf"]
 
 /**
  * A schema of the plan as it is compiled. A reference for a part of the value is deferred: compiling follows references, and would compile all of a circle at once. One for
- * the same value stays, because what it has seen of the value counts for `unevaluatedProperties`; no circle is made of these alone.
+ * the same value stays, because what it has seen of the value counts for `unevaluatedProperties`; no circle is made of these alone. Yields now and then.
  */
-export function deferred(schema: ValueSchema, name: string): ValueSchema {
+export function* deferred(schema: ValueSchema, name: string): Generator<undefined, ValueSchema> {
   if (typeof schema === "boolean") return schema
   const members = schema["$defs"] as Record<string, ValueSchema> | undefined
-  const own = { ...within(schema, name), [countedKeyword]: true }
+  const own = { ...(yield* new Deferring(name).within(schema)), [countedKeyword]: true }
   if (members === undefined) return own
-  const made = Object.entries(members).map(([key, each]) => [key, deferred(each, name)] as const)
+  const made: [string, ValueSchema][] = []
+  for (const [key, each] of Object.entries(members)) made.push([key, yield* deferred(each, name)])
   return { ...own, $defs: Object.fromEntries(made) }
 }
 
 type Keywords = { readonly [keyword: string]: unknown }
+type Changing = Generator<undefined, ValueSchema>
 
-function within(schema: Keywords, name: string): Keywords {
-  const made: Record<string, unknown> = { ...schema }
-  const same = (each: ValueSchema): ValueSchema => (typeof each === "boolean" ? each : within(each, name))
-  const child = (each: ValueSchema): ValueSchema => {
-    if (typeof each === "boolean") return each
-    const { $ref: reference } = each
-    if (typeof reference !== "string" || Object.keys(each).length > 1) return within(each, name)
-    return { [deferredKeyword]: reference.startsWith("#") ? `${name}${reference}` : reference }
+const nodesPerSlice = 500
+
+class Deferring {
+  readonly #name: string
+  #nodes = 0
+
+  constructor(name: string) {
+    this.#name = name
   }
-  for (const [keywords, change] of [
-    [childKeywords, child],
-    [inPlace, same],
-  ] as const)
-    for (const key of keywords) if (schema[key] !== undefined) made[key] = change(schema[key] as ValueSchema)
-  for (const key of inPlaceLists)
-    if (schema[key] !== undefined) made[key] = (schema[key] as ValueSchema[]).map(same)
-  if (schema["prefixItems"] !== undefined)
-    made["prefixItems"] = (schema["prefixItems"] as ValueSchema[]).map(child)
-  for (const key of [...childMaps, "dependentSchemas"]) {
-    if (schema[key] === undefined) continue
-    const change = key === "dependentSchemas" ? same : child
-    const entries = Object.entries(schema[key] as Record<string, ValueSchema>)
-    made[key] = Object.fromEntries(entries.map(([property, each]) => [property, change(each)]))
+
+  *within(schema: Keywords): Generator<undefined, Keywords> {
+    this.#nodes += 1
+    if (this.#nodes % nodesPerSlice === 0) yield
+    const made: Record<string, unknown> = { ...schema }
+    const { $ref: own } = schema
+    // A piece that is cut off stands in another place.
+    if (typeof own === "string" && own.startsWith("#")) made["$ref"] = `${this.#name}${own}`
+    for (const key of childKeywords)
+      if (schema[key] !== undefined) made[key] = yield* this.#child(schema[key] as ValueSchema)
+    for (const key of inPlace)
+      if (schema[key] !== undefined) made[key] = yield* this.#same(schema[key] as ValueSchema)
+    for (const key of [...inPlaceLists, "prefixItems"]) {
+      if (schema[key] === undefined) continue
+      const list: ValueSchema[] = []
+      for (const each of schema[key] as readonly ValueSchema[])
+        list.push(yield* key === "prefixItems" ? this.#child(each) : this.#same(each))
+      made[key] = list
+    }
+    for (const key of [...childMaps, "dependentSchemas"]) {
+      if (schema[key] === undefined) continue
+      const entries: [string, ValueSchema][] = []
+      for (const [property, each] of Object.entries(schema[key] as Record<string, ValueSchema>))
+        entries.push([property, yield* key === "dependentSchemas" ? this.#same(each) : this.#child(each)])
+      made[key] = Object.fromEntries(entries)
+    }
+    return made
   }
-  return made
+
+  *#same(schema: ValueSchema): Changing {
+    return typeof schema === "boolean" ? schema : yield* this.within(schema)
+  }
+
+  *#child(schema: ValueSchema): Changing {
+    if (typeof schema === "boolean") return schema
+    const { $ref: reference } = schema
+    if (typeof reference !== "string" || Object.keys(schema).length > 1) return yield* this.within(schema)
+    return { [deferredKeyword]: reference.startsWith("#") ? `${this.#name}${reference}` : reference }
+  }
 }

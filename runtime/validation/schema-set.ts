@@ -1,10 +1,11 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
-import type { DataValidateFunction } from "ajv/dist/types/index.js"
 import type { ValueSchema } from "../plan/value-schema.ts"
-import { countedKeyword, deferred, deferredKeyword } from "./deferred.ts"
+import { countedKeyword, deferred } from "./deferred.ts"
 import { addKnownFormats } from "./formats.ts"
 import { measure } from "./measure.ts"
 import { linearPattern } from "./pattern.ts"
+import { addPieceKeywords } from "./piece-keywords.ts"
+import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
 import { type Shape, shapeOf } from "./shape.ts"
 import { hasRepetition } from "./unique-items.ts"
 import { type Violation, violationOf } from "./violation.ts"
@@ -28,54 +29,91 @@ const calls = { least: 5_000, perValue: 64, most: 500_000 }
 export class SchemaSet {
   readonly #schemas: Readonly<Record<string, ValueSchema>>
   readonly #ajv: Ajv2020
+  readonly #compiled = new Map<string, ValidateFunction>()
   readonly #validators = new Map<string, Validator>()
-  /** Names of all schemas and members of circles, each after those it refers to. */
-  readonly #names: readonly string[]
-  #next = 0
-  #callsLeft = 0
+  readonly #known = new Set<string>()
+  /** Compiled schemas that were taken over count by it, too. */
+  readonly #calls: { left: number }
+  readonly #work: Generator<undefined, void>
 
   /** What `previous` has compiled is taken over: a name stands for one content. */
   constructor(schemas: Readonly<Record<string, ValueSchema>>, previous?: SchemaSet) {
     this.#schemas = schemas
+    this.#calls = previous === undefined ? { left: 0 } : previous.#calls
     this.#ajv = this.#createAjv()
-    const order = inOrder(schemas)
-    for (const name of order) this.#ajv.addSchema(deferred(schemas[name] as ValueSchema, name), name)
-    this.#names = order.flatMap((name) => [
-      name,
-      ...membersOf(schemas[name]).map((member) => `${name}#/$defs/${member}`),
-    ])
-    if (previous === undefined) return
-    for (const name of this.#names) {
-      const known = previous.#validators.get(name)
-      if (known !== undefined) this.#validators.set(name, known)
-    }
+    this.#work = this.#prepare(previous)
   }
 
-  /** Compiles the next schema, so that no step is longer than one of them; false when all are done. @throws Error with its name when it can't be compiled. */
+  /** Does the next piece of work, of some milliseconds; false when all is done. @throws Error with the name of a schema that can't be compiled. */
   compileNext(): boolean {
-    const name = this.#names[this.#next]
-    if (name === undefined) return false
-    this.#next += 1
-    this.get(name)
-    return true
+    return this.#work.next().done !== true
   }
 
   /** The validator of a schema, by its name in the plan. */
   get(name: string): Validator {
-    let known = this.#validators.get(name)
-    if (known === undefined) {
-      const compiled = this.#compiledOf(name)
-      const shape = shapeOf(this.#schemas, name)
-      known = { validate: (value) => this.#judge(compiled, value), shape }
-      this.#validators.set(name, known)
+    while (this.compileNext());
+    return this.#validators.get(name) ?? this.#validatorOf(name)
+  }
+
+  #validatorOf(name: string): Validator {
+    const compiled = this.#compiledOf(name)
+    const shape = shapeOf(this.#schemas, name)
+    const made = { validate: (value: unknown) => this.#judge(compiled, value), shape }
+    this.#validators.set(name, made)
+    return made
+  }
+
+  /** Cuts all schemas, then compiles the pieces, each after those it refers to. */
+  *#prepare(previous: SchemaSet | undefined): Generator<undefined, void> {
+    const pieces: string[] = []
+    const add = (name: string, schema: ValueSchema): void => {
+      if (this.#known.has(name)) return
+      this.#known.add(name)
+      this.#ajv.addSchema(schema, name)
+      pieces.push(name)
     }
-    return known
+    let seen = false
+    for (const schema of Object.values(this.#schemas)) seen = (yield* asksWhatWasSeen(schema)) || seen
+    const cutter = new Cutter(add, !seen)
+    const order = inOrder(this.#schemas)
+    yield
+    for (const name of order) {
+      const schema = yield* deferred(this.#schemas[name] as ValueSchema, name)
+      const made = yield* this.#cut(cutter, schema)
+      add(name, made)
+      for (const member of membersOf(made)) pieces.push(`${name}#/$defs/${member}`)
+      yield
+    }
+    for (const name of pieces) {
+      const known = previous === undefined ? undefined : previous.#compiled.get(name)
+      if (known !== undefined) this.#compiled.set(name, known)
+      const judged = previous === undefined ? undefined : previous.#validators.get(name)
+      if (known !== undefined && judged !== undefined) this.#validators.set(name, judged)
+      else if (name.startsWith(pieceMark)) this.#compiledOf(name)
+      else this.#validatorOf(name)
+      yield
+    }
+  }
+
+  /** Members of a circle are cut one by one: they are compiled by their own names. */
+  *#cut(cutter: Cutter, schema: ValueSchema): Generator<undefined, ValueSchema> {
+    const members = membersOf(schema)
+    if (members.length === 0) return yield* cutter.cut(schema)
+    const { $defs, ...own } = schema as { readonly $defs: Record<string, ValueSchema> }
+    const made: [string, ValueSchema][] = []
+    for (const member of members) made.push([member, yield* cutter.cut($defs[member] as ValueSchema)])
+    return { ...own, $defs: Object.fromEntries(made) }
   }
 
   #compiledOf(name: string): ValidateFunction {
+    const known = this.#compiled.get(name)
+    if (known !== undefined) return known
     try {
       const compiled = this.#ajv.getSchema(name)
-      if (compiled !== undefined) return compiled
+      if (compiled !== undefined) {
+        this.#compiled.set(name, compiled)
+        return compiled
+      }
     } catch (error) {
       throw new Error(`the schema \`${name}\` can't be compiled: ${(error as Error).message}`)
     }
@@ -85,7 +123,7 @@ export class SchemaSet {
   #judge(compiled: ValidateFunction, value: unknown): readonly Violation[] {
     const count = measure(value)
     if (typeof count === "string") return [{ pointer: "", message: count }]
-    this.#callsLeft = Math.min(calls.most, calls.least + calls.perValue * count)
+    this.#calls.left = Math.min(calls.most, calls.least + calls.perValue * count)
     try {
       if (compiled(value) === true) return []
     } catch (error) {
@@ -105,7 +143,7 @@ export class SchemaSet {
       meta: false,
       logger: false,
       multipleOfPrecision: 9,
-      code: { regExp: Object.assign(linearPattern as never, { code: "linearPattern" }) },
+      code: { optimize: false, regExp: Object.assign(linearPattern as never, { code: "linearPattern" }) },
     })
     addKnownFormats(ajv)
     // ajv compares each object of a list with all others.
@@ -115,26 +153,12 @@ export class SchemaSet {
       type: "array",
       validate: (wanted: boolean, items: readonly unknown[]) => !wanted || !hasRepetition(items),
     })
-    ajv.addKeyword({
-      keyword: deferredKeyword,
-      schemaType: "string",
-      errors: "full",
-      compile: (name: string) => {
-        let target: ValidateFunction | undefined
-        const follow: DataValidateFunction = (value, context) => {
-          target ??= this.#compiledOf(name)
-          const fits = target(value, context) as boolean
-          if (!fits && target.errors) follow.errors = target.errors
-          return fits
-        }
-        return follow
-      },
-    })
+    addPieceKeywords(ajv, (name) => this.#compiledOf(name))
     ajv.addKeyword({
       keyword: countedKeyword,
       validate: () => {
-        this.#callsLeft -= 1
-        if (this.#callsLeft < 0) throw new TooComplex()
+        this.#calls.left -= 1
+        if (this.#calls.left < 0) throw new TooComplex()
         return true
       },
     })

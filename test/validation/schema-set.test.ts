@@ -86,6 +86,17 @@ describe("references", () => {
   })
 })
 
+test("an empty object is no empty list, and keys have no order", () => {
+  const schema = { type: "array", uniqueItems: true }
+  expect(judge(schema, [{}, [], { a: 1 }, [["a", 1]]])).toEqual([])
+  expect(
+    judge(schema, [
+      { a: 1, b: 2 },
+      { b: 2, a: 1 },
+    ]),
+  ).toEqual([" must not have two equal items"])
+})
+
 test("what was compiled is taken over by the next plan", () => {
   const schemas = { [named("a")]: { type: "string" }, [named("b")]: { items: { $ref: named("a") } } }
   const first = new SchemaSet(schemas)
