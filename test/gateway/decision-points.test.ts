@@ -1,3 +1,4 @@
+import { connect } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 import type { PdpPlan } from "../../runtime/plan/pdp.ts"
 import { ann, asking, bodies, deciding, dynamic, even, order, question, saying, user } from "./asked-point.ts"
@@ -63,6 +64,25 @@ describe("require", () => {
     })
     for (let at = 0; at < 5; at += 1) expect(await ask()).toBe(200)
     expect(sockets.size).toBe(1)
+  })
+
+  test("nobody is asked any longer when the caller has left", async () => {
+    let open = 0
+    const { running, point } = await asking((request) => {
+      open += 1
+      request.resume()
+      request.socket.on("close", () => {
+        open -= 1
+      })
+    })
+    const client = connect(running.port, "127.0.0.1")
+    client.write(`GET /a/8 HTTP/1.1\r\nHost: gw\r\n${ann}\r\n`)
+    await until(() => open === 1)
+    client.destroy()
+    await until(() => open === 0)
+    // It is not asked again, as it would be where the connection broke.
+    await until(() => running.log.length === 1)
+    expect(point.requests).toHaveLength(1)
   })
 
   test("what it says of its reasons is in the log, and nowhere else", async () => {
