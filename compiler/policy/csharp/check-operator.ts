@@ -47,7 +47,9 @@ export function binary(op: string, left: Typed, right: Typed, place: Sides, scop
   }
   if (op === "??") return coalesce(left, right, place)
   if (op === "+" && (left.type.name === "string" || right.type.name === "string"))
-    return concat(left, right, place)
+    return takesText(left, right)
+      ? (declaredOperator(op, left, right, place, scope) ?? concat(left, right, place))
+      : concat(left, right, place)
   const [a, b] = [settle(left, right), settle(right, left)]
   const numbers = arithmetic(op, a, b)
   if (numbers !== undefined) return numbers
@@ -63,6 +65,14 @@ export function binary(op: string, left: Typed, right: Typed, place: Sides, scop
     left.type.name === "object" || right.type.name === "object"
       ? "Cast the value to its type first: `(int)value`."
       : "Convert one side to the other's type.",
+  )
+}
+
+/** Whether one of the types has a `+` of its own for texts, which goes before joining texts (C# 7 section 12.4.5): `XNamespace + "name"`. */
+function takesText(left: Typed, right: Typed): boolean {
+  const at = right.type.name === "string" ? 1 : 0
+  return candidates((at === 1 ? left : right).type, "op_Addition", "method", true).some(
+    ({ member }) => member.parameters[at]?.type.name === "string",
   )
 }
 

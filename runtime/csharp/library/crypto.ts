@@ -26,7 +26,7 @@ import { attempt, declareChoice, plain } from "./crypto-common.ts"
 class Hasher extends CsObject {
   readonly typeName = "System.Security.Cryptography.HashAlgorithm"
   readonly algorithm: string
-  readonly key: Uint8Array | undefined
+  key: Uint8Array | undefined
   constructor(algorithm: string, key?: Uint8Array) {
     super()
     this.algorithm = algorithm
@@ -83,6 +83,10 @@ function declareHashes(): void {
         },
         [`new(): HMAC${name}`]: () => new Hasher(algorithm, plain(currentHost().randomBytes(64))),
         "Key: byte[]": (self: Hasher) => self.key,
+        "set Key: byte[]": (self: Hasher, key: Uint8Array | null) => {
+          if (key === null) throw argumentNull("value")
+          self.key = plain(key)
+        },
         "static HashData(byte[] key, byte[] bytes): byte[]": (key: Uint8Array, bytes: Uint8Array) =>
           new Hasher(algorithm, key).compute(bytes),
       },

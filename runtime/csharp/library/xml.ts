@@ -114,11 +114,11 @@ const containerRows: Record<string, Row> = {
   },
   "Element(XName name): XElement": (self: XContainer, name: XName) =>
     self.childElements().find(called(name)) ?? null,
-  "Elements(): IEnumerable<XElement>": (self: XContainer) => self.childElements(),
-  "Elements(XName name): IEnumerable<XElement>": (self: XContainer, name: XName) =>
+  "Elements(): XElements": (self: XContainer) => self.childElements(),
+  "Elements(XName name): XElements": (self: XContainer, name: XName) =>
     self.childElements().filter(called(name)),
-  "Descendants(): IEnumerable<XElement>": elementsBelow,
-  "Descendants(XName name): IEnumerable<XElement>": (self: XContainer, name: XName) =>
+  "Descendants(): XElements": elementsBelow,
+  "Descendants(XName name): XElements": (self: XContainer, name: XName) =>
     elementsBelow(self).filter(called(name)),
   "DescendantNodes(): IEnumerable<XNode>": (self: XContainer) => self.descendants(),
   "Nodes(): IEnumerable<XNode>": (self: XContainer) => [...self.nodes],
@@ -127,6 +127,26 @@ const containerRows: Record<string, Row> = {
   "RemoveNodes(): void": (self: XContainer) => {
     for (const node of [...self.nodes]) node.remove()
   },
+}
+
+/** Of all elements of a list together (`System.Xml.Linq.Extensions`). */
+const elementListRows: Record<string, Row> = {
+  "Elements(): XElements": (self: unknown) => ofEach(self, (element) => element.childElements()),
+  "Elements(XName name): XElements": (self: unknown, name: XName) =>
+    ofEach(self, (element) => element.childElements().filter(called(name))),
+  "Descendants(): XElements": (self: unknown) => ofEach(self, elementsBelow),
+  "Descendants(XName name): XElements": (self: unknown, name: XName) =>
+    ofEach(self, (element) => elementsBelow(element).filter(called(name))),
+  "Attributes(): IEnumerable<XAttribute>": (self: unknown) => ofEach(self, ({ attributes }) => attributes),
+  "Attributes(XName name): IEnumerable<XAttribute>": (self: unknown, name: XName) =>
+    ofEach(self, (element) => {
+      const found = element.attribute(name)
+      return found === null ? [] : [found]
+    }),
+}
+
+function ofEach<Item>(self: unknown, inside: (element: XElement) => readonly Item[]): Item[] {
+  return elementsOf(self).flatMap((element) => inside(element as XElement))
 }
 
 const elementRows: Record<string, Row> = {
@@ -236,6 +256,7 @@ export function declareXml(): void {
       ...casts("XElement", (self: XElement) => self.content),
     },
   )
+  declareType("XElements", { bases: ["IEnumerable<XElement>"] }, elementListRows)
   declareType(
     "XDocument",
     { bases: ["XContainer"], holds: (value) => value instanceof XDocument },
