@@ -11,6 +11,7 @@ export interface Place {
   readonly connectMs: number
 }
 
+/** How the other side is trusted, and what we show. */
 export interface TlsSettings {
   /** PEM of the authorities, when not those of the system. */
   readonly ca: string | undefined
@@ -82,6 +83,7 @@ export function connect({ hostname, port, tls }: Place, onread?: OnReadOpts): So
   })
 }
 
+/** What a socket of `connect` emits when requests can be sent. */
 export function openedEvent({ tls }: Place): "connect" | "secureConnect" {
   return tls === undefined ? "connect" : "secureConnect"
 }

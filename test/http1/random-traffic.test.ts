@@ -96,16 +96,15 @@ class Asked implements AnswerReceiver {
   }
 }
 
-test(`${requests} random answers: each to its own request, whole where they were sent whole`, async () => {
-  const random = new Random(77_000_001)
+/** A backend that answers at random, with what it played and how many connections it had at once. */
+async function startBackend(random: Random) {
   const plays = new Map<string, Play>()
-  let open = 0
-  let most = 0
+  const counts = { open: 0, most: 0 }
   const server = createServer((socket) => {
-    open += 1
-    most = Math.max(most, open)
+    counts.open += 1
+    counts.most = Math.max(counts.most, counts.open)
     socket.on("close", () => {
-      open -= 1
+      counts.open -= 1
     })
     socket.on("error", () => undefined)
     let text = ""
@@ -121,6 +120,25 @@ test(`${requests} random answers: each to its own request, whole where they were
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as { port: number }
+  return { server, port, plays, counts }
+}
+
+/** Whether it came whole; then it must be its own request's. A request on a connection that ends at the same time may fail though the backend would have answered it. */
+function judge(path: string, play: Play, asked: Asked): boolean {
+  const shown = JSON.stringify({ path, play, asked })
+  if (asked.error !== undefined) {
+    expect(asked.path === "" || asked.path === path, shown).toBe(true)
+    return false
+  }
+  expect(play.broken, shown).toBe(false)
+  expect(asked.path, shown).toBe(path)
+  expect(asked.body.replaceAll(path, ""), shown).toBe("")
+  return true
+}
+
+test(`${requests} random answers: each to its own request, whole where they were sent whole`, async () => {
+  const random = new Random(77_000_001)
+  const { server, port, plays, counts } = await startBackend(random)
   const pool = new Http1Pool({
     place: { hostname: "127.0.0.1", port, tls: undefined, connectMs: 60_000 },
     authority: "a",
@@ -130,7 +148,6 @@ test(`${requests} random answers: each to its own request, whole where they were
   })
   let next = 0
   let whole = 0
-  let broken = 0
   const askOn = async () => {
     while (next < requests) {
       const path = `/${next}/`
@@ -138,26 +155,14 @@ test(`${requests} random answers: each to its own request, whole where they were
       const asked = new Asked()
       pool.dispatch({ method: random.chance(5) ? "HEAD" : "GET", path, fields: [], body: null }, asked)
       await asked.over
-      const play = plays.get(path) as Play
-      const shown = JSON.stringify({ path, play, asked })
-      // A request on a connection that ends at the same time may fail though the backend would have answered it.
-      if (asked.error === undefined) {
-        whole += 1
-        expect(play.broken, shown).toBe(false)
-        expect(asked.path, shown).toBe(path)
-        expect(asked.body.replaceAll(path, ""), shown).toBe("")
-      } else {
-        broken += 1
-        expect(asked.path === "" || asked.path === path, shown).toBe(true)
-      }
+      if (judge(path, plays.get(path) as Play, asked)) whole += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, askOn))
   await pool.close()
   server.close()
-  expect(whole + broken).toBe(requests)
   expect(whole).toBeGreaterThan(requests * 0.7)
-  expect(broken).toBeGreaterThan(requests * 0.05)
+  expect(whole).toBeLessThan(requests * 0.95)
   // One that is ending and its successor may overlap at the backend.
-  expect(most).toBeLessThanOrEqual(2 * connectionsMax)
+  expect(counts.most).toBeLessThanOrEqual(2 * connectionsMax)
 })
