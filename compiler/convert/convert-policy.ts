@@ -5,8 +5,9 @@ import { policiesIn } from "./holders.ts"
 import { placeOf } from "./policy-text.ts"
 import { formatted, problemsOf } from "./proof.ts"
 import type { Sections } from "./same-steps.ts"
+import type { Note } from "./section.ts"
 import type { Tally } from "./translate-step.ts"
-import type { Line, Loss } from "./units.ts"
+import type { Line, Loss, Unit } from "./units.ts"
 
 /** How a document is converted. */
 export interface ConvertOptions {
@@ -30,7 +31,7 @@ export interface Conversion {
     readonly closed: boolean
   }[]
   /** What is not the same although everything has a statement. */
-  readonly notes: readonly { readonly place: string; readonly note: string }[]
+  readonly notes: readonly Note[]
   readonly counts: Tally & { readonly policies: number; readonly policiesConverted: number }
   /** The units by section, for those who compare them with what the text means. */
   readonly sections: Sections
@@ -74,10 +75,26 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Line
   const declarations = declarationLines(draft.declared, draft.secrets)
   return [
     { text: `# From ${file}. In an API, an operation or for the whole gateway: \`use ${name}\`.` },
+    ...(checksTokens(draft.sections.inbound)
+      ? [
+          {
+            text: "# Where it alone says who may call, `auth policy` in the API: then every way must be checked.",
+          },
+        ]
+      : []),
     ...declarations.map((text) => ({ text })),
     { text: "" },
     ...draft.lines(name),
   ]
+}
+
+function checksTokens(units: readonly Unit[]): boolean {
+  return units.some(
+    (unit) =>
+      unit.kind === "statement" &&
+      (unit.steps.some(({ kind }) => kind === "validate-jwt" || kind === "any-of") ||
+        unit.blocks.some((block) => checksTokens(block.units))),
+  )
 }
 
 function concluded(document: PolicyDocument, draft: Draft, lines: readonly Line[]): Conversion {

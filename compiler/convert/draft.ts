@@ -10,7 +10,7 @@ import { type Place, type Section, sections } from "../policy/site.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
 import { scopedOf } from "./scoped.ts"
-import { lossOf, lowered, type Site, unitsOf } from "./section.ts"
+import { lossOf, lowered, type Note, type Site, unitsOf } from "./section.ts"
 import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { NoCounterpart } from "./translation.ts"
@@ -32,7 +32,7 @@ type Part = "scope" | "inbound" | "outbound" | "on-error"
 /** One attempt at a document. */
 export class Draft {
   readonly tally: Tally = { expressions: 0, converted: 0 }
-  readonly notes: { place: string; note: string }[] = []
+  readonly notes: Note[] = []
   readonly sections: Record<Part, Unit[]> = { scope: [], inbound: [], outbound: [], "on-error": [] }
   readonly secrets: ReadonlySet<string>
   readonly #document: PolicyDocument
@@ -122,6 +122,7 @@ export class Draft {
       tally: this.tally,
       changes: this.#variables.changes,
       refused: this.#options.refused,
+      notes: this.notes,
       fragments: [],
     }
   }
@@ -139,6 +140,7 @@ export class Draft {
       if (child.kind !== "element") continue
       const section = sections.find((each) => each === child.name)
       if (section !== undefined) this.#section(child, section)
+      else this.sections.inbound.push(lossOf(child, "`policies` holds sections only", this.#site("inbound")))
     }
   }
 
@@ -146,7 +148,7 @@ export class Draft {
     this.#noteBase(element, section)
     const site = this.#site(section)
     if (section === "inbound") {
-      const found = scopedOf(element, site, textOf(this.#document, "on-error"))
+      const found = scopedOf(element, site)
       this.sections.scope.push(...found.scope)
       this.sections.inbound.push(...found.inbound)
     } else if (section === "backend") this.sections.inbound.push(...this.#backend(element, site))
@@ -231,12 +233,6 @@ function documentsOf(document: PolicyDocument, fragments: ReadonlyMap<string, Po
   return [document, ...fragments.values()].flatMap(({ root }) =>
     root === undefined ? [] : everyElement(root),
   )
-}
-
-/** A section as it is written. */
-function textOf({ root }: PolicyDocument, section: Section): string {
-  const found = root === undefined ? undefined : elementsOf(root).find(({ name }) => name === section)
-  return found === undefined ? "" : found.span.file.text.slice(found.span.start, found.span.end)
 }
 
 /** Names in the templates of paths: which the route has only its block says. */

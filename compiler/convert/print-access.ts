@@ -122,8 +122,9 @@ function claimOf({ claim, test, values, separator }: ClaimRule): string {
   return `claim ${name}${rule}${by}`
 }
 
-const validateJwt: Print<"validate-jwt"> = (step) =>
-  block(`auth jwt ${step.issuers.join(" ")}`, [
+/** `jwt ISSUER { … }`, behind `check` or in `check any`. */
+export const jwt: Print<"validate-jwt"> = (step) =>
+  block(`jwt ${step.issuers.join(" ")}`, [
     sourceOf(step.from),
     step.claims.map(claimOf),
     step.audiences === undefined ? [] : [`audience${quotedAll(step.audiences)}`],
@@ -175,7 +176,10 @@ export const accessStatements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   "check-header": checkHeader,
   "ip-filter": ipFilter,
   cors,
-  "validate-jwt": validateJwt,
+  "validate-jwt": (step) => {
+    const [head, ...rest] = jwt(step)
+    return [`check ${head}`, ...rest]
+  },
   "validate-status": validateStatus,
   "validate-headers": validateHeaders,
 }

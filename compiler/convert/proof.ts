@@ -18,11 +18,10 @@ export interface StatementProblem {
 /** A gateway in which the policy is used, on a route that has all parameters of its path. */
 export function withGateway(text: string, name: string, parameters: readonly string[]): string {
   const path = ["", ...parameters.map((each) => `{${each}}`)].join("/") || "/"
-  const auth = /^\s*auth /m.test(text) ? "" : "auth none; "
   return `${text}
 gateway converted { listen 127.0.0.1:8000; trust none }
 backend converted_backend { url "http://127.0.0.1:9000" }
-api converted { path "/converted"; ${auth}backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
+api converted { path "/converted"; auth none; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
 `
 }
 

@@ -25,16 +25,9 @@ interface Expected extends Tree {
 export function firstDifference(sections: Sections, plan: Plan): Element | undefined {
   const [route] = Object.values(plan.plan.routes)
   if (route === undefined) throw new Error("the gateway around the text has no route")
-  const before = expected(sections.scope)
-  const cors = before.filter((tree) => kindOf(tree) === "cors")
-  const checks = before.filter((tree) => kindOf(tree) === "validate-jwt")
-  const [check] = checks
-  const auth: Expected[] =
-    check === undefined || checks.length === 1
-      ? checks
-      : [{ step: { kind: "any-of" }, inside: [checks], element: check.element }]
+  const cors = expected(sections.scope)
   const found = {
-    inbound: [...cors, ...auth, ...expected(sections.inbound)],
+    inbound: [...cors, ...expected(sections.inbound)],
     outbound: [...cors, ...expected(sections.outbound)],
     onError: expected(sections["on-error"]),
   }
@@ -62,7 +55,11 @@ function expected(units: readonly Unit[]): Expected[] {
   return units.flatMap((unit): Expected[] => {
     if (unit.kind === "comment") return []
     if (unit.kind === "loss") return unit.closed ? [{ ...closed, element: unit.element }] : []
-    const { steps, blocks, element } = unit
+    const { steps, blocks, element, ways } = unit
+    if (ways !== undefined) {
+      const inside = [ways.map((step) => ({ step: bare(step), inside: [], element }))]
+      return steps.map((step) => ({ step: bare(step), inside, element }))
+    }
     if (blocks.length === 0) return steps.map((step) => ({ step: bare(step), inside: [], element }))
     const lists = blocks.map((block) => expected(block.units))
     const [first] = steps
@@ -90,10 +87,6 @@ function treesOf(ids: readonly string[], plan: Plan): Tree[] {
 
 /** The answer in the place of what is left out. */
 const closed = { step: { kind: "closed" }, inside: [] }
-
-function kindOf({ step }: Tree): unknown {
-  return (step as { kind: unknown }).kind
-}
 
 const nothing: ReadonlySet<string> = new Set(["counter", "type", "matched", "steps", "branches", "issuers"])
 

@@ -1,10 +1,12 @@
 import type { Step } from "../../runtime/plan/steps.ts"
 import { Report } from "../core/diagnostic.ts"
-import { type Element, elementsOf, type Node, type PolicyDocument } from "../policy/ast.ts"
+import { type Element, elementsOf, type Node, type PolicyDocument, type TextNode } from "../policy/ast.ts"
 import { lowerSection } from "../policy/lower-section.ts"
 import type { Place, Section, Used } from "../policy/site.ts"
 import { mustClose } from "./closing.ts"
 import { policiesIn } from "./holders.ts"
+import { placeOf } from "./policy-text.ts"
+import { jwt } from "./print-access.ts"
 import { printStep } from "./print-step.ts"
 import { certain, fixed } from "./statement.ts"
 import type { ConvertSurroundings } from "./surroundings.ts"
@@ -23,10 +25,18 @@ export interface Site {
   readonly tally: Tally
   /** What has been changed up to here; `around` looks at it. */
   readonly changes: Set<string>
+  /** What is not the same although nothing is left out. */
+  readonly notes: Note[]
   /** Policies whose statement was refused in its place, and why. */
   readonly refused: ReadonlyMap<Element, string>
   /** Files of fragments that are being gone through. */
   readonly fragments: readonly PolicyDocument[]
+}
+
+/** Something to know, and the place it is about. */
+export interface Note {
+  readonly place: string
+  readonly note: string
 }
 
 /** Fields of containers that hold what is in them. */
@@ -37,12 +47,20 @@ const fragmentsMax = 20
 /** The units of a list of policies, in their order. */
 export function unitsOf(nodes: readonly Node[], site: Site): Unit[] {
   return nodes.flatMap((node): Unit[] => {
-    if (node.kind === "text") return []
+    if (node.kind === "text") return [strayText(node, site)]
     if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
     if (node.name === "base") return []
     if (node.name === "include-fragment") return fragmentOf(node, site)
     return unitOf(node, site)
   })
+}
+
+/** Text between policies means nothing. */
+function strayText({ raw: { span } }: TextNode, { notes }: Site): Unit {
+  const text = span.file.text.slice(span.start, span.end).trim()
+  const start = span.start + span.file.text.slice(span.start, span.end).search(/\S/)
+  notes.push({ place: placeOf(span.file, start), note: "text stands between policies: it means nothing" })
+  return { kind: "comment", lines: commentLines(text) }
 }
 
 const changing: Readonly<Record<string, string>> = {
@@ -117,12 +135,25 @@ function stepOf({ id }: Used, { surroundings }: Site): Step {
 function leafOf(element: Element, site: Site): Statement {
   const used = lowered(element, site)
   if (used.length === 0) return refuse("it has no effect here")
-  const steps = used.map((each) => translateStep(stepOf(each, site), site.around, site.tally))
-  const scoped = steps.find(({ kind }) => kind === "validate-jwt" || kind === "any-of" || kind === "cors")
-  if (scoped !== undefined)
-    return refuse(
-      "it stands in gateway.conf outside of `inbound`, in front of all that is there, and so it can't stand here",
+  const translated = (each: Used): Step => translateStep(stepOf(each, site), site.around, site.tally)
+  const [only] = used
+  if (only !== undefined && stepOf(only, site).kind === "any-of") {
+    const ways = (only.inside["steps"] ?? []).map(translated)
+    const lines = ways.flatMap((way) =>
+      way.kind === "validate-jwt" ? jwt(way) : none("one of several checks"),
     )
+    return {
+      kind: "statement",
+      element,
+      steps: [stepOf(only, site)],
+      ways,
+      lines: ["check any {", ...lines, "}"],
+      blocks: [],
+    }
+  }
+  const steps = used.map(translated)
+  if (steps.some(({ kind }) => kind === "cors"))
+    return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
   return { kind: "statement", element, steps, lines: steps.flatMap(printStep), blocks: [] }
 }
 

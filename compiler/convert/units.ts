@@ -8,8 +8,10 @@ export type Unit = { readonly kind: "comment"; readonly lines: readonly string[]
 export interface Statement {
   readonly kind: "statement"
   readonly element: Element
-  /** What the statement becomes in the plan: several for `auth`, of which one is enough. */
+  /** What the statement becomes in the plan. */
   readonly steps: readonly Step[]
+  /** Of `check any`: the checks of which one is enough. */
+  readonly ways?: readonly Step[]
   /** All lines, or those up to its first block. */
   readonly lines: readonly string[]
   /** Lists of steps inside: each opens with a line that ends in `{`, behind the `}` of the one before. */

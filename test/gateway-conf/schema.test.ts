@@ -49,6 +49,7 @@ const around: { readonly [Name in BlockName]: (statement: string) => string } = 
   question: (statement) => around.api(`require r of "o:1" for "u:1" {\n${statement}\n}`),
   "require any": (statement) => around.api(`require any {\n${statement}\n}`),
   check: (statement) => around.api(`check header "X" {\n${statement}\n}`),
+  "check any": (statement) => around.api(`inbound { check any {\n${statement}\n} }`),
   cors: (statement) => around.api(`cors {\norigins *\n${statement}\n}`),
   quota: (statement) => around.api(`quota 1 calls per 1h by ip {\n${statement}\n}`),
   limit: (statement) => around.api(`limit 1 per 1s by ip {\n${statement}\n}`),

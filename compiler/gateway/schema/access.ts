@@ -180,6 +180,30 @@ export const check: Row = {
   example: 'check header "X-Tenant" is "acme" "globex" { status 404 }',
 }
 
+const checkedIssuers = many(slot("issuer", "reference", { to: ["issuer"] }), 20)
+
+/** In `inbound` tokens can be checked too, in order and inside of conditions. */
+export const checkInOrder: Row = {
+  ...check,
+  forms: [
+    ...check.forms,
+    { args: [word("jwt"), checkedIssuers], block: "auth jwt" },
+    { args: [word("any")], block: "check any", blockRequired: true },
+  ],
+  docs: "Refuses requests without a header, or where it has another value than these; or without a valid token, besides what `auth` demands. Of the tokens in an `any` block one is enough.",
+}
+
+export const checkAnyRows: readonly Row[] = [
+  {
+    keyword: "jwt",
+    several: 10,
+    required: true,
+    forms: [{ args: [checkedIssuers], block: "auth jwt" }],
+    docs: "A token of one of these issuers.",
+    example: 'jwt acme { claim scope has "orders.read" }',
+  },
+]
+
 export const checkRows: readonly Row[] = [
   {
     keyword: "ignore-case",

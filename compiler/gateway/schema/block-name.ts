@@ -38,6 +38,7 @@ export type BlockName =
   | "operation"
   | "auth jwt"
   | "check"
+  | "check any"
   | "question"
   | "require any"
   | "cors"

@@ -1,4 +1,4 @@
-import { allow, check, concurrencyBlock, deny } from "./access.ts"
+import { allow, checkInOrder, concurrencyBlock, deny } from "./access.ts"
 import { authenticate } from "./credentials.ts"
 import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
@@ -135,7 +135,7 @@ function when(block: StepBlock): Row {
 export const inboundRows: readonly Row[] = [
   allow,
   deny,
-  check,
+  checkInOrder,
   limit,
   quota,
   concurrencyBlock,

@@ -1,8 +1,9 @@
 import type { LowerStep } from "../step.ts"
-import { lowerCheck, lowerConcurrencyBlock, lowerIp } from "./access.ts"
+import { lowerConcurrencyBlock, lowerIp } from "./access.ts"
 import { lowerAuthenticate } from "./authenticate.ts"
 import { lowerBody } from "./body.ts"
 import { lowerCache } from "./cache.ts"
+import { lowerCheckInOrder } from "./check-in-order.ts"
 import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerSet, lowerTrace } from "./flow.ts"
 import { lowerForwardHost } from "./forward-host.ts"
 import { lowerHeader } from "./header.ts"
@@ -20,7 +21,7 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   authenticate: lowerAuthenticate,
   allow: lowerIp,
   deny: lowerIp,
-  check: lowerCheck,
+  check: lowerCheckInOrder,
   concurrency: lowerConcurrencyBlock,
   limit: lowerCountedInOrder,
   quota: lowerCountedInOrder,
