@@ -29,8 +29,9 @@ export function planOf(
   greeting = "hello",
   more = "",
   relations = "define viewer: [user]",
+  documents: readonly (readonly [string, string])[] = [],
 ): Plan {
-  return compiled(projectText(ports, greeting, more, ""), relations)
+  return compiled(projectText(ports, greeting, more, ""), relations, documents)
 }
 
 /** The same project with statements in `authz`, and declarations they need. */
@@ -62,13 +63,14 @@ api order {
 ${more}`
 }
 
-function compiled(text: string, relations: string): Plan {
+function compiled(
+  text: string,
+  relations: string,
+  documents: readonly (readonly [string, string])[] = [],
+): Plan {
   const model = `model\n  schema 1.1\ntype user\ntype order\n  relations\n    ${relations}\n`
   const { plan, diagnostics } = compile(
-    new MemoryFiles([
-      ["gateway.conf", text],
-      ["acme.fga", model],
-    ]),
+    new MemoryFiles([["gateway.conf", text], ["acme.fga", model], ...documents]),
     "gateway.conf",
   )
   if (plan === undefined) throw new Error(diagnostics.map(({ detail }) => detail).join("\n"))

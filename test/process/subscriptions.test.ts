@@ -149,6 +149,28 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     expect([await items(ports, keyOf("root")), await items(ports, keyOf("root-next"))]).toEqual([200, 200])
   })
 
+  it("tell policy documents who holds them, and from when until when they hold", async () => {
+    const { ports, runtime } = await one()
+    const shown = `<policies><inbound><base /><return-response><set-body>@(string.Join("|", context.Subscription.Name, context.User?.Id, context.User?.Email, (DateTime.UtcNow - (DateTime)context.Subscription.StartDate).TotalHours < 1, context.Subscription.EndDate?.ToString("yyyy-MM-dd")))</set-body></return-response></inbound></policies>`
+    const api = `\napi shown { path "/shown"; auth subscription; GET "/" { policy xml "shown.xml" } }`
+    await runtime.apply(planOf(ports, "hello", more + api, undefined, [["shown.xml", shown]]), author)
+    const scope = { all: true }
+    const hal = await create(ports, {
+      name: "hal",
+      scope,
+      owner: "hal@example.org",
+      expiresAt: "2099-01-02T00:00:00Z",
+    })
+    const ida = await create(ports, { name: "ida", scope })
+    const told = async (key: string): Promise<string> => {
+      const headers = { "ocp-apim-subscription-key": key }
+      return (await fetch(`http://127.0.0.1:${ports.gateway}/shown`, { headers })).text()
+    }
+    await until(async () => (await items(ports, ida.primary)) === 200)
+    expect(await told(hal.primary)).toBe("hal|hal@example.org|hal@example.org|True|2099-01-02")
+    expect(await told(ida.secondary)).toBe("ida|||True|")
+  })
+
   it("are listed with those of the text, by page and filter; an expired one is told and comes back with a new end", async () => {
     const { ports } = await one()
     const soon = new Date(Date.now() + 400).toISOString()
