@@ -41,6 +41,21 @@ export function codesIn(...folders: readonly string[]): Set<string> {
   return codes
 }
 
+/** The files of each case in these folders, by its path; those of what is to come, where a case shows two projects. */
+export function projectsIn(
+  ...folders: readonly string[]
+): ReadonlyMap<string, readonly (readonly [string, string])[]> {
+  const found = folders.flatMap(casePaths).map((path) => {
+    const files = sectionsOf(readFileSync(path, "utf8")).flatMap(({ name, how, text }) =>
+      how === undefined && name !== "" && !name.startsWith("before/")
+        ? [[name.replace(/^after\//, ""), text] as const]
+        : [],
+    )
+    return [path, files] as const
+  })
+  return new Map(found)
+}
+
 async function runCase(path: string, expectations: Expectations): Promise<void> {
   const sections = sectionsOf(readFileSync(path, "utf8"))
   const isExpected = (name: string): boolean => Object.hasOwn(expectations, name)

@@ -26,6 +26,7 @@ export function printGateway(document: ApiDocument, names: ImportNames): string 
     '# To keep validation and examples, name the document instead: `openapi "FILE"`.',
     "",
     ...issuers.flatMap((scheme) => [...issuerLines(scheme, names), ""]),
+    ...schemes.filter(({ kind }) => kind === "basic").flatMap((scheme) => [...usersLines(scheme, names), ""]),
     `api ${names.name} {`,
     `  path ${quoted(names.path)}`,
     `  ${backendLine(document)}`,
@@ -84,6 +85,8 @@ function authLines(security: readonly Requirement[], document: ApiDocument, { na
         return [
           `auth jwt ${issuerName(scheme, name)}${scopes === "" ? "" : ` { claim scope has all ${scopes} }`}`,
         ]
+      case "basic":
+        return [`auth basic ${usersName(scheme, name)}`]
       case "apiKey":
         return [keyLine(scheme)]
       default:
@@ -118,8 +121,30 @@ function issuerLines(scheme: SecurityScheme, names: ImportNames): string[] {
 }
 
 function issuerName({ name }: SecurityScheme, api: string): string {
-  const plain = name.replace(/[^A-Za-z0-9_-]/g, "_")
-  return /^[A-Za-z_]/.test(plain) && plain !== api ? plain : `issuer_${plain}`
+  return declaredName(name, api, "issuer")
+}
+
+/** No document says who they are: without the variable nobody gets in, nor does the gateway start. */
+function usersLines(scheme: SecurityScheme, names: ImportNames): string[] {
+  const name = usersName(scheme, names.name)
+  const variable = `${name.replaceAll("-", "_").toUpperCase()}_PASSWORD`
+  return [
+    `secret ${name}_password = env(${variable})`,
+    `users ${name} {`,
+    "  # the document does not say who may call: a line for each user, with a secret of its own",
+    `  user "user" ${name}_password`,
+    "}",
+  ]
+}
+
+function usersName({ name }: SecurityScheme, api: string): string {
+  return declaredName(name, api, "users")
+}
+
+/** The name of a scheme as a name of gateway.conf that is no other's. */
+function declaredName(scheme: string, api: string, kind: string): string {
+  const plain = scheme.replace(/[^A-Za-z0-9_-]/g, "_")
+  return /^[A-Za-z_]/.test(plain) && plain !== api ? plain : `${kind}_${plain}`
 }
 
 function backendLine({ servers }: ApiDocument): string {
