@@ -173,10 +173,10 @@ export interface Exchange {
   /** The route that was matched. */
   readonly route: { readonly plan: Route; readonly backendUrl: string | undefined } | undefined
   readonly gatewayName: string
+  readonly facts: PlanFacts
   /** Parameters of the route's path, decoded. */
   readonly parameters: Readonly<Record<string, string>>
   /** Header of the request to the backend: the client's without hop-by-hop and forwarding fields, and what policies made of it. */
-  readonly facts: PlanFacts
   readonly headers: HeaderList
   /** Query of the request to the backend. */
   readonly query: QueryString
