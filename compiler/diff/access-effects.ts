@@ -8,6 +8,7 @@ type Effects<Kinds extends StepKind> = {
 }
 type Kinds =
   | "require-any"
+  | "require-all"
   | "filter"
   | "grant"
   | "validate-jwt"
@@ -49,6 +50,7 @@ export const accessAdded: Effects<Kinds> = {
       `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${callsMax} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
     ),
   "require-any": () => closes("who has none of these relations is refused with 403"),
+  "require-all": () => closes("who does not have all of these relations is refused with 403"),
   filter: ({ relation }) => closes(`callers do not see items on which they are not \`${relation}\``),
   grant: ({ action, relation }) =>
     action === "write"
@@ -71,6 +73,7 @@ export const accessRemoved: Effects<Kinds> = {
   "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
   quota: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
   "require-any": () => opens("nobody has to have one of these relations any more"),
+  "require-all": () => opens("nobody has to have these relations any more"),
   filter: ({ relation }) => opens(`callers see items too on which they are not \`${relation}\``),
   grant: ({ action, relation }) =>
     action === "write"

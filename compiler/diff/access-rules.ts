@@ -134,6 +134,9 @@ export const accessRules = {
     remainingHeader: namesOnly,
     remainingVariable: namesOnly,
   } satisfies FieldRules<Fields<"quota">>,
+  "require-all": { steps: () => opens("other relations are needed now") } satisfies FieldRules<
+    Fields<"require-all">
+  >,
   "require-any": { steps: () => opens("other relations are enough now") } satisfies FieldRules<
     Fields<"require-any">
   >,

@@ -21,6 +21,7 @@ export function blockWords(statements: readonly string[]): string {
 /** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
 export const accessWords: WordsOf<
   | "require-any"
+  | "require-all"
   | "filter"
   | "grant"
   | "validate-jwt"
@@ -83,6 +84,7 @@ export const accessWords: WordsOf<
     ])}`
   },
   "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
+  "require-all": ({ steps }, words) => `require all { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
   filter: (step, words) =>
     `filter ${JSON.stringify(step.items || ".")} by ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
   grant: ({ action, relation, object, user, store }, words) =>

@@ -25,6 +25,7 @@ const guardKinds: ReadonlySet<string> = new Set([
   "ip-filter",
   "require",
   "require-any",
+  "require-all",
   "filter",
 ])
 

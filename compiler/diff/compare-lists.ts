@@ -220,7 +220,7 @@ function kindOf(step: Step): SubjectKind {
   const { kind } = step
   if (isAuth(step)) return "auth"
   if (kind === "rate-limit" || kind === "quota") return "limit"
-  return kind === "require" || kind === "require-any" ? "require" : "step"
+  return kind === "require" || kind === "require-any" || kind === "require-all" ? "require" : "step"
 }
 
 /** Steps that went into, or came out of, the step at a position. */

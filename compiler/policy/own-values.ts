@@ -57,6 +57,7 @@ const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "limit-concurrency": nothing,
   require: nothing,
   "require-any": nothing,
+  "require-all": nothing,
   filter: nothing,
   grant: nothing,
   "set-header": (step, marks) => {

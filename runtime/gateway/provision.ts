@@ -166,6 +166,7 @@ const guards: ReadonlySet<string> = new Set([
   "ip-filter",
   "require",
   "require-any",
+  "require-all",
 ])
 
 /** The guards of a route, in order. Equal text is equal protection; the ids of steps are digests of their content. */

@@ -30,6 +30,7 @@ const rehearsed: ReadonlySet<StepKind> = new Set<StepKind>([
   "limit-concurrency",
   "require",
   "require-any",
+  "require-all",
   "set-header",
   "set-query",
   "set-method",

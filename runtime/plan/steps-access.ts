@@ -222,6 +222,12 @@ export const requireAny = z.strictObject({
   steps: z.array(stepId).min(2).max(20),
 })
 
+/** Each of several `require` steps; of one decision point all are asked in one request. The first that is no yes: 403, or as it is refused. */
+export const requireAll = z.strictObject({
+  kind: z.literal("require-all"),
+  steps: z.array(stepId).min(2).max(20),
+})
+
 /**
  * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
  * `object`, `user` and what else is asked may read `item`. No answer to it: 503, an answer without such an array: 502; never unfiltered.

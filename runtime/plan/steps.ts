@@ -12,6 +12,7 @@ import {
   quota,
   rateLimit,
   require_,
+  requireAll,
   requireAny,
   validateJwt,
 } from "./steps-access.ts"
@@ -84,6 +85,7 @@ export const step = z.discriminatedUnion("kind", [
   quota,
   limitConcurrency,
   require_,
+  requireAll,
   requireAny,
   filter,
   grant,

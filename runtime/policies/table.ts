@@ -22,6 +22,7 @@ import type { Policy } from "./policy.ts"
 import { quota } from "./quota.ts"
 import { rateLimit } from "./rate-limit.ts"
 import { require_ } from "./require.ts"
+import { requireAll } from "./require-all.ts"
 import { requireAny } from "./require-any.ts"
 import { respond } from "./respond.ts"
 import { retry } from "./retry.ts"
@@ -62,6 +63,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "limit-concurrency": limitConcurrency,
   require: require_,
   "require-any": requireAny,
+  "require-all": requireAll,
   filter,
   grant,
   "set-header": setHeader,

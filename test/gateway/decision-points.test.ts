@@ -184,9 +184,9 @@ describe("no decision is no yes: 503 with Retry-After", () => {
 })
 
 describe("several questions", () => {
-  const any = (ids: readonly string[], more: object = {}): StepDraft => ({
-    kind: "require-any",
-    steps: ids.map((id) => question({ object: { text: [`order:${id}`] }, ...more })),
+  const several = (kind: "require-any" | "require-all", ids: readonly string[]): StepDraft => ({
+    kind,
+    steps: ids.map((id) => question({ object: { text: [`order:${id}`] } })),
   })
 
   test.each<[string, string[], number]>([
@@ -194,7 +194,7 @@ describe("several questions", () => {
     ["the last says yes", ["1", "3", "4"], 200],
     ["none does", ["1", "3"], 403],
   ])("any, in one request: %s", async (_, ids, status) => {
-    const { ask, point, running } = await asking(even, { inbound: [jwt, any(ids)] })
+    const { ask, point, running } = await asking(even, { inbound: [jwt, several("require-any", ids)] })
     expect(await ask()).toBe(status)
     expect(point.requests.map(({ url }) => url)).toEqual(["/access/v1/evaluations"])
     expect(bodies(point.requests)[0].evaluations).toHaveLength(ids.length)
@@ -206,6 +206,17 @@ describe("several questions", () => {
     })
   })
 
+  test.each<[string, string[], number, string]>([
+    ["each says yes", ["2", "4", "6"], 200, "2"],
+    ["one says no", ["2", "1", "3"], 403, "1"],
+  ])("all, in one request: %s", async (_, ids, status, decisive) => {
+    const { ask, point, running } = await asking(even, { inbound: [jwt, several("require-all", ids)] })
+    expect(await ask()).toBe(status)
+    expect(point.requests.map(({ url }) => url)).toEqual(["/access/v1/evaluations"])
+    await until(() => running.log.length === 1)
+    expect(running.log[0]?.decision).toMatchObject({ object: `order:${decisive}`, allowed: status === 200 })
+  })
+
   const item = '{"decision":true}'
   test.each<[string, string]>([
     ["too few", `{"evaluations":[${item}]}`],
@@ -213,9 +224,11 @@ describe("several questions", () => {
     ["none", '{"evaluations":[]}'],
     ["one without a decision", `{"evaluations":[${item},{"decision":"true"}]}`],
     ["no list", '{"decision":true}'],
-  ])("any: %s is 503", async (_, body) => {
-    const { ask } = await asking(saying(body), { inbound: [jwt, any(["2", "4"])] })
-    expect(await ask()).toBe(503)
+  ])("any and all: %s is 503", async (_, body) => {
+    for (const kind of ["require-any", "require-all"] as const) {
+      const { ask } = await asking(saying(body), { inbound: [jwt, several(kind, ["2", "4"])] })
+      expect(await ask()).toBe(503)
+    }
   })
 
   test("any of the engine and a decision point: each is asked", async () => {

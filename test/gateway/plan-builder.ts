@@ -17,7 +17,10 @@ export type StepDraft =
   | (Omit<Extract<Step, { kind: "parallel" }>, "branches"> & { branches: StepDraft[][] })
 
 /** Steps with a list of others. */
-type Nesting = Extract<Step, { kind: "retry" | "cache-value" | "require-any" | "limit-concurrency" }>
+type Nesting = Extract<
+  Step,
+  { kind: "retry" | "cache-value" | "require-any" | "require-all" | "limit-concurrency" }
+>
 type WithDrafts<Kind> = Kind extends unknown ? Omit<Kind, "steps"> & { steps: StepDraft[] } : never
 
 export interface RouteDraft {
@@ -190,6 +193,7 @@ function stepOf(draft: StepDraft, steps: Record<StepId, Step>): Step {
     draft.kind === "retry" ||
     draft.kind === "cache-value" ||
     draft.kind === "require-any" ||
+    draft.kind === "require-all" ||
     draft.kind === "limit-concurrency"
   )
     return { ...draft, steps: add(draft.steps) } as Step

@@ -101,6 +101,19 @@ describe("require", () => {
   })
 })
 
+describe("require all", () => {
+  it.each<[string, string[], number, number]>([
+    ["each says yes", ["2", "4"], 200, 2],
+    ["one says no, and the next is not asked", ["2", "1", "4"], 403, 2],
+    ["one has no answer", ["2", "away"], 503, 2],
+  ])("%s", async (_, ids, status, count) => {
+    const { asked, options } = engine()
+    const steps = ids.map((id) => require_({ text: [`order:${id}`] }))
+    const { get } = await start({ inbound: [jwt, { kind: "require-all", steps }] }, draft, options)
+    expect([(await get("/a/7", ann)).status, asked.length]).toEqual([status, count])
+  })
+})
+
 describe("filter", () => {
   const filter = (items: string, object = order("string(item.id)")): StepDraft =>
     ({ kind: "filter", store: "acme", items, relation: "viewer", object, user }) as StepDraft

@@ -100,7 +100,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   check: { title: "`check`", rows: checkRows },
   "check any": { title: "`check any`", rows: checkAnyRows },
   question: { title: "a question", rows: questionRows },
-  "require any": { title: "`require any`", rows: [], anyKeyword: anyRow },
+  "require any": { title: "`require any` or `all`", rows: [], anyKeyword: anyRow },
   cors: { title: "`cors`", rows: corsRows },
   limit: { title: "`limit`", rows: limitRows },
   quota: { title: "`quota`", rows: quotaRows },

@@ -43,7 +43,7 @@ export const pdpRows: readonly Row[] = [
     keyword: "batch",
     forms: [{ args: [slot("count", "count", { min: 1, max: 10_000 })] }],
     byDefault: "50",
-    docs: "Most evaluations in one request; more questions of a `filter` or `require any` are asked in several.",
+    docs: "Most evaluations in one request; more questions of a `filter`, `require any` or `require all` are asked in several.",
     example: "batch 200",
   },
   {

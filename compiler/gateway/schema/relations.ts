@@ -9,24 +9,25 @@ const decider: Part = optional(
 )
 const asked: Part[] = [word("of"), slot("object", "text"), word("for"), slot("user", "text"), decider]
 
-/** `require`, one relation or any of several. */
+/** `require`: one relation, any of several, or all of them. */
 export const requireRow: Row = {
   keyword: "require",
   several: true,
   forms: [
     { args: [slot("relation", "relation"), ...asked], block: "question" },
     { args: [word("any")], block: "require any", blockRequired: true },
+    { args: [word("all")], block: "require any", blockRequired: true },
   ],
-  docs: "Asks the authorization engine, or a decision point; no is answered 403. With `any` one of the relations in the block is enough. The store, or the decision point, is named where there are several.",
+  docs: "Asks the authorization engine, or a decision point; no is answered 403. With `any` one of the relations in the block is enough, with `all` each is needed; a decision point is asked for them in one request. The store, or the decision point, is named where there are several.",
   example: 'require viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 
-/** A line of `require any`. */
+/** A line of `require any` or `require all`. */
 export const anyRow: Row = {
   keyword: "RELATION",
   several: true,
   forms: [{ args: asked, block: "question" }],
-  docs: "A relation that is enough.",
+  docs: "A relation that is enough, or one of those that are needed.",
   example: 'viewer of "order:${path.id}" for "user:${jwt.sub}"',
 }
 

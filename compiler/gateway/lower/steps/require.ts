@@ -16,16 +16,18 @@ interface Subject {
   readonly relation: string | undefined
 }
 
-/** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`. */
+/** `require RELATION of "type:…" for "type:…" in STORE { … }`, checked against the store's model; or `require any { … }`, `require all { … }`. */
 export function lowerRequire(bound: Bound, context: StepContext): Lowered | undefined {
   const { steps } = context
-  if (bound.args.word("relation") === undefined) return lowerAny(bound, context)
+  if (bound.args.word("relation") === undefined) return lowerSeveral(bound, context)
   const asked = lowerQuestion(bound, bound.args.word("relation"), context)
   return asked === undefined ? undefined : steps.add({ kind: "require", ...asked }, headSpan(bound.statement))
 }
 
-/** One of several is enough: each line of the block is a `require` without its keyword. */
-function lowerAny(bound: Bound, context: StepContext): Lowered | undefined {
+/** One of several is enough, or all are needed: each line of the block is a `require` without its keyword. */
+function lowerSeveral(bound: Bound, context: StepContext): Lowered | undefined {
+  const [first] = bound.statement.args
+  const word = first?.kind === "word" ? first.text : "any"
   const lines = bound.block?.statements ?? []
   const inside = lines.map((line) => {
     const { text, span } = line.statement.keyword
@@ -38,12 +40,18 @@ function lowerAny(bound: Bound, context: StepContext): Lowered | undefined {
   if (bound.broken || known.length < inside.length) return undefined
   const [only, second] = known
   if (only === undefined || second === undefined) {
-    context.report.add("SP2009", headSpan(bound.statement), "`require any` chooses among several relations", {
-      help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
-    })
+    context.report.add(
+      "SP2009",
+      headSpan(bound.statement),
+      `\`require ${word}\` is about several relations`,
+      {
+        help: 'Write two lines at least, e.g. `viewer of "order:${path.id}" for "user:${jwt.sub}"`.',
+      },
+    )
     return undefined
   }
-  const step = { kind: "require-any" as const, steps: idsOf(known) }
+  const kind = word === "all" ? ("require-all" as const) : ("require-any" as const)
+  const step = { kind, steps: idsOf(known) }
   return context.steps.add(step, headSpan(bound.statement), { steps: known })
 }
 
