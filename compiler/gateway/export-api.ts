@@ -99,7 +99,9 @@ class Schemes {
       ...(["validate-jwt", "validate-key", "introspect", "basic-auth"].some((kind) => kinds.has(kind))
         ? [401]
         : []),
-      ...(kinds.has("validate-jwt") || kinds.has("introspect") || kinds.has("require") ? [403] : []),
+      ...(["validate-jwt", "introspect", "require", "content-safety"].some((kind) => kinds.has(kind))
+        ? [403]
+        : []),
       ...(kinds.has("rate-limit") ? [429] : []),
     ]
     return {
@@ -154,7 +156,9 @@ class Schemes {
   }
 }
 
-function limitOf({ callsMax, periodSeconds, keys }: StepOf<"rate-limit">): GatewayFacts["limits"] {
+/** A limit of calls; one of tokens is none. */
+function limitOf({ callsMax, periodSeconds, keys, increment }: StepOf<"rate-limit">): GatewayFacts["limits"] {
+  if (typeof increment === "object" && "tokens" in increment) return []
   if (typeof callsMax !== "number" || typeof periodSeconds !== "number") return []
   const by = keys.map((key) => (key.by === "claim" ? `jwt.${key.claim}` : key.by)).join(" else ")
   return [{ calls: callsMax, periodSeconds, by }]
