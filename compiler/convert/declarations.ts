@@ -1,7 +1,7 @@
 import { signatureAlgorithm } from "../../runtime/plan/resources.ts"
 import type { IssuerSource, SigningKey } from "../policy/site.ts"
 import type { Declared } from "./surroundings.ts"
-import { quoted } from "./write-text.ts"
+import { commentLines, quoted } from "./write-text.ts"
 
 /** Everything a document names, as blocks to be filled in. `secrets`: the values among them that nobody may see. */
 export function declarationLines(declared: Declared, secrets: ReadonlySet<string>): string[] {
@@ -14,7 +14,7 @@ export function declarationLines(declared: Declared, secrets: ReadonlySet<string
     ...lines,
     ...blocks(declared.issuers, ([name, source]) => issuerLines(name, source)),
     ...blocks(declared.clients, ([resource, name]) => [
-      `# Who gets the tokens for ${resource}.`,
+      ...commentLines(`Who gets the tokens for ${resource}.`),
       `token ${name} {`,
       'url "https://id.example/oauth2/token"  # to be filled in',
       `client "gateway" secret ${name}_secret`,
@@ -23,11 +23,11 @@ export function declarationLines(declared: Declared, secrets: ReadonlySet<string
       `secret ${name}_secret = env(${environmentName(name)}_SECRET)`,
     ]),
     ...blocks(declared.certificates, ([id, name]) => [
-      `# The certificate ${id}.`,
+      ...commentLines(`The certificate ${id}.`),
       `certificate ${name} { cert file("certs/${name}.pem"); key file("certs/${name}.key") }  # to be filled in`,
     ]),
     ...blocks(declared.backends, ([id, name]) => [
-      ...(id === name ? [] : [`# The backend ${id}.`]),
+      ...(id === name ? [] : commentLines(`The backend ${id}.`)),
       `backend ${name} { url "https://${name.replaceAll("_", "-").toLowerCase()}.example" }  # to be filled in`,
     ]),
   ]

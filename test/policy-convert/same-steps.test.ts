@@ -8,6 +8,7 @@ import { firstDifference } from "../../compiler/convert/same-steps.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { conformanceFiles, conformanceText, describeConformance } from "../model/conformance.ts"
 import { converted } from "./converted.ts"
+import { Chance } from "./exchanges.ts"
 
 /** The first policy whose statement, in this text, is another step than the policy itself. */
 function differenceIn(made: Conversion, text: string): string | undefined {
@@ -31,24 +32,42 @@ describeConformance("public documents as text make the same steps", () => {
   test.each(files)("%s", (path) => expectSame(path, conformanceText(path)))
 })
 
+const found = ["policy-xml", "policy-convert"].flatMap((folder) => {
+  const path = fileURLToPath(new URL(`../cases/${folder}/`, import.meta.url))
+  return readdirSync(path).map((name) => [`${folder}/${name}`, readFileSync(path + name, "utf8")] as const)
+})
+const documents = found.flatMap(([name, text]) => {
+  const files = new Map<string, string>()
+  const parts = text.split(/^-- (\S+) --\n/m)
+  for (let at = 1; at < parts.length; at += 2) files.set(parts[at] as string, parts[at + 1] as string)
+  const policy = files.get("policy.xml")
+  const fragments = new Map(
+    [...files].flatMap(([file, source]) =>
+      file.endsWith(".xml") && file !== "policy.xml" ? [[file.replace(/\.xml$/, ""), source] as const] : [],
+    ),
+  )
+  return policy === undefined ? [] : [[name, policy, fragments] as const]
+})
+
 describe("cases of documents as text make the same steps", () => {
-  const found = ["policy-xml", "policy-convert"].flatMap((folder) => {
-    const path = fileURLToPath(new URL(`../cases/${folder}/`, import.meta.url))
-    return readdirSync(path).map((name) => [`${folder}/${name}`, readFileSync(path + name, "utf8")] as const)
-  })
-  const documents = found.flatMap(([name, text]) => {
-    const files = new Map<string, string>()
-    const parts = text.split(/^-- (\S+) --\n/m)
-    for (let at = 1; at < parts.length; at += 2) files.set(parts[at] as string, parts[at + 1] as string)
-    const policy = files.get("policy.xml")
-    const fragments = new Map(
-      [...files].flatMap(([file, source]) =>
-        file.endsWith(".xml") && file !== "policy.xml" ? [[file.replace(/\.xml$/, ""), source] as const] : [],
-      ),
-    )
-    return policy === undefined ? [] : [[name, policy, fragments] as const]
-  })
   test.each(documents)("%s", (name, policy, fragments) => expectSame(name, policy, fragments))
+
+  test("and so do documents with values and policies of others in them", () => {
+    const chance = new Chance(3)
+    const piece = /<[a-z-]+(?: [^<>]*)?\/>|"[^"<>]*"|<value>[^<]*<\/value>/g
+    const piecesOf = (text: string) => [...text.matchAll(piece)].filter(([all]) => !all.includes("?xml"))
+    for (let made = 0; made < 60; made++) {
+      let [name, text] = chance.of(documents)
+      for (let change = 0; change < 3; change++) {
+        const [of, by] = [chance.of(piecesOf(text)), chance.of(piecesOf(chance.of(documents)[1]))]
+        if (of === undefined || by === undefined || of[0][0] !== by[0][0]) continue
+        text = text.slice(0, of.index) + by[0] + text.slice(of.index + of[0].length)
+      }
+      name = `${name} changed: ${text}`
+      const conversion = converted("policy.xml", text)
+      if (conversion !== undefined) expect(differenceIn(conversion, conversion.text), name).toBeUndefined()
+    }
+  })
 })
 
 describe("a text that says something else", () => {
