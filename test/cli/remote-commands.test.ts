@@ -69,6 +69,22 @@ describe("reaching a Sallyport", () => {
     expect(elsewhere.err).toContain("no Sallyport answers at http://127.0.0.1:1")
   })
 
+  test("a status without the database does not say that nothing was applied", async () => {
+    const process = {
+      ...{ id: "p", host: "h", pid: 1, version: "0.1.0", startedAt: "2026-01-02T03:04:05.678Z" },
+      ...{ seenAt: "2026-01-02T03:04:05.678Z", roles: ["gateway"], serial: 3, digest: record(3).digest },
+      ...{ error: "the database does not answer", state: "active", reasons: [] },
+    } as unknown as StatusAnswer["processes"][number]
+    const warnings = ["the database does not answer: only the process that was asked is shown"]
+    const shown = async (processes: StatusAnswer["processes"]) => {
+      const json = { serial: null, processes, warnings, traffic: null } satisfies StatusAnswer
+      return (await run({ cwd: "/", env: (await fakeControl({ "GET /v1/status": { json } })).env }, "status"))
+        .out
+    }
+    expect(await shown([process])).toMatch(/^Which plan is the newest is not known\.\nPROCESS/)
+    expect(await shown([])).toMatch(/^No plan was applied yet\.\n/)
+  })
+
   test("what the API says is wrong is passed on", async () => {
     const control = await fakeControl({
       "GET /v1/status": {

@@ -2,8 +2,10 @@ import type { ProcessStatus, StatusAnswer } from "../../../runtime/control/api.t
 import { table } from "./table.ts"
 
 export function statusText(status: StatusAnswer): string {
-  const newest =
-    status.serial === null ? "No plan was applied yet.\n" : `The newest plan is serial ${status.serial}.\n`
+  // Without the database nobody knows which it is, though one is served.
+  const served = status.processes.some(({ serial }) => serial !== null)
+  const none = served ? "Which plan is the newest is not known.\n" : "No plan was applied yet.\n"
+  const newest = status.serial === null ? none : `The newest plan is serial ${status.serial}.\n`
   const processes = table(
     ["PROCESS", "ROLES", "VERSION", "SINCE", "SERIAL", "STATE"],
     status.processes.map((process) => [
