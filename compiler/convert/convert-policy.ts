@@ -17,6 +17,8 @@ export interface ConvertOptions {
   readonly section: "inbound" | "outbound" | "on-error"
   /** Fragments by their ids. */
   readonly fragments: ReadonlyMap<string, PolicyDocument>
+  /** Texts of named values that are put in before anything else: they may be part of code. Others are declared. */
+  readonly values: ReadonlyMap<string, string>
 }
 
 /** What became of a document. */

@@ -22,6 +22,7 @@ import { commentLines } from "./write-text.ts"
 export interface DraftOptions {
   readonly section: "inbound" | "outbound" | "on-error"
   readonly fragments: ReadonlyMap<string, PolicyDocument>
+  readonly values: ReadonlyMap<string, string>
   readonly refused: ReadonlyMap<Element, string>
   readonly lost: ReadonlySet<string>
   readonly notSecret: ReadonlySet<string>
@@ -46,7 +47,7 @@ export class Draft {
     this.#options = options
     const all = documentsOf(document, options.fragments)
     this.secrets = secretNames(all, options.notSecret)
-    this.#surroundings = new ConvertSurroundings(options.fragments, this.secrets)
+    this.#surroundings = new ConvertSurroundings({ ...options, secrets: this.secrets })
     this.#place = {
       file: document.file,
       scope: "policy",

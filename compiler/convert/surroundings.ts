@@ -33,11 +33,17 @@ export class ConvertSurroundings implements Surroundings {
   readonly #steps = new Map<string, Step>()
   readonly #fragments: ReadonlyMap<string, PolicyDocument>
   readonly #secrets: ReadonlySet<string>
+  readonly #values: ReadonlyMap<string, string>
 
-  /** `secrets`: names as gateway.conf has them. */
-  constructor(fragments: ReadonlyMap<string, PolicyDocument>, secrets: ReadonlySet<string>) {
-    this.#fragments = fragments
-    this.#secrets = secrets
+  /** `secrets`: names as gateway.conf has them; `values`: texts of named values that are known, by the names of documents. */
+  constructor(known: {
+    readonly fragments: ReadonlyMap<string, PolicyDocument>
+    readonly secrets: ReadonlySet<string>
+    readonly values: ReadonlyMap<string, string>
+  }) {
+    this.#fragments = known.fragments
+    this.#secrets = known.secrets
+    this.#values = known.values
   }
 
   step(step: Step, at: Span, inside: Used["inside"] = {}): Used {
@@ -56,6 +62,8 @@ export class ConvertSurroundings implements Surroundings {
 
   /** What templates call so is none. */
   named(name: string): NamedValue | undefined {
+    const constant = this.#values.get(name)
+    if (constant !== undefined) return { constant }
     if (/^(?:context|body|request|response|var)(?:\.|$)/.test(name)) return undefined
     const declared = unique(this.declared.values, name, valueName(name))
     return this.#secrets.has(declared) ? { secret: declared } : { value: declared }
@@ -132,7 +140,10 @@ export class ConvertSurroundings implements Surroundings {
     const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
     const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
       section,
-      namedValue: (name) => this.named(name) as Exclude<NamedValue, { constant: string }>,
+      namedValue: (name) => {
+        const named = this.named(name)
+        return named !== undefined && "constant" in named ? { text: named.constant } : named
+      },
     })
     if (!("findings" in compiled))
       return { lang: "cs", text: code.text, type: compiled.type, program: compiled.program }

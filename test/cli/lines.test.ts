@@ -74,7 +74,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a"], { format: "xml" }, /--format xml/],
   ],
   "policy convert": [
-    [["a.xml"], {}, { file: "a.xml", name: undefined, section: "inbound", fragments: new Map() }],
+    [
+      ["a.xml"],
+      {},
+      { file: "a.xml", name: undefined, section: "inbound", fragments: new Map(), values: new Map() },
+    ],
     [
       ["a.xml"],
       { name: "orders", section: "on-error", fragment: ["a=b.xml", "c=d=e.xml"] },
@@ -91,6 +95,17 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["a.xml"], { name: "1" }, /can't be the name/],
     [["a.xml"], { section: "backend" }, /no section/],
     [["a.xml"], { fragment: ["a"] }, /names no fragment/],
+    [
+      ["a.xml"],
+      { value: ["a=", "b=c=d"] },
+      {
+        values: new Map([
+          ["a", ""],
+          ["b", "c=d"],
+        ]),
+      },
+    ],
+    [["a.xml"], { value: ["a"] }, /names no value/],
   ],
   plan: [
     [[], { out: "next.json" }, { out: "next.json", format: "text" }],

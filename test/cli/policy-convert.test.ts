@@ -97,6 +97,21 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     expect(out).toContain(`policy edge {\n  outbound {\n    header set "X-Edge" "\${edge}"\n`)
   })
 
+  test("a named value whose text is said may be a number, or code", async () => {
+    const document = `<policies><inbound><base />
+      <set-header name="X" exists-action="override"><value>{{code}}</value></set-header>
+      <send-one-way-request timeout="{{seconds}}"><set-url>https://x.example/</set-url></send-one-way-request>
+    </inbound><backend><base /></backend><outbound><base /></outbound><on-error><base /></on-error></policies>`
+    const words = ["--value", "seconds=20", "--value", "code=@(context.Request.IpAddress)"]
+    const cwd = folderWith({ "a.xml": document })
+    const { code, out } = await run({ cwd }, "policy", "convert", "a.xml", ...words)
+    expect(code).toBe(0)
+    expect(out).toContain(`header set "X" "\${request.ip}"`)
+    expect(out).toContain("timeout 20s")
+    expect(out).not.toContain("env(")
+    expect((await run({ cwd }, "policy", "convert", "a.xml")).code).toBe(2)
+  })
+
   test("a document that can't be read is not converted", async () => {
     const cwd = folderWith({ "a.xml": "<policies><inbound>" })
     const { code, out, err } = await run({ cwd }, "policy", "convert", "a.xml")
@@ -111,6 +126,7 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     [["policy", "convert", "a.xml", "--name", "a b"], "can't be the name"],
     [["policy", "convert", "a.xml", "--section", "backend"], "there is no section"],
     [["policy", "convert", "a.xml", "--fragment", "edge"], "names no fragment"],
+    [["policy", "convert", "a.xml", "--value", "edge"], "names no value"],
     [["policy", "convert", "a.xml", "--fragment", "edge=none.xml"], "does not exist"],
   ])("%j is refused", async (words, why) => {
     const { code, err } = await run({ cwd: folderWith({ "a.xml": whole }) }, ...words)

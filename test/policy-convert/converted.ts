@@ -25,5 +25,11 @@ export function converted(
     const fragment = documentOf(`${id}.xml`, source)
     if (fragment !== undefined) included.set(id, fragment)
   }
-  return convertPolicy(document, { name: "orders", section: "inbound", fragments: included, ...options })
+  return convertPolicy(document, {
+    name: "orders",
+    section: "inbound",
+    fragments: included,
+    values: new Map(),
+    ...options,
+  })
 }

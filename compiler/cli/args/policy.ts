@@ -8,6 +8,8 @@ export interface PolicyConvertArgs {
   readonly section: "inbound" | "outbound" | "on-error"
   /** Files of fragments by their ids. */
   readonly fragments: ReadonlyMap<string, string>
+  /** Texts of named values that are known. */
+  readonly values: ReadonlyMap<string, string>
 }
 
 const sections = ["inbound", "outbound", "on-error"] as const
@@ -20,6 +22,7 @@ export const policyConvertLine: CommandLine<PolicyConvertArgs> = {
     ["--name <name>", "what the policy is called; the file's name when not said"],
     ["--section <section>", "where a fragment's policies stand: inbound, outbound or on-error"],
     ["--fragment <id=file...>", "the file of a fragment that the document includes"],
+    ["--value <name=text...>", "a named value's text, put in where it stands; others are declared"],
   ],
   examples: [
     ["sallyport policy convert orders.policy.xml >> gateway.conf", "a beginning: it says what is left to do"],
@@ -38,7 +41,8 @@ export const policyConvertLine: CommandLine<PolicyConvertArgs> = {
       file,
       name: typeof name === "string" ? name : undefined,
       section: readSection(options["section"]),
-      fragments: readFragments(options["fragment"]),
+      fragments: readPairs(options["fragment"], "fragment", "--fragment session=session.xml"),
+      values: readPairs(options["value"], "value", "--value timeout=20"),
     }
   },
 }
@@ -51,14 +55,14 @@ function readSection(given: unknown): PolicyConvertArgs["section"] {
   return found
 }
 
-function readFragments(given: unknown): ReadonlyMap<string, string> {
+function readPairs(given: unknown, what: string, example: string): ReadonlyMap<string, string> {
   const words = Array.isArray(given) ? given.map(String) : []
   return new Map(
     words.map((word) => {
-      const [, id, file] = /^([^=]+)=(.+)$/s.exec(word) ?? []
-      if (id === undefined || file === undefined)
-        throw new CliError(`\`${word}\` names no fragment`, "For example: --fragment session=session.xml")
-      return [id, file]
+      const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? []
+      if (name === undefined || text === undefined || (what === "fragment" && text === ""))
+        throw new CliError(`\`${word}\` names no ${what}`, `For example: ${example}`)
+      return [name, text]
     }),
   )
 }

@@ -11,7 +11,10 @@ import { CliError, exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
 
 /** Prints the text, and on standard error what it leaves to be done: exit code 2. */
-export const policyConvert: Work<PolicyConvertArgs> = async ({ file, name, section, fragments }, io) => {
+export const policyConvert: Work<PolicyConvertArgs> = async (
+  { file, name, section, fragments, values },
+  io,
+) => {
   const report = new Report()
   const document = readFrom(file, io, report)
   const included = new Map<string, PolicyDocument>()
@@ -26,7 +29,7 @@ export const policyConvert: Work<PolicyConvertArgs> = async ({ file, name, secti
       `${file} was not converted: ${summaryOf(findings)}`,
       "Correct the document; each finding names its place.",
     )
-  const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included })
+  const made = convertPolicy(document, { name: name ?? nameOf(file), section, fragments: included, values })
   io.out(made.text)
   for (const { place, note } of made.notes) io.err(`${place}: ${note}\n`)
   for (const { place, what, reason, closed } of made.losses)
