@@ -96,7 +96,14 @@ export const contentWords: WordsOf<ContentKind> = {
 }
 
 /** Only what is required has an action: that is the statement's, the others' stands in it where it is another. */
-function validateHeadersWords({ headers, unspecified, errors }: StepOf<"validate-headers">): string {
+function validateHeadersWords(step: StepOf<"validate-headers">): string {
+  const { headers, described, unspecified, errors } = step
+  if (described !== undefined && headers.length === 0)
+    return `validate response${blockWords([
+      `headers ${described.flatMap((each) => each.headers)[0]?.action ?? "ignore"}`,
+      ...(unspecified === "ignore" ? [] : [`unknown-headers ${unspecified}`]),
+      ...errorsWords(errors),
+    ])}`
   const action = headers.find(({ required }) => required)?.action ?? unspecified
   return `validate headers ${action}${blockWords([
     ...headers.map(

@@ -82,10 +82,12 @@ export function ruleChanges<Rule extends { readonly action: Action }>(
   const found: Finding[] = []
   for (const [name, rule] of old) {
     const now = next.get(name)
-    if (now === undefined) found.push(opens(`\`${name}\` is not judged any more`))
-    else if (rule.action !== now.action)
-      found.push(actionChange(rule.action, now.action, `faults of \`${name}\``))
-    else if (!same(rule, now))
+    if (now === undefined) {
+      found.push(opens(`\`${name}\` is not judged any more`))
+      continue
+    }
+    if (rule.action !== now.action) found.push(actionChange(rule.action, now.action, `faults of \`${name}\``))
+    if (!same({ ...rule, action: now.action }, now))
       found.push(
         opens(`\`${name}\` is judged otherwise: what was refused may pass, what passed may be refused`),
       )
