@@ -64,6 +64,11 @@ export class Draft {
     // What was seen is declared only where it is printed.
     for (const map of Object.values(this.#surroundings.declared)) map.clear()
     this.#convert()
+    for (const [name, other] of this.#variables.renamed())
+      this.notes.push({
+        place: placeOf(document.file, document.root?.span.start ?? 0),
+        note: `the variable \`${name}\` is \`${other}\` here: other documents that read it find none`,
+      })
   }
 
   get declared(): Declared {

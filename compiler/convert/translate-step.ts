@@ -57,6 +57,7 @@ class StepTranslation {
 
   #value(value: unknown, key: string, kind: string): unknown {
     if (typeof value === "string" && key === "from" && kind === "respond") return this.#read(value)
+    if (typeof value === "string" && key === "liquid") return this.#template(value)
     if (typeof value === "string" && variableFields.has(key)) return this.#around.nameOf(value)
     if (Array.isArray(value)) return value.map((each) => this.#value(each, key, kind))
     if (typeof value !== "object" || value === null) return value
@@ -65,6 +66,16 @@ class StepTranslation {
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [name, this.#value(each, nameOf(name, key), kind)]),
     )
+  }
+
+  /** A template reads variables by the names they have in the document. */
+  #template(text: string): string {
+    const lost = this.#around.renamed().find((name) => text.includes(name))
+    if (lost !== undefined)
+      this.failed ??= new NoCounterpart(
+        `\`${lost}\`, which the template reads, is called otherwise in gateway.conf`,
+      )
+    return text
   }
 
   /** A variable that is read: something in the text must set it. */

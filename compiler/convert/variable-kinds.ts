@@ -40,11 +40,20 @@ export class Variables {
     }
   }
 
+  /** Those whose name gateway.conf can't have, and what they are called there. */
+  renamed(): ReadonlyMap<string, string> {
+    const all = [...this.#setters.keys()].map(
+      (name) => [name, unique(this.#names, name, valueName(name))] as const,
+    )
+    return new Map(all.filter(([name, other]) => name !== other))
+  }
+
   around(section: Section): Around {
     return {
       section,
       changes: this.changes,
       nameOf: (name) => unique(this.#names, name, valueName(name)),
+      renamed: () => [...this.renamed().keys()],
       parameter: (name) => this.parameters.add(name),
       variable: (name) => {
         if (!this.#setters.has(name) || this.#lost.has(name)) return undefined
