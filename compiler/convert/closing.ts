@@ -18,7 +18,6 @@ const harmless: ReadonlySet<string> = new Set([
   "llm-semantic-cache-store",
   "azure-openai-semantic-cache-lookup",
   "azure-openai-semantic-cache-store",
-  "set-variable",
   "send-one-way-request",
   "cors",
   "base",
@@ -37,8 +36,8 @@ const open: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether calls are to be refused where the policy is left out: it may guard, answer, or change what the backend or the caller sees. What reads a
- * variable that is not set is left out too, so a `set-variable` alone closes nothing. In `on-error` the call has failed anyway.
+ * Whether calls are to be refused where the policy is left out: it may guard, answer, change what the backend or the caller sees, or set a variable
+ * that others decide by. In `on-error` the call has failed anyway.
  */
 export function mustClose(element: Element, section: Section): boolean {
   if (section === "on-error") return false

@@ -83,9 +83,10 @@ export class Draft {
     return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
   }
 
-  /** Variables that something left out would have set. */
+  /** Variables that something left out would have set, although calls go on there. */
   lostVariables(): string[] {
-    return this.losses().flatMap(({ element, document, from }) => {
+    const open = this.losses().filter(({ closed }) => !closed)
+    return open.flatMap(({ element, document, from }) => {
       const children = elementsOf(element)
       const parts = from === undefined ? [element] : children.slice(children.indexOf(from))
       return parts

@@ -51,6 +51,7 @@ class StepTranslation {
   fields(fields: Fields, kind: string): Record<string, unknown> {
     const made: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(fields)) made[key] = this.#value(value, key, kind)
+    if (kind === "set-variable") this.#checkKind(String(fields["name"]), made["value"])
     if (kind === "set-variable") made["name"] = this.#around.nameOf(String(fields["name"]))
     return made
   }
@@ -68,12 +69,21 @@ class StepTranslation {
     )
   }
 
+  /** What was found out of a variable before must hold for each value that it is set to. */
+  #checkKind(name: string, value: unknown): void {
+    const known = this.#around.variable(name)?.kind
+    const isExpression = typeof value === "object" && value !== null && "expression" in value
+    const made = isExpression ? (value.expression as { type: string }).type : "string"
+    if (known !== undefined && known !== "dyn" && known !== made)
+      this.failed ??= new NoCounterpart(`\`${name}\` holds values of several types`)
+  }
+
   /** A template reads variables by the names they have in the document. */
   #template(text: string): string {
-    const lost = this.#around.renamed().find((name) => text.includes(name))
+    const lost = this.#around.unreadable().find((name) => text.includes(name))
     if (lost !== undefined)
       this.failed ??= new NoCounterpart(
-        `\`${lost}\`, which the template reads, is called otherwise in gateway.conf`,
+        `\`${lost}\`, which the template reads, is called otherwise in gateway.conf, or not always set`,
       )
     return text
   }

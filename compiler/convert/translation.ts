@@ -15,8 +15,8 @@ export interface Around {
   variable(name: string): (VariableKind & { readonly name: string }) | undefined
   /** How a variable is called in gateway.conf. */
   nameOf(name: string): string
-  /** Variables of the document that are called otherwise in gateway.conf. */
-  renamed(): readonly string[]
+  /** Variables of the document that are called otherwise in gateway.conf, or not always set. */
+  unreadable(): readonly string[]
   /** What the document may have changed before: `method`, `path`, `backend`. */
   readonly changes: ReadonlySet<string>
   /** A parameter of the route's path is read. */

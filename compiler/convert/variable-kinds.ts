@@ -53,7 +53,7 @@ export class Variables {
       section,
       changes: this.changes,
       nameOf: (name) => unique(this.#names, name, valueName(name)),
-      renamed: () => [...this.renamed().keys()],
+      unreadable: () => [...this.renamed().keys(), ...this.#lost],
       parameter: (name) => this.parameters.add(name),
       variable: (name) => {
         if (!this.#setters.has(name) || this.#lost.has(name)) return undefined
@@ -67,7 +67,7 @@ export class Variables {
     if (known !== undefined) return known
     // What is asked for while it is being found out reads itself.
     this.#kinds.set(name, dynamic)
-    const kinds = (this.#setters.get(name) ?? []).map((setter) => this.#kindOfSetter(setter))
+    const kinds = (this.#setters.get(name) ?? []).flatMap((setter) => this.#kindOfSetter(setter) ?? [])
     const [first = dynamic, ...more] = kinds
     const nullable = kinds.some((kind) => kind.nullable)
     const made = more.every(({ kind }) => kind === first.kind) ? { kind: first.kind, nullable } : dynamic
@@ -75,7 +75,8 @@ export class Variables {
     return made
   }
 
-  #kindOfSetter(setter: Setter): VariableKind {
+  /** Undefined for one that has no counterpart: calls end where it stands. */
+  #kindOfSetter(setter: Setter): VariableKind | undefined {
     if ("kind" in setter) return { kind: setter.kind, nullable: setter.kind !== "string" }
     const { value, section } = setter
     if (typeof value === "string" || "text" in value) return { kind: "string", nullable: false }
@@ -86,7 +87,7 @@ export class Variables {
       return kind === "string" || kind === "bool" || kind === "int" ? { kind, nullable } : dynamic
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error
-      return dynamic
+      return section === "on-error" ? dynamic : undefined
     }
   }
 }

@@ -135,7 +135,7 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
     section,
     changes: new Set(),
     nameOf: (name) => name,
-    renamed: () => [],
+    unreadable: () => [],
     parameter: () => undefined,
     variable: (name) =>
       Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
