@@ -45,7 +45,10 @@ describe("what expressions read", () => {
         tell("x-many", "request.headers('X-A').join('|') + ' ' + string(size(request.headers('X-None')))"),
         tell("x-query", "request.queries('q').join('|') + ' ' + string(size(request.queries('none')))"),
         tell("x-host", "string(request.headers('host') == [request.header('host')])"),
-        tell("x-answer", "response.headers('X-None').join(',') + string(size(response.headers('content-type')))"),
+        tell(
+          "x-answer",
+          "response.headers('X-None').join(',') + string(size(response.headers('content-type')))",
+        ),
       ],
     })
     const { headers } = await get("/a/7?q=1&Q=a%20b&p=2", "X-A: 1\r\nX-a: 2\r\n")
