@@ -73,6 +73,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   #sent = false
   #over = false
   #queued = true
+  /** The breaker waits for what becomes of it. */
+  #isTrial = false
 
   constructor(target: Target, parts: AttemptParts) {
     const { exchange, waiting, events, settings, bounded } = parts
@@ -105,7 +107,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     if (beginMs !== undefined) this.#timer = this.#waiting.deadlines.set(this, beginMs)
     target.waiting += 1
     target.outstanding += 1
-    target.breaker?.begin(performance.now())
+    this.#isTrial = target.breaker?.begin(performance.now()) === true
     this.#connections.dispatch(request, this)
   }
 
@@ -114,11 +116,13 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     return this.#body?.begun === true
   }
 
-  /** Nobody wants the answer. */
-  cancel(): void {
+  /** Nobody wants the answer. `isLate`: because there was none in time. */
+  cancel(isLate: boolean): void {
     if (this.#over) return
     this.#end()
-    this.target.breaker?.abandon()
+    // One that waited for a connection was never asked.
+    if (isLate && this.#sent && this.#answer === undefined) this.#failed()
+    else this.#abandoned()
     this.#body?.destroy()
     this.#answer?.discard()
     this.#break("the exchange is over")
@@ -203,7 +207,6 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#sending = undefined
     if (this.#over) return
     if (error instanceof BodyFailure) {
-      this.target.breaker?.abandon()
       this.#fail("client", error.problem, false)
       return
     }
@@ -235,7 +238,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   #fail(cause: AttemptFailure["cause"], found: Problem, wasIdle: boolean): void {
     if (this.#over) return
     this.#end()
-    if (cause !== "client" && !wasIdle) this.target.breaker?.failed(performance.now())
+    if (cause === "client" || wasIdle) this.#abandoned()
+    else this.#failed()
     if (this.#answer === undefined) this.#events.failed({ cause, problem: found, wasIdle })
     else {
       this.#answer.fail(found)
@@ -246,8 +250,21 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   #judge(status: number): void {
     const { breaker } = this.target
     if (breaker === undefined) return
-    if (breaker.counts(status)) breaker.failed(performance.now())
-    else breaker.succeeded(performance.now())
+    if (breaker.counts(status)) this.#failed()
+    else {
+      breaker.succeeded(performance.now(), this.#isTrial)
+      this.#isTrial = false
+    }
+  }
+
+  #failed(): void {
+    this.target.breaker?.failed(performance.now(), this.#isTrial)
+    this.#isTrial = false
+  }
+
+  #abandoned(): void {
+    this.target.breaker?.abandon(this.#isTrial)
+    this.#isTrial = false
   }
 
   #end(): void {

@@ -102,7 +102,12 @@ export class Backend implements BackendHandle {
       retry === undefined ? undefined : { plan: retry, budget: new RetryBudget(retry.budgetPercent) }
     this.#balance =
       balance === "hash" ? consistentHash() : balance === undefined ? roundRobin() : leastOutstanding()
-    this.#checks = health === undefined ? undefined : new HealthChecks(health, this.targets)
+    this.#checks =
+      health === undefined
+        ? undefined
+        : new HealthChecks(health, this.targets, ({ origin, hostname }) =>
+            newConnections(origin, hostname, settings, 1),
+          )
   }
 
   async credentials(): Promise<{
@@ -193,7 +198,7 @@ export class Pools {
     const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
     let entry = this.#entries.get(key)
     if (entry === undefined) {
-      entry = { connections: newConnections(origin, hostname, settings), holders: 0 }
+      entry = { connections: newConnections(origin, hostname, settings, connectionsMax), holders: 0 }
       this.#entries.set(key, entry)
     }
     const held = entry
@@ -226,7 +231,12 @@ export class Pools {
   }
 }
 
-function newConnections(origin: string, hostname: string, settings: BackendSettings): Connections {
+function newConnections(
+  origin: string,
+  hostname: string,
+  settings: BackendSettings,
+  connectionsMax: number,
+): Connections {
   const place = placeOfOrigin(origin, hostname, settings)
   const common = { place, connectionsMax, idleMs: keepAliveMs, ageMs: connectionAgeMs }
   return settings.http2

@@ -46,31 +46,34 @@ export class Breaker {
     return this.#plan.statuses.includes(status)
   }
 
-  /** A request is on its way. */
-  begin(nowMs: number): void {
-    if (this.state(nowMs) === "half-open") this.#trial = true
+  /** A request is on its way. Answers whether it is the one that decides; each such must end in `abandon`, `succeeded` or `failed`. */
+  begin(nowMs: number): boolean {
+    if (this.#trial || this.state(nowMs) !== "half-open") return false
+    this.#trial = true
+    return true
   }
 
-  /** A request has ended without a verdict: the client left. */
-  abandon(): void {
-    this.#trial = false
+  /** A request has ended without a verdict: the client left. `isTrial` is what `begin` said of it, here and below. */
+  abandon(isTrial: boolean): void {
+    if (isTrial) this.#trial = false
   }
 
-  succeeded(nowMs: number): void {
-    this.#trial = false
+  succeeded(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
-      if (this.state(nowMs) === "open") return
+      // It was sent before the breaker opened, and says nothing of now.
+      if (!isTrial) return
+      this.#trial = false
       this.#openedAt = undefined
       this.#slices.length = 0
     }
     if (this.#plan.percent !== undefined) this.#slice(nowMs).calls += 1
   }
 
-  failed(nowMs: number): void {
-    const wasTrial = this.#trial
-    this.#trial = false
+  failed(nowMs: number, isTrial: boolean): void {
     if (this.#openedAt !== undefined) {
-      if (wasTrial) this.#openedAt = nowMs
+      if (!isTrial) return
+      this.#trial = false
+      this.#openedAt = nowMs
       return
     }
     const slice = this.#slice(nowMs)

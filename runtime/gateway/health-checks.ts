@@ -1,6 +1,6 @@
-import { type AnswerReceiver, type Sending, UpstreamError } from "../http1/ports.ts"
+import { type AnswerReceiver, type Connections, type Sending, UpstreamError } from "../http1/ports.ts"
 import type { HealthPlan } from "../plan/backend.ts"
-import type { Target } from "./target.ts"
+import type { Target, TargetPlace } from "./target.ts"
 
 /** Nothing in the body of a health check is read; beyond this the connection is given up. */
 const bodyBytesMax = 64 * 1024
@@ -9,13 +9,19 @@ const bodyBytesMax = 64 * 1024
 export class HealthChecks {
   readonly #plan: HealthPlan
   readonly #timers: NodeJS.Timeout[] = []
+  readonly #connections: Connections[]
   #closed = false
 
-  constructor(plan: HealthPlan, targets: readonly Target[]) {
+  /** `connect` gives connections for nothing else: behind the calls of a busy target a check would come late, and busy is not ill. */
+  constructor(plan: HealthPlan, targets: readonly Target[], connect: (place: TargetPlace) => Connections) {
     this.#plan = plan
+    this.#connections = targets.map(({ place }) => connect(place))
     for (const [index, target] of targets.entries()) {
       // Spread over the period: many targets are not asked in the same moment.
-      const first = setTimeout(() => this.#watch(target), (plan.everyMs * index) / targets.length / 2)
+      const first = setTimeout(
+        () => this.#watch(target, this.#connections[index] as Connections),
+        (plan.everyMs * index) / targets.length / 2,
+      )
       this.#timers.push(first.unref())
     }
   }
@@ -23,9 +29,10 @@ export class HealthChecks {
   close(): void {
     this.#closed = true
     for (const timer of this.#timers) clearTimeout(timer)
+    for (const connections of this.#connections) connections.destroy().catch(() => undefined)
   }
 
-  #watch(target: Target): void {
+  #watch(target: Target, connections: Connections): void {
     const { downAfter, upAfter, everyMs } = this.#plan
     let good = 0
     let bad = 0
@@ -33,7 +40,7 @@ export class HealthChecks {
     const ask = async () => {
       if (asking) return
       asking = true
-      const well = await this.#ask(target)
+      const well = await this.#ask(connections, target.place)
       asking = false
       if (this.#closed) return
       good = well ? good + 1 : 0
@@ -46,7 +53,7 @@ export class HealthChecks {
     void ask()
   }
 
-  #ask({ connections, place }: Target): Promise<boolean> {
+  #ask(connections: Connections, place: TargetPlace): Promise<boolean> {
     const { method, path, timeoutMs, statuses } = this.#plan
     return new Promise((resolve) => {
       const request = {

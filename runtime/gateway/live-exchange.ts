@@ -48,10 +48,10 @@ export class LiveExchange extends ExchangeState implements Exchange {
     return problem("bad-gateway", { cause: "the body of the request was sent before, and was not kept" })
   }
 
-  /** Breaks off what is asked of a backend, and forgets its answer. */
-  dropUpstream(): void {
+  /** Breaks off what is asked of a backend, and forgets its answer. `isLate`: because the time is up. */
+  dropUpstream(isLate = false): void {
     this.response?.drop()
-    this.#upstream?.cancel()
+    this.#upstream?.cancel(isLate)
     this.#upstream = undefined
   }
 
@@ -61,7 +61,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
   }
 
   override end(): void {
-    this.#upstream?.cancel()
+    this.#upstream?.cancel(false)
     super.end()
   }
 }

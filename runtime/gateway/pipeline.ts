@@ -119,11 +119,12 @@ class Passage implements Timed, TunnelKeeper {
     const { request, reply, intake } = exchange
     exchange.cut = reply.headersSent
     exchange.failed = true
-    exchange.dropUpstream()
+    const isBodyLate = exchange.reading && intake.body !== "none" && !request.complete
+    exchange.dropUpstream(!isBodyLate)
     if (reply.headersSent) {
       exchange.cause ??= "the time of the route is up"
       request.socket.destroy()
-    } else if (exchange.reading && intake.body !== "none" && !request.complete)
+    } else if (isBodyLate)
       this.#fail(problem("request-timeout", { cause: "the body did not arrive in the time of the route" }))
     else this.#fail(problem("gateway-timeout", { reason: "Timeout", cause: "the time of the route is up" }))
   }

@@ -36,6 +36,9 @@ export class TunnelCall implements Timed {
   #settle: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
   #opened = false
+  /** The breaker waits for what becomes of it. */
+  #isTrial = false
+  #isGivenUp = false
 
   constructor(exchange: ExchangeState, backend: Backend, waiting: Waiting, key: string | undefined) {
     this.#exchange = exchange
@@ -67,7 +70,8 @@ export class TunnelCall implements Timed {
     })
   }
 
-  cancel(): void {
+  cancel(isLate: boolean): void {
+    this.#isGivenUp = !isLate
     this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
     this.#answer?.discard()
     if (!this.#opened) this.#request?.destroy()
@@ -99,7 +103,7 @@ export class TunnelCall implements Timed {
     this.#target = target
     exchange.target = target.place.origin
     target.outstanding += 1
-    target.breaker?.begin(performance.now())
+    this.#isTrial = target.breaker?.begin(performance.now()) === true
     const host = exchange.host ?? new URL(target.place.origin).host
     const headers = withAuthorization(exchange.headers.flat, this.#own.value)
     headers.push("x-request-id", exchange.id, "host", host)
@@ -156,7 +160,7 @@ export class TunnelCall implements Timed {
       return
     }
     this.#opened = true
-    this.#target?.breaker?.succeeded(performance.now())
+    this.#target?.breaker?.succeeded(performance.now(), this.#isTrial)
     socket.once("close", () => this.#release())
     this.#arrived()
     this.#exchange.upgraded(new Tunnel(this.#exchange, this.#waiting, { socket, head }), headers)
@@ -194,8 +198,9 @@ export class TunnelCall implements Timed {
 
   #verdict(isWell: boolean): void {
     const { breaker } = this.#target ?? {}
-    if (isWell) breaker?.succeeded(performance.now())
-    else breaker?.failed(performance.now())
+    if (isWell) breaker?.succeeded(performance.now(), this.#isTrial)
+    else if (this.#isGivenUp) breaker?.abandon(this.#isTrial)
+    else breaker?.failed(performance.now(), this.#isTrial)
     this.#release()
   }
 

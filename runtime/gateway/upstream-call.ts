@@ -47,11 +47,11 @@ export class UpstreamCall implements Timed, AttemptEvents {
     })
   }
 
-  /** The client has gone, the time is up or another answer is given: the backend must not go on working for nobody. */
-  cancel(): void {
+  /** The client has gone, the time is up (`isLate`) or another answer is given: the backend must not go on working for nobody. */
+  cancel(isLate: boolean): void {
     clearTimeout(this.#pause)
     this.#waiting.deadlines.cancel(this.#total)
-    this.#attempt?.cancel()
+    this.#attempt?.cancel(isLate)
     this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
   }
 
@@ -63,7 +63,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     })
     if (this.#settleHead === undefined) this.#exchange.response?.stop(found)
     this.#headIs(found)
-    this.cancel()
+    this.cancel(true)
   }
 
   headed({ status, headers, length, body }: AnswerHead): void {

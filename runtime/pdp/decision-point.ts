@@ -29,10 +29,11 @@ export interface PdpSettings {
 export interface PdpBreaker {
   allows(nowMs: number): boolean
   remainingMs(nowMs: number): number
-  begin(nowMs: number): void
-  succeeded(nowMs: number): void
-  failed(nowMs: number): void
-  abandon(): void
+  /** Whether this request decides what becomes of it; told again when it ends. */
+  begin(nowMs: number): boolean
+  succeeded(nowMs: number, isTrial: boolean): void
+  failed(nowMs: number, isTrial: boolean): void
+  abandon(isTrial: boolean): void
   /** Whether an answer with this status is a failure. */
   counts(status: number): boolean
 }
@@ -176,15 +177,15 @@ export class DecisionPoint {
     const breaker = this.#breaker
     if (breaker === undefined) return work()
     this.#refuseWhileOpen()
-    breaker.begin(this.#monotonic())
+    const isTrial = breaker.begin(this.#monotonic())
     try {
       const result = await work()
-      breaker.succeeded(this.#monotonic())
+      breaker.succeeded(this.#monotonic(), isTrial)
       return result
     } catch (error) {
-      if (signal?.aborted === true) breaker.abandon()
-      else if (error instanceof NoDecision && !error.fault) breaker.succeeded(this.#monotonic())
-      else breaker.failed(this.#monotonic())
+      if (signal?.aborted === true) breaker.abandon(isTrial)
+      else if (error instanceof NoDecision && !error.fault) breaker.succeeded(this.#monotonic(), isTrial)
+      else breaker.failed(this.#monotonic(), isTrial)
       throw error
     }
   }
