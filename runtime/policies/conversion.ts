@@ -1,6 +1,6 @@
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
-import { messageOf } from "./message.ts"
+import { forgetUnchanged, messageOf } from "./message.ts"
 import type { Provision, Run } from "./policy.ts"
 import { XmlProblem } from "./xml-reading.ts"
 
@@ -23,9 +23,14 @@ export function conversionStep(conversion: Conversion, provision: Provision): Ru
   return (exchange) => {
     const body = message.body(exchange)
     const type = message.headers(exchange).get("content-type") ?? ""
-    if (!body.present) return undefined
+    if (!body.present && (conversion.message === "request" || exchange.method !== "HEAD")) return undefined
     if (conversion.apply === "content-type" && !conversion.from.test(type)) return undefined
     if (conversion.considerAccept && !accepts(exchange.headers.get("accept"), conversion.to)) return undefined
+    if (!body.present) {
+      forgetUnchanged(exchange)
+      message.headers(exchange).set("content-type", conversion.to)
+      return undefined
+    }
     try {
       body.replace(Buffer.from(conversion.convert(exchange)), conversion.to)
       return undefined

@@ -2,6 +2,7 @@ import { CheckError, UndecidedCheck } from "../check/ports.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type Exchange, responseBody } from "./exchange.ts"
 import { isNamedOnce, withoutItems } from "./json-splice.ts"
+import { forgetUnchanged } from "./message.ts"
 import type { AccessAnswers, AccessRequest, Outcome, Policy } from "./policy.ts"
 import { authorizerOf, compileQuestion, type Question, questionFailure } from "./question.ts"
 
@@ -21,8 +22,7 @@ export const filter: Policy<"filter"> = (plan, provision) => {
     const { response } = exchange
     if (response === undefined || response.status < 200 || response.status > 299) return undefined
     if (!response.body.present) {
-      // An answer to HEAD has no body, but says how long the unfiltered one is.
-      if (exchange.method === "HEAD") response.headers.remove("content-length")
+      forgetUnchanged(exchange)
       return undefined
     }
     const json = response.body.json()

@@ -1,6 +1,6 @@
 import { problem } from "./answer.ts"
 import { anyText } from "./grammars.ts"
-import { messageOf } from "./message.ts"
+import { forgetUnchanged, messageOf } from "./message.ts"
 import type { Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
 
@@ -16,6 +16,7 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
   return (exchange) => {
     const body = message.body(exchange)
     const sought = Buffer.from(from.of(exchange))
+    if (!body.present && plan.message === "response") forgetUnchanged(exchange)
     if (sought.length === 0 || !body.present || !body.content.includes(sought)) return undefined
     const put = Buffer.from(to.of(exchange))
     // Bytes, not characters: a text in UTF-8 is found in it wherever it stands, and other encodings are left alone.

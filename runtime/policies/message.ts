@@ -13,6 +13,12 @@ export function messageOf(name: "request" | "response"): Message {
   return name === "request" ? request : response
 }
 
+/** An answer to HEAD has no body to change, but says how long the unchanged one is, how it is coded, and which it is. */
+export function forgetUnchanged({ method, response }: Exchange): void {
+  if (method !== "HEAD") return
+  for (const name of ["content-length", "content-encoding", "etag"]) response?.headers.remove(name)
+}
+
 const request: Message = {
   needs: requestBody,
   headers: (exchange) => exchange.headers,
