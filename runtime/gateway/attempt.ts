@@ -170,6 +170,10 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     return this.#body
   }
 
+  get isWanted(): boolean {
+    return !this.#over
+  }
+
   onConnect(sending: Sending): void {
     this.#leaveQueue()
     this.#sent = true

@@ -83,6 +83,10 @@ class Checking implements AnswerReceiver {
     this.#timer = setTimeout(() => this.#end(false), timeoutMs)
   }
 
+  get isWanted(): boolean {
+    return !this.#isOver
+  }
+
   onConnect(sending: Sending): void {
     this.#sending = sending
     if (this.#isOver) this.#cut()

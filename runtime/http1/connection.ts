@@ -72,7 +72,6 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     this.#keepAlive = request.method !== "HEAD"
     this.#parser.begin(request.method === "HEAD")
     receiver.onConnect(this)
-    // It may have been given up while it waited: the connection is lost with it, which is rare enough.
     if (this.#receiver === receiver) this.#write(head, request.body)
     return true
   }

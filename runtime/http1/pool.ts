@@ -107,6 +107,7 @@ export class Http1Pool implements Connections, ConnectionOwner {
   readonly #flush = (): void => {
     this.#flushing = false
     const waiting = this.#waiting
+    this.#dropUnwanted()
     while (waiting.length > 0) {
       const connection = this.#take()
       if (connection === undefined) break
@@ -114,6 +115,19 @@ export class Http1Pool implements Connections, ConnectionOwner {
       if (!connection.send(request, receiver)) this.#idle.push(connection)
     }
     while (this.#opening < waiting.length && this.#all.size < this.#settings.connectionsMax) this.#open()
+  }
+
+  /** Under overload many give up while they wait: those behind them come sooner. */
+  #dropUnwanted(): void {
+    const waiting = this.#waiting
+    let kept = 0
+    for (const each of waiting) {
+      if (!each.receiver.isWanted) continue
+      waiting[kept] = each
+      kept += 1
+    }
+    waiting.length = kept
+    this.#settle()
   }
 
   #take(): Connection | undefined {

@@ -24,6 +24,8 @@ export interface Sending {
  * no connection took the request.
  */
 export interface AnswerReceiver {
+  /** False: nobody waits for the answer any more. What has no connection yet is dropped then, and nothing is told. */
+  readonly isWanted: boolean
   /** A connection takes the request. */
   onConnect(sending: Sending): void
   /** The first byte of an answer is here. */

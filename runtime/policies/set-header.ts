@@ -4,6 +4,7 @@ import type { Exchange } from "./exchange.ts"
 import { constantHeader, headerText } from "./grammars.ts"
 import type { HeaderList } from "./header-list.ts"
 import { headerNameText, linesOf } from "./header-names.ts"
+import { compileLocation } from "./location.ts"
 import type { Policy, Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 
@@ -46,7 +47,8 @@ function compileValues(
   provision: Provision,
 ): (exchange: Exchange) => string[] {
   const texts = line.values.map((value) => {
-    const text = compileText(value, provision, headerText)
+    const text =
+      name === "location" ? compileLocation(value, provision) : compileText(value, provision, headerText)
     const { constant } = text
     return constant === undefined ? text : { constant: constantHeader(constant, name ?? "…"), of: text.of }
   })

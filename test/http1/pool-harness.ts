@@ -60,6 +60,7 @@ export class Outcome implements AnswerReceiver {
   body = ""
   trailers: readonly string[] | undefined
   error: UpstreamError | undefined
+  isWanted = true
   /** How often it was told that it is over. */
   endings = 0
   readonly #stops: number

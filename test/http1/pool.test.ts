@@ -142,23 +142,25 @@ describe("failures", () => {
     expect(received()).not.toMatch(/Evil|x-a/)
   })
 
-  test("a request that is given up while it waits costs no other one", async () => {
+  test("requests that are given up while they wait are dropped, and cost no connection", async () => {
     let asked: Socket | undefined
-    const { port } = await startBackend((text, socket) => {
+    const { port, sockets, received } = await startBackend((text, socket) => {
       if (text.includes("/first")) asked = socket
       else socket.write(answer)
     })
     const pool = poolFor(port, { connectionsMax: 1 })
     const first = ask(pool, { path: "/first" })
     await until(() => asked !== undefined)
-    const gone = new Outcome()
-    gone.onConnect = (sending) => sending.abort(new Error("not wanted"))
-    pool.dispatch({ ...get, path: "/gone" }, gone)
-    const third = ask(pool, { path: "/third" })
+    const gone = [new Outcome(), new Outcome()]
+    for (const outcome of gone) pool.dispatch({ ...get, path: "/gone" }, outcome)
+    const last = ask(pool, { path: "/last" })
+    for (const outcome of gone) outcome.isWanted = false
     asked?.write(answer)
     expect(await first).toMatchObject({ status: 200 })
-    expect(await third).toMatchObject({ status: 200 })
-    expect(gone).toMatchObject({ endings: 1, error: { message: "not wanted" } })
+    expect(await last).toMatchObject({ status: 200 })
+    for (const outcome of gone) expect(outcome).toMatchObject({ endings: 0, sending: undefined })
+    expect(received()).not.toContain("/gone")
+    expect(sockets).toHaveLength(1)
   })
 
   test("a request that is given up ends its connection, and is told once", async () => {

@@ -61,6 +61,7 @@ async function perform(random: Random, socket: Socket, { bytes, ends }: Play): P
 }
 
 class Asked implements AnswerReceiver {
+  readonly isWanted = true
   readonly over: Promise<void>
   path = ""
   body = ""
