@@ -28,7 +28,7 @@ import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
 import type { PathParameters } from "./routes.ts"
-import type { TunnelKeeper, UpgradedSocket } from "./upgraded-socket.ts"
+import type { TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
 import { Variables } from "./variables.ts"
 
 const nothingTakenIn: Intake = {
@@ -54,7 +54,7 @@ export class ExchangeState implements BindingSource {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
   /** The client's connection, when it asks for a WebSocket. */
-  readonly upgrade: UpgradedSocket | undefined
+  readonly upgrade: WaitingSocket | undefined
   tunnelKeeper: TunnelKeeper | undefined
   /** Bytes the client sent through a tunnel. */
   tunnelReceived = 0
@@ -123,7 +123,7 @@ export class ExchangeState implements BindingSource {
     message: {
       readonly request: IncomingMessage
       readonly reply: ServerResponse
-      readonly upgrade: UpgradedSocket | undefined
+      readonly upgrade: WaitingSocket | undefined
     },
     generation: Generation,
     waiting: Waiting,

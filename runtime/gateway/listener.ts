@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
 import { renderProblem } from "./problem.ts"
-import type { UpgradedSocket } from "./upgraded-socket.ts"
+import type { WaitingSocket } from "./upgraded-socket.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
 /** What happens to a request: `target` is the request target as sent, `upgrade` the connection of one that asks for a WebSocket. */
@@ -12,7 +12,7 @@ export type Handle = (
   request: IncomingMessage,
   reply: ServerResponse,
   target: string,
-  upgrade?: UpgradedSocket,
+  upgrade?: WaitingSocket,
 ) => void
 
 /** What a listener needs besides its address. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */

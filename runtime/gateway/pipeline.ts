@@ -17,7 +17,7 @@ import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import type { Match } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
 import { upgradeRefusal } from "./upgrade-refusal.ts"
-import type { OpenTunnel, TunnelKeeper, UpgradedSocket } from "./upgraded-socket.ts"
+import type { OpenTunnel, TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -33,7 +33,7 @@ export interface IncomingExchange {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
   /** The connection of a request that asks for a WebSocket. */
-  readonly upgrade: UpgradedSocket | undefined
+  readonly upgrade: WaitingSocket | undefined
 }
 
 /** Serves one request. `target` is the request target as sent. */

@@ -43,7 +43,7 @@ export class Tunnel implements AnswerStream, Timed {
     exchange.tunnelKeeper?.tunnelOpened(this)
     client.on("error", () => this.close())
     client.once("close", () => this.close())
-    this.#join({ socket: client, head: upgrade.head }, this.#upstream.socket, (bytes) => {
+    this.#join({ socket: client, head: upgrade.takeOver() }, this.#upstream.socket, (bytes) => {
       exchange.tunnelReceived += bytes
     })
     this.#join(this.#upstream, client, (bytes) => {

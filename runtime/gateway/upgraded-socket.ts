@@ -6,6 +6,13 @@ export interface UpgradedSocket {
   readonly head: Buffer
 }
 
+/** The connection of a client that waits for its WebSocket. */
+export interface WaitingSocket {
+  readonly socket: Socket
+  /** Ends the waiting: its bytes are the caller's from now on. Answers those that came before. */
+  takeOver(): Buffer
+}
+
 /** A tunnel between a client and a backend. */
 export interface OpenTunnel {
   /** Ends both sides. */

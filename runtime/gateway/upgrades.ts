@@ -1,13 +1,13 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { UpgradedSocket } from "./upgraded-socket.ts"
+import type { WaitingSocket } from "./upgraded-socket.ts"
 
 /** What happens to a request that asks for a WebSocket. */
 export type HandleUpgrade = (
   request: IncomingMessage,
   reply: ServerResponse,
   target: string,
-  upgrade: UpgradedSocket,
+  upgrade: WaitingSocket,
 ) => void
 
 const dropped: ReadonlySet<string> = new Set(["upgrade", "http2-settings"])
@@ -32,8 +32,44 @@ export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
       reply.emit("close")
     })
     socket.on("error", () => socket.destroy())
-    handle(request, reply, request.url ?? "/", { socket, head })
+    handle(request, reply, request.url ?? "/", new WaitingClient(socket, head))
   })
+}
+
+/** What a client may say before it has its answer; more stays with it. */
+const earlyBytesMax = 64 * 1024
+
+/** It is read while it waits, because nothing else tells that a client has gone. */
+class WaitingClient implements WaitingSocket {
+  readonly socket: Socket
+  #early: Buffer[]
+  #bytes: number
+
+  constructor(socket: Socket, head: Buffer) {
+    this.socket = socket
+    this.#early = [head]
+    this.#bytes = head.length
+    socket.on("data", this.#keep)
+    socket.once("end", this.#gone)
+  }
+
+  takeOver(): Buffer {
+    this.socket.off("data", this.#keep)
+    this.socket.off("end", this.#gone)
+    const early = Buffer.concat(this.#early)
+    this.#early = []
+    return early
+  }
+
+  readonly #keep = (bytes: Buffer): void => {
+    this.#early.push(bytes)
+    this.#bytes += bytes.length
+    if (this.#bytes >= earlyBytesMax) this.socket.pause()
+  }
+
+  readonly #gone = (): void => {
+    this.socket.destroy()
+  }
 }
 
 function asksForWebSocket({ method, headers }: IncomingMessage): boolean {

@@ -175,6 +175,48 @@ describe("no tunnel", () => {
   })
 })
 
+test("a client that goes before the backend has answered is noticed, and the backend is let go", async () => {
+  let asked: Socket | undefined
+  let isLetGo = false
+  const upstream = await startRawUpstream((socket) => {
+    asked = socket
+    socket.resume()
+    socket.on("close", () => {
+      isLetGo = true
+    })
+  })
+  closers.push(() => upstream.close())
+  const running = await serve(upstream.url)
+  const client = open(running.port, upgradeHead())
+  await until(() => asked !== undefined)
+  client.socket.destroy()
+  await until(() => isLetGo)
+  await until(() => running.log.length === 1)
+  expect(running.log[0]).toMatchObject({ aborted: true })
+})
+
+test("what a client says before the tunnel opens comes through it, in its order", async () => {
+  let answer: (() => void) | undefined
+  let text = ""
+  const upstream = await startRawUpstream((socket) => {
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1")
+    })
+    answer = () =>
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(key)}\r\n\r\n`,
+      )
+  })
+  closers.push(() => upstream.close())
+  const running = await serve(upstream.url)
+  const client = open(running.port, `${upgradeHead()}early `)
+  await until(() => text.includes("\r\n\r\n"))
+  client.socket.write("and later")
+  await new Promise((resolve) => setImmediate(resolve))
+  answer?.()
+  await until(() => text.endsWith("early and later"))
+})
+
 describe("other upgrades are served as if nobody had asked", () => {
   test.each([
     [
