@@ -5,7 +5,8 @@ export const deferredKeyword = "deferred"
 /** The keyword that counts how often a schema is asked. */
 export const countedKeyword = "counted"
 
-const childKeywords = [
+/** Keywords whose schema is asked about a part of the value. */
+export const childKeywords = [
   "items",
   "contains",
   "propertyNames",
@@ -14,8 +15,9 @@ const childKeywords = [
   "unevaluatedProperties",
 ]
 const childMaps = ["properties", "patternProperties"]
-const inPlace = ["not", "if", "then", "else"]
-const inPlaceLists = ["allOf", "anyOf", "oneOf"]
+/** Keywords whose schemas are asked about the value itself: one, or a list. */
+export const inPlace = ["not", "if", "then", "else"]
+export const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const
 
 /**
  * A schema of the plan as it is compiled. A reference for a part of the value is deferred: compiling follows references, and would compile all of a circle at once. One for

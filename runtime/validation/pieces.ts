@@ -1,6 +1,6 @@
 import { digestOf } from "../plan/canonical.ts"
 import type { ValueSchema } from "../plan/value-schema.ts"
-import { deferredKeyword } from "./deferred.ts"
+import { childKeywords, deferredKeyword, inPlace, inPlaceLists } from "./deferred.ts"
 
 /** The keyword that has the schemas of properties by the names of pieces. */
 export const partsKeyword = "parts"
@@ -26,17 +26,7 @@ const sharedMost = 40
 const entriesMost = 16
 const nodesPerSlice = 200
 
-const childKeywords = [
-  "items",
-  "contains",
-  "propertyNames",
-  "additionalProperties",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-]
 const childMaps = ["patternProperties"]
-const inPlace = ["not", "if", "then", "else"]
-const inPlaceLists = ["allOf", "anyOf", "oneOf"] as const
 
 interface Cut {
   readonly schema: ValueSchema
