@@ -121,15 +121,10 @@ export class TunnelCall implements Timed {
         const place = placeFor(target, settings)
         const socket = connect(place)
         const failed = (error: Error) => done(error, socket)
-        const timer = setTimeout(
-          () => socket.destroy(new Error(`no connection in ${place.connectMs} ms`)),
-          place.connectMs,
-        )
         socket.once("error", failed).once(openedEvent(place), () => {
           socket.off("error", failed)
           done(null as unknown as Error, socket)
         })
-        socket.once(openedEvent(place), () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
         return undefined as unknown as Socket
       },
     })

@@ -48,28 +48,29 @@ export function open(place: Place, events: SocketEvents): Socket {
   const buffer = shared ?? Buffer.allocUnsafeSlow(readBytes)
   const socket = connect(place, { buffer, callback: taker(events) })
   let failure: Error | undefined
-  const timer = setTimeout(() => {
-    failure = new UpstreamError("connect-timeout", `no connection in ${place.connectMs} ms`)
-    socket.destroy()
-  }, place.connectMs)
-  socket.once(openedEvent(place), () => {
-    clearTimeout(timer)
-    events.opened()
-  })
+  socket.once(openedEvent(place), () => events.opened())
   if (place.tls !== undefined) socket.on("data", (bytes: Buffer) => events.received(bytes))
   socket.on("error", (error) => {
     failure ??= error
   })
   socket.once("end", () => events.ended())
-  socket.once("close", () => {
-    clearTimeout(timer)
-    events.closed(failure)
-  })
+  socket.once("close", () => events.closed(failure))
   return socket
 }
 
-/** Opens a connection for somebody who reads it as any other. The event that says it is open is `openedEvent`; there is no deadline. */
-export function connect({ hostname, port, tls }: Place, onread?: OnReadOpts): Socket {
+/** Opens a connection for somebody who reads it as any other. The event that says it is open is `openedEvent`; one that is not open in time fails with UpstreamError. */
+export function connect(place: Place, onread?: OnReadOpts): Socket {
+  const socket = socketTo(place, onread)
+  const timer = setTimeout(
+    () => socket.destroy(new UpstreamError("connect-timeout", `no connection in ${place.connectMs} ms`)),
+    place.connectMs,
+  )
+  const settled = () => clearTimeout(timer)
+  socket.once(openedEvent(place), settled).once("close", settled)
+  return socket
+}
+
+function socketTo({ hostname, port, tls }: Place, onread: OnReadOpts | undefined): Socket {
   const common = { host: hostname, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: probeMs }
   if (tls === undefined) return connectTcp({ ...common, ...(onread === undefined ? {} : { onread }) })
   return connectTls({
