@@ -4,7 +4,7 @@ import type { Expression } from "../../runtime/plan/text.ts"
 import { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 import type { PolicyDocument } from "../policy/ast.ts"
-import { compileCsharp } from "../policy/csharp/compile-csharp.ts"
+import { compileCode } from "../policy/compile-code.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../policy/site.ts"
 import { plainName, unique, valueName } from "./names.ts"
 
@@ -136,20 +136,10 @@ export class ConvertSurroundings implements Surroundings {
   }
 
   /** Also what is always the same stays code: it is translated with all the rest. */
-  compile({ code, form, section }: Code): Expression | undefined {
-    const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
-    const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
-      section,
-      namedValue: (name) => {
-        const named = this.named(name)
-        return named !== undefined && "constant" in named ? { text: named.constant } : named
-      },
-    })
-    if (!("findings" in compiled))
-      return { lang: "cs", text: code.text, type: compiled.type, program: compiled.program }
-    for (const { start, end, message, help } of compiled.findings)
-      this.report.add("SP7017", code.file.span(start, end), message, { help })
-    return undefined
+  compile(written: Code): Expression | undefined {
+    const compiled = compileCode(written, this)
+    if (compiled === undefined) return undefined
+    return { lang: "cs", text: written.code.text, type: compiled.type, program: compiled.program }
   }
 
   #none(span: Span, what: string): undefined {

@@ -425,6 +425,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/policy",
     doors: [
       "ast",
+      "compile-code",
       "csharp/compile-csharp",
       "csharp/source",
       "lower-document",

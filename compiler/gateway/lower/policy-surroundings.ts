@@ -14,7 +14,8 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { PolicyDocument } from "../../policy/ast.ts"
-import { type CompiledCsharp, compileCsharp } from "../../policy/csharp/compile-csharp.ts"
+import { compileCode } from "../../policy/compile-code.ts"
+import type { CompiledCsharp } from "../../policy/csharp/compile-csharp.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../policy/site.ts"
 import { declaredAs } from "../../policy/values.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
@@ -304,20 +305,10 @@ export class PolicySurroundings implements Surroundings {
     )
   }
 
-  compile({ code, form, section }: Code): Expression | undefined {
-    const source = { text: code.text, at: (offset: number) => code.span(offset, offset).start }
-    const compiled = compileCsharp(source, form === "expression" ? "expression" : "block", {
-      section,
-      namedValue: (name) => {
-        const named = this.named(name)
-        return named !== undefined && "constant" in named ? { text: named.constant } : named
-      },
-    })
-    if ("findings" in compiled) {
-      for (const { start, end, message, help } of compiled.findings)
-        this.report.add("SP7017", code.file.span(start, end), message, { help })
-      return undefined
-    }
+  compile(written: Code): Expression | undefined {
+    const { code } = written
+    const compiled = compileCode(written, this)
+    if (compiled === undefined) return undefined
     const expression = this.#expression(code, compiled)
     if (expression !== undefined) placeExpression(expression, code.span(0, 0))
     return expression
