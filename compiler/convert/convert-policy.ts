@@ -2,10 +2,10 @@ import { type Element, elementsOf, type PolicyDocument } from "../policy/ast.ts"
 import { declarationLines } from "./declarations.ts"
 import { Draft, type DraftOptions } from "./draft.ts"
 import { policiesIn } from "./holders.ts"
+import type { Note } from "./lowering.ts"
 import { placeOf } from "./policy-text.ts"
 import { formatted, problemsOf } from "./proof.ts"
 import type { Sections } from "./same-steps.ts"
-import type { Note } from "./section.ts"
 import type { Tally } from "./translate-step.ts"
 import type { Line, Loss, Unit } from "./units.ts"
 
@@ -105,10 +105,10 @@ function concluded(document: PolicyDocument, draft: Draft, lines: readonly Line[
   return {
     text: formatted(lines),
     losses: losses.map((loss) => {
-      const { element, from, reason, closed, document: of } = loss
+      const { element, branch, reason, closed, document: of } = loss
       return {
-        place: placeOf(of.file, (from ?? element).span.start),
-        what: (from ?? element).name,
+        place: placeOf(of.file, (branch?.element ?? element).span.start),
+        what: element.name,
         reason,
         closed,
       }
@@ -138,10 +138,11 @@ function countIn(element: Element): number {
   return policiesIn(element).filter(({ name }) => !parts.has(name)).length
 }
 
+/** Of a `choose` with a condition that is still to be written what is in it counts by itself. */
 function countLost(losses: readonly Loss[]): number {
-  return losses.reduce((sum, { element, from }) => {
-    if (from === undefined) return sum + countIn(element)
-    const children = elementsOf(element)
-    return sum + children.slice(children.indexOf(from)).reduce((all, each) => all + countIn(each), 0)
-  }, 0)
+  const chooses = new Set(losses.flatMap(({ element, branch }) => (branch === undefined ? [] : [element])))
+  return losses.reduce(
+    (sum, { element, branch }) => sum + (branch === undefined ? countIn(element) : 0),
+    chooses.size,
+  )
 }

@@ -7,10 +7,11 @@ import {
   type PolicyDocument,
 } from "../policy/ast.ts"
 import { type Place, type Section, sections } from "../policy/site.ts"
+import { lossOf, lowered, type Note, type Site } from "./lowering.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
 import { scopedOf } from "./scoped.ts"
-import { lossOf, lowered, type Note, type Site, unitsOf } from "./section.ts"
+import { unitsOf } from "./section.ts"
 import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { NoCounterpart } from "./translation.ts"
@@ -86,9 +87,9 @@ export class Draft {
   /** Variables that something left out would have set, although calls go on there. */
   lostVariables(): string[] {
     const open = this.losses().filter(({ closed }) => !closed)
-    return open.flatMap(({ element, document, from }) => {
+    return open.flatMap(({ element, document, branch }) => {
       const children = elementsOf(element)
-      const parts = from === undefined ? [element] : children.slice(children.indexOf(from))
+      const parts = branch === undefined ? [element] : children.slice(children.indexOf(branch.element))
       return parts
         .flatMap((part) => everyElement(part))
         .flatMap((each) => this.#setBy(each, document, "inbound"))
@@ -269,6 +270,6 @@ function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string
 }
 
 function lossesIn(unit: Unit): Loss[] {
-  if (unit.kind === "loss") return [unit]
+  if (unit.kind === "loss") return [unit, ...(unit.branch === undefined ? [] : lossesIn(unit.branch.rest))]
   return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
 }

@@ -1,5 +1,5 @@
 import type { SourceFile } from "../core/source.ts"
-import type { Comment } from "../policy/ast.ts"
+import type { Comment, Element } from "../policy/ast.ts"
 import { type Block, type Line, type Loss, stand, type Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
@@ -17,39 +17,45 @@ export function linesOf(units: readonly Unit[]): Line[] {
     const isParallel = head.length > 0
     const inner = isParallel
       ? blocks.flatMap((each) => [own(each.open), ...linesOf(each.units), own("}")])
-      : chained(blocks, own)
+      : chained(blocks, element)
     return [...head, ...inner, own("}")]
   })
 }
 
-function chained(blocks: readonly Block[], own: (text: string) => Line): Line[] {
-  return blocks.flatMap(({ open, units }, index) => [
-    own(index === 0 ? open : `} ${open}`),
+function chained(blocks: readonly Block[], whole: Element): Line[] {
+  return blocks.flatMap(({ open, units, element = whole }, index) => [
+    { text: index === 0 ? open : `} ${open}`, element },
     ...linesOf(units),
   ])
 }
 
 /** The original as a comment, why, and what stands in its place. */
 function lossLines(loss: Loss): Line[] {
-  const { document, element, reason, closed, from } = loss
+  const { document, element, reason, closed, branch } = loss
   const { file } = document
-  const start = (from ?? element).span.start
-  const { line } = file.position(start)
-  // A branch and all behind it, up to the end of what holds it.
-  const end = from === undefined ? element.span.end : element.span.end - `</${element.name}>`.length
-  const original = file.text.slice(start, end)
-  const column = file.position(start).column - 1
+  const at = branch?.element ?? element
+  const { line, column } = file.position(at.span.start)
+  const original = branch === undefined ? file.text.slice(at.span.start, at.span.end) : startTag(at, file)
   const outdented = original
     .split(/\r?\n/)
     .map((text, index) =>
-      index === 0 ? text : text.slice(Math.min(column, text.length - text.trimStart().length)),
+      index === 0 ? text : text.slice(Math.min(column - 1, text.length - text.trimStart().length)),
     )
     .join("\n")
-  return [
-    ...commentLines(`not converted, ${file.path}:${line}: ${reason}`),
+  const own = [
+    ...commentLines(
+      `not converted, ${file.path}:${line}: ${reason}${branch === undefined ? "" : "; it belongs in the place of `false`"}`,
+    ),
     ...commentLines(outdented).map((text) => text.replace(/^#/, "#  ")),
     ...(closed ? [stand(loss)] : []),
   ].map((text) => ({ text, element }))
+  return branch === undefined ? own : [...own, ...linesOf([branch.rest])]
+}
+
+/** `<when condition="…">`. */
+function startTag({ span, attributes, name }: Element, { text }: SourceFile): string {
+  const end = Math.max(span.start + name.length + 1, ...attributes.map(({ raw }) => raw.span.end + 1))
+  return `${text.slice(span.start, end)}>`
 }
 
 /** Comments of a document as lines. */

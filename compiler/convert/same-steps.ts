@@ -2,7 +2,7 @@ import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import type { Element } from "../policy/ast.ts"
-import type { Statement, Unit } from "./units.ts"
+import type { Block, Statement, Unit } from "./units.ts"
 
 /** The units of a text: what stands beside the sections, and in them. */
 export type Sections = Readonly<Record<"scope" | "inbound" | "outbound" | "on-error", readonly Unit[]>>
@@ -54,7 +54,11 @@ function difference(wanted: readonly Expected[], made: readonly Tree[]): Element
 function expected(units: readonly Unit[]): Expected[] {
   return units.flatMap((unit): Expected[] => {
     if (unit.kind === "comment") return []
-    if (unit.kind === "loss") return unit.closed ? [{ ...closed, element: unit.element }] : []
+    if (unit.kind === "loss")
+      return [
+        ...(unit.closed ? [{ ...closed, element: unit.element }] : []),
+        ...expected(unit.branch === undefined ? [] : [unit.branch.rest]),
+      ]
     const { steps, blocks, element, ways } = unit
     if (ways !== undefined) {
       const inside = [ways.map((step) => ({ step: bare(step), inside: [], element }))]
@@ -63,17 +67,24 @@ function expected(units: readonly Unit[]): Expected[] {
     if (blocks.length === 0) return steps.map((step) => ({ step: bare(step), inside: [], element }))
     const lists = blocks.map((block) => expected(block.units))
     const [first] = steps
-    if (first?.kind === "when") return chained(unit, steps, lists)
+    if (first?.kind === "when") return chained(unit, steps, lists, blocks)
     return first === undefined ? [] : [{ step: bare(first), inside: lists, element }]
   })
 }
 
 /** Each `when` in the `otherwise` of the one before. */
-function chained(unit: Statement, steps: readonly Step[], lists: readonly Expected[][]): Expected[] {
+function chained(
+  { element: whole, ...unit }: Statement,
+  steps: readonly Step[],
+  lists: readonly Expected[][],
+  blocks: readonly Block[],
+): Expected[] {
   const [step, ...rest] = steps
   const [matched = [], ...others] = lists
+  const [block, ...behind] = blocks
   if (step === undefined) return matched
-  return [{ step: bare(step), inside: [matched, chained(unit, rest, others)], element: unit.element }]
+  const inside = [matched, chained({ ...unit, element: whole }, rest, others, behind)]
+  return [{ step: bare(step), inside, element: block?.element ?? whole }]
 }
 
 function treesOf(ids: readonly string[], plan: Plan): Tree[] {

@@ -1,7 +1,7 @@
 import type { Element, Node } from "../policy/ast.ts"
+import { lossOf, lowered, type Site, translated } from "./lowering.ts"
 import { printStep } from "./print-step.ts"
-import { lossOf, lowered, type Site, unitsOf } from "./section.ts"
-import { translateStep } from "./translate-step.ts"
+import { unitsOf } from "./section.ts"
 import { NoCounterpart, refuse } from "./translation.ts"
 import type { Unit } from "./units.ts"
 
@@ -30,7 +30,7 @@ function corsOf(element: Element, site: Site): Unit {
     if (refusal !== undefined) return lossOf(element, refusal, site)
     const steps = lowered(element, site).flatMap(({ id }) => {
       const step = site.surroundings.stepOf(id)
-      return step === undefined ? [] : [translateStep(step, site.around, site.tally)]
+      return step === undefined ? [] : [translated(step, element, site)]
     })
     if (steps.length === 0) return refuse("it has no effect here")
     return { kind: "statement", element, steps, lines: steps.flatMap(printStep), blocks: [] }

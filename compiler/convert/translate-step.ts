@@ -29,10 +29,11 @@ export interface Tally {
  * the compiler gives them.
  * @throws NoCounterpart
  */
-export function translateStep(step: Step, around: Around, tally: Tally): Step {
+export function translateStep(step: Step, around: Around, tally: Tally, tell: (note: string) => void): Step {
   const translation = new StepTranslation(around, tally)
   const made = translation.fields(step as unknown as Fields, step.kind)
   if (translation.failed !== undefined) throw translation.failed
+  for (const note of translation.notes) tell(note)
   return ordered(made as unknown as Step, around.section)
 }
 
@@ -42,6 +43,8 @@ class StepTranslation {
   readonly #around: Around
   readonly #tally: Tally
   failed: unknown
+  /** What is not the same for every request, and is refused then. */
+  readonly notes = new Set<string>()
 
   constructor(around: Around, tally: Tally) {
     this.#around = around

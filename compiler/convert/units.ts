@@ -22,6 +22,8 @@ export interface Statement {
 export interface Block {
   readonly open: string
   readonly units: readonly Unit[]
+  /** Of a `choose`: the branch. */
+  readonly element?: Element
 }
 
 /** A policy that has no statement, or whose statement is not all of it. */
@@ -32,8 +34,8 @@ export interface Loss {
   readonly reason: string
   /** Calls are answered 501 in its place: it may be what refuses them, or what makes them what the backend may see. */
   readonly closed: boolean
-  /** Of a `choose`: the `when`s from which on nothing is converted. */
-  readonly from?: Element
+  /** Of a `choose`: the branch whose condition is still to be written, and what stands in the text until then. */
+  readonly branch?: { readonly element: Element; readonly rest: Unit }
 }
 
 /** A line of the text and the policy it comes from. */
@@ -44,7 +46,7 @@ export interface Line {
 
 /** The status and sentence of the answer in the place of what is still to be written. */
 export function stand(loss: Loss): string {
-  const { document, element } = loss
-  const { line } = document.file.position(element.span.start)
+  const { document, element, branch } = loss
+  const { line } = document.file.position((branch?.element ?? element).span.start)
   return `respond 501 { body text ${JSON.stringify(`To be written by hand: ${element.name}, ${document.file.path} line ${line}`)} }`
 }

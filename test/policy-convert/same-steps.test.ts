@@ -83,7 +83,7 @@ describe("a text that says something else", () => {
 
   test.each([
     [`header set "X-A" "1"`, `header set "X-A" "2"`, "set-header"],
-    [`== "GET"`, `!= "GET"`, "choose"],
+    [`== "GET"`, `!= "GET"`, "when"],
     ["respond 405", "respond 404", "return-response"],
     [`set x "1"`, `set x "1"; set y "1"`, "set-variable"],
     [`set x "1"`, "", "set-variable"],
