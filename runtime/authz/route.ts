@@ -7,6 +7,8 @@ import type { Fields } from "./fields.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
 
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+
 /** A request as the resources see it. `store` and `id` are the path's parts, decoded; absent ones are empty. */
 export class ApiRequest {
   readonly store: string
@@ -34,9 +36,11 @@ export class ApiRequest {
     return this.#response.destroyed
   }
 
-  /** Read anew each time it is asked for. */
+  /** Under names in snake_case, whichever of the two spellings was sent, as it is with fields. Read anew each time it is asked for. */
   get query(): URLSearchParams {
-    return new URLSearchParams(this.#query)
+    const query = new URLSearchParams()
+    for (const [name, value] of new URLSearchParams(this.#query)) query.append(snakeCase(name), value)
+    return query
   }
 
   /** The JSON object in the body, read anew each time it is asked for. @throws ApiError when it is none. */
