@@ -64,20 +64,33 @@ function decodePart(part: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** Headers of tokens: an issuer has few, and each stands in all of its tokens. */
-const headers = new Map<string, Readonly<Record<string, unknown>>>()
-const headersMax = 64
-
-function decodeHeader(part: string): Readonly<Record<string, unknown>> | undefined {
-  const known = headers.get(part)
-  if (known !== undefined) return known
-  const header = decodePart(part)
-  if (header !== undefined && part.length <= 512) {
-    if (headers.size >= headersMax) headers.clear()
-    headers.set(part, header)
+/**
+ * Parts of tokens that came before: one header stands in all tokens of an issuer, one payload in all requests of a caller
+ * until the next token. The signature is no part of it: what is kept cannot be used to call anybody.
+ */
+class Parts {
+  readonly #known = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #entriesMax: number
+  readonly #lengthMax: number
+  constructor(entriesMax: number, lengthMax: number) {
+    this.#entriesMax = entriesMax
+    this.#lengthMax = lengthMax
   }
-  return header
+  /** Undefined when it is no JSON object. */
+  decode(part: string): Readonly<Record<string, unknown>> | undefined {
+    const known = this.#known.get(part)
+    if (known !== undefined) return known
+    const decoded = decodePart(part)
+    if (decoded !== undefined && part.length <= this.#lengthMax) {
+      if (this.#known.size >= this.#entriesMax) this.#known.clear()
+      this.#known.set(part, decoded)
+    }
+    return decoded
+  }
 }
+
+const headers = new Parts(64, 512)
+const payloads = new Parts(1024, 4096)
 
 /** `text.AsJwt()`: of a token, with or without `Bearer ` before it; null of anything else. */
 export function asJwt(text: string | null): Jwt | null {
@@ -86,7 +99,7 @@ export function asJwt(text: string | null): Jwt | null {
   const bare = text.replace(/^\s*Bearer\s+/i, "").trim()
   const parts = bare.split(".")
   if (parts.length !== 3 || !parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
-  const [header, payload] = [decodeHeader(parts[0] as string), decodePart(parts[1] as string)]
+  const [header, payload] = [headers.decode(parts[0] as string), payloads.decode(parts[1] as string)]
   return header === undefined || payload === undefined ? null : new Jwt(bare, header, payload)
 }
 
