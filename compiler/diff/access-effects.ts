@@ -1,28 +1,14 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { countWordsOf } from "./access-words.ts"
+import { type AccessKind, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type Finding, opens } from "./finding.ts"
 import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Effects<Kinds extends StepKind> = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding
 }
-type Kinds =
-  | "require-any"
-  | "require-all"
-  | "filter"
-  | "grant"
-  | "validate-jwt"
-  | "introspect"
-  | "basic-auth"
-  | "cors"
-  | "check-header"
-  | "ip-filter"
-  | "rate-limit"
-  | "quota"
-  | "limit-concurrency"
 
 /** What it means that a step that decides who may pass is there now. */
-export const accessAdded: Effects<Kinds> = {
+export const accessAdded: Effects<AccessKind> = {
   "validate-jwt": ({ issuers, status }) =>
     closes(`who has no valid token of ${namedIssuers(issuers)} is refused with ${countWordsOf(status)}`),
   introspect: ({ introspection, status }) =>
@@ -60,7 +46,7 @@ export const accessAdded: Effects<Kinds> = {
 }
 
 /** What it means that such a step is gone. */
-export const accessRemoved: Effects<Kinds> = {
+export const accessRemoved: Effects<AccessKind> = {
   "validate-jwt": ({ issuers }) =>
     opens(`anybody may call: a token of ${namedIssuers(issuers)} is not asked for any more`),
   introspect: ({ introspection }) =>

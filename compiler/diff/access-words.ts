@@ -18,8 +18,8 @@ export function blockWords(statements: readonly string[]): string {
   return statements.length === 0 ? "" : ` { ${statements.join("; ")} }`
 }
 
-/** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
-export const accessWords: WordsOf<
+/** Steps that decide who may pass. */
+export type AccessKind =
   | "require-any"
   | "require-all"
   | "filter"
@@ -33,7 +33,9 @@ export const accessWords: WordsOf<
   | "rate-limit"
   | "quota"
   | "limit-concurrency"
-> = {
+
+/** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
+export const accessWords: WordsOf<AccessKind> = {
   "validate-jwt": (step) => `auth jwt ${step.issuers.join(" ")}${blockWords(jwtStatements(step))}`,
   introspect: (step) => `auth introspection ${step.introspection}${blockWords(introspectStatements(step))}`,
   "basic-auth": ({ users, realm, status, message, forward }) =>

@@ -5,6 +5,18 @@
  */
 export type Risk = "opens" | "breaking" | "closes" | "neutral"
 
+/** What is declared once for the whole gateway and used by name. */
+export type ProviderKind =
+  | "issuer"
+  | "backend"
+  | "introspection"
+  | "users"
+  | "pdp"
+  | "certificate"
+  | "token"
+  | "value"
+  | "secret"
+
 /** What a change is about. A `step` is named by its section (`inbound`, `backend`, `outbound`), everything else by its own name. */
 export type SubjectKind =
   | "plan"
@@ -19,15 +31,7 @@ export type SubjectKind =
   | "type"
   | "relation"
   | "condition"
-  | "issuer"
-  | "backend"
-  | "introspection"
-  | "users"
-  | "pdp"
-  | "certificate"
-  | "token"
-  | "value"
-  | "secret"
+  | ProviderKind
   | "product"
   | "subscription"
   | "api"
@@ -40,23 +44,7 @@ export type SubjectKind =
 
 /** Under which head a change is told: `gateway`, `api orders`, `store acme`, `issuer acme`; what holds for several APIs is told under `gateway`. */
 export interface Scope {
-  readonly kind:
-    | "plan"
-    | "gateway"
-    | "api"
-    | "product"
-    | "subscription"
-    | "issuer"
-    | "backend"
-    | "introspection"
-    | "users"
-    | "pdp"
-    | "certificate"
-    | "token"
-    | "value"
-    | "secret"
-    | "authz"
-    | "store"
+  readonly kind: "plan" | "gateway" | "api" | "product" | "subscription" | ProviderKind | "authz" | "store"
   /** Empty for `plan`, `gateway` and `authz`. */
   readonly name: string
 }

@@ -2,6 +2,7 @@ import type { Backend } from "../../runtime/plan/backend.ts"
 import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
+import type { ProviderKind } from "./change.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
 import { listChanges, pairsOf, same } from "./same.ts"
@@ -111,16 +112,7 @@ interface Table<Item> {
 }
 
 function declarations<Item>(
-  kind:
-    | "issuer"
-    | "backend"
-    | "introspection"
-    | "users"
-    | "pdp"
-    | "certificate"
-    | "token"
-    | "value"
-    | "secret",
+  kind: ProviderKind,
   before: Readonly<Record<string, Item>>,
   after: Readonly<Record<string, Item>>,
   table: Table<Item>,
