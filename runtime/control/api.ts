@@ -65,7 +65,7 @@ export const processStatus = z.strictObject({
 })
 export type ProcessStatus = z.infer<typeof processStatus>
 
-/** A target of a backend as the process that was asked sees it. `outstanding`: requests sent to it that are not over. */
+/** A target of a backend, or a decision point, as the process that was asked sees it. `outstanding`: requests sent to it that are not over. */
 const targetStatus = z.strictObject({
   origin: z.string(),
   health: z.enum(["up", "down", "unknown"]),
@@ -73,11 +73,15 @@ const targetStatus = z.strictObject({
   outstanding: z.number().int(),
 })
 
-/** What passes through the process that was asked: requests in work, WebSockets that are open, and its targets by backend. */
+/**
+ * What passes through the process that was asked: requests in work, WebSockets that are open, its targets by backend, and its decision points by name (`health`: by the
+ * last question, for a quarter of an hour).
+ */
 const trafficStatus = z.strictObject({
   requests: z.number().int(),
   tunnels: z.number().int(),
   backends: z.record(z.string(), z.array(targetStatus)),
+  decisionPoints: z.record(z.string(), targetStatus),
 })
 
 /**

@@ -1,6 +1,7 @@
 import type { TokenClient } from "../identity/token-client.ts"
 import { DecisionPoint, type PdpSettings } from "../pdp/decision-point.ts"
 import type { PdpHttp } from "../pdp/http.ts"
+import type { PdpNotes, PdpState } from "../pdp/standing.ts"
 import type { Entity, Evaluation } from "../pdp/wire.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { PdpPlan } from "../plan/pdp.ts"
@@ -15,10 +16,15 @@ import type { References } from "./references.ts"
 /** What making them needs of whoever makes the resources of a plan. */
 interface PointMaker {
   readonly references: References
-  readonly dependencies: { readonly http: PdpHttp }
+  readonly dependencies: { readonly http: PdpHttp; readonly pdpNotes?: PdpNotes }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
   readAuthorities(what: string, file: string): Promise<string>
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
+}
+
+/** A decision point of the plan, behind the port of the engine. */
+export interface AskedPoint extends Authorizer {
+  pdpState(): PdpState
 }
 
 /** Makes the decision points of a plan, or takes them over with the decisions they keep and the state of their breakers. */
@@ -26,9 +32,9 @@ export async function provisionDecisionPoints(
   maker: PointMaker,
   plan: PlanBody,
   own: OwnCredentials,
-  previous: { readonly decisionPoints: ReadonlyMap<string, Held<Authorizer>> } | undefined,
-): Promise<ReadonlyMap<string, Held<Authorizer>>> {
-  const points = new Map<string, Held<Authorizer>>()
+  previous: { readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>> } | undefined,
+): Promise<ReadonlyMap<string, Held<AskedPoint>>> {
+  const points = new Map<string, Held<AskedPoint>>()
   for (const [name, pdp] of Object.entries(plan.pdps ?? {})) {
     await maker.attemptLater(`pdps.${name}`, async () => {
       const { tls, breaker } = pdp
@@ -55,6 +61,7 @@ export async function provisionDecisionPoints(
             settings,
             maker.dependencies.http,
             breaker === undefined ? undefined : new Breaker(breaker),
+            maker.dependencies.pdpNotes,
           ),
         ),
         close: () => undefined,
@@ -90,7 +97,7 @@ function authorizationOf(
 }
 
 /** A decision point behind the port of the engine. */
-function asked(point: DecisionPoint): Authorizer {
+function asked(point: DecisionPoint): AskedPoint {
   const ask = async (requests: readonly AccessRequest[], asker: AskedFor) => {
     const ending = new AbortController()
     asker.whenOver(() => ending.abort())
@@ -98,6 +105,7 @@ function asked(point: DecisionPoint): Authorizer {
   }
   return {
     remote: true,
+    pdpState: () => point.state(),
     async check(_, request, asker) {
       const [decision] = await ask([request], asker)
       return decision ?? { allowed: false }

@@ -321,8 +321,13 @@ function stepsOf(
     ([name, { value }]) => [name, held(assumingVerifier(value, question))] as const,
   )
   const keys = assumingKeys(resources.keys.value, subscriberOf(question, generation.plan), rehearsal, live)
-  const unasked = held(unaskedDecisionPoint(rehearsal))
-  const decisionPoints = new Map([...resources.decisionPoints.keys()].map((name) => [name, unasked]))
+  const unasked = unaskedDecisionPoint(rehearsal)
+  const decisionPoints = new Map(
+    [...resources.decisionPoints].map(([name, { value }]) => [
+      name,
+      held({ ...unasked, pdpState: value.pdpState }),
+    ]),
+  )
   const introspections = [...resources.introspections].map(
     ([name, { value }]) => [name, held(unaskedIntrospection(value, name, question, rehearsal))] as const,
   )

@@ -5,6 +5,7 @@ import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import type { PdpState } from "../pdp/standing.ts"
 import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
@@ -80,6 +81,7 @@ export interface GatewayState {
   readonly cache: CacheStats
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
+  readonly decisionPoints: Readonly<Record<string, PdpState>>
 }
 
 /** A plan that stands beside the one that serves. Exactly one of the two is called, once; until then no other plan is prepared. */
@@ -118,7 +120,15 @@ class RunningGateway implements Gateway {
   readonly #http = new UndiciOutgoing()
   readonly #shared: Pick<
     GatewayDependencies,
-    "cache" | "http" | "backendsByUrl" | "traceLog" | "relationLog" | "meter" | "pools" | "waited"
+    | "cache"
+    | "http"
+    | "backendsByUrl"
+    | "traceLog"
+    | "relationLog"
+    | "pdpNotes"
+    | "meter"
+    | "pools"
+    | "waited"
   >
   readonly #context: PipelineContext
   readonly #gatewayState = { draining: false }
@@ -138,6 +148,10 @@ class RunningGateway implements Gateway {
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
       relationLog: { changed: (change) => observer.changed?.(change) },
+      pdpNotes: {
+        requested: (request) => observer.pdpRequested?.(request),
+        decided: (decision) => observer.pdpDecided?.(decision),
+      },
       meter: { add: (name, labels, value) => observer.counted?.(name, labels, value) },
       waited: observer.waited === undefined ? undefined : (kind, ms) => observer.waited?.(kind, ms),
     }
@@ -197,6 +211,12 @@ class RunningGateway implements Gateway {
       issuers: Object.fromEntries(issuers),
       backends: Object.fromEntries(
         [...(this.#current?.resources.backends ?? [])].map(([name, { value }]) => [name, value.states()]),
+      ),
+      decisionPoints: Object.fromEntries(
+        [...(this.#current?.resources.decisionPoints ?? [])].map(([name, { value }]) => [
+          name,
+          value.pdpState(),
+        ]),
       ),
     }
   }

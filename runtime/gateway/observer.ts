@@ -1,3 +1,4 @@
+import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
 import type { StepKind } from "../plan/steps.ts"
 import type { Problem, ProblemName } from "../policies/answer.ts"
 import type { Decision } from "../policies/exchange.ts"
@@ -59,6 +60,10 @@ export interface Observer {
   waited?(kind: StepKind, ms: number): void
   /** What a `grant` or `revoke` did to the relations of a store. */
   changed?(change: RelationChange): void
+  /** A request to a decision point is over. */
+  pdpRequested?(request: PdpRequested): void
+  /** What came of a question to a decision point. */
+  pdpDecided?(decision: PdpDecided): void
   /** What a `metric` statement counts. */
   counted?(name: string, labels: Readonly<Record<string, string>>, value: number): void
 }
@@ -77,6 +82,12 @@ export function observers(...all: readonly Observer[]): Observer {
     },
     changed(change) {
       for (const observer of all) observer.changed?.(change)
+    },
+    pdpRequested(request) {
+      for (const observer of all) observer.pdpRequested?.(request)
+    },
+    pdpDecided(decision) {
+      for (const observer of all) observer.pdpDecided?.(decision)
     },
     waited(kind, ms) {
       for (const observer of all) observer.waited?.(kind, ms)

@@ -9,6 +9,7 @@ import type { TokenClient } from "../identity/token-client.ts"
 import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import type { PdpNotes } from "../pdp/standing.ts"
 import type { Backend as BackendPlan } from "../plan/backend.ts"
 import { canonicalJson, digestOf } from "../plan/canonical.ts"
 import type { Plan } from "../plan/plan.ts"
@@ -23,7 +24,7 @@ import { SchemaSet } from "../validation/schema-set.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { provisionCallers } from "./caller-credentials.ts"
 import { ClientAddresses } from "./client-address.ts"
-import { provisionDecisionPoints } from "./decision-points.ts"
+import { type AskedPoint, provisionDecisionPoints } from "./decision-points.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Held } from "./held.ts"
 import { issuerSettingsOf } from "./issuer-settings.ts"
@@ -54,6 +55,8 @@ export interface GatewayDependencies extends Outside {
   readonly meter: Meter
   /** Told of what `grant` and `revoke` did. */
   readonly relationLog?: RelationLog
+  /** Told of what decision points are asked. */
+  readonly pdpNotes?: PdpNotes
   /** Told how long a step was waited for. */
   readonly waited?: ((kind: StepKind, ms: number) => void) | undefined
   readonly pools: Pools
@@ -71,7 +74,7 @@ export interface Resources {
   readonly tokenClients: ReadonlyMap<string, Held<TokenClient>>
   readonly introspections: ReadonlyMap<string, Held<OpaqueTokens>>
   readonly users: ReadonlyMap<string, Held<Passwords>>
-  readonly decisionPoints: ReadonlyMap<string, Held<Authorizer>>
+  readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
   readonly addresses: Held<ClientAddresses>

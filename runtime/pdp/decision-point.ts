@@ -6,6 +6,7 @@ import { NoToken, type TokenSource } from "../identity/token-client.ts"
 import { DiscoveredEndpoints, type EndpointUrls, endpointsBelow } from "./endpoints.ts"
 import { jsonOf, NoDecision, type PdpHttp, type PdpRequest } from "./http.ts"
 import { KeptDecisions } from "./kept-decisions.ts"
+import { isIll, outcomeOf, type PdpNotes, type PdpRequested, type PdpState, Standing } from "./standing.ts"
 import { type Decision, decisionOf, decisionsOf, type Evaluation } from "./wire.ts"
 
 /** A decision point of the plan with its texts resolved. */
@@ -36,6 +37,7 @@ export interface PdpBreaker {
   abandon(isTrial: boolean): void
   /** Whether an answer with this status is a failure. */
   counts(status: number): boolean
+  state(nowMs: number): Exclude<PdpState["breaker"], "none">
 }
 
 /** For whom is asked. */
@@ -56,6 +58,8 @@ export class DecisionPoint {
   readonly #http: PdpHttp
   readonly #breaker: PdpBreaker | undefined
   readonly #monotonic: () => number
+  readonly #notes: PdpNotes | undefined
+  readonly #standing = new Standing()
   readonly #kept: KeptDecisions
   readonly #endpoints: { get(): EndpointUrls | Promise<EndpointUrls> }
 
@@ -63,11 +67,13 @@ export class DecisionPoint {
     settings: PdpSettings,
     http: PdpHttp,
     breaker: PdpBreaker | undefined,
+    notes?: PdpNotes,
     monotonic: () => number = () => performance.now(),
   ) {
     this.#settings = settings
     this.#http = http
     this.#breaker = breaker
+    this.#notes = notes
     this.#monotonic = monotonic
     this.#kept = new KeptDecisions(settings.cacheMs, monotonic)
     const below = endpointsBelow(settings.url)
@@ -79,21 +85,44 @@ export class DecisionPoint {
   /** The decisions in the order of the questions. Rejects with NoDecision: then there is none for any of them. */
   async ask(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
     const decisions = evaluations.map((each) => this.#kept.get(each))
+    for (const decision of decisions) if (decision !== undefined) this.#tell(decision, "kept")
     const open = decisions.flatMap((decision, at) => (decision === undefined ? [at] : []))
     if (open.length === 0) return decisions.filter((each) => each !== undefined)
     try {
       const askedAtMs = this.#monotonic()
       const asked = open.map((at) => evaluations[at] as Evaluation)
       const answers = await this.#askAll(asked, asker)
+      this.#standing.succeeded(this.#monotonic())
       open.forEach((at, index) => {
         const decision = answers[index] as Decision
         decisions[at] = decision
         this.#kept.keep(asked[index] as Evaluation, decision, askedAtMs)
+        this.#tell(decision, "asked")
       })
       return decisions.filter((each) => each !== undefined)
     } catch (error) {
+      if (asker.signal?.aborted !== true) {
+        this.#standing.failed(this.#monotonic(), error, messageOf(error))
+        for (const _ of open) this.#tell(undefined, "asked")
+      }
       throw this.#named(error)
     }
+  }
+
+  /** How it is, for operators. */
+  state(): PdpState {
+    const now = this.#monotonic()
+    const breaker = this.#breaker?.state(now) ?? "none"
+    return { origin: this.#settings.url, breaker, ...this.#standing.state(now) }
+  }
+
+  #tell(found: Decision | undefined, from: "asked" | "kept"): void {
+    const decision = found?.allowed === true ? "allowed" : found?.failed === true ? "undecided" : "denied"
+    this.#notes?.decided({
+      pdp: this.#settings.name,
+      decision: found === undefined ? "none" : decision,
+      from,
+    })
   }
 
   async #askAll(evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> {
@@ -153,7 +182,7 @@ export class DecisionPoint {
       headers.push("x-request-id", requestId)
       if (typeof shown === "string") headers.push("authorization", shown)
       const remainingMs = deadlineMs - this.#monotonic()
-      if (remainingMs < 1) throw new NoDecision("no answer in time")
+      if (remainingMs < 1) throw Object.assign(new NoDecision("no answer in time"), { reason: "timeout" })
       const request = { ...termsOf(this.#settings), timeoutMs: Math.ceil(remainingMs) }
       const answer = await this.#http.send({
         ...{ ...request, url, method: "POST", headers, body: content, responseBytesMax },
@@ -170,23 +199,29 @@ export class DecisionPoint {
       if (authorization.renew(answer.token)) answer = await send()
     if (answer.status === 200) return answer.body
     const fault = this.#breaker?.counts(answer.status) ?? true
-    throw new NoDecision(`it answers ${answer.status}`, { fault })
+    throw new NoDecision(`it answers ${answer.status}`, { fault, ill: isIll(answer.status) })
   }
 
   async #guarded<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const breaker = this.#breaker
-    if (breaker === undefined) return work()
     this.#refuseWhileOpen()
-    const isTrial = breaker.begin(this.#monotonic())
+    const begunAtMs = this.#monotonic()
+    const isTrial = breaker?.begin(begunAtMs) === true
+    this.#standing.outstanding += 1
+    let outcome: PdpRequested["outcome"] = "answered"
     try {
       const result = await work()
-      breaker.succeeded(this.#monotonic(), isTrial)
+      breaker?.succeeded(this.#monotonic(), isTrial)
       return result
     } catch (error) {
-      if (signal?.aborted === true) breaker.abandon(isTrial)
-      else if (error instanceof NoDecision && !error.fault) breaker.succeeded(this.#monotonic(), isTrial)
-      else breaker.failed(this.#monotonic(), isTrial)
+      outcome = outcomeOf(error, signal?.aborted === true)
+      if (outcome === "cancelled") breaker?.abandon(isTrial)
+      else if (outcome === "refused") breaker?.succeeded(this.#monotonic(), isTrial)
+      else breaker?.failed(this.#monotonic(), isTrial)
       throw error
+    } finally {
+      this.#standing.outstanding -= 1
+      this.#notes?.requested({ pdp: this.#settings.name, outcome, ms: this.#monotonic() - begunAtMs })
     }
   }
 
@@ -198,11 +233,16 @@ export class DecisionPoint {
   }
 
   #named(error: unknown): NoDecision {
-    const message = error instanceof Error ? error.message : String(error)
     const retryAfterSeconds = error instanceof NoDecision ? error.retryAfterSeconds : 1
-    const what = error instanceof NoToken ? `our token for it: ${message}` : message
-    return new NoDecision(`decision point \`${this.#settings.name}\`: ${what}`, { retryAfterSeconds })
+    return new NoDecision(`decision point \`${this.#settings.name}\`: ${messageOf(error)}`, {
+      retryAfterSeconds,
+    })
   }
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return error instanceof NoToken ? `our token for it: ${message}` : message
 }
 
 function termsOf({

@@ -20,16 +20,27 @@ export interface PdpHttp {
   send(request: PdpRequest): Promise<{ readonly status: number; readonly body: Buffer }>
 }
 
+interface NoDecisionOptions {
+  readonly fault?: boolean
+  readonly ill?: boolean
+  readonly retryAfterSeconds?: number
+}
+
 /** Why there is no decision: never an allow. The message is for the log. */
 export class NoDecision extends Error {
   override readonly name = "NoDecision"
   /** The decision point failed, or did not answer: what a breaker counts. */
   readonly fault: boolean
+  /** It says that the decision point is not well: what operators are told. */
+  readonly ill: boolean
   readonly retryAfterSeconds: number
 
-  constructor(message: string, { fault = true, retryAfterSeconds = 1 } = {}) {
+  /** `ill`: as `fault` where nothing is said of it. */
+  constructor(message: string, options: NoDecisionOptions = {}) {
     super(message)
+    const { fault = true, ill = fault, retryAfterSeconds = 1 } = options
     this.fault = fault
+    this.ill = ill
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -10,7 +10,7 @@ import type { Metrics } from "../telemetry/metrics.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { Heartbeat } from "./heartbeat.ts"
 import type { Metering } from "./metering.ts"
-import { issuerReasons } from "./process-state.ts"
+import { awayReasons } from "./process-state.ts"
 import type { RefusedRequests } from "./refused-requests.ts"
 import { StartError } from "./start-error.ts"
 
@@ -70,20 +70,26 @@ async function statusOf(parts: ControlParts): Promise<StatusAnswer> {
   try {
     const processes = await heartbeat.fleet()
     const [newest] = await keeper.history(1)
-    return { serial: newest?.serial ?? null, processes, warnings: issuerReasons(parts), traffic }
+    return { serial: newest?.serial ?? null, processes, warnings: awayReasons(parts), traffic }
   } catch (error) {
     if (!(error instanceof SourceUnavailable || error instanceof Unavailable)) throw error
     const away = `the database does not answer: only the process that was asked is shown (${error.message})`
-    const warnings = [away, ...issuerReasons(parts)]
+    const warnings = [away, ...awayReasons(parts)]
     return { serial: null, processes: [heartbeat.own()], warnings, traffic }
   }
 }
 
 function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
   if (gateway === undefined) return null
-  const { running, tunnels, backends } = gateway.state()
+  const { running, tunnels, backends, decisionPoints } = gateway.state()
   const targets = Object.entries(backends).map(([name, all]) => [name, all.map((each) => ({ ...each }))])
-  return { requests: running, tunnels, backends: Object.fromEntries(targets) }
+  const points = Object.entries(decisionPoints).map(([name, { lastError: _, ...each }]) => [name, each])
+  return {
+    requests: running,
+    tunnels,
+    backends: Object.fromEntries(targets),
+    decisionPoints: Object.fromEntries(points),
+  }
 }
 
 function startErrorOf(error: unknown, { host, port }: Address): unknown {

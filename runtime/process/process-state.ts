@@ -37,19 +37,18 @@ export function processState(parts: StatefulParts): ProcessState {
     ...(quotas.error === undefined ? [] : [quotas.error]),
     ...(relations.error === undefined ? [] : [relations.error]),
     ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
-    ...issuerReasons(parts),
+    ...awayReasons(parts),
   ]
   if (gateway?.state().draining === true) return { state: "draining", reasons }
   return { state: reasons.length === 0 ? "active" : "degraded", reasons }
 }
 
-/** Issuers whose keys cannot be had, of the gateway and of the engine. */
-export function issuerReasons({
-  gateway,
-  listeners,
-}: Pick<StatefulParts, "gateway" | "listeners">): string[] {
+/** Who is asked and does not answer: issuers whose keys cannot be had, of the gateway and of the engine, and decision points. */
+export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
+  const state = gateway?.state()
   return [
-    ...issuersAway(gateway?.state().issuers ?? {}, "its APIs answer 503"),
+    ...issuersAway(state?.issuers ?? {}, "its APIs answer 503"),
+    ...pointsAway(state?.decisionPoints ?? {}),
     ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
   ]
 }
@@ -60,6 +59,15 @@ function issuersAway(issuers: ReturnType<Gateway["state"]>["issuers"], without: 
     .map(
       ([name, { ready, lastError }]) =>
         `issuer ${name}: ${lastError} (${ready ? "its last keys serve on" : without})`,
+    )
+}
+
+function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): string[] {
+  return Object.entries(points)
+    .filter(([, { lastError }]) => lastError !== undefined)
+    .map(
+      ([name, { lastError }]) =>
+        `decision point ${name}: ${lastError} (what it is to decide is answered 503)`,
     )
 }
 

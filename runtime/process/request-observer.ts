@@ -1,4 +1,5 @@
 import type { Finished, Observer } from "../gateway/observer.ts"
+import type { PdpDecided, PdpRequested } from "../pdp/standing.ts"
 import type { TraceLine } from "../policies/ports.ts"
 import type { Log } from "../telemetry/log.ts"
 import {
@@ -10,6 +11,7 @@ import {
 } from "../telemetry/metrics.ts"
 import { AuthorMetrics } from "./author-metrics.ts"
 import type { DenialLog } from "./denial-log.ts"
+import { PdpMetrics } from "./pdp-metrics.ts"
 
 /** Where lines go: one for each request, if at all, and those of `trace`. */
 interface Logs {
@@ -34,6 +36,7 @@ export class RequestObserver implements Observer {
   readonly #waits: Family<Histogram>
   readonly #waitsByKind = new Map<string, Histogram>()
   readonly #authors: AuthorMetrics
+  readonly #points: PdpMetrics
   readonly #requests: Family<Counter>
   readonly #durations: Family<Histogram>
   readonly #upstreams: Family<Histogram>
@@ -49,6 +52,7 @@ export class RequestObserver implements Observer {
     this.#log = logs.requests
     this.#traces = logs.traces
     this.#authors = new AuthorMetrics(metrics)
+    this.#points = new PdpMetrics(metrics)
     this.#answers = metrics.counter(
       "sallyport_step_answers_total",
       "Answers the gateway gave itself, by the kind of the step that gave them.",
@@ -130,6 +134,14 @@ export class RequestObserver implements Observer {
 
   counted(name: string, labels: Readonly<Record<string, string>>, value: number): void {
     this.#authors.add(name, labels, value)
+  }
+
+  pdpRequested(request: PdpRequested): void {
+    this.#points.requested(request)
+  }
+
+  pdpDecided(decision: PdpDecided): void {
+    this.#points.decided(decision)
   }
 
   waited(kind: string, ms: number): void {

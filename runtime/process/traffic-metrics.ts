@@ -1,7 +1,8 @@
 import type { Gateway } from "../gateway/gateway.ts"
+import type { PdpState } from "../pdp/standing.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 
-/** What passes through this process and how its targets are, read when the page is asked for. Labels are backends and targets of the plan. */
+/** What passes through this process and how its targets and decision points are, read when the page is asked for. Labels are names and targets of the plan. */
 export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "state"> | undefined): void {
   if (gateway === undefined) return
   metrics.gauge("sallyport_requests_running", "Requests in work.", [], () => [[[], gateway.state().running]])
@@ -9,6 +10,7 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
     [[], gateway.state().tunnels],
   ])
   addCacheMetrics(metrics, () => gateway.state().cache)
+  addPointMetrics(metrics, () => Object.entries(gateway.state().decisionPoints))
   const targets = () =>
     Object.entries(gateway.state().backends).flatMap(([name, all]) =>
       all.map((target) => ({ labels: [name, target.origin], target })),
@@ -22,6 +24,24 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
   )
   metrics.gauge("sallyport_target_breaker", "0: closed or none, 1: half open, 2: open.", labels, () =>
     targets().map(({ labels: values, target }) => [values, breakerNumbers[target.breaker]] as const),
+  )
+}
+
+function addPointMetrics(metrics: Metrics, points: () => [string, PdpState][]): void {
+  const gauge = (name: string, help: string, value: (state: PdpState) => number) =>
+    metrics.gauge(name, help, ["pdp"], () => points().map(([pdp, state]) => [[pdp], value(state)] as const))
+  gauge(
+    "sallyport_pdp_outstanding",
+    "Requests sent to a decision point that are not over.",
+    (state) => state.outstanding,
+  )
+  gauge("sallyport_pdp_up", "0: the last question to a decision point found it ill.", ({ health }) =>
+    health === "down" ? 0 : 1,
+  )
+  gauge(
+    "sallyport_pdp_breaker",
+    "0: closed or none, 1: half open, 2: open.",
+    ({ breaker }) => breakerNumbers[breaker],
   )
 }
 

@@ -147,6 +147,10 @@ describe("history, status, rollback", () => {
         requests: 2,
         tunnels: 1,
         backends: { orders: [{ origin: "http://o:1", health: "up", breaker: "open", outstanding: 2 }] },
+        decisionPoints: {
+          corp: { origin: "http://p:1", health: "down", breaker: "half-open", outstanding: 1 },
+          spare: { origin: "http://p:2", health: "unknown", breaker: "none", outstanding: 0 },
+        },
       },
     }
     const control = await fakeControl({ "GET /v1/status": { json: status } })
@@ -154,6 +158,8 @@ describe("history, status, rollback", () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^The newest plan is serial 3\.\n/)
     expect(out).toContain("The process asked has 2 requests in work and 1 WebSockets open.\n")
+    expect(out).toMatch(/DECISION POINT +ADDRESS.*\ncorp +http:\/\/p:1 +down +half-open +1\n/)
+    expect(out).toMatch(/spare +http:\/\/p:2 +unknown +- +0\n/)
     expect(out).toMatch(/orders +http:\/\/o:1 +up +open +2\n/)
     expect(out).toMatch(/h:11 .* 3 +up to date\n/)
     expect(out).toMatch(/h:12 +authz,control .* 2 +behind\n/)

@@ -1,6 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, test } from "vitest"
+import type { StatusAnswer } from "../../runtime/control/api.ts"
 import type { RefusalAnswer } from "../../runtime/control/explain-api.ts"
 import { explainOffline } from "../../runtime/gateway/explain-offline.ts"
 import type { ExplainedStep, RequestExplanation } from "../../runtime/gateway/request-explanation.ts"
@@ -133,6 +134,66 @@ describePostgres("a decision point, of a running process", () => {
       ...{ pdp: "corp", user: "user:dora", relation: "read", object: "order:1" },
       ...{ allowed: false, reason: "rule seven" },
     })
+  })
+
+  it("is in status, state and metrics as the targets of backends are, with what it was asked", async () => {
+    let isIll = false
+    const ill = createServer((request, response) => {
+      request.resume()
+      response.writeHead(isIll ? 503 : 200).end(JSON.stringify({ decision: true }))
+    })
+    await new Promise<void>((done) => ill.listen(0, "127.0.0.1", done))
+    stops.push(() => new Promise((done) => ill.close(done)))
+    const url = `http://127.0.0.1:${(ill.address() as AddressInfo).port}`
+    const { ports } = await running(url, (text) =>
+      text.replace("authenticate", "breaker 2 failures in 10m open 10m; authenticate"),
+    )
+    const get = async () =>
+      (await fetch(`http://127.0.0.1:${ports.gateway}/decided/1`, { headers: key })).status
+    const page = async () => (await control(ports, "GET", "/metrics")).body["text"] as string
+    const pointNow = async () => {
+      const { traffic, warnings } = (await control(ports, "GET", "/v1/status"))
+        .body as unknown as StatusAnswer
+      return { point: traffic?.decisionPoints, warnings }
+    }
+    expect(await pointNow()).toEqual({
+      point: { corp: { origin: url, health: "unknown", breaker: "closed", outstanding: 0 } },
+      warnings: [],
+    })
+    expect(await get()).toBe(200)
+    expect((await pointNow()).point).toMatchObject({ corp: { health: "up", breaker: "closed" } })
+    isIll = true
+    expect([await get(), await get(), await get()]).toEqual([503, 503, 503])
+    const warning = "decision point corp: it answers 503 (what it is to decide is answered 503)"
+    expect(await pointNow()).toEqual({
+      point: { corp: { origin: url, health: "down", breaker: "open", outstanding: 0 } },
+      warnings: [warning],
+    })
+    const text = await page()
+    for (const line of [
+      'sallyport_pdp_breaker{pdp="corp"} 2',
+      'sallyport_pdp_up{pdp="corp"} 0',
+      'sallyport_pdp_outstanding{pdp="corp"} 0',
+      'sallyport_pdp_decisions_total{pdp="corp",decision="allowed",from="asked"} 1',
+      'sallyport_pdp_decisions_total{pdp="corp",decision="none",from="asked"} 3',
+      'sallyport_pdp_request_duration_seconds_count{pdp="corp",outcome="answered"} 1',
+      'sallyport_pdp_request_duration_seconds_count{pdp="corp",outcome="failed"} 2',
+      'sallyport_state{state="degraded"} 1',
+    ])
+      expect(text.split("\n")).toContain(line)
+    const shown = await run(
+      {
+        cwd: "/",
+        env: {
+          SALLYPORT_CONTROL_TOKEN: token,
+          SALLYPORT_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
+        },
+      },
+      "status",
+    )
+    expect(shown.err).toBe("")
+    expect(shown.out).toMatch(new RegExp(`corp +${url} +down +open +0\n`))
+    expect(shown.out).toContain(`warning: ${warning}\n`)
   })
 
   it("may be the engine of another Sallyport", async () => {

@@ -24,15 +24,23 @@ export function statusText(status: StatusAnswer): string {
 /** What passes through the process that was asked. */
 function trafficText(traffic: StatusAnswer["traffic"]): string {
   if (traffic === null) return ""
-  const { requests, tunnels, backends } = traffic
+  const { requests, tunnels, backends, decisionPoints } = traffic
+  const points = Object.entries(decisionPoints).map(([name, state]) => rowOf(name, state))
   const rows = Object.entries(backends).flatMap(([name, targets]) =>
-    targets.map(({ origin, health, breaker, outstanding }) => [
-      ...[name, origin, health, breaker === "none" ? "-" : breaker, String(outstanding)],
-    ]),
+    targets.map((state) => rowOf(name, state)),
   )
-  const targets =
-    rows.length === 0 ? "" : table(["BACKEND", "TARGET", "HEALTH", "BREAKER", "OUTSTANDING"], rows)
-  return `The process asked has ${requests} requests in work and ${tunnels} WebSockets open.\n${targets}`
+  const heads = ["HEALTH", "BREAKER", "OUTSTANDING"]
+  return [
+    `The process asked has ${requests} requests in work and ${tunnels} WebSockets open.\n`,
+    rows.length === 0 ? "" : table(["BACKEND", "TARGET", ...heads], rows),
+    points.length === 0 ? "" : table(["DECISION POINT", "ADDRESS", ...heads], points),
+  ].join("")
+}
+
+type TargetStatus = NonNullable<StatusAnswer["traffic"]>["decisionPoints"][string]
+
+function rowOf(name: string, { origin, health, breaker, outstanding }: TargetStatus): string[] {
+  return [name, origin, health, breaker === "none" ? "-" : breaker, String(outstanding)]
 }
 
 function stateOf(process: ProcessStatus, newest: number | null): string {
