@@ -64,6 +64,11 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "not-implemented": row(501, "Not implemented", "The gateway does not support what the request asks for."),
   "bad-gateway": row(502, "Bad gateway", "The backend could not be reached or its answer was not valid."),
   "backend-refused": row(502, "Bad gateway", "The backend did not do what was asked for."),
+  "permissions-unchanged": row(
+    502,
+    "Permissions unchanged",
+    "The backend has carried out the request, but the permissions that go with it could not be changed. Repeating the request may carry it out a second time.",
+  ),
   "backend-unavailable": row(
     503,
     "Service unavailable",

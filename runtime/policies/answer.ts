@@ -25,6 +25,7 @@ export type ProblemName =
   | "not-implemented"
   | "bad-gateway"
   | "backend-refused"
+  | "permissions-unchanged"
   | "backend-unavailable"
   | "issuer-unavailable"
   | "authorization-unavailable"

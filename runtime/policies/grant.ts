@@ -10,11 +10,12 @@ const pausesMs = [50, 250]
 
 /**
  * Writes or deletes a tuple once the backend has said yes. The answer waits for it: a client that goes on at once finds what it was granted. When it
- * cannot be written the client is told (502) though the backend has done its part: it may try again, and the same tuple again is fine.
+ * cannot be written the client is told (502), and that the backend has done its part: only who asked knows whether that may be done again.
  */
 export const grant: Policy<"grant"> = (plan, provision) => {
   const { store, action, relation } = plan
   const statement = action === "write" ? "grant" : "revoke"
+  const reason = action === "write" ? "GrantFailed" : "RevokeFailed"
   const authorizer = provision.authorizer()
   const log = provision.relationLog()
   const user = compileText(plan.user, provision, idText)
@@ -27,8 +28,8 @@ export const grant: Policy<"grant"> = (plan, provision) => {
     const failed = (failure: string, named?: TupleKey): Problem => {
       log.changed({ ...told, tuple: named, failure })
       const words = named === undefined ? "" : ` of \`${named.user} ${named.relation} ${named.object}\``
-      const cause = `the relation could not be changed: ${statement}${words}: ${failure}`
-      return problem("bad-gateway", { reason: "GrantFailed", cause })
+      const cause = `the backend answered ${response.status}, then the relation could not be changed: ${statement}${words}: ${failure}`
+      return problem("permissions-unchanged", { reason, cause })
     }
     try {
       tuple = { user: user.of(exchange), relation, object: object.of(exchange) }

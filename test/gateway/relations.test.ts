@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from "vitest"
 import { CheckError, type CheckRequest, type TupleKey } from "../../runtime/check/ports.ts"
 import type { Authorizer } from "../../runtime/policies/policy.ts"
 import { authorizerOf } from "./authorizer.ts"
-import { type RawAnswer, startUpstream } from "./harness.ts"
-import { cel, closeAll, issuers, jwt, parts, start, tokenOf, verifier } from "./one-route.ts"
+import { type RawAnswer, startUpstream, until } from "./harness.ts"
+import { cel, closeAll, closers, issuers, jwt, parts, start, tokenOf, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
 
 afterEach(closeAll)
@@ -232,6 +232,59 @@ describe("grant", () => {
     const dead = engine(() => Promise.reject(new CheckError("unavailable", "away")))
     const never = await behind([grant("write")], { body: { id: "8" } }, dead.options)
     expect([(await never()).status, dead.changed.length]).toEqual([502, 3])
+  })
+
+  describe("that fails", () => {
+    const dead = () => engine(() => Promise.reject(new CheckError("unavailable", "away")))
+    const asked = async (action: "write" | "delete", more: object = {}, onError: StepDraft[] = []) => {
+      const upstream = await startUpstream()
+      closers.push(() => upstream.close())
+      const step = { ...grant(action), object: order("path.id") } as StepDraft
+      const world = await start(
+        { inbound: [jwt], outbound: [step], onError },
+        { ...draft, ...more, backends: { main: upstream.url } },
+        dead().options,
+      )
+      const answer = await world.get("/a/7", ann)
+      await until(() => world.running.log.length === 1)
+      return { answer, seen: upstream.requests.length, logged: world.running.log[0] }
+    }
+    const words =
+      "The backend has carried out the request, but the permissions that go with it could not be changed. Repeating the request may carry it out a second time."
+
+    it("tells the client that the backend has done its part, and asks it once", async () => {
+      const { answer, seen, logged } = await asked("write")
+      expect([answer.status, seen, answer.headers.get("retry-after")]).toEqual([502, 1, undefined])
+      expect(JSON.parse(answer.body)).toEqual({
+        ...{ type: "urn:sallyport:problem:permissions-unchanged", title: "Permissions unchanged" },
+        ...{ status: 502, detail: words, request_id: expect.any(String) },
+      })
+      expect(logged).toMatchObject({
+        ...{ problem: "permissions-unchanged", reason: "GrantFailed", status: 502 },
+        answeredBy: { kind: "grant" },
+        cause: expect.stringContaining(
+          "the backend answered 200, then the relation could not be changed: grant of `user:ann owner order:7`: away",
+        ),
+      })
+    })
+
+    it("is another reason than that of a revoke", async () => {
+      const { logged } = await asked("delete")
+      expect([logged?.problem, logged?.reason]).toEqual(["permissions-unchanged", "RevokeFailed"])
+    })
+
+    it("is told in the words of Azure API Management's form too", async () => {
+      const { answer } = await asked("write", { errors: "apim" })
+      expect(JSON.parse(answer.body)).toEqual({ statusCode: 502, message: words })
+    })
+
+    it("is for on-error to know", async () => {
+      const text = { text: parts(cel("error.reason + ' ' + error.source")) }
+      const { answer } = await asked("write", {}, [
+        { kind: "respond", status: 207, headers: [], media: null, body: { text } },
+      ])
+      expect([answer.status, answer.body]).toEqual([207, "GrantFailed grant"])
+    })
   })
 
   it("an answer without the id is 502 too", async () => {

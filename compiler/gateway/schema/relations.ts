@@ -92,8 +92,8 @@ function changeRow(keyword: "grant" | "revoke", joint: "to" | "from"): Row {
     ],
     docs:
       keyword === "grant"
-        ? "Writes a tuple after the backend said yes (2xx), before its answer goes out. One that is there already is fine; what cannot be written is answered 502."
-        : "Deletes a tuple after the backend said yes (2xx), before its answer goes out. One that is gone already is fine; what cannot be deleted is answered 502.",
+        ? "Writes a tuple after the backend said yes (2xx), before its answer goes out. One that is there already is fine; what cannot be written is answered 502, with words that say the backend has done its part."
+        : "Deletes a tuple after the backend said yes (2xx), before its answer goes out. One that is gone already is fine; what cannot be deleted is answered 502, with words that say the backend has done its part.",
     example: `${keyword} owner of "order:\${response.body.id}" ${joint} "user:\${jwt.sub}"`,
   }
 }
