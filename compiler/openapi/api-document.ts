@@ -77,10 +77,19 @@ export interface Body {
   readonly span: Span
 }
 
-/** A body of one media type. `example` is the first of its examples, as a value. */
+/** How a field of a form is written (OpenAPI 3.1 §4.8.15). `media`: types and ranges its part may have; none: any. */
+export interface FormField {
+  readonly name: string
+  readonly style: "form" | "spaceDelimited" | "pipeDelimited" | "deepObject"
+  readonly explode: boolean
+  readonly media: readonly string[]
+}
+
+/** A body of one media type. `fields` are those of a form that are not written as forms are. `example` is the first of its examples, as a value. */
 export interface Content {
   readonly media: string
   readonly schema: string | undefined
+  readonly fields: readonly FormField[]
   readonly example: { readonly value: unknown } | undefined
   readonly span: Span
 }

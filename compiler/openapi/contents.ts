@@ -1,6 +1,8 @@
+import { mediaTypeOf } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
 import type { Content, Response, ResponseHeader } from "./api-document.ts"
 import type { Fields } from "./fields.ts"
+import { isForm, readEncoding } from "./form-fields.ts"
 import { type MapNode, type Node, plainOf } from "./node.ts"
 import type { Schemas } from "./schema.ts"
 
@@ -23,6 +25,7 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
       {
         media: media.toLowerCase(),
         schema: schema === undefined ? undefined : reading.schemas.use(schema),
+        fields: isForm(media) ? readEncoding(content, media, fields) : [],
         example: exampleOf(content, fields),
         span: key,
       },
@@ -32,7 +35,7 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
 
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
 export function checkMedia(media: string, at: Content["span"], fields: Fields): boolean {
-  if (/^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(?:\s*;.*)?$/.test(media) && media.length <= 256) return true
+  if (mediaTypeOf(media) !== undefined && media.length <= 256) return true
   fields.wrong({ span: at }, `\`${shown(media)}\` is no media type`)
   return false
 }
@@ -78,19 +81,24 @@ export function readResponses(
 /** An answer of 2.0: one schema for all media types, and examples by media type. */
 function oldContents(map: MapNode, produces: readonly string[], { fields, schemas }: Reading): Content[] {
   const schema = map.entries.get("schema")?.value
-  if (schema === undefined) return []
-  const key = schemas.use(schema)
   const examples = new Map(fields.entries(map, "examples"))
-  const medias = produces.length > 0 ? produces : ["application/json"]
-  return medias.map((media) => {
-    const example = examples.get(media)
-    return {
-      media: media.toLowerCase(),
-      schema: key,
-      example: example === undefined ? undefined : { value: plainOf(example.value) },
-      span: schema.span,
-    }
-  })
+  if (schema === undefined && examples.size === 0) return []
+  const key = schema === undefined ? undefined : schemas.use(schema)
+  const medias =
+    produces.length > 0 ? produces : examples.size > 0 ? [...examples.keys()] : ["application/json"]
+  return medias
+    .filter((media) => schema !== undefined || examples.has(media))
+    .filter((media) => checkMedia(media, examples.get(media)?.key ?? map.span, fields))
+    .map((media) => {
+      const example = examples.get(media)
+      return {
+        media: media.toLowerCase(),
+        schema: key,
+        fields: [],
+        example: example === undefined ? undefined : { value: plainOf(example.value) },
+        span: schema?.span ?? example?.key ?? map.span,
+      }
+    })
 }
 
 function readHeaders(map: MapNode, { fields, schemas, version }: Reading): ResponseHeader[] {

@@ -3,6 +3,7 @@ import type {
   ApiDocument,
   Body,
   Content,
+  FormField,
   Operation,
   Parameter,
   Requirement,
@@ -157,9 +158,13 @@ class Writing {
 
   #contents(all: readonly Content[]): Json {
     return Object.fromEntries(
-      all.map(({ media, schema, example }) => [
+      all.map(({ media, schema, fields, example }) => [
         media,
-        { ...this.schema(schema), ...(example === undefined ? {} : { example: example.value }) },
+        {
+          ...this.schema(schema),
+          ...(example === undefined ? {} : { example: example.value }),
+          ...some("encoding", encodingOf(fields)),
+        },
       ]),
     )
   }
@@ -183,6 +188,20 @@ function parameterOf(parameter: Parameter, schema: Json): Json {
     // A parameter has a schema or content; one that says nothing takes anything.
     schema: schema["schema"] ?? {},
   }
+}
+
+function encodingOf(fields: readonly FormField[]): Json {
+  const entries = fields.map(({ name, style, explode, media }) => {
+    const written = style !== "form" || !explode || media.length === 0
+    return [
+      name,
+      {
+        ...(media.length === 0 ? {} : { contentType: media.join(", ") }),
+        ...(written ? { style, explode } : {}),
+      },
+    ]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** An operation nobody described: its path parameters are texts. */

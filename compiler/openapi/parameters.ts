@@ -1,5 +1,5 @@
 import { shown } from "../core/shown.ts"
-import type { Body, Content, Parameter, Style } from "./api-document.ts"
+import type { Body, Content, FormField, Parameter, Style } from "./api-document.ts"
 import { checkMedia, type Reading, readContents } from "./contents.ts"
 import { type MapNode, type Node, plainOf } from "./node.ts"
 
@@ -123,7 +123,7 @@ function reportMatrix(map: MapNode, { fields }: Reading): void {
   )
 }
 
-const oldFormats: Readonly<Record<string, { readonly style: Style; readonly explode: boolean }>> = {
+const oldFormats: Readonly<Record<string, Pick<FormField, "style" | "explode">>> = {
   csv: { style: "form", explode: false },
   ssv: { style: "spaceDelimited", explode: false },
   pipes: { style: "pipeDelimited", explode: false },
@@ -151,7 +151,13 @@ function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }:
   const key = schema === undefined ? undefined : schemas.use(schema)
   const medias = consumes.length > 0 ? consumes : ["application/json"]
   const contents = medias.map(
-    (media): Content => ({ media: media.toLowerCase(), schema: key, example: undefined, span: map.span }),
+    (media): Content => ({
+      media: media.toLowerCase(),
+      schema: key,
+      fields: [],
+      example: undefined,
+      span: map.span,
+    }),
   )
   return {
     description: fields.text(map, "description"),
@@ -159,6 +165,19 @@ function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }:
     contents,
     span: map.span,
   }
+}
+
+/** A list in a form of 2.0: `csv` unless it says otherwise. */
+function oldField(map: MapNode, fields: Reading["fields"]): FormField[] {
+  if (fields.text(map, "type") !== "array") return []
+  const written = fields.text(map, "collectionFormat") ?? "csv"
+  const format = oldFormats[written]
+  if (format !== undefined) return [{ name: fields.text(map, "name") ?? "", ...format, media: [] }]
+  fields.wrong(
+    map.entries.get("collectionFormat")?.value ?? map,
+    `\`${shown(written)}\` can't be read in a form`,
+  )
+  return []
 }
 
 /** The form of 2.0: a parameter for each field. */
@@ -175,6 +194,7 @@ function formBody(
   }))
   const span = (forms[0] as MapNode).span
   const schema = schemas.form(read, span)
+  const written = forms.flatMap((map) => oldField(map, fields))
   const known = consumes.filter((media) =>
     /^(?:multipart\/form-data|application\/x-www-form-urlencoded)/i.test(media),
   )
@@ -182,7 +202,13 @@ function formBody(
     ? "multipart/form-data"
     : "application/x-www-form-urlencoded"
   const contents = (known.length > 0 ? known : [byDefault]).map(
-    (media): Content => ({ media: media.toLowerCase(), schema, example: undefined, span }),
+    (media): Content => ({
+      media: media.toLowerCase(),
+      schema,
+      fields: written,
+      example: undefined,
+      span,
+    }),
   )
   return { description: undefined, required: read.some(({ required }) => required), contents, span }
 }

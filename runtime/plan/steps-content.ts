@@ -136,9 +136,17 @@ export const violation = z.enum(["ignore", "detect", "prevent"])
 /** Which answers a description is for: a status, a class, or all that no other is for. */
 const describedStatus = z.string().regex(/^(default|[1-5]xx|[1-5][0-9]{2})$/)
 
+/** How a field of a form is written where it is not as forms are: OpenAPI's Encoding Object. `media`: types and ranges of its part. */
+const formField = z.strictObject({
+  name: z.string().max(256),
+  style: z.enum(["form", "spaceDelimited", "pipeDelimited", "deepObject"]),
+  explode: z.boolean(),
+  media: z.array(z.string().max(256)).max(20),
+})
+
 /**
  * Judges a body by media type, size and schema. `schemas` names a JSON Schema of the plan (`schemas`), compiled once. `*` in `types` is what no other names.
- * All errors, with JSON pointers, go to the variable `errors`.
+ * All errors, with JSON pointers, go to the variable `errors`. `as` says what the schema is given: a value, a form as an object, the whole as one text; `any` is not looked at.
  */
 export const validateContent = z.strictObject({
   kind: z.literal("validate-content"),
@@ -154,8 +162,9 @@ export const validateContent = z.strictObject({
       z.strictObject({
         media: z.string().max(256),
         status: describedStatus.optional(),
-        as: z.enum(["json", "xml", "form", "multipart", "any"]),
+        as: z.enum(["json", "xml", "form", "multipart", "text", "any"]),
         schema: schemaName.optional(),
+        fields: z.array(formField).max(1000).optional(),
         action: violation,
       }),
     )

@@ -1,5 +1,5 @@
 import type { StepOf } from "../plan/steps.ts"
-import { type ParameterForm, textParameter } from "../validation/parameter-value.ts"
+import { headerValue, type ParameterForm } from "../validation/parameter-value.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { ProblemDetail } from "./answer.ts"
 import { describedFor } from "./by-status.ts"
@@ -69,9 +69,9 @@ function judge(rule: Rule, headers: HeaderList, violations: Violations): void {
     return
   }
   // Cookies are not one list (RFC 6265 §3): each is a value of its own.
-  for (const text of name === "set-cookie" ? lines : [lines.join(",")]) {
+  for (const texts of name === "set-cookie" ? lines.map((line) => [line]) : [lines]) {
     if (validator === undefined) continue
-    const read = textParameter(rule, validator.shape, text)
+    const read = headerValue(rule, validator.shape, texts)
     if (read === undefined) continue
     if ("problem" in read) add(read.problem)
     else for (const { pointer, message } of validator.validate(read.value)) add(message, pointer)

@@ -2,9 +2,12 @@ import type { StepOf } from "../plan/steps.ts"
 import { type Pair, pairsOf } from "../validation/pairs.ts"
 import {
   belongsTo,
+  cookieValue,
+  headerValue,
   type ParameterForm,
   type ParameterValue,
   queryValue,
+  takesOthers,
   textParameter,
 } from "../validation/parameter-value.ts"
 import type { Validator } from "../validation/schema-set.ts"
@@ -38,7 +41,8 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     const violations = new Violations(plan.kind, log)
     const pairs = pairsOf(exchange.query.text)
     for (const rule of rules) {
-      if (rule.action !== "ignore") judge(rule, valueIn(exchange, rule, pairs), violations)
+      if (rule.action === "ignore") continue
+      for (const read of readingsOf(exchange, rule, pairs, rules)) judge(rule, read, violations)
     }
     if (unspecified.query !== "ignore")
       for (const name of unknownPairs(pairs, rules))
@@ -50,16 +54,40 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
   }
 }
 
-function valueIn(exchange: Exchange, rule: Rule, pairs: readonly Pair[]): ParameterValue {
+/** What a parameter says. Lines of a header that is no list are one value to some readers and several to others: each must fit. */
+function readingsOf(
+  exchange: Exchange,
+  rule: Rule,
+  pairs: readonly Pair[],
+  rules: readonly Rule[],
+): ParameterValue[] {
   const { name, shape } = rule
-  if (rule.in === "query") return queryValue(rule, shape, pairs)
-  const texts =
-    rule.in === "path"
-      ? [exchange.parameters[name] ?? ""]
-      : rule.in === "header"
-        ? linesOf(exchange, name.toLowerCase())
-        : cookieValues(exchange.headers.get("cookie"), name)
-  return texts.length === 0 ? undefined : textParameter(rule, shape, texts.join(","))
+  if (rule.in === "query") return [queryValue(rule, shape, pairsFor(rule, pairs, rules))]
+  if (rule.in === "path") return [textParameter(rule, shape, exchange.parameters[name] ?? "")]
+  if (rule.in === "cookie")
+    return [
+      cookieValue(
+        rule,
+        shape,
+        linesOf(exchange, "cookie").flatMap((line) => cookieValues(line, name)),
+      ),
+    ]
+  const lines = linesOf(exchange, name.toLowerCase())
+  if (lines.length === 0) return [undefined]
+  const whole = headerValue(rule, shape, lines)
+  return lines.length === 1 || shape.types.has("array") || shape.types.has("object")
+    ? [whole]
+    : [whole, ...lines.map((line) => headerValue(rule, shape, [line]))]
+}
+
+/** An object that takes any name does not take those of other parameters. */
+function pairsFor(rule: Rule, pairs: readonly Pair[], rules: readonly Rule[]): readonly Pair[] {
+  if (!takesOthers(rule, rule.shape)) return pairs
+  const others = rules.filter((other) => other !== rule && other.in === "query")
+  return pairs.filter(
+    ({ name }) =>
+      rule.shape.properties.has(name) || !others.some((other) => belongsTo(other, other.shape, name)),
+  )
 }
 
 function linesOf({ headers }: Exchange, name: string): string[] {

@@ -1,62 +1,114 @@
-import { FormProblem, partsOf } from "./multipart.ts"
-import { decodeText, pairsOf } from "./pairs.ts"
-import { objectOf } from "./parameter-value.ts"
-import type { Shape } from "./shape.ts"
+import { jsonValue } from "./json-text.ts"
+import { fitOf, isJson, mediaTypeOf } from "./media-type.ts"
+import { FormProblem, type Part, partsOf } from "./multipart.ts"
+import { decodeText, type Pair, pairsOf } from "./pairs.ts"
+import { belongsTo, objectOf, type ParameterForm, queryValue, textParameter } from "./parameter-value.ts"
+import { type Shape, textShape } from "./shape.ts"
+import { valueOfText } from "./text-value.ts"
+import { atProperty, type Violation } from "./violation.ts"
 
 const fieldsMax = 1000
 
-/** The fields of a form body as the object its schema judges, or what is wrong with the form. */
-export type FormValue = { readonly value: unknown } | { readonly problem: string }
+/** How a field of a form is written. `media`: of its parts; none: any. */
+export interface FieldForm extends ParameterForm {
+  readonly media: readonly string[]
+}
 
-/** A form of `application/x-www-form-urlencoded`. */
-export function formValue(text: string, shape: Shape): FormValue {
+/** The fields of a form body as the object its schema judges, with what is wrong with the way they are written; or what is wrong with the form. */
+export type FormValue =
+  | { readonly value: unknown; readonly violations: readonly Violation[] }
+  | { readonly problem: string }
+
+/** A form of `application/x-www-form-urlencoded`. Fields that `forms` does not name are repeated where they are lists, and JSON where they are objects. */
+export function formValue(text: string, shape: Shape, forms: readonly FieldForm[] = []): FormValue {
   const pairs = pairsOf(text)
   if (pairs.length > fieldsMax) return { problem: `has more than ${fieldsMax} fields` }
-  return {
-    value: objectOf(
-      pairs.map(({ name, raw }) => [name, decodeText(raw)] as const),
-      shape,
-    ),
+  const violations: Violation[] = []
+  const values: [string, unknown][] = []
+  let others: readonly Pair[] = pairs
+  for (const form of forms) {
+    const own = propertyOf(shape, form.name)
+    others = others.filter(({ name }) => !belongsTo(form, own, name))
+    const read = queryValue(form, own, pairs)
+    if (read === undefined) continue
+    if ("problem" in read) violations.push(atProperty(form.name, read.problem))
+    else values.push([form.name, read.value])
   }
+  const texts = others.map(({ name, raw }) => [name, decodeText(raw)] as const)
+  const value = objectOf(texts, shape, (each, own) => fieldText(each, own))
+  return { value: { ...value, ...Object.fromEntries(values) }, violations }
 }
 
 /** A form of `multipart/form-data`. Files are texts with a character per byte; parts of JSON are what they say. */
-export function multipartValue(body: Buffer, contentType: string, shape: Shape): FormValue {
+export function multipartValue(
+  body: Buffer,
+  contentType: string,
+  shape: Shape,
+  forms: readonly FieldForm[] = [],
+): FormValue {
   try {
-    const texts: [string, string][] = []
-    const others = new Map<string, unknown[]>()
-    for (const { name, filename, media, content } of partsOf(body, contentType)) {
-      if (filename === undefined && media.startsWith("text/")) texts.push([name, content.toString("utf8")])
-      else {
-        const value = isJson(media) ? parsed(content.toString("utf8"), name) : content.toString("latin1")
-        others.set(name, [...(others.get(name) ?? []), value])
-      }
+    const violations: Violation[] = []
+    const values = new Map<string, unknown[]>()
+    for (const part of partsOf(body, contentType)) {
+      const form = forms.find(({ name }) => name === part.name)
+      if (form !== undefined && !fits(part, form))
+        violations.push(atProperty(part.name, "has a Content-Type that is not expected"))
+      const read = valuesOfPart(part, propertyOf(shape, part.name), form)
+      if ("problem" in read) violations.push(atProperty(part.name, read.problem))
+      else values.set(part.name, [...(values.get(part.name) ?? []), ...read.values])
     }
-    const value = objectOf(texts, shape)
-    for (const [name, all] of others) {
-      const list = shape.properties.get(name)?.types.has("array") === true || all.length > 1
-      Object.defineProperty(value, name, {
-        value: list ? all : all[0],
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    }
-    return { value }
+    const entries = [...values].map(([name, all]) => {
+      const list = all.length !== 1 || propertyOf(shape, name).types.has("array")
+      return [name, list ? all : all[0]] as const
+    })
+    return { value: Object.fromEntries(entries), violations }
   } catch (error) {
     if (error instanceof FormProblem) return { problem: error.message }
     throw error
   }
 }
 
-function isJson(media: string): boolean {
-  return media === "application/json" || media.endsWith("+json")
+function propertyOf(shape: Shape, name: string): Shape {
+  return shape.properties.get(name) ?? shape.others ?? textShape
 }
 
-function parsed(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new FormProblem(`has a part \`${name.slice(0, 100)}\` that is no JSON`)
+function fits({ media }: Part, form: FieldForm): boolean {
+  if (form.media.length === 0) return true
+  const type = mediaTypeOf(media)
+  return (
+    type !== undefined &&
+    form.media.some((each) => {
+      const range = mediaTypeOf(each)
+      return range !== undefined && fitOf(range, type) > 0
+    })
+  )
+}
+
+type PartValues = { readonly values: readonly unknown[] } | { readonly problem: string }
+
+/** The items a part stands for: one, or those of a list that is written in one part. */
+function valuesOfPart({ file, media, content }: Part, own: Shape, form: FieldForm | undefined): PartValues {
+  const item = own.types.has("array") ? (own.items ?? textShape) : own
+  if (!file && isJson(media) && !item.types.has("string")) {
+    const read = jsonValue(content.toString("utf8"))
+    if ("problem" in read) return read
+    return { values: own.types.has("array") && Array.isArray(read.value) ? read.value : [read.value] }
   }
+  if (file || !(media.startsWith("text/") || isJson(media))) return { values: [content.toString("latin1")] }
+  const text = content.toString("utf8")
+  if (text.includes("\ufffd") && Buffer.compare(Buffer.from(text), content) !== 0)
+    return { problem: "is not UTF-8" }
+  if (form === undefined || form.explode || !own.types.has("array"))
+    return { values: [fieldText(text, item)] }
+  const read = textParameter(form, own, text)
+  if (read === undefined || "problem" in read) return read ?? { values: [] }
+  return { values: read.value as readonly unknown[] }
+}
+
+/** An object, or a list in a list, is JSON in a form (OpenAPI 3.1 §4.8.15.1.1). */
+function fieldText(text: string, shape: Shape): unknown {
+  const { types } = shape
+  if (types.has("string") || !(types.has("object") || types.has("array"))) return valueOfText(text, shape)
+  const read = jsonValue(text)
+  return "value" in read ? read.value : text
 }

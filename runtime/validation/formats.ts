@@ -31,6 +31,11 @@ export function addKnownFormats(ajv: Ajv2020): void {
     const fits = testOf(ajv.formats[name] as Format)
     ajv.addFormat(name, (text: string) => text.length <= charactersMax && fits(text))
   }
+  // ajv takes any whole number. The largest one of 64 bits is no value of its own here: it reads as 2^63.
+  ajv.addFormat("int64", {
+    type: "number",
+    validate: (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63,
+  })
 }
 
 function testOf(format: Format): (text: string) => boolean {

@@ -1,7 +1,10 @@
+import { fieldValue } from "./field-value.ts"
+
 /** A part of a form (RFC 7578). */
 export interface Part {
   readonly name: string
-  readonly filename: string | undefined
+  /** Whether it has the name of a file. */
+  readonly file: boolean
   /** Lower case, without parameters. */
   readonly media: string
   readonly content: Buffer
@@ -16,20 +19,25 @@ export class FormProblem extends Error {
 }
 
 /**
- * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1). `contentType` is the message's field, with the boundary.
+ * The parts of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1). `contentType` is the message's field, with the boundary. What readers are known to take apart
+ * otherwise is refused: whoever is behind the gateway must see the parts that were judged.
  * @throws FormProblem
  */
 export function partsOf(body: Buffer, contentType: string): Part[] {
-  const boundary = boundaryOf(contentType)
-  if (boundary === undefined) throw new FormProblem("has no boundary in its Content-Type")
+  const boundary = fieldValue(contentType)?.parameters.get("boundary")
+  if (boundary === undefined || !/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary))
+    throw new FormProblem("has no boundary in its Content-Type")
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1")
   // The first delimiter has no line before it.
   const text = Buffer.concat([Buffer.from("\r\n"), body])
   const parts: Part[] = []
   let at = text.indexOf(delimiter)
-  while (at !== -1) {
+  for (let found = 1; at !== -1; found += 1) {
     const start = at + delimiter.length
-    if (text.toString("latin1", start, start + 2) === "--") return parts
+    if (text.toString("latin1", start, start + 2) === "--") {
+      if (linesWith(text, delimiter.subarray(2)) > found) throw new FormProblem("has a broken delimiter")
+      return parts
+    }
     const line = text.indexOf("\r\n", start)
     if (line === -1 || !/^[ \t]*$/.test(text.toString("latin1", start, line)))
       throw new FormProblem("has a broken delimiter")
@@ -42,10 +50,12 @@ export function partsOf(body: Buffer, contentType: string): Part[] {
   throw new FormProblem("does not end with its delimiter")
 }
 
-/** The boundary of a Content-Type (RFC 2046 §5.1.1). */
-function boundaryOf(contentType: string): string | undefined {
-  const found = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType)
-  return found?.[1] ?? found?.[2]
+/** Lines that begin with the boundary, whatever ends the line before: some readers take a line feed alone, and some read on behind the end. */
+function linesWith(text: Buffer, dashed: Buffer): number {
+  let lines = 0
+  for (let at = text.indexOf(dashed); at !== -1; at = text.indexOf(dashed, at + 1))
+    if (text[at - 1] === 0x0a || text[at - 1] === 0x0d) lines += 1
+  return lines
 }
 
 /** `bytes` begin with the line end before the head. */
@@ -53,25 +63,35 @@ function partOf(bytes: Buffer): Part {
   const end = bytes.indexOf("\r\n\r\n")
   if (end === -1 || end > headBytesMax)
     throw new FormProblem("has a part without a head, or with too long a one")
-  const fields = new Map<string, string>()
-  for (const line of bytes.toString("utf8", 2, Math.max(2, end)).split("\r\n")) {
-    const at = line.indexOf(":")
-    if (at > 0) fields.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim())
-  }
-  const disposition = fields.get("content-disposition") ?? ""
-  const name = parameterOf(disposition, "name")
-  if (!/^form-data\s*(?:;|$)/i.test(disposition) || name === undefined)
+  const fields = fieldsOf(bytes.toString("utf8", 2, Math.max(2, end)))
+  const disposition = fieldValue(fields.get("content-disposition") ?? "")
+  const name = disposition?.parameters.get("name")
+  if (disposition?.value !== "form-data" || name === undefined || disposition.parameters.has("name*"))
     throw new FormProblem("has a part without a name")
-  const media = (fields.get("content-type") ?? "text/plain").split(";", 1)[0] as string
-  return {
-    name,
-    filename: parameterOf(disposition, "filename"),
-    media: media.trim().toLowerCase(),
-    content: bytes.subarray(end + 4),
-  }
+  const type = fieldValue(fields.get("content-type") ?? "text/plain")
+  if (type === undefined) throw new FormProblem(`has a part \`${shown(name)}\` with a broken Content-Type`)
+  const coding = fields.get("content-transfer-encoding")?.toLowerCase() ?? "binary"
+  if (!["7bit", "8bit", "binary"].includes(coding))
+    throw new FormProblem(`has a part \`${shown(name)}\` in a transfer encoding`)
+  if (!/^(?:utf-?8|us-ascii)$/i.test(type.parameters.get("charset") ?? "utf-8"))
+    throw new FormProblem(`has a part \`${shown(name)}\` in another charset than UTF-8`)
+  const file = disposition.parameters.has("filename") || disposition.parameters.has("filename*")
+  return { name, file, media: type.value, content: bytes.subarray(end + 4) }
 }
 
-function parameterOf(field: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, "i").exec(field)
-  return found?.[1]?.replace(/\\(.)/g, "$1") ?? found?.[2]
+function fieldsOf(head: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (const line of head.split("\r\n")) {
+    if (line === "") continue
+    const found = /^([\w!#$%&'*+.^`|~-]+):(.*)$/.exec(line)
+    const name = found?.[1]?.toLowerCase()
+    if (name === undefined || fields.has(name))
+      throw new FormProblem("has a part with a broken head, or with a field twice")
+    fields.set(name, (found?.[2] ?? "").trim())
+  }
+  return fields
+}
+
+function shown(name: string): string {
+  return name.slice(0, 100)
 }

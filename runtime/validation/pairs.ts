@@ -20,11 +20,15 @@ export function pairsOf(text: string): Pair[] {
 
 /** Percent-decoded, `+` as blank; what is no valid encoding stands for itself. */
 export function decodeText(raw: string): string {
-  const blanks = raw.replaceAll("+", " ")
-  if (!blanks.includes("%")) return blanks
+  return percentDecoded(raw.replaceAll("+", " "))
+}
+
+/** Percent-decoded; what is no valid encoding stands for itself. */
+export function percentDecoded(raw: string): string {
+  if (!raw.includes("%")) return raw
   try {
-    return decodeURIComponent(blanks)
+    return decodeURIComponent(raw)
   } catch {
-    return blanks
+    return raw
   }
 }

@@ -1,4 +1,6 @@
-import { decodeText, type Pair } from "./pairs.ts"
+import { deepValue } from "./deep-object.ts"
+import { jsonValue } from "./json-text.ts"
+import { decodeText, type Pair, percentDecoded } from "./pairs.ts"
 import type { Shape } from "./shape.ts"
 import { valueOfText, valuesOfTexts } from "./text-value.ts"
 
@@ -29,7 +31,7 @@ export function queryValue(
   shape: Shape,
   pairs: readonly Pair[],
 ): ParameterValue {
-  if (style === "deepObject") return deepObject(name, shape, pairs)
+  if (style === "deepObject") return deepValue(name, shape, pairs)
   if (explode && style === "form" && isObject(shape)) return spreadObject(shape, pairs)
   const own = pairs.filter((pair) => pair.name === name)
   const [first] = own
@@ -47,15 +49,36 @@ export function queryValue(
   return separated(first.raw, separators[style] ?? /,/, shape, decodeText)
 }
 
-/** The value of a parameter that is one text: of a path, a header or a cookie. */
+/** The value of a parameter that is one text: of a path, a header, a cookie or a part of a form. */
 export function textParameter({ style, explode }: ParameterForm, shape: Shape, text: string): ParameterValue {
   if (style === "json") return jsonValue(text)
-  const plain = (part: string): string => part
   if (style === "label") {
     if (!text.startsWith(".")) return { problem: "must begin with a dot" }
-    return separated(text.slice(1), explode ? /\./ : /,/, shape, plain, explode)
+    return separated(text.slice(1), explode ? /\./ : /,/, shape, asIs, explode)
   }
-  return separated(text, /,/, shape, plain, explode)
+  return separated(text, separators[style] ?? /,/, shape, asIs, explode)
+}
+
+/** The value of a header: around the commas of a list may be blanks (RFC 9110 §5.6.1), and its lines are one list. */
+export function headerValue(form: ParameterForm, shape: Shape, lines: readonly string[]): ParameterValue {
+  const text = lines.join(",")
+  if (form.style === "json") return jsonValue(text)
+  return separated(text, /[ \t]*,[ \t]*/, shape, asIs, form.explode)
+}
+
+/** The value of a cookie, percent-decoded. One name has one value: readers disagree about which of several counts. */
+export function cookieValue(form: ParameterForm, shape: Shape, values: readonly string[]): ParameterValue {
+  const [first] = values
+  if (first === undefined) return undefined
+  if (values.length > 1 && !(form.explode && shape.types.has("array")))
+    return { problem: "is given more than once" }
+  if (form.style === "json") return jsonValue(percentDecoded(first))
+  if (values.length > 1) return { value: valuesOfTexts(values.map(percentDecoded), shape) }
+  return separated(first, /,|%2[Cc]/, shape, percentDecoded, form.explode)
+}
+
+function asIs(part: string): string {
+  return part
 }
 
 /** Names of a query that belong to a parameter. */
@@ -101,31 +124,14 @@ function assignment(part: string): string[] {
   return at === -1 ? [part] : [part.slice(0, at), part.slice(at + 1)]
 }
 
-function jsonValue(text: string): ParameterValue {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return { problem: "must be JSON" }
-  }
+/** Whether a parameter is an object each property of which is a parameter of its own, and takes names nobody described. */
+export function takesOthers({ style, explode }: ParameterForm, shape: Shape): boolean {
+  return style === "form" && explode && isObject(shape) && shape.others !== undefined
 }
 
-function deepObject(name: string, shape: Shape, pairs: readonly Pair[]): ParameterValue {
-  const entries: [string, string][] = []
-  for (const pair of pairs) {
-    if (!pair.name.startsWith(`${name}[`)) continue
-    const inside = /^\[([^[\]]+)\]$/.exec(pair.name.slice(name.length))
-    if (inside === null) return { problem: `has no property \`${pair.name.slice(0, 100)}\`` }
-    entries.push([inside[1] as string, decodeText(pair.raw)])
-  }
-  if (entries.length === 0) return undefined
-  return entries.length > partsMax
-    ? { problem: `has more than ${partsMax} parts` }
-    : { value: objectOf(entries, shape) }
-}
-
-/** `form` with `explode`: each property of the object is a parameter of its own. */
+/** `form` with `explode`: each property of the object is a parameter of its own. `pairs` has none that belongs to another one. */
 function spreadObject(shape: Shape, pairs: readonly Pair[]): ParameterValue {
-  const own = pairs.filter(({ name }) => shape.properties.has(name))
+  const own = pairs.filter(({ name }) => shape.properties.has(name) || shape.others !== undefined)
   if (own.length === 0) return undefined
   if (own.length > partsMax) return { problem: `has more than ${partsMax} parts` }
   return {
@@ -136,10 +142,11 @@ function spreadObject(shape: Shape, pairs: readonly Pair[]): ParameterValue {
   }
 }
 
-/** Names and texts as an object; a name that is there several times is a list where the schema has a place for one. */
+/** Names and texts as an object; a name that is there several times is a list where the schema has a place for one. `read` makes a value of one text. */
 export function objectOf(
   entries: readonly (readonly [string, string])[],
   shape: Shape,
+  read: (text: string, shape: Shape) => unknown = valueOfText,
 ): Record<string, unknown> {
   const texts = new Map<string, string[]>()
   for (const [name, text] of entries) {
@@ -151,7 +158,10 @@ export function objectOf(
     [...texts].map(([name, all]) => {
       const own = shape.properties.get(name) ?? shape.others
       // Where one is expected, several are shown as the list they are, and judged as that.
-      return [name, own === undefined ? (all.length === 1 ? all[0] : all) : (valuesOfTexts(all, own) ?? all)]
+      return [
+        name,
+        own === undefined ? (all.length === 1 ? all[0] : all) : (valuesOfTexts(all, own, read) ?? all),
+      ]
     }),
   )
 }

@@ -136,6 +136,7 @@ export class SchemaSet {
   #createAjv(): Ajv2020 {
     const ajv = new Ajv2020({
       strict: false,
+      strictNumbers: true,
       allErrors: true,
       inlineRefs: false,
       ownProperties: true,

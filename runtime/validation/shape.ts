@@ -7,7 +7,7 @@ export interface Shape {
   readonly items: Shape | undefined
   /** Of objects. */
   readonly properties: ReadonlyMap<string, Shape>
-  /** Of properties without a shape of their own. */
+  /** Of properties without a shape of their own; undefined where the schema says nothing of them, or allows none. */
   readonly others: Shape | undefined
 }
 
@@ -88,7 +88,7 @@ class Shaping {
     for (const key of ["allOf", "anyOf", "oneOf"])
       for (const each of (schema[key] ?? []) as ValueSchema[]) this.#gather(each, root, found, seen)
     if (schema["items"] !== undefined) found.items.push([schema["items"] as ValueSchema, root])
-    if (schema["additionalProperties"] !== undefined)
+    if ((schema["additionalProperties"] ?? false) !== false)
       found.others.push([schema["additionalProperties"] as ValueSchema, root])
     for (const [name, each] of Object.entries((schema["properties"] ?? {}) as Record<string, ValueSchema>)) {
       const known = found.properties.get(name) ?? []

@@ -1,4 +1,4 @@
-import type { Shape } from "./shape.ts"
+import { type Shape, textShape } from "./shape.ts"
 
 /** What a text means where a schema expects something else than text; the text itself where it means nothing else. */
 export function valueOfText(text: string, { types }: Shape): unknown {
@@ -13,7 +13,11 @@ export function valueOfText(text: string, { types }: Shape): unknown {
 }
 
 /** What several texts of one name mean: a list where the schema has a place for one. Undefined: there must be one alone. */
-export function valuesOfTexts(texts: readonly string[], shape: Shape): unknown {
-  if (shape.types.has("array")) return texts.map((text) => valueOfText(text, shape.items ?? shape))
-  return texts.length === 1 ? valueOfText(texts[0] as string, shape) : undefined
+export function valuesOfTexts(
+  texts: readonly string[],
+  shape: Shape,
+  read: (text: string, shape: Shape) => unknown = valueOfText,
+): unknown {
+  if (shape.types.has("array")) return texts.map((text) => read(text, shape.items ?? textShape))
+  return texts.length === 1 ? read(texts[0] as string, shape) : undefined
 }

@@ -8,6 +8,11 @@ export interface Violation {
 
 const shownMax = 100
 
+/** What is wrong with a property of an object. */
+export function atProperty(name: string, message: string): Violation {
+  return { pointer: `/${escaped(name.slice(0, shownMax))}`, message }
+}
+
 /** What ajv found, in words for whoever sent the value. Missing and unwanted properties are told at their own place. */
 export function violationOf({ instancePath, keyword, params, message }: ErrorObject): Violation {
   const name = nameOf(params as Readonly<Record<string, unknown>>)

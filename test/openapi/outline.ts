@@ -29,8 +29,11 @@ function linesOf(operation: Operation, schema: (key: string | undefined) => stri
     const flags = `${each.required ? "!" : ""} ${each.style}${each.explode ? "*" : ""}`
     lines.push(`  ${each.in} ${each.name}${flags} ${schema(each.schema)}`)
   }
-  for (const each of operation.body?.contents ?? [])
+  for (const each of operation.body?.contents ?? []) {
     lines.push(`  body${operation.body?.required === true ? "!" : ""} ${each.media} ${schema(each.schema)}`)
+    for (const { name, style, explode: spread, media } of each.fields)
+      lines.push(`    field ${name} ${style}${spread ? "*" : ""} ${media.join(", ")}`.trimEnd())
+  }
   for (const response of operation.responses) {
     const contents = response.contents.map((each) => `${each.media} ${schema(each.schema)}`)
     lines.push(`  ${response.status} ${contents.join(", ")}`.trimEnd())

@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
-import { MemoryFiles } from "../../compiler/core/files.ts"
-import { createGateway, type Gateway } from "../../runtime/gateway/gateway.ts"
-import type { Finished } from "../../runtime/gateway/observer.ts"
-import { createVerifier } from "../../runtime/identity/issuer.ts"
-import { createKeyTable } from "../../runtime/identity/keys.ts"
-import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
-import type { TraceLine } from "../../runtime/policies/ports.ts"
-import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
+import { startUpstream, type Upstream } from "../gateway/harness.ts"
+import { type Serving, serve } from "./serve.ts"
 
 const document = `
 openapi: 3.0.3
@@ -80,10 +72,8 @@ api mocked { path "/mocked"; auth none; mock; openapi "orders.yaml"; docs "/open
 `
 
 let upstream: Upstream
-let gateway: Gateway
+let serving: Serving
 let base: string
-const finished: Finished[] = []
-const lines: TraceLine[] = []
 /** What the backend answers next. */
 let answer: { status: number; type: string; body: string; headers?: Record<string, string | string[]> } = {
   status: 201,
@@ -96,28 +86,12 @@ beforeAll(async () => {
     response.writeHead(answer.status, { "content-type": answer.type, ...answer.headers })
     response.end(answer.body)
   })
-  const port = await freePort()
-  base = `http://127.0.0.1:${port}`
-  const files = new MemoryFiles([
-    ["gateway.conf", text(upstream.url, port)],
-    ["orders.yaml", document],
-  ])
-  const { plan, diagnostics } = compile(files, "gateway.conf")
-  if (plan === undefined) throw new Error(JSON.stringify(diagnostics.map(({ detail }) => detail)))
-  gateway = createGateway({
-    createVerifier: (settings) => createVerifier(settings),
-    createKeyTable,
-    limiter: createMemoryLimiter(),
-    authorizerOf: () => authorizerOf(() => ({ allowed: false, revision: 0 })),
-    observer: { finished: (each) => finished.push(each), traced: (line) => lines.push(line) },
-    environment: {},
-    folder: process.cwd(),
-  })
-  await gateway.apply(plan)
+  serving = await serve((port) => text(upstream.url, port), { "orders.yaml": document })
+  base = serving.base
 })
 
 afterAll(async () => {
-  await gateway.close(0)
+  await serving.close()
   await upstream.close()
 })
 
@@ -265,7 +239,7 @@ describe("answers", () => {
     expect(response.status).toBe(502)
     expect(body).not.toContain("required")
     expect(body).not.toContain("errors")
-    expect(finished.at(-1)?.cause).toContain(reason)
+    expect(serving.finished.at(-1)?.cause).toContain(reason)
   })
 
   test.each<[string, number, Record<string, string | string[]>, string]>([
@@ -302,19 +276,19 @@ describe("answers", () => {
     answer = { status, type: "text/plain", body: "", headers }
     const response = await get("/heads")
     await response.text()
-    expect([response.status, reason === "" ? "" : finished.at(-1)?.cause]).toEqual(
+    expect([response.status, reason === "" ? "" : serving.finished.at(-1)?.cause]).toEqual(
       reason === "" ? [status, ""] : [502, expect.stringContaining(reason)],
     )
   })
 
   test("what is only noted goes through", async () => {
-    lines.splice(0)
+    serving.lines.splice(0)
     answer = { status: 200, type: "application/json", body: '{"id":1,"item":"a"}' }
     const response = await get("/orders/UPPER")
     expect(response.status).toBe(200)
-    expect(lines).toEqual([
+    expect(serving.lines).toEqual([
       {
-        requestId: finished.at(-1)?.id,
+        requestId: serving.finished.at(-1)?.id,
         source: "validate-parameters",
         severity: "information",
         message: 'path id must match pattern "^[a-z]+$"',

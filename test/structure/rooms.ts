@@ -208,7 +208,12 @@ export const rooms: readonly Room[] = [
     packages: ["ajv", "ajv-formats", "re2js"],
   },
   { path: "runtime/cache", doors: ["cache", "memory"], may: [], builtins: "any" },
-  { path: "runtime/template", doors: ["liquid"], may: [], packages: ["liquidjs"] },
+  {
+    path: "runtime/template",
+    doors: ["liquid"],
+    may: ["runtime/csharp"],
+    packages: ["liquidjs", "re2js"],
+  },
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {
     path: "runtime/identity",
@@ -446,7 +451,7 @@ export const rooms: readonly Room[] = [
       "site",
       "values",
     ],
-    may: ["compiler/core", "runtime/csharp", "runtime/plan"],
+    may: ["compiler/core", "runtime/csharp", "runtime/plan", "runtime/template"],
     builtins: ["node:net"],
   },
   {

@@ -2,6 +2,7 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Content, Parameter, Response } from "../../openapi/api-document.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
+import { readingsOf } from "../../openapi/readings.ts"
 import type { Schemas } from "../../openapi/schema.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { DescribedOperation } from "../described.ts"
@@ -160,30 +161,32 @@ export class Validation {
   }
 
   #rules(content: Content, schemas: Schemas, direction: Direction, action: Action): ContentRule[] {
-    const { media } = content
-    const as = formOf(media)
-    const judged = as === "any" || as === "xml" ? {} : this.#schema(schemas, content.schema, direction)
-    if (as === "xml" && content.schema !== undefined && action !== "ignore") this.#tellForm(content, schemas)
-    if (!/^(?:\*|application)\/\*/.test(media) || content.schema === undefined)
-      return [{ media, as, ...judged, action }]
-    // A range says nothing of how to read what comes; of what can come only JSON is what schemas speak of.
-    const json = {
-      media: "application/json",
-      as: "json" as const,
-      ...this.#schema(schemas, content.schema, direction),
-    }
-    return [
-      { ...json, action },
-      { media, as, action },
-    ]
+    const { media, span, schema, fields } = content
+    return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
+      if (!judges && schema !== undefined && range === media && action !== "ignore" && as !== "bytes")
+        this.#tellUnjudged(
+          as === "xml" ? "are judged by their form, not by the schema" : "are not judged",
+          media,
+          span,
+          schemas,
+        )
+      return {
+        media: range,
+        as: as === "bytes" ? "any" : as,
+        ...this.#schema(schemas, judges ? schema : undefined, direction),
+        ...(fields.length === 0
+          ? {}
+          : { fields: fields.map((field) => ({ ...field, media: [...field.media] })) }),
+        action,
+      }
+    })
   }
 
   /** Told once for a document: most describe each body in JSON and XML alike. */
-  #tellForm({ media, span }: Content, schemas: Schemas): void {
+  #tellUnjudged(what: string, media: string, span: Content["span"], schemas: Schemas): void {
     if (this.#formOnly.has(schemas)) return
     this.#formOnly.add(schemas)
-    const detail = `bodies of \`${media}\` are judged by their form, not by the schema`
-    this.#report.add("SP8018", span, detail)
+    this.#report.add("SP8018", span, `bodies of \`${media}\` ${what}`)
   }
 
   #schema(schemas: Schemas, key: Parameter["schema"], direction: Direction): { schema?: string } {
@@ -240,14 +243,6 @@ class Settings {
       },
     ]
   }
-}
-
-function formOf(media: string): ContentRule["as"] {
-  const essence = media.split(";", 1)[0]?.trim() ?? ""
-  if (/^(?:application\/json|[\w.+-]+\/[\w.+-]+\+json)$/.test(essence)) return "json"
-  if (/^(?:(?:application|text)\/xml|[\w.+-]+\/[\w.+-]+\+xml)$/.test(essence)) return "xml"
-  if (essence === "application/x-www-form-urlencoded") return "form"
-  return essence === "multipart/form-data" ? "multipart" : "any"
 }
 
 function inOrder(a: { in: string; name: string }, b: { in: string; name: string }): number {

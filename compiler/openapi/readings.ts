@@ -1,0 +1,67 @@
+import { isJson } from "../../runtime/validation/media-type.ts"
+import type { Content } from "./api-document.ts"
+import type { Direction } from "./plan-schemas.ts"
+import type { Schemas } from "./schema.ts"
+import { annotations } from "./schema-keywords.ts"
+
+/** How bodies of a media type or range are read to be judged. `bytes` are what their schema says nothing about, `any` what no schema can judge; `judges`: by the schema. */
+export interface Reading {
+  readonly range: string
+  readonly as: "json" | "xml" | "form" | "multipart" | "text" | "bytes" | "any"
+  readonly judges: boolean
+}
+
+/** How the bodies of a content are read: one way, or for a range all that can come under it, so that no request gets by its schema because it says to be of a type nobody thought of. */
+export function readingsOf({ media, schema }: Content, schemas: Schemas, direction: Direction): Reading[] {
+  const essence = media.split(";", 1)[0]?.trim() ?? ""
+  const bytes = schema === undefined || isBytes(schemas, schema)
+  const reading = (range: string, as: Reading["as"]): Reading => ({
+    range,
+    as,
+    judges: !bytes && as !== "any" && as !== "xml",
+  })
+  if (schema !== undefined && bytes) return [reading(media, "bytes")]
+  if (schema === undefined || !/^(?:\*|application|text|multipart)\/\*$/.test(essence))
+    return [reading(media, formOf(essence))]
+  return [...inRange(essence, direction), [media, "text"] as const].map(([range, as]) => reading(range, as))
+}
+
+function formOf(essence: string): Reading["as"] {
+  if (isJson(essence)) return "json"
+  if (/^(?:(?:application|text)\/xml|[\w.+-]+\/[\w.+*-]+\+xml)$/.test(essence)) return "xml"
+  if (essence === "application/x-www-form-urlencoded") return "form"
+  if (essence === "multipart/form-data") return "multipart"
+  return essence.startsWith("text/") ? "text" : "any"
+}
+
+const known: readonly (readonly [string, Reading["as"]])[] = [
+  ["application/json", "json"],
+  ["text/json", "json"],
+  ["application/x-www-form-urlencoded", "form"],
+  ["multipart/form-data", "multipart"],
+]
+/** What an answer is in XML is its client's wish: a schema says how its JSON is built. */
+const knownAnswers: typeof known = [
+  ["application/xml", "xml"],
+  ["text/xml", "xml"],
+]
+
+function inRange(range: string, direction: Direction): typeof known {
+  const top = range.slice(0, range.indexOf("/"))
+  const all = direction === "response" ? [...known, ...knownAnswers] : known
+  const json = top === "*" || top === "application" ? [[`${top}/*+json`, "json"] as const] : []
+  return [...all.filter(([media]) => top === "*" || media.startsWith(`${top}/`)), ...json]
+}
+
+/** Whether a schema says that the content is bytes, about which it says nothing. */
+function isBytes(schemas: Schemas, key: string): boolean {
+  const seen = new Set<string>()
+  let json = schemas.entries.get(key)?.json
+  while (typeof json === "object" && typeof json["$ref"] === "string" && !seen.has(json["$ref"])) {
+    seen.add(json["$ref"])
+    json = schemas.entries.get(json["$ref"])?.json
+  }
+  if (typeof json !== "object" || json["format"] !== "binary") return false
+  const judging = Object.keys(json).filter((name) => !annotations.has(name))
+  return judging.every((name) => name === "format" || (name === "type" && json[name] === "string"))
+}
