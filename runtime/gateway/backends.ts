@@ -121,15 +121,30 @@ export class Backend implements BackendHandle {
     return { authorization: value, certificate }
   }
 
-  /** The target for the next request, one that was not tried where there is such; undefined when none may be used. `key` is what `hash` goes by. */
-  pick(key: string | undefined, tried: ReadonlySet<Target> | undefined): Target | undefined {
+  /** The target for a request; undefined when none may be used. `key` is what `hash` goes by. */
+  pick(key: string | undefined): Target | undefined {
     const { targets } = this
     const [only] = targets
     if (targets.length === 1 && only !== undefined)
       return only.down || only.breaker?.allows(performance.now()) === false ? undefined : only
     const usable = this.#usable()
-    const fresh = tried === undefined ? usable : usable.filter((target) => !tried.has(target))
-    const among = fresh.length > 0 ? fresh : usable
+    return usable.length === 0 ? undefined : this.#balance(usable, key)
+  }
+
+  /**
+   * The target for a repetition: one that was not tried, else one that had an answer, else any. `tried`: targets of the request, and whether they had an answer. `hasAnswer`: there is
+   * an answer to give up for it, which is worth more than what comes of a target that is known to be ill, or was not reached. Undefined when there is none.
+   */
+  pickAgain(
+    key: string | undefined,
+    tried: ReadonlyMap<Target, boolean>,
+    hasAnswer: boolean,
+  ): Target | undefined {
+    const now = performance.now()
+    const usable = hasAnswer ? this.targets.filter((target) => target.isWell(now)) : this.#usable()
+    const fresh = usable.filter((target) => !tried.has(target))
+    const answered = usable.filter((target) => tried.get(target) === true)
+    const among = fresh.length > 0 ? fresh : answered.length > 0 || hasAnswer ? answered : usable
     return among.length === 0 ? undefined : this.#balance(among, key)
   }
 

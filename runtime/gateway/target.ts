@@ -48,6 +48,11 @@ export class Target {
     return this.waiting >= waitingMax
   }
 
+  /** Neither its checks nor its breaker have anything against it. */
+  isWell(nowMs: number): boolean {
+    return !this.down && (this.breaker === undefined || this.breaker.state(nowMs) === "closed")
+  }
+
   state(nowMs: number): TargetState {
     return {
       origin: this.place.origin,

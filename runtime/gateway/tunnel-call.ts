@@ -57,7 +57,7 @@ export class TunnelCall implements Timed {
         this,
         (timeoutMs === undefined ? totalMs : timeoutMs) ?? handshakeMs,
       )
-      const target = this.#backend.pick(this.#key, undefined)
+      const target = this.#backend.pick(this.#key)
       if (target === undefined) {
         const headers = ["retry-after", String(this.#backend.retryAfterSeconds)]
         this.#headIs(

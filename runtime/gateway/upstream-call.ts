@@ -18,7 +18,8 @@ export class UpstreamCall implements Timed, AttemptEvents {
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
-  #tried: Set<Target> | undefined
+  /** Targets of this request, and whether they had an answer. */
+  #tried: Map<Target, boolean> | undefined
   #repetitions = 0
   #repeatedIdle = false
   #settleHead: ((found: Problem | undefined) => void) | undefined
@@ -74,9 +75,10 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#prepared(() => this.#begin((this.#attempt as Attempt).target))
       return
     }
-    if (this.#backend.retry !== undefined && this.#mayRepeat(status)) {
+    const next = this.#next(status, true)
+    if (next !== undefined) {
       body.discard()
-      this.#repeat()
+      this.#repeat(next)
       return
     }
     exchange.upstreamMs = performance.now() - exchange.started
@@ -91,8 +93,11 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#repeatedIdle = true
       this.#exchange.retried = true
       this.#begin(this.#attempt?.target as Target)
-    } else if (this.#mayRepeat(cause)) this.#repeat()
-    else this.#headIs(found)
+      return
+    }
+    const next = this.#next(cause, false)
+    if (next === undefined) this.#headIs(found)
+    else this.#repeat(next)
   }
 
   complete(attempt: Attempt): void {
@@ -113,7 +118,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
 
   #try(): void {
     const backend = this.#backend
-    const target = backend.pick(this.#key, this.#tried)
+    const target = backend.pick(this.#key)
     if (target === undefined) {
       const headers = ["retry-after", String(backend.retryAfterSeconds)]
       this.#headIs(
@@ -139,12 +144,17 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#attempt.start()
   }
 
-  /** Whether the request goes out once more for this reason; takes it from the budget. */
-  #mayRepeat(cause: AttemptFailure["cause"]): boolean {
+  /** Where the request goes once more for this reason, taken from the budget. Undefined: what there is is the answer. */
+  #next(cause: AttemptFailure["cause"], hasAnswer: boolean): Target | undefined {
     const { retry } = this.#backend
-    if (retry === undefined || this.#repetitions >= retry.plan.times) return false
-    if (!retry.plan.on.some((each) => each === cause) || this.#attempt?.hasSpentBody === true) return false
-    return (cause === "connect-error" || this.#isRepeatable()) && retry.budget.take()
+    if (retry === undefined || this.#repetitions >= retry.plan.times) return undefined
+    if (!retry.plan.on.some((each) => each === cause) || this.#attempt?.hasSpentBody === true)
+      return undefined
+    if (cause !== "connect-error" && !this.#isRepeatable()) return undefined
+    this.#tried ??= new Map()
+    this.#tried.set((this.#attempt as Attempt).target, hasAnswer)
+    const target = this.#backend.pickAgain(this.#key, this.#tried, hasAnswer)
+    return target === undefined || target.isOverloaded || !retry.budget.take() ? undefined : target
   }
 
   #isRepeatable(): boolean {
@@ -153,14 +163,12 @@ export class UpstreamCall implements Timed, AttemptEvents {
     return repeatable.has(method) || this.#backend.retry?.plan.methods.includes(method) === true
   }
 
-  #repeat(): void {
-    this.#tried ??= new Set()
-    this.#tried.add((this.#attempt as Attempt).target)
+  #repeat(target: Target): void {
     this.#repetitions += 1
     this.#exchange.retried = true
     // At random, so that requests that failed together do not come again together.
-    if (this.#repetitions === 1) this.#try()
-    else this.#pause = setTimeout(() => this.#try(), Math.random() * pauseMs * this.#repetitions)
+    if (this.#repetitions === 1) this.#begin(target)
+    else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * this.#repetitions)
   }
 
   #headIs(found: Problem | undefined): void {

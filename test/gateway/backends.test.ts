@@ -4,77 +4,11 @@ import { createSecureServer, type ServerHttp2Stream } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 import type { Backend } from "../../runtime/plan/backend.ts"
-import {
-  type Answering,
-  freePort,
-  type Running,
-  sendRaw,
-  startGateway,
-  startRawUpstream,
-  startUpstream,
-  until,
-} from "./harness.ts"
-import { cel } from "./one-route.ts"
+import { sendRaw, startUpstream, until } from "./harness.ts"
+import { closeAll, closers } from "./one-route.ts"
+import { askFor, breaker, named, serve, start, statesOf, statusOf } from "./pool.ts"
 
-const closers: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-const settled = { connectMs: 2_000, totalMs: null, tls: { insecure: false } }
-const breaker: NonNullable<Backend["breaker"]> = {
-  calls: 2,
-  windowMs: 60_000,
-  openMs: 60_000,
-  statuses: [500, 503],
-  ejectedMaxPercent: 100,
-}
-
-async function serve(backend: Partial<Backend>, urls: readonly string[]): Promise<Running> {
-  const targets = urls.map((url) => ({ url, weight: 1 }))
-  const running = await startGateway({
-    backends: { main: { ...settled, targets, ...backend } },
-    routes: [{ method: "*", path: "/{rest*}", hashKey: cel("request.header('x-key')") }],
-  })
-  closers.push(() => running.close())
-  return running
-}
-
-/** A gateway before backends that answer with their own name, or as they are told. */
-async function start(
-  names: readonly string[],
-  backend: Partial<Backend>,
-  answer: (name: string) => Answering = named,
-) {
-  const upstreams = new Map<string, Awaited<ReturnType<typeof startUpstream>>>()
-  for (const name of names) upstreams.set(name, await startUpstream(answer(name)))
-  closers.push(...[...upstreams.values()].map((each) => () => each.close()))
-  const running = await serve(
-    backend,
-    [...upstreams.values()].map(({ url }) => url),
-  )
-  return { running, upstreams, ask: askFor.bind(undefined, running) }
-}
-
-const named = (name: string): Answering => statusOf(() => 200)(name)
-
-const statusOf =
-  (choose: (name: string) => number) =>
-  (name: string): Answering =>
-  (request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => {
-      body += chunk
-    })
-    request.on("end", () => response.writeHead(choose(name)).end(name + body))
-  }
-
-async function askFor(running: Running, method = "GET", body?: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${running.url}/x`, { method, headers, ...(body === undefined ? {} : { body }) })
-  return { status: answer.status, headers: answer.headers, body: await answer.text() }
-}
-
-const statesOf = (running: Running) => running.gateway.state().backends["main"] ?? []
+afterEach(closeAll)
 
 describe("sharing", () => {
   test("targets take turns by weight", async () => {
@@ -214,59 +148,6 @@ test("a target that fails its checks gets no requests until it is well again", a
   expect(new Set([(await ask()).body, (await ask()).body])).toEqual(new Set(["a", "b"]))
 })
 
-describe("retries", () => {
-  const retry = (on: NonNullable<Backend["retry"]>["on"], methods: string[] = []): Partial<Backend> => ({
-    retry: { times: 2, on, methods, budgetPercent: 100 },
-  })
-  const badFails = statusOf((name) => (name === "bad" ? 503 : 200))
-
-  test("a status: another target is asked, a small body is sent again", async () => {
-    const { ask, running } = await start(["bad", "good"], retry([503]), badFails)
-    for (let at = 0; at < 4; at += 1) expect((await ask("PUT", "abc")).body).toBe("goodabc")
-    expect(running.log.filter(({ retried }) => retried).length).toBeGreaterThan(0)
-  })
-
-  test("POST only when it is said", async () => {
-    const careful = await start(["bad", "good"], retry([503]), badFails)
-    const statuses = [await careful.ask("POST", "x"), await careful.ask("POST", "x")].map(
-      ({ status }) => status,
-    )
-    expect(statuses.sort()).toEqual([200, 503])
-    const bold = await start(["bad", "good"], retry([503], ["POST"]), badFails)
-    for (let at = 0; at < 4; at += 1) expect((await bold.ask("POST", "x")).body).toBe("goodx")
-  })
-
-  test("a connection that cannot be made: any method, as nothing was sent", async () => {
-    const good = await startUpstream(named("good"))
-    closers.push(() => good.close())
-    const running = await serve(retry(["connect-error"]), [`http://127.0.0.1:${await freePort()}`, good.url])
-    for (let at = 0; at < 4; at += 1) expect((await askFor(running, "POST", "hi")).body).toBe("goodhi")
-    expect(good.requests).toHaveLength(4)
-  })
-
-  test("never more than the budget", async () => {
-    const budget = { retry: { times: 1, on: [503], methods: [], budgetPercent: 10 } }
-    const { ask, upstreams } = await start(["bad"], budget, badFails)
-    for (let at = 0; at < 60; at += 1) await ask()
-    const extra = (upstreams.get("bad")?.requests.length ?? 0) - 60
-    expect(extra).toBeGreaterThanOrEqual(10)
-    // The reserve of ten, and a tenth of the requests.
-    expect(extra).toBeLessThanOrEqual(16)
-  })
-
-  test("an answer that has begun is never repeated", async () => {
-    const upstream = await startRawUpstream((socket) => {
-      socket.once("data", () => {
-        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", () => socket.destroy())
-      })
-    })
-    closers.push(() => upstream.close())
-    const running = await serve(retry(["reset", "timeout", 502]), [upstream.url])
-    await sendRaw(running.port, "GET /x HTTP/1.1\r\nHost: gw\r\n\r\n")
-    expect(upstream.connections()).toBe(1)
-  })
-})
-
 describe("times", () => {
   test("until the first byte", async () => {
     const { ask } = await start(["a"], { firstByteMs: 150 }, () => (request) => void request.resume())
@@ -300,7 +181,7 @@ describe("HTTP/2", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     closers.push(() => {
       for (const session of sessions) session.destroy()
-      return new Promise((resolve) => server.close(resolve))
+      return new Promise((resolve) => server.close(() => resolve()))
     })
     const { port } = server.address() as AddressInfo
     const running = await serve({ http2: true, tls: { insecure: true } }, [`https://127.0.0.1:${port}`])
@@ -331,7 +212,7 @@ describe("HTTP/2", () => {
       }) as typeof write
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    closers.push(() => new Promise((resolve) => server.close(resolve)))
+    closers.push(() => new Promise((resolve) => server.close(() => resolve())))
     const { port } = server.address() as AddressInfo
     const running = await serve({ http2: true }, [`http://127.0.0.1:${port}`])
     const answers = await Promise.all(Array.from({ length: 8 }, () => askFor(running)))
