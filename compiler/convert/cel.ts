@@ -1,5 +1,18 @@
-/** Types of values that both languages have; `response` is a response that a request of our own left in a variable. */
-export type CelKind = "string" | "bool" | "int" | "dyn" | "response" | "list" | "null"
+/**
+ * Types of values that both languages have; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `claims` what is in
+ * one, `json` an object of JSON or something in it.
+ */
+export type CelKind =
+  | "string"
+  | "bool"
+  | "int"
+  | "dyn"
+  | "response"
+  | "list"
+  | "null"
+  | "json"
+  | "jwt"
+  | "claims"
 
 /** An expression of gateway.conf that stands for one of a policy document. */
 export interface Cel {
@@ -9,16 +22,34 @@ export interface Cel {
   readonly binds: number
   /** It has a value whatever the request is. */
   readonly total: boolean
-  /** The other language may have null where this one has "". `absent` asks for that. */
+  /** The other language may have null where this one has "". `absent` asks for that; `present` is the value where it has not. */
   readonly nullable: boolean
-  readonly absent?: string
+  readonly absent?: Cel
+  readonly present?: Cel
   /** Its characters are ASCII's, so that upper and lower case are the same in both. */
   readonly ascii?: boolean
   /** What it always is. */
   readonly constant?: string | number | boolean | null
   /** Of texts that are joined: the parts. */
   readonly parts?: readonly Cel[]
+  /** What it is the opposite of. */
+  readonly negates?: Cel
+  /** A named value and nothing else. */
+  readonly named?: string
+  /** A secret, or a text with one in it: it has a place in texts of statements only. */
+  readonly secret?: string
+  /** Upper and lower case of any letters: compared with constants only. */
+  readonly folded?: { readonly of: Cel; readonly by: Folding }
+  /** It has no value where the other language has null. */
+  readonly fails?: true
+  /** How many characters: compared with nothing and one where any text is measured. */
+  readonly measured?: Cel
+  /** Of JSON: what it must be as a whole. */
+  readonly whole?: "map"
 }
+
+/** Which case letters are brought to. */
+export type Folding = "lower" | "upper"
 
 /** From loose to tight. */
 export const binds = { choice: 0, or: 1, and: 2, relation: 3, sum: 4, unary: 5, primary: 6 } as const
@@ -56,12 +87,14 @@ export function joined(parts: readonly Cel[]): Cel {
     if (part.constant === "") continue
     if (typeof part.constant === "string" && typeof last?.constant === "string")
       merged[merged.length - 1] = constant(last.constant + part.constant)
-    else merged.push({ ...part, nullable: false })
+    else merged.push(asValue(part))
   }
   const [first] = merged
   if (first === undefined) return constant("")
   if (merged.length === 1) return first
+  const secret = merged.find((part) => part.secret !== undefined)?.secret
   return cel(merged.map((part) => inside(part, binds.sum)).join(" + "), "string", {
+    ...(secret === undefined ? {} : { secret }),
     binds: binds.sum,
     total: merged.every(({ total }) => total),
     ascii: merged.every(({ ascii }) => ascii === true),
@@ -69,8 +102,42 @@ export function joined(parts: readonly Cel[]): Cel {
   })
 }
 
+/** A text that is "" where the other language has null. */
+function asValue({ absent: _absent, present: _present, fails: _fails, ...part }: Cel): Cel {
+  return { ...part, nullable: false }
+}
+
+/** A text, or null of the other language where `absent` holds. `fails`: `present` has no value then. */
+export function optional(absent: Cel, present: Cel, fails = false): Cel {
+  const value = asValue(present)
+  return {
+    ...choice(absent, constant(""), value),
+    nullable: true,
+    absent,
+    present: { ...value, ...(fails ? { fails: true as const } : {}) },
+  }
+}
+
+/** `a || b`. */
+export function either(a: Cel, b: Cel): Cel {
+  return cel(`${inside(a, binds.or)} || ${inside(b, binds.or + 1)}`, "bool", {
+    binds: binds.or,
+    total: a.total && b.total,
+  })
+}
+
+/** `a == b` and the like. */
+export function compared(left: Cel, op: string, right: Cel): Cel {
+  return cel(`${inside(left, binds.sum)} ${op} ${inside(right, binds.sum)}`, "bool", {
+    binds: binds.relation,
+    total: left.total && right.total,
+  })
+}
+
 /** `test ? yes : no`. */
 export function choice(test: Cel, yes: Cel, no: Cel): Cel {
+  if (typeof test.constant === "boolean") return test.constant ? yes : no
+  if (test.negates !== undefined) return choice(test.negates, no, yes)
   return cel(`${inside(test, binds.or)} ? ${inside(yes, binds.or)} : ${no.text}`, yes.kind, {
     binds: binds.choice,
     total: test.total && yes.total && no.total,
@@ -85,11 +152,15 @@ export function asText(part: Cel): Cel | undefined {
   if (part.kind === "null") return constant("")
   if (typeof part.constant === "number") return constant(String(part.constant))
   if (part.kind === "int") return cel(`string(${part.text})`, "string", { total: part.total, ascii: true })
-  if (part.kind === "bool") return choice(part, constant("True"), constant("False"))
+  if (part.kind === "bool" && part.absent === undefined)
+    return choice(part, constant("True"), constant("False"))
   return undefined
 }
 
 /** `!x`. */
 export function negated(value: Cel): Cel {
-  return cel(`!${inside(value, binds.unary)}`, "bool", { binds: binds.unary, total: value.total })
+  if (typeof value.constant === "boolean") return constant(!value.constant)
+  if (value.negates !== undefined) return value.negates
+  const { total } = value
+  return cel(`!${inside(value, binds.unary)}`, "bool", { binds: binds.unary, total, negates: value })
 }

@@ -2,7 +2,7 @@ import type { Step } from "../../runtime/plan/steps.ts"
 import { type Element, elementsOf } from "../policy/ast.ts"
 import { mustClose } from "./closing.ts"
 import type { Inner } from "./container.ts"
-import { type Header, headersOf, lossOf, type Site, translated } from "./lowering.ts"
+import { type Header, headersOf, type Site, translated } from "./lowering.ts"
 import { NoCounterpart, none } from "./translation.ts"
 import type { Block, Loss, Statement, Unit } from "./units.ts"
 import { commentLines, parenthesized } from "./write-text.ts"
@@ -117,7 +117,8 @@ function unwritten(reason: string, branches: readonly Branch[], element: Element
     closed || others.length === 0
       ? all
       : { kind: "statement", element, steps: [never], lines: [], blocks: [outer] }
-  return { ...lossOf(element, reason, site), closed, branch: { element: first.element, rest } }
+  const { document } = site
+  return { kind: "loss", element, document, reason, closed, branch: { element: first.element, rest } }
 }
 
 function testOf(step: Step): string {

@@ -1,24 +1,45 @@
 import type { CsharpProgram, CsNode, CsStatement } from "../../runtime/plan/csharp.ts"
-import { binds, type Cel, cel, choice, constant, inside, negated } from "./cel.ts"
+import { binds, type Cel, cel, choice, compared, constant, either, inside, negated, optional } from "./cel.ts"
+import { asciiOnly, isInOneCase, sameInAnyCase } from "./letter-case.ts"
 import { memberOf } from "./members.ts"
-import { type Around, none, type Translation, texts } from "./translation.ts"
+import { type Around, none, type Translation, textOfVariable, texts } from "./translation.ts"
 
 /**
  * The expression of gateway.conf that has the same value as a policy expression, and none where that has none, for every request.
  * @throws NoCounterpart where there is none; its message says what has no counterpart.
  */
-export function toCel(program: CsharpProgram, around: Around): Cel {
+export function toCel(
+  program: CsharpProgram,
+  around: Around,
+  notes: Set<string> = new Set(),
+  inText = false,
+): Cel {
+  const plain = (value: Cel): Cel => ordinary(value, notes)
   const translation: Translation = {
     around,
     locals: new Map(),
-    node: (node) => expression(node, translation),
+    notes,
+    special: (node) => expression(node, translation),
+    node: (node) => plain(expression(node, translation)),
     text: (node) => {
-      const made = expression(node, translation)
+      const made = translation.node(node)
       if (made.kind !== "string" || made.nullable) none("a text that may be null")
       return made
     },
   }
-  return "s" in program.body ? statements([program.body], translation) : translation.node(program.body)
+  const made =
+    "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
+  return inText && made.secret !== undefined ? made : plain(made)
+}
+
+/** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
+function ordinary(value: Cel, notes: Set<string>): Cel {
+  if (value.secret !== undefined) return none("secrets in expressions")
+  const { folded, measured } = value
+  if (measured !== undefined) return cel(`size(${asciiOnly(measured, notes).text})`, "int", { total: false })
+  if (folded === undefined) return value
+  const text = asciiOnly(folded.of, notes)
+  return cel(`${inside(text, binds.primary)}.${folded.by}Ascii()`, "string", { total: false, ascii: true })
 }
 
 /** Statements that end with a value: declarations that have one always, `if` and `return`. */
@@ -29,11 +50,14 @@ function statements(list: readonly CsStatement[], translation: Translation): Cel
     case "block":
       return statements([...first.body, ...rest], translation)
     case "return":
-      return first.on === undefined ? none("`return` without a value") : translation.node(first.on)
+      return first.on === undefined ? none("`return` without a value") : translation.special(first.on)
     case "if": {
       const test = truth(translation.node(first.test))
-      const yes = statements([first.yes, ...rest], translation)
-      const no = statements(first.no === undefined ? rest : [first.no, ...rest], translation)
+      const yes = ordinary(statements([first.yes, ...rest], translation), translation.notes)
+      const no = ordinary(
+        statements(first.no === undefined ? rest : [first.no, ...rest], translation),
+        translation.notes,
+      )
       return same(test, yes, no)
     }
     case "run": {
@@ -49,7 +73,9 @@ function statements(list: readonly CsStatement[], translation: Translation): Cel
 }
 
 function truth(value: Cel): Cel {
-  return value.kind === "bool" ? value : none("a condition that is neither true nor false")
+  return value.kind === "bool" && value.absent === undefined
+    ? value
+    : none("a condition that is neither true nor false")
 }
 
 /** A choice between two of one kind. */
@@ -65,7 +91,7 @@ function expression(node: CsNode, translation: Translation): Cel {
         return none("numbers with a fraction")
       return constant(node.value)
     case "named":
-      return node.kind === "value" ? cel(node.name, "string") : none("secrets in expressions")
+      return cel(node.name, "string", node.kind === "value" ? { named: node.name } : { secret: node.name })
     case "local":
       return translation.locals.get(node.slot) ?? none("statements")
     case "concat":
@@ -88,6 +114,10 @@ function expression(node: CsNode, translation: Translation): Cel {
       return binary(node, translation)
     case "call":
       return memberOf(node, translation)
+    case "safe":
+      return safe(node, translation)
+    case "as":
+      return known(node, translation)
     default:
       return none(words[node.k] ?? "this form")
   }
@@ -97,83 +127,140 @@ const words: Readonly<Record<string, string>> = {
   lambda: "functions",
   late: "`dynamic`",
   is: "`is`",
-  as: "`as`",
-  safe: "`?.`",
   "new-array": "arrays",
   anonymous: "objects",
   throw: "`throw`",
   context: "`context` itself",
 }
 
+const fits: Readonly<Record<string, Cel["kind"]>> = {
+  string: "string",
+  bool: "bool",
+  int: "int",
+  IResponse: "response",
+  Jwt: "jwt",
+  JObject: "json",
+}
+
 /** A cast changes nothing where the value is known to be of the type. */
 function converted(node: Extract<CsNode, { k: "convert" }>, translation: Translation): Cel {
   const value = translation.node(node.on)
   if (node.to === "object") return value
-  const fits: Readonly<Record<string, Cel["kind"]>> = {
-    string: "string",
-    bool: "bool",
-    int: "int",
-    IResponse: "response",
-  }
-  const kind = fits[node.to]
+  const kind = Object.hasOwn(fits, node.to) ? fits[node.to] : undefined
   if (kind === undefined) return none(`a cast to \`${node.to}\``)
-  if (value.kind === kind) return value
+  if (value.kind === kind && (kind !== "json" || value.whole === "map")) return value
   // What is no text fails where it is added to one, as the cast does.
-  if (value.kind === "dyn" && kind === "string")
-    return cel(`${value.text} == null ? "" : "" + ${value.text}`, "string", {
-      binds: binds.choice,
-      total: false,
-      nullable: true,
-      absent: `${value.text} == null`,
-    })
+  if (value.kind === "dyn" && kind === "string") return textOfVariable(value)
   return none(`a cast to \`${node.to}\` of what may be something else`)
+}
+
+/** `x as T` of what is one. */
+function known(node: Extract<CsNode, { k: "as" }>, translation: Translation): Cel {
+  const value = translation.node(node.on)
+  const kind = Object.hasOwn(fits, node.type) ? fits[node.type] : undefined
+  return kind === value.kind && kind !== undefined ? value : none("`as`")
+}
+
+/** `a?.b`: null where `a` is. */
+function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): Cel {
+  const value = translation.node(node.on)
+  const { absent, present = value } = value
+  if (absent === undefined && value.nullable) return none("`?.`")
+  const { absent: _absent, present: _present, ...known } = present
+  translation.locals.set(node.slot, { ...known, nullable: false })
+  const made = translation.node(node.then)
+  translation.locals.delete(node.slot)
+  if (absent === undefined) return made
+  const neither = made.absent === undefined ? absent : either(absent, made.absent)
+  if (made.kind === "string") return optional(neither, made.present ?? made)
+  // A list that is not there is asked for nothing but that.
+  if (made.kind === "list" || made.kind === "json") return { ...made, nullable: true, absent: neither }
+  if (made.kind === "bool") return { ...choice(absent, constant(false), made), nullable: true, absent }
+  return none("`?.` in front of what is no text")
 }
 
 const orders = new Set(["<", "<=", ">", ">="])
 
 function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation): Cel {
   const { op } = node
+  const isEquality = op === "==" || op === "!="
+  if (op === "&&" || op === "||")
+    return decided(op, truth(translation.node(node.left)), node.right, translation)
+  const length = nothing(op, translation.special(node.left), translation.special(node.right))
+  if (length !== undefined) return length
+  if (isEquality) return equality(op, node.left, node.right, translation)
   const left = translation.node(node.left)
   const right = translation.node(node.right)
-  if (op === "&&" || op === "||") return decided(op, truth(left), truth(right))
   if (op === "??") return fallback(left, right)
-  const total = left.total && right.total
-  const whole = { binds: binds.relation, total }
-  const compared = (): string => `${inside(left, binds.sum)} ${op} ${inside(right, binds.sum)}`
-  if (orders.has(op)) {
-    if (left.kind !== "int" || right.kind !== "int") return none(`\`${op}\` of what are no whole numbers`)
-    return cel(compared(), "bool", whole)
+  if (!orders.has(op)) return none(`\`${op}\``)
+  if (left.kind !== "int" || right.kind !== "int") return none(`\`${op}\` of what are no whole numbers`)
+  return compared(left, op, right)
+}
+
+/** `text.Length > 0` and the like: any text is empty or not in both languages. */
+function nothing(op: string, { measured }: Cel, { constant: number }: Cel): Cel | undefined {
+  if (measured === undefined || typeof number !== "number") return undefined
+  const asked = `${op} ${number}`
+  if (["== 0", "< 1", "<= 0"].includes(asked)) return compared(measured, "==", constant(""))
+  return ["!= 0", "> 0", ">= 1"].includes(asked) ? compared(measured, "!=", constant("")) : undefined
+}
+
+function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translation): Cel {
+  const [one, other] = [translation.special(a), translation.special(b)]
+  if (isInOneCase(one, other)) {
+    const same = sameInAnyCase(one, other)
+    return op === "==" ? same : negated(same)
   }
-  if (op !== "==" && op !== "!=") return none(`\`${op}\``)
+  const [left, right] = [translation.node(a), translation.node(b)]
+  return left.constant !== undefined && right.constant === undefined
+    ? equal(op, right, left)
+    : equal(op, left, right)
+}
+
+function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   if (left.kind === "null" || right.kind === "null") return isNull(left.kind === "null" ? right : left, op)
+  const isText = typeof right.constant === "string"
+  if (left.kind === "dyn" && isText) return compared(left, op, right)
   if (left.kind !== right.kind || !["string", "int", "bool"].includes(left.kind))
     return none("a comparison of values of two types")
+  if (!left.nullable && !right.nullable) return compared(left, op, right)
   // Null and "" are the same here: only a text that is neither tells nothing about them.
-  const telling = (side: Cel): boolean => typeof side.constant === "string" && side.constant !== ""
-  if ((left.nullable || right.nullable) && !telling(left) && !telling(right))
+  if (isText ? right.constant !== "" : right.constant === true) return compared(left, op, right)
+  if (right.constant !== "" || left.absent === undefined || left.present === undefined)
     return none("a comparison of texts that may be null")
-  return cel(compared(), "bool", whole)
+  return choice(left.absent, constant(op === "!="), compared(left.present, op, right))
 }
 
 function isNull(value: Cel, op: string): Cel {
-  if (value.kind === "response" || value.kind === "dyn")
-    return cel(`${inside(value, binds.sum)} ${op} null`, "bool", {
-      binds: binds.relation,
-      total: value.total,
-    })
+  if (value.constant === null) return constant(op === "==")
+  if (value.kind === "response" || value.kind === "dyn") return compared(value, op, constant(null))
   if (value.absent === undefined) return none("a comparison with null")
-  const absent = cel(value.absent, "bool", { binds: binds.relation, total: value.total })
-  return op === "==" ? absent : negated(absent)
+  // What is neither null nor a text has no value: the cast fails.
+  const found =
+    value.present?.fails === true
+      ? either(
+          value.absent,
+          compared(cel(`dyn(${value.present.text})`, "dyn", { total: false }), "==", constant(null)),
+        )
+      : value.absent
+  return op === "==" ? found : negated(found)
 }
 
 /** `a ?? b`. */
 function fallback(left: Cel, right: Cel): Cel {
-  if (left.absent === undefined || left.kind !== right.kind) return none("`??`")
-  return choice(cel(left.absent, "bool", { binds: binds.relation, total: left.total }), right, left)
+  const { absent, present = left } = left
+  if (absent === undefined || left.kind !== right.kind || left.kind === "json") return none("`??`")
+  if (right.absent === undefined) return choice(absent, right, present)
+  // Null of both is null.
+  const neither = choice(absent, right.absent, constant(false))
+  return { ...choice(absent, right, present), nullable: true, absent: neither }
 }
 
 /** In CEL the right side may decide where the left one has no value; in the other language it is not looked at. */
-function decided(op: "&&" | "||", left: Cel, right: Cel): Cel {
+function decided(op: "&&" | "||", left: Cel, node: CsNode, translation: Translation): Cel {
+  if (left.constant === (op === "||")) return left
+  const right = truth(translation.node(node))
+  if (typeof left.constant === "boolean") return right
   if (!left.total)
     return op === "&&" ? choice(left, right, constant(false)) : choice(left, constant(true), right)
   const level = op === "&&" ? binds.and : binds.or

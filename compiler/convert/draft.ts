@@ -1,3 +1,4 @@
+import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import {
   attributeOf,
   type Element,
@@ -16,7 +17,7 @@ import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { NoCounterpart } from "./translation.ts"
 import type { Line, Loss, Unit } from "./units.ts"
-import { Variables, variablesSetBy } from "./variable-kinds.ts"
+import { nothingYet, Variables, variablesNamedBy, variablesSetBy } from "./variable-kinds.ts"
 import { commentLines } from "./write-text.ts"
 
 /** What is known when a draft begins: what earlier ones have shown. */
@@ -131,8 +132,21 @@ export class Draft {
       changes: this.#variables.changes,
       refused: this.#options.refused,
       notes: this.notes,
+      setBy: (element, document) => this.#unset(element, document, section),
       fragments: [],
     }
+  }
+
+  /** Variables that would be set here, by statements that nobody gets to. */
+  #unset(element: Element, document: PolicyDocument, section: Section): StepOf<"set-variable">[] {
+    const names = everyElement(element).flatMap((each) => this.#setBy(each, document, section))
+    const around = this.#variables.around(section)
+    return [...new Set(names)].flatMap((name) => {
+      const known = around.variable(name)
+      return known === undefined
+        ? []
+        : [{ kind: "set-variable", name: known.name, value: nothingYet(known.kind) }]
+    })
   }
 
   #convert(): void {
@@ -204,8 +218,11 @@ export class Draft {
   #seeVariables(): void {
     const { root } = this.#document
     const visit = (nodes: readonly Element[], section: Section, document: PolicyDocument): void => {
-      for (const element of nodes.flatMap(everyElement))
-        for (const step of this.#stepsOf(element, section, document)) this.#variables.see(step, section)
+      for (const element of nodes.flatMap(everyElement)) {
+        const steps = this.#stepsOf(element, section, document)
+        for (const step of steps ?? []) this.#variables.see(step, section)
+        if (steps === undefined) for (const found of variablesNamedBy(element)) this.#variables.seeName(found)
+      }
     }
     const fallback = this.#options.section
     for (const element of root === undefined ? [] : elementsOf(root)) {
@@ -217,11 +234,12 @@ export class Draft {
   }
 
   #setBy(element: Element, document: PolicyDocument, section: Section): string[] {
-    return this.#stepsOf(element, section, document).flatMap(variablesSetBy)
+    const steps = this.#stepsOf(element, section, document)
+    return steps?.flatMap(variablesSetBy) ?? variablesNamedBy(element).map(({ name }) => name)
   }
 
-  /** Of policies that say the name of a variable: nothing else is looked at here. */
-  #stepsOf(element: Element, section: Section, document: PolicyDocument) {
+  /** Of policies that say the name of a variable: nothing else is looked at here. Undefined for one that can't be made into steps. */
+  #stepsOf(element: Element, section: Section, document: PolicyDocument): Step[] | undefined {
     const isNaming =
       element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
     if (!isNaming) return []
@@ -231,7 +249,7 @@ export class Draft {
       return lowered(hollow, site).flatMap(({ id }) => this.#surroundings.stepOf(id) ?? [])
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error
-      return []
+      return undefined
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Step } from "../../runtime/plan/steps.ts"
+import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import { Report } from "../core/diagnostic.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../policy/ast.ts"
 import { lowerSection } from "../policy/lower-section.ts"
@@ -24,6 +24,8 @@ export interface Site {
   readonly notes: Note[]
   /** Policies whose statement was refused in its place, and why. */
   readonly refused: ReadonlyMap<Element, string>
+  /** Statements that set the variables an element would have set, to nothing yet. */
+  setBy(element: Element, document: PolicyDocument): StepOf<"set-variable">[]
   /** Files of fragments that are being gone through. */
   readonly fragments: readonly PolicyDocument[]
 }
@@ -35,8 +37,10 @@ export interface Note {
 }
 
 /** What is left out, and whether calls are refused in its place. */
-export function lossOf(element: Element, reason: string, { section, document }: Site): Loss {
-  return { kind: "loss", element, document, reason, closed: mustClose(element, section) }
+export function lossOf(element: Element, reason: string, site: Site): Loss {
+  const { section, document } = site
+  if (!mustClose(element, section)) return { kind: "loss", element, document, reason, closed: false }
+  return { kind: "loss", element, document, reason, closed: true, sets: site.setBy(element, document) }
 }
 
 /** The steps of one policy. @throws NoCounterpart with the first finding where it is wrong or not possible here. */

@@ -1,5 +1,6 @@
 import type { SourceFile } from "../core/source.ts"
 import type { Comment, Element } from "../policy/ast.ts"
+import { printStep } from "./print-step.ts"
 import { type Block, type Line, type Loss, stand, type Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
@@ -48,6 +49,7 @@ function lossLines(loss: Loss): Line[] {
     ),
     ...commentLines(outdented).map((text) => text.replace(/^#/, "#  ")),
     ...(closed ? [stand(loss)] : []),
+    ...(loss.sets ?? []).flatMap(printStep),
   ].map((text) => ({ text, element }))
   return branch === undefined ? own : [...own, ...linesOf([branch.rest])]
 }

@@ -13,6 +13,8 @@ export interface StatementProblem {
   readonly element: Element | undefined
   readonly detail: string
   readonly secret?: string
+  /** A variable is not set: perhaps only because of another problem. */
+  readonly follows: boolean
 }
 
 /** A gateway in which the policy is used, on a route that has all parameters of its path. */
@@ -38,15 +40,22 @@ export function problemsOf(
   )
   if (plan !== undefined) {
     const element = firstDifference(sections, plan)
-    return element === undefined ? [] : [{ element, detail: "its statement would say something else" }]
+    return element === undefined
+      ? []
+      : [{ element, detail: "its statement would say something else", follows: false }]
   }
-  return diagnostics.flatMap((finding): StatementProblem[] => {
+  const problems = diagnostics.flatMap((finding): StatementProblem[] => {
     const { severity, span, code, detail } = finding
     if (severity !== "error" || span === undefined) return []
     const { line } = span.file.position(span.start)
     const secret = code === "SP3013" || code === "SP5008" ? /`([^`]+)`/.exec(detail)?.[1] : undefined
-    return [{ element: lines[line - 1]?.element, detail, ...(secret === undefined ? {} : { secret }) }]
+    const follows = code === "SP5018"
+    return [
+      { element: lines[line - 1]?.element, detail, follows, ...(secret === undefined ? {} : { secret }) },
+    ]
   })
+  const causes = problems.filter(({ follows }) => !follows)
+  return causes.length > 0 ? causes : problems.slice(0, 1)
 }
 
 /** The text as `sallyport fmt` writes it. */

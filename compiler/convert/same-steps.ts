@@ -57,6 +57,7 @@ function expected(units: readonly Unit[]): Expected[] {
     if (unit.kind === "loss")
       return [
         ...(unit.closed ? [{ ...closed, element: unit.element }] : []),
+        ...(unit.sets ?? []).map((step) => ({ step: bare(step), inside: [], element: unit.element })),
         ...expected(unit.branch === undefined ? [] : [unit.branch.rest]),
       ]
     const { steps, blocks, element, ways } = unit

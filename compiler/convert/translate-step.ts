@@ -2,6 +2,7 @@ import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { CsharpExpression, Text, TextPart } from "../../runtime/plan/text.ts"
 import { asText, type Cel } from "./cel.ts"
 import { toCel } from "./csharp-to-cel.ts"
+import { wholeOf } from "./json-members.ts"
 import { type Around, NoCounterpart, none } from "./translation.ts"
 
 /** Fields of steps that hold the name of a variable. */
@@ -65,6 +66,8 @@ class StepTranslation {
     if (typeof value === "string" && variableFields.has(key)) return this.#around.nameOf(value)
     if (Array.isArray(value)) return value.map((each) => this.#value(each, key, kind))
     if (typeof value !== "object" || value === null) return value
+    const own = ownCode(value, key, kind)
+    if (own !== undefined) return this.#own(own, key, kind)
     if ("lang" in value) return value.lang === "cs" ? this.#code(value as CsharpExpression, key, kind) : value
     if ("text" in value && Array.isArray(value.text)) return this.#text(value as Exclude<Text, string>, key)
     return Object.fromEntries(
@@ -77,6 +80,7 @@ class StepTranslation {
     const known = this.#around.variable(name)?.kind
     const isExpression = typeof value === "object" && value !== null && "expression" in value
     const made = isExpression ? (value.expression as { type: string }).type : "string"
+    if (known === "json" && made === "dyn") return
     if (known !== undefined && known !== "dyn" && known !== made)
       this.failed ??= new NoCounterpart(`\`${name}\` holds values of several types`)
   }
@@ -104,11 +108,19 @@ class StepTranslation {
   }
 
   /** All expressions are tried, so that the count is right where one fails. */
-  #cel({ program }: CsharpExpression, use: (cel: Cel) => Cel, late = false): Cel | undefined {
+  #cel(
+    { program }: CsharpExpression,
+    use: (cel: Cel, notes: Set<string>) => Cel,
+    how: { late?: boolean; inText?: boolean },
+  ) {
     this.#tally.expressions += 1
+    const notes = new Set<string>()
+    const around = how.late === true ? { ...this.#around, section: "on-error" as const } : this.#around
     try {
-      const made = use(toCel(program, late ? { ...this.#around, section: "on-error" } : this.#around))
+      const made = use(toCel(program, around, notes, how.inText), notes)
+      if (how.late === true && notes.size > 0) none("what may have no value when the exchange has ended")
       this.#tally.converted += 1
+      for (const note of notes) this.notes.add(note)
       return made
     } catch (error) {
       this.failed ??= error
@@ -117,8 +129,17 @@ class StepTranslation {
   }
 
   #code(code: CsharpExpression, key: string, kind: string): unknown {
-    const made = this.#cel(code, (cel) => fitting(cel, key, kind), whenEnded.has(key))
-    return made === undefined ? code : { lang: "cel", text: made.text, type: made.kind }
+    const made = this.#cel(code, (cel, notes) => fitting(cel, key, kind, notes), { late: whenEnded.has(key) })
+    return made === undefined ? code : expressionOf(made)
+  }
+
+  /** A body or a value that is one expression; with a secret in it it is a text of the statement. */
+  #own({ name, code }: OwnCode, key: string, kind: string): unknown {
+    const use = (cel: Cel, notes: Set<string>): Cel => fitting(cel, nameOf(name, key), kind, notes)
+    const made = this.#cel(code, use, { inText: true })
+    if (made?.secret === undefined) return { [name]: made === undefined ? code : expressionOf(made) }
+    const text = textOf(partsOf(made, false))
+    return name === "value" ? { text } : text
   }
 
   #text({ text }: Exclude<Text, string>, key: string): Text {
@@ -127,14 +148,30 @@ class StepTranslation {
       const parameter = /^path\.(\w+)$/.exec(part.expression.text)?.[1]
       if (part.expression.lang === "cel" && parameter !== undefined) this.#around.parameter(parameter)
       if (part.expression.lang === "cel") return [part]
-      const made = this.#cel(part.expression, (cel) => {
-        if (asText(cel) === undefined) none("what is no text")
-        return cel
-      })
+      const use = (cel: Cel): Cel => (asText(cel) === undefined ? none("what is no text") : cel)
+      const made = this.#cel(part.expression, use, { inText: !whole.has(key) })
       return made === undefined ? [] : partsOf(made, whole.has(key))
     })
     return textOf(parts)
   }
+}
+
+/** The only expression of a body, or of the value of a variable. */
+interface OwnCode {
+  readonly name: "value" | "expression"
+  readonly code: CsharpExpression
+}
+
+function ownCode(value: object, key: string, kind: string): OwnCode | undefined {
+  const name = key === "content" || key === "body" ? "value" : "expression"
+  if (name === "expression" && !(kind === "set-variable" && key === "value")) return undefined
+  const code = (value as Fields)[name]
+  const isCode = typeof code === "object" && code !== null && "lang" in code && code.lang === "cs"
+  return isCode ? { name, code: code as CsharpExpression } : undefined
+}
+
+function expressionOf({ text, kind }: Cel): { lang: "cel"; text: string; type: string } {
+  return { lang: "cel", text, type: kind === "json" ? "dyn" : kind }
 }
 
 /** Constants beside each other are one. */
@@ -164,21 +201,39 @@ const whenEnded: ReadonlySet<string> = new Set(["countIf", "increment"])
 
 const truths: ReadonlySet<string> = new Set(["test", "countIf", "storeIf"])
 
-function fitting(cel: Cel, key: string, kind: string): Cel {
+function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   if (truths.has(key) && cel.kind !== "bool") return none("a condition that is neither true nor false")
   if (key === "body" || kind === "cache-set" || kind === "cache-get") {
     // Null is no body, and another value in the cache than an empty text.
+    if (cel.present?.fails === true) {
+      notes.add("a null that is sent or kept as a value: the call fails here")
+      return fitting(cel.present, key, kind, notes)
+    }
     if (cel.nullable || cel.kind === "null") return none("a value that may be null")
     if (key === "body" && cel.kind !== "string") return none("a body that is no text")
   }
-  if (cel.kind === "list" || cel.kind === "response") return none("a list or response as a value")
+  if (cel.kind === "json" && cel.whole === "map" && kind === "set-variable")
+    return cel.nullable ? wholeOf(cel) : cel
+  if (cel.absent !== undefined && cel.kind !== "string") return none("a value that may be null")
+  const isData = cel.kind === "string" || cel.kind === "bool" || cel.kind === "int"
+  if (!isData && cel.kind !== "dyn" && cel.kind !== "null") return none(`${kinds[cel.kind]} as a value`)
   return cel
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  list: "a list",
+  response: "a response",
+  json: "JSON",
+  jwt: "a token",
+  claims: "claims",
 }
 
 function partsOf(cel: Cel, asOne: boolean): TextPart[] {
   const parts = asOne ? [cel] : (cel.parts ?? [cel])
   return parts.map((part) => {
     if (part.constant === null) return ""
+    if (part.secret !== undefined) return { secret: part.secret }
+    if (part.named !== undefined) return { value: part.named }
     if (typeof part.constant === "string" && !asOne) return part.constant
     if (typeof part.constant === "number") return String(part.constant)
     const text = part.kind === "int" ? part : (asText(part) as Cel)

@@ -1,6 +1,6 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
 import type { Section } from "../policy/site.ts"
-import { asText, type Cel, joined } from "./cel.ts"
+import { asText, binds, type Cel, cel, compared, constant, joined, optional } from "./cel.ts"
 
 /** What is known of a variable of a document: the kind of all that is ever put in, and whether that may be null. */
 export interface VariableKind {
@@ -40,14 +40,37 @@ export function refuse(why: string): never {
 export interface Translation {
   readonly around: Around
   readonly locals: Map<number, Cel>
+  /** What is told of it: where it has no value although the other language has one. */
+  readonly notes: Set<string>
   node(node: CsNode): Cel
+  /** Also a secret, or a text in any case, which few can take. */
+  special(node: CsNode): Cel
   /** A text that is not null. @throws NoCounterpart */
   text(node: CsNode): Cel
 }
 
 /** Texts one behind the other. */
 export function texts(parts: readonly CsNode[], translation: Translation): Cel {
-  return joined(parts.map((part) => asText(translation.node(part)) ?? none("what is no text")))
+  return joined(
+    parts.map((part) => {
+      const found = translation.special(part)
+      const made = found.secret === undefined ? translation.node(part) : found
+      return asText(made) ?? dynamicText(made, translation) ?? none("what is no text")
+    }),
+  )
+}
+
+/** What is expected of a variable of unknown type in a text: it is one. */
+function dynamicText(value: Cel, { notes }: Translation): Cel | undefined {
+  if (value.kind !== "dyn") return undefined
+  notes.add("a variable of no known type is a text where one is wanted, else the call fails here")
+  return textOfVariable(value)
+}
+
+/** A text or null in a variable; what is something else has no value. */
+export function textOfVariable(value: Cel): Cel {
+  const absent = compared(value, "==", constant(null))
+  return optional(absent, cel(`"" + ${value.text}`, "string", { binds: binds.sum, total: false }), true)
 }
 
 /** `IUrl.Query` as people write it, without the types of arguments. */

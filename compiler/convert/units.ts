@@ -1,4 +1,4 @@
-import type { Step } from "../../runtime/plan/steps.ts"
+import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { Element, PolicyDocument } from "../policy/ast.ts"
 
 /** What stands in a block of the text, in the order of the document. */
@@ -34,6 +34,8 @@ export interface Loss {
   readonly reason: string
   /** Calls are answered 501 in its place: it may be what refuses them, or what makes them what the backend may see. */
   readonly closed: boolean
+  /** Variables it would have set, where calls end: what reads them behind is converted all the same, and finds them set. */
+  readonly sets?: readonly StepOf<"set-variable">[]
   /** Of a `choose`: the branch whose condition is still to be written, and what stands in the text until then. */
   readonly branch?: { readonly element: Element; readonly rest: Unit }
 }

@@ -1,4 +1,5 @@
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
+import type { Element } from "../policy/ast.ts"
 import type { Section } from "../policy/site.ts"
 import { toCel } from "./csharp-to-cel.ts"
 import { unique, valueName } from "./names.ts"
@@ -33,11 +34,15 @@ export class Variables {
         step.kind === "set-variable"
           ? { section, value: step.value }
           : {
-              kind:
-                step.kind === "send-request" ? "response" : step.kind === "authenticate" ? "string" : "dyn",
+              kind: leftBy(step, name),
             }
       this.#setters.set(name, [...(this.#setters.get(name) ?? []), setter])
     }
+  }
+
+  /** A variable of a policy that can't be made into a step. */
+  seeName({ name, kind }: NamedVariable): void {
+    this.#setters.set(name, [...(this.#setters.get(name) ?? []), { kind }])
   }
 
   /** Those whose name gateway.conf can't have, and what they are called there. */
@@ -77,19 +82,62 @@ export class Variables {
 
   /** Undefined for one that has no counterpart: calls end where it stands. */
   #kindOfSetter(setter: Setter): VariableKind | undefined {
-    if ("kind" in setter) return { kind: setter.kind, nullable: setter.kind !== "string" }
+    if ("kind" in setter)
+      return { kind: setter.kind, nullable: setter.kind !== "string" && setter.kind !== "jwt" }
     const { value, section } = setter
     if (typeof value === "string" || "text" in value) return { kind: "string", nullable: false }
     const { expression } = value
     if (expression.lang !== "cs") return dynamic
     try {
-      const { kind, nullable } = toCel(expression.program, this.around(section))
+      const { kind, nullable, whole } = toCel(expression.program, this.around(section), new Set(), true)
+      if (kind === "json" && whole === "map") return { kind, nullable: false }
       return kind === "string" || kind === "bool" || kind === "int" ? { kind, nullable } : dynamic
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error
-      return section === "on-error" ? dynamic : undefined
+      if (section === "on-error") return dynamic
+      return Object.hasOwn(written, expression.type) ? written[expression.type] : undefined
     }
   }
+}
+
+/** What a step that is no `set-variable` leaves in a variable. */
+function leftBy(step: Step, name: string): VariableKind["kind"] {
+  if (step.kind === "send-request") return "response"
+  if (step.kind === "authenticate") return step.outputAs === undefined ? "string" : "dyn"
+  return step.kind === "validate-jwt" && step.output === name ? "jwt" : "dyn"
+}
+
+/** What an expression that has no counterpart leaves there once it is written: calls end until then. */
+const written: Readonly<Record<string, VariableKind>> = {
+  string: { kind: "string", nullable: false },
+  bool: { kind: "bool", nullable: false },
+  int: { kind: "int", nullable: false },
+  JObject: { kind: "json", nullable: false },
+}
+
+/** A variable that a policy names. */
+interface NamedVariable {
+  readonly name: string
+  readonly kind: VariableKind["kind"]
+}
+
+/** What a policy would set, by its attributes: names that are written out. */
+export function variablesNamedBy({ name: policy, attributes }: Element): NamedVariable[] {
+  return attributes.flatMap(({ name, raw }) => {
+    const isName = policy === "set-variable" ? name === "name" : /variable(?:-name)?$/.test(name)
+    const text = raw.span.file.text.slice(raw.span.start, raw.span.end)
+    if (!isName || raw.kind !== "text" || !/^[\w.-]{1,100}$/.test(text)) return []
+    // A token that is output may be text or object; it is a response only of a request.
+    const isResponse = name === "response-variable-name" && policy === "send-request"
+    return policy === "return-response" ? [] : [{ name: text, kind: isResponse ? "response" : "dyn" }]
+  })
+}
+
+/** What stands in a variable until somebody has written what sets it: nobody gets to read it. */
+export function nothingYet(kind: VariableKind["kind"]): StepOf<"set-variable">["value"] {
+  const constants: Readonly<Record<string, string>> = { bool: "false", int: "0" }
+  if (kind === "string") return ""
+  return { expression: { lang: "cel", text: constants[kind] ?? "dyn(null)", type: kind } }
 }
 
 /** The variables a step leaves something in. */

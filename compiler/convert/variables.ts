@@ -1,5 +1,5 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
-import { binds, type Cel, cel, choice, constant, inside } from "./cel.ts"
+import { binds, type Cel, cel, choice, constant, inside, negated, optional } from "./cel.ts"
 import { none, pathOf, type Translation } from "./translation.ts"
 
 type Call = Extract<CsNode, { k: "call" }>
@@ -19,15 +19,35 @@ export function variableOf(node: Call, translation: Translation): Cel | undefine
   const value = cel(`var.${known.name}`, known.kind, {
     total: false,
     nullable: known.nullable || known.kind === "response" || known.kind === "dyn",
+    ...(known.kind === "json" ? { whole: "map" as const } : {}),
   })
   if (node.member === "IVariables.this(string)") return value
   if (!node.member.startsWith("IVariables.GetValueOrDefault")) return undefined
-  return withDefault(node, value, isSet, translation)
+  return value.kind === "dyn"
+    ? unknownWithDefault(node, value, isSet, translation)
+    : withDefault(node, value, isSet, translation)
 }
 
 const defaults: Readonly<Record<string, Cel>> = {
   bool: constant(false),
   int: constant(0),
+}
+
+/** A text, or yes or no, of a variable that may hold anything; null counts as not set. What is of another type has no value here. */
+function unknownWithDefault(node: Call, value: Cel, isSet: Cel, translation: Translation): Cel {
+  const [type] = node.types ?? []
+  const given = node.args[1] === undefined ? undefined : translation.node(node.args[1])
+  const isThere = cel(`${isSet.text} && ${value.text} != null`, "bool", { binds: binds.and, total: true })
+  translation.notes.add("a variable of no known type is what is asked for, else the call fails here")
+  if (type === "bool") {
+    const found = cel(`${value.text} ? true : false`, "bool", { binds: binds.choice, total: false })
+    const otherwise = given ?? constant(false)
+    return otherwise.kind === "bool" ? choice(isThere, found, otherwise) : none("a default of another type")
+  }
+  if (type !== "string") return none("a variable that may be of another type")
+  const text = cel(`"" + ${value.text}`, "string", { binds: binds.sum, total: false })
+  if (given === undefined || given.kind === "null") return optional(negated(isThere), text)
+  return given.kind === "string" ? choice(isThere, text, given) : none("a default of another type")
 }
 
 /** A number that is no int, a text that is null: what the library does with those is its own. */
@@ -40,11 +60,7 @@ function withDefault(node: Call, value: Cel, isSet: Cel, translation: Translatio
   const isText = value.kind === "string" && (type === undefined || type === "string")
   if (otherwise === undefined || (otherwise.kind === "null" && isText)) {
     if (!isText) return none("a variable that may be of another type")
-    return {
-      ...choice(isSet, { ...value, total: true }, constant("")),
-      nullable: true,
-      absent: `!${isSet.text}`,
-    }
+    return optional(negated(isSet), { ...value, total: true })
   }
   if (otherwise.kind !== value.kind) return none("a default of another type")
   return choice(isSet, { ...value, total: true }, otherwise)

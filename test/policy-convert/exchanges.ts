@@ -7,11 +7,13 @@ import { compileExpression, toText } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { anyRequestContext } from "../../runtime/expression/request-context.ts"
 import { errorView, makeBindings, responseView } from "../../runtime/gateway/bindings.ts"
+import { LiveBody } from "../../runtime/gateway/live-body.ts"
 import { Variables } from "../../runtime/gateway/variables.ts"
 import { csharpContext } from "../../runtime/policies/csharp-context.ts"
 import type { Exchange } from "../../runtime/policies/exchange.ts"
 import { HeaderList } from "../../runtime/policies/header-list.ts"
 import { QueryString } from "../../runtime/policies/query-string.ts"
+import { verifiedToken } from "../../runtime/policies/verified-token.ts"
 
 /** Chance that is the same in every run. */
 export class Chance {
@@ -38,9 +40,55 @@ export const variables: Readonly<Record<string, VariableKind>> = {
   n: { kind: "int", nullable: false },
   d: { kind: "dyn", nullable: true },
   r: { kind: "response", nullable: true },
+  o: { kind: "json", nullable: false },
+  t: { kind: "jwt", nullable: false },
 }
 
-const values = ["", "a", "b", "A", "a,b", " ", "Bearer x", "abc"]
+const values = ["", "a", "b", "A", "a,b", " ", "Bearer x", "abc", "7"]
+
+const names = ["a", "b", "c-d", "A"]
+
+/** JSON as others send it, most often an object; sometimes none at all. */
+function randomJson(chance: Chance): string {
+  const leaf = (): unknown =>
+    chance.of<unknown>([
+      ...["x", "", "True", "2026-01-02T03:04:05Z", "2026-01-02T", "41", "4.5"],
+      ...[5, -0, 4.5, 3e9, 1e20, true, false, null],
+    ])
+  const value = (depth: number): unknown => {
+    const shape = chance.number(8)
+    if (depth === 0 || shape > 3) return leaf()
+    if (shape === 0) return [value(depth - 1), leaf()].slice(chance.number(2))
+    return Object.fromEntries(
+      names.filter(() => chance.number(3) > 0).map((name) => [name, value(depth - 1)]),
+    )
+  }
+  const whole = Object.fromEntries(names.filter(() => chance.number(4) > 0).map((name) => [name, value(2)]))
+  const odd = ["", " ", "null", "[1]", "{a: 1}", '{"a": 1,}', "no", '"text"']
+  return chance.number(6) === 0 ? chance.of(odd) : JSON.stringify(whole)
+}
+
+/** A body that has been read, as the gateway has it. */
+function bodyOf(text: string): LiveBody {
+  const content = Buffer.from(text)
+  const body = new LiveBody({
+    sender: "request",
+    headers: new HeaderList([]),
+    present: content.length > 0,
+    bytesMax: 1_000_000,
+    read: () => Promise.resolve(content),
+  })
+  body.replaceAs(content)
+  return body
+}
+
+const claims = ["sub", "SUB", "iss", "role", "Role", "x-y"]
+
+function randomToken(chance: Chance): object {
+  const value = (): unknown => chance.of<unknown>(["ann", "", ["a", "b"], ["a"], [], 5, null, true])
+  const found = claims.filter(() => chance.number(3) === 0).map((name) => [name, value()])
+  return verifiedToken("a.b.c", { claims: Object.fromEntries(found), header: { alg: "RS256" } } as never)
+}
 
 function randomVariables(chance: Chance): Variables {
   const found = new Variables()
@@ -57,9 +105,14 @@ function randomVariables(chance: Chance): Variables {
             status: chance.of([200, 404, 500]),
             reason: chance.of(values),
             headers: new HeaderList([]),
-            body: Buffer.from(""),
+            body: Buffer.from(randomJson(chance)),
           },
     )
+  if (chance.number(3) > 0) found.set("t", randomToken(chance))
+  if (chance.number(3) > 0) {
+    const text = randomJson(chance)
+    if (/^\{"|^\{\}/.test(text) && !text.endsWith(",}")) found.set("o", JSON.parse(text))
+  }
   return found
 }
 
@@ -71,7 +124,7 @@ export function randomExchange(chance: Chance): Exchange {
     () => `${chance.of(["p", "P", "q"])}=${encodeURIComponent(chance.of(values))}`,
   )
   const headers = new HeaderList(lines.flat())
-  const body = { present: false, content: Buffer.alloc(0), json: () => null, text: () => "" }
+  const body = bodyOf(randomJson(chance))
   const response = { status: chance.of([200, 404, 500]), reason: chance.of(["OK", "No"]), headers, body }
   const path = chance.of(["/orders", "/orders/7", "/"])
   const plan = {
@@ -102,11 +155,12 @@ export function randomExchange(chance: Chance): Exchange {
     startedAtMs: 0,
     route: { plan, backendUrl: undefined },
     gatewayName: "g",
-    facts: { keyPlaces: () => ({ header: "", query: "" }) },
+    facts: { keyPlaces: () => ({ header: "", query: "" }), certificates: new Map() },
     parameters: { id: chance.of(values) },
     headers,
     query: new QueryString(pairs.join("&")),
-    requestBody: body,
+    originalQuery: pairs.join("&"),
+    requestBody: bodyOf(randomJson(chance)),
     variables: randomVariables(chance),
     section: "outbound",
     response,
@@ -121,6 +175,8 @@ type Outcome = { readonly value: unknown; readonly text: string } | "none"
 export interface Pair {
   readonly cel: string
   readonly nullable: boolean
+  /** It was told that it may have no value where the document's has one. */
+  readonly told: boolean
   both(exchange: Exchange): readonly [csharp: Outcome, cel: Outcome]
 }
 
@@ -140,21 +196,47 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
     variable: (name) =>
       Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
   }
-  const made = attempt(() => toCel(compiled.program, around))
+  const notes = new Set<string>()
+  const made = attempt(() => toCel(compiled.program, around, notes))
   if (made === undefined) return undefined
   const evaluate = compileExpression(made.text, environment)
   const run = compileProgram(compiled.program)
   return {
     cel: made.text,
     nullable: made.nullable,
+    told: notes.size > 0,
     both: (exchange) => [
       outcome(
-        () => run(csharpContext(exchange, { trace: () => undefined, namedValue: () => "" })),
+        () => run(csharpContext(asDocumentsHave(exchange), { trace: () => undefined, namedValue: () => "" })),
         csharpText,
       ),
       outcome(() => evaluate(bindingsOf(exchange)), toText),
     ],
   }
+}
+
+const readObject = compileProgram(
+  (
+    compileCsharp(
+      { text: 'JObject.Parse((string)context.Variables["o"])', at: (offset) => offset },
+      "expression",
+      {
+        section: "outbound",
+      },
+    ) as { program: Parameters<typeof compileProgram>[0] }
+  ).program,
+)
+
+/** What text leaves in variables as plain JSON are objects of the library where a document sets them. */
+function asDocumentsHave(exchange: Exchange): Exchange {
+  const found = new Variables()
+  for (const [name, value] of exchange.variables) found.set(name, value)
+  if (found.has("o")) {
+    const around = { trace: () => undefined, namedValue: () => "" }
+    const text = { ...exchange, variables: new Map([["o", JSON.stringify(found.get("o"))]]) }
+    found.set("o", readObject(csharpContext(text as unknown as Exchange, around)))
+  }
+  return { ...exchange, variables: found }
 }
 
 function attempt<Made>(make: () => Made): Made | undefined {

@@ -106,9 +106,12 @@ function split(
   return pieces
 }
 
+/** What .NET takes for white space; JavaScript's has U+FEFF in it and not U+0085. */
+const whiteSpace = /\p{White_Space}/u
+
 function trimOf(self: Text, characters: readonly Text[] | null, start: boolean, end: boolean): Text {
   const isTrimmed = (c: Text): boolean =>
-    characters === null || characters.length === 0 ? /\s/.test(c) : characters.includes(c)
+    characters === null || characters.length === 0 ? whiteSpace.test(c) : characters.includes(c)
   let [from, to] = [0, self.length]
   while (start && from < to && isTrimmed(self[from] as string)) from++
   while (end && to > from && isTrimmed(self[to - 1] as string)) to--
@@ -124,7 +127,7 @@ function indexOf(self: Text, sought: Text | null, start: number): number {
 }
 
 function isBlank(text: Text | null): boolean {
-  return text === null || text === undefined || text.trim() === ""
+  return text === null || text === undefined || !/\P{White_Space}/u.test(text)
 }
 
 const statics = {

@@ -1,0 +1,137 @@
+import { binds, type Cel, cel, constant, type Folding, inside } from "./cel.ts"
+import { none } from "./translation.ts"
+
+/** How much of a text a constant must be. */
+export type Extent = "all" | "start" | "end" | "part"
+
+const fold: Readonly<Record<Folding, (text: string) => string>> = {
+  lower: (text) => text.toLowerCase(),
+  upper: (text) => text.toUpperCase(),
+}
+
+/** Letters beyond ASCII that are several of ASCII's in upper case, so that a constant with these in it may begin or end inside of one. */
+const ligatures = /SS|FF|FI|FL|ST/
+
+/** Whether a text, letters brought to one case, is a constant, or begins or ends with it, or has it in it: as a pattern. @throws NoCounterpart */
+export function matching(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel {
+  const sought = wanted.constant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
+  if (typeof sought !== "string" || !/^[\u0000-\u007f]*$/.test(sought) || of.kind !== "string")
+    return none("upper and lower case of letters that are not ASCII's")
+  if (of.constant !== undefined) return constant(holds(fold[by](String(of.constant)), sought, extent))
+  // A letter of the other case is in no text that was brought to one.
+  if (fold[by](sought) !== sought) return constant(false)
+  if (by === "upper" && ligatures.test(sought))
+    return none("upper case of letters that are several of ASCII's")
+  const start = extent === "all" || extent === "start" ? "^" : ""
+  const end = extent === "all" || extent === "end" ? "$" : ""
+  const letters = [...sought].map((letter, at) =>
+    unitsOf(letter, by, {
+      first: at === 0 && start === "",
+      last: at === sought.length - 1 && end === "",
+    }),
+  )
+  const pattern = `${start}${joinedClasses([...sought], letters)}${end}`
+  return cel(`${inside(of, binds.primary)}.matches(${JSON.stringify(pattern)})`, "bool", { total: of.total })
+}
+
+/** Whether a text in one case is compared with a constant. */
+export function isInOneCase(a: Cel, b: Cel): boolean {
+  return (a.folded ?? b.folded) !== undefined && typeof (a.folded === undefined ? a : b).constant === "string"
+}
+
+/** `a == b` where one was brought to one case and the other is a constant. @throws NoCounterpart */
+export function sameInAnyCase(left: Cel, right: Cel): Cel {
+  const { folded } = left.folded === undefined ? right : left
+  const wanted = left.folded === undefined ? left : right
+  if (folded === undefined) return none("upper and lower case of letters that are not ASCII's")
+  return matching(folded.of, folded.by, wanted, "all")
+}
+
+function holds(text: string, sought: string, extent: Extent): boolean {
+  if (extent === "all") return text === sought
+  return extent === "start"
+    ? text.startsWith(sought)
+    : extent === "end"
+      ? text.endsWith(sought)
+      : text.includes(sought)
+}
+
+interface Edges {
+  readonly first: boolean
+  readonly last: boolean
+}
+
+/** All units that are this letter when they are brought to the case; at an open edge also those of which it is the beginning or the end. */
+function unitsOf(letter: string, by: Folding, { first, last }: Edges): string {
+  return expansions(by)
+    .filter(
+      ([, made]) =>
+        made === letter ||
+        (last && made.startsWith(letter)) ||
+        (first && made.endsWith(letter)) ||
+        (first && last && made.includes(letter)),
+    )
+    .map(([unit]) => unit)
+    .join("")
+}
+
+const known = new Map<Folding, readonly (readonly [string, string])[]>()
+
+/** Every UTF-16 unit that becomes something with a letter of ASCII in it, and what. */
+function expansions(by: Folding): readonly (readonly [string, string])[] {
+  const found = known.get(by) ?? []
+  if (found.length > 0) return found
+  const made: [string, string][] = []
+  for (let code = 0; code < 0x10000; code++) {
+    const unit = String.fromCharCode(code)
+    const folded = fold[by](unit)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
+    if (/[\u0000-\u007f]/.test(folded)) made.push([unit, folded])
+  }
+  known.set(by, made)
+  return made
+}
+
+/** Letters that are two units, in both cases and nothing else, stand together in `(?i:…)`; `k` and `s` have a third there. */
+function joinedClasses(letters: readonly string[], units: readonly string[]): string {
+  const isPlain = (at: number): boolean => {
+    const letter = (letters[at] as string).toLowerCase()
+    const both = [letter, letter.toUpperCase()].sort().join("")
+    return (
+      !"ks".includes(letter) &&
+      [...(units[at] as string)].sort().join("") === (/[a-z]/.test(letter) ? both : letter)
+    )
+  }
+  let pattern = ""
+  let run = ""
+  const ended = (): string => (/[a-z]/i.test(run) ? `(?i:${run})` : run)
+  for (const [at, letter] of letters.entries()) {
+    if (isPlain(at)) {
+      run += literalOf(letter)
+      continue
+    }
+    pattern += ended() + classOf(units[at] as string)
+    run = ""
+  }
+  return pattern + ended()
+}
+
+const literalOf = (letter: string): string =>
+  /[A-Za-z0-9 \-_/:=,;@#%&!"'<>~]/.test(letter) ? letter : `\\x${hex(letter).padStart(2, "0")}`
+
+function classOf(units: string): string {
+  return `[${[...units].map((unit) => (/[A-Za-z0-9]/.test(unit) ? unit : `\\x{${hex(unit)}}`)).join("")}]`
+}
+
+const hex = (unit: string): string => unit.charCodeAt(0).toString(16)
+
+/** A text of ASCII, as which both languages count and cut it; another has no value. */
+export function asciiOnly(text: Cel, notes: Set<string>): Cel {
+  if (text.ascii === true) return text
+  notes.add("a text that is measured, cut or brought to one case is ASCII, else the call fails here")
+  return cel(`[${text.text}].filter(t, t.matches("^[\\\\x00-\\\\x7f]*$"))[0]`, "string", {
+    total: false,
+    ascii: true,
+  })
+}
