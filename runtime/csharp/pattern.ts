@@ -16,3 +16,12 @@ export function compilePattern(pattern: string, flags: number): RE2JS | string {
     return "it does not run in linear time (no look-around, no back-references), or is no pattern"
   }
 }
+
+/** A replacement as .NET reads it: `$1`, `${name}`, `$&`, `$0` and `$$`. What `group` does not know stays as it is written. */
+export function expandReplacement(replacement: string, group: (name: string) => string | undefined): string {
+  return replacement.replace(
+    /\$(?:(\d{1,2})|\{(\w+)\}|([$&]))/g,
+    (written, digits?: string, name?: string, sign?: string) =>
+      sign === "$" ? "$" : (group(sign === "&" ? "0" : (digits ?? name ?? "")) ?? written),
+  )
+}

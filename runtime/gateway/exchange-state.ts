@@ -170,6 +170,10 @@ export class ExchangeState implements BindingSource {
     return this.intake.scheme
   }
 
+  get originalQuery(): string {
+    return this.intake.query
+  }
+
   get query(): QueryString {
     this.#query ??= new QueryString(this.intake.query)
     return this.#query

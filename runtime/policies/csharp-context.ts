@@ -24,11 +24,11 @@ import {
   failure,
   operation,
   product,
-  serviceUrl,
   subscription,
   user,
 } from "./csharp-place.ts"
-import type { BackendHandle, Exchange, MessageBody } from "./exchange.ts"
+import type { Exchange, MessageBody } from "./exchange.ts"
+import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
@@ -134,11 +134,10 @@ class ExchangeRequest implements PolicyRequest {
     return this.#exchange.sentMethod ?? this.#exchange.method
   }
   get url(): PolicyUrl {
-    const { rewritten, path, backend } = this.#exchange
-    return new ExchangeUrl(this.#exchange, rewritten ?? path, backend)
+    return sentUrl(this.#exchange)
   }
   get originalUrl(): PolicyUrl {
-    return new ExchangeUrl(this.#exchange, this.#exchange.path, undefined)
+    return askedUrl(this.#exchange)
   }
   get headers(): PolicyLists {
     return new Headers(this.#exchange.headers)
@@ -161,61 +160,6 @@ class ExchangeRequest implements PolicyRequest {
   }
   get certificate(): undefined {
     return undefined
-  }
-}
-
-/** `backend` is the one a policy chose, in the place of the address the client asked. */
-class ExchangeUrl implements PolicyUrl {
-  readonly #exchange: Exchange
-  readonly #backend: BackendHandle | undefined
-  readonly path: string
-
-  constructor(exchange: Exchange, path: string, backend: BackendHandle | undefined) {
-    this.#exchange = exchange
-    this.#backend = backend
-    this.path = path
-  }
-  get scheme(): string {
-    return this.#backend === undefined ? this.#exchange.scheme : serviceUrl(this.#backend.url).scheme
-  }
-  get host(): string {
-    if (this.#backend !== undefined) return serviceUrl(this.#backend.url).host
-    return this.#exchange.authority.replace(/:\d+$/, "")
-  }
-  get port(): number {
-    if (this.#backend !== undefined) return serviceUrl(this.#backend.url).port
-    const port = /:(\d+)$/.exec(this.#exchange.authority)?.[1]
-    return port === undefined ? (this.scheme === "https" ? 443 : 80) : Number(port)
-  }
-  get queryString(): string {
-    const { text } = this.#exchange.query
-    return text === "" ? "" : `?${text}`
-  }
-  get query(): PolicyLists {
-    return new Query(this.#exchange.query)
-  }
-}
-
-class Query implements PolicyLists {
-  readonly #query: Exchange["query"]
-
-  constructor(query: Exchange["query"]) {
-    this.#query = query
-  }
-  get(name: string): readonly string[] | undefined {
-    return this.#query.valuesOf(name)
-  }
-  joined(name: string): string | undefined {
-    const found = this.#query.valuesOf(name)
-    return found === undefined || found.length === 1 ? found?.[0] : found.join(",")
-  }
-  *entries(): Iterable<readonly [string, readonly string[]]> {
-    const names = new Set<string>()
-    for (const [name] of this.#query.pairs()) {
-      const folded = name.toUpperCase()
-      if (!names.has(folded)) yield [name, this.#query.valuesOf(name) ?? []]
-      names.add(folded)
-    }
   }
 }
 

@@ -180,6 +180,8 @@ export interface Exchange {
   readonly headers: HeaderList
   /** Query of the request to the backend. */
   readonly query: QueryString
+  /** As the client sent it, without the question mark. */
+  readonly originalQuery: string
   /** Host as the client sent it, with its port. */
   readonly authority: string
   readonly requestBody: MessageBody

@@ -1,6 +1,8 @@
+import type { PolicyUrl } from "../csharp/ports.ts"
 import { toJson } from "../expression/compile.ts"
 import { problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
+import { askedUrl, sentUrl } from "./exchange-url.ts"
 import type { HeaderList } from "./header-list.ts"
 import { messageOf } from "./message.ts"
 import { jsonOfXml } from "./xml-json.ts"
@@ -34,7 +36,7 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
   if (/[/+]json\b/i.test(type)) return body.json()
   if (!/[/+]xml\b/i.test(type)) return body.text()
   try {
-    return withoutNil(jsonOfXml(body.text(), { style: "javascript-friendly", alwaysArray: false }), xsiNil)
+    return xmlBody(jsonOfXml(body.text(), { style: "javascript-friendly", alwaysArray: false }), xsiNil)
   } catch (error) {
     if (!(error instanceof XmlProblem)) throw error
     const cause = `the body of the ${of} is no XML: ${error.message}`
@@ -42,28 +44,51 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
   }
 }
 
-/** Elements that say `xsi:nil="true"` are nothing: null, or an empty text. */
-function withoutNil(value: unknown, xsiNil: "blank" | "null"): unknown {
-  if (Array.isArray(value)) return value.map((each) => withoutNil(each, xsiNil))
+/**
+ * An XML body as templates read it: an element is found by its name with or without its prefix, also in small letters (`body.envelope.body.fault`), and
+ * is shown as its text where it has attributes too. What says `xsi:nil="true"` is nothing: null, or an empty text.
+ */
+function xmlBody(value: unknown, xsiNil: "blank" | "null"): unknown {
+  if (Array.isArray(value)) return value.map((each) => xmlBody(each, xsiNil))
   if (typeof value !== "object" || value === null) return value
-  if ((value as Record<string, unknown>)["xsi:nil"] === "true") return xsiNil === "null" ? null : ""
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutNil(each, xsiNil)]))
+  const members = value as Record<string, unknown>
+  if (members["xsi:nil"] === "true") return xsiNil === "null" ? null : ""
+  const made = Object.fromEntries(
+    Object.entries(members).map(([name, each]) => [name, xmlBody(each, xsiNil)]),
+  )
+  for (const [name, each] of Object.entries(made)) {
+    if (name.startsWith("xmlns")) continue
+    const local = name.slice(name.indexOf(":") + 1)
+    for (const alias of [local, local.toLowerCase()])
+      if (!Object.hasOwn(made, alias)) Object.defineProperty(made, alias, { value: each })
+  }
+  return shownAs(made, "#text" in made ? String(made["#text"]) : "")
+}
+
+/** An object whose members can be asked for, and that is a text where it is shown. */
+function shownAs<Made extends object>(made: Made, text: string): Made {
+  return Object.defineProperty(made, "toString", { value: () => text })
+}
+
+function urlOf(url: PolicyUrl): object {
+  const { scheme, host, port, path, queryString } = url
+  const isUsual = port === (scheme === "https" ? 443 : 80)
+  const text = `${scheme}://${host}${isUsual ? "" : `:${port}`}${path}${queryString}`
+  const query = Object.fromEntries([...url.query.entries()].map(([name, values]) => [name, values.join(",")]))
+  const members = { Scheme: scheme, Host: host, Port: port, Path: path, QueryString: queryString }
+  return shownAs({ ...members, Query: dictionary(query), ToUri: text, ToString: text }, text)
 }
 
 function contextOf(exchange: Exchange): object {
   const { response } = exchange
   const method = exchange.sentMethod ?? exchange.method
-  const url = (path: string) => {
-    const query = exchange.query.text
-    return `${exchange.scheme}://${exchange.authority}${path}${query === "" ? "" : `?${query}`}`
-  }
   return {
     RequestId: exchange.id,
     Request: {
       Method: method,
       OriginalMethod: exchange.method,
-      Url: url(exchange.rewritten ?? exchange.path),
-      OriginalUrl: url(exchange.path),
+      Url: urlOf(sentUrl(exchange)),
+      OriginalUrl: urlOf(askedUrl(exchange)),
       IpAddress: exchange.ip,
       MatchedParameters: dictionary({ ...exchange.parameters }),
       HasBody: exchange.requestBody.present,

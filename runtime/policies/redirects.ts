@@ -1,5 +1,6 @@
 import { type Problem, problem } from "./answer.ts"
 import type { BackendHandle, Exchange, SendOptions } from "./exchange.ts"
+import { localPath } from "./exchange-url.ts"
 import type { BackendsByUrl } from "./ports.ts"
 
 /** Redirects in a row; the next one is an error of the backend. */
@@ -35,18 +36,13 @@ export async function followRedirects(
 
 function targetOf(exchange: Exchange, { url }: BackendHandle, location: string | undefined): URL | undefined {
   const sent = new URL(url)
-  const base = `${sent.origin}${basePathOf(sent)}${pathOf(exchange)}`
+  const base = `${sent.origin}${basePathOf(sent)}${localPath(exchange)}`
   if (location === undefined || !URL.canParse(location, base)) return undefined
   const next = new URL(location, base)
   if (next.username !== "" || next.password !== "") return undefined
   return next.protocol === sent.protocol || (sent.protocol === "http:" && next.protocol === "https:")
     ? next
     : undefined
-}
-
-/** The path behind that of the backend's URL. */
-function pathOf({ rewritten, path, route }: Exchange): string {
-  return rewritten ?? path.slice(route?.plan.stripPrefix.length ?? 0)
 }
 
 function basePathOf({ pathname }: URL): string {

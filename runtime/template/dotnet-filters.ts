@@ -1,4 +1,6 @@
 import type { Liquid } from "liquidjs"
+import type { RE2JS } from "re2js"
+import { compilePattern, expandReplacement } from "../csharp/pattern.ts"
 
 /** Names .NET's dialect has for filters that are called otherwise here. */
 const aliases: Readonly<Record<string, string>> = {
@@ -12,8 +14,8 @@ const aliases: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes every filter known by the name .NET gives it too (`downcase` is `Downcase`, `divided_by` is `DividedBy`), and adds `Currency` and
- * `Date` in the one culture there is here. Documents of Azure API Management are written in these names.
+ * Makes every filter known by the name .NET gives it too (`downcase` is `Downcase`, `divided_by` is `DividedBy`), and adds `Currency`
+ * in the one culture there is here. `Replace` looks for a pattern, as in .NET; `replace` for the text itself. Documents of Azure API Management are written in these names.
  */
 export function registerDotNetFilters(engine: Liquid): void {
   for (const name of Object.keys(engine.filters)) {
@@ -24,6 +26,45 @@ export function registerDotNetFilters(engine: Liquid): void {
     engine.registerFilter(alias, engine.filters[name] as never)
   engine.registerFilter("Currency", (value: unknown) => currency(value))
   engine.registerFilter("currency", (value: unknown) => currency(value))
+  engine.registerFilter("Replace", replace)
+}
+
+const patternTextMax = 1_048_576
+const patternsMax = 200
+const patterns = new Map<string, RE2JS>()
+
+function replace(value: unknown, pattern: unknown, replacement: unknown = ""): string {
+  const text = String(value ?? "")
+  if (text === "" || String(pattern ?? "") === "") return text
+  if (text.length > patternTextMax) throw new Error(`Replace takes up to ${patternTextMax} characters`)
+  const matcher = patternOf(String(pattern)).matcher(text)
+  let made = ""
+  let from = 0
+  while (matcher.find()) {
+    const whole = matcher.start()
+    made += text.slice(from, whole) + expandReplacement(String(replacement ?? ""), groupOf)
+    from = matcher.end()
+  }
+  return made + text.slice(from)
+
+  function groupOf(name: string): string | undefined {
+    try {
+      return matcher.group(/^\d+$/.test(name) ? Number(name) : name) ?? ""
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function patternOf(pattern: string): RE2JS {
+  const known = patterns.get(pattern)
+  if (known !== undefined) return known
+  const made = compilePattern(pattern, 0)
+  if (typeof made === "string")
+    throw new Error(`the pattern \`${pattern.slice(0, 100)}\` can't be used: ${made}`)
+  if (patterns.size >= patternsMax) patterns.delete(patterns.keys().next().value as string)
+  patterns.set(pattern, made)
+  return made
 }
 
 /** Invariant culture: `¤1,234.50`. */

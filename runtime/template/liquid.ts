@@ -1,5 +1,7 @@
 import { Liquid, LiquidError } from "liquidjs"
 import { registerDotNetFilters } from "./dotnet-filters.ts"
+import { translateDotNetSource } from "./dotnet-source.ts"
+import { JsonArrayFor } from "./json-array-for.ts"
 
 /** A template ready for use: what `render` gets are the variables by name. */
 export interface CompiledTemplate {
@@ -28,14 +30,15 @@ const engine = makeEngine()
 
 /**
  * Compiles a Liquid template, in the dialect Azure API Management reads: filters are also known by the names .NET gives them (`Upcase`,
- * `DividedBy`). Templates see own properties of plain data and nothing else; there are no other files, and work and memory have bounds.
+ * `DividedBy`), `\` is a character like any other, `JSONArrayFor` writes lists. Templates see own properties of plain data and nothing else; there are no other files, and work and memory have bounds.
  * @throws TemplateProblem
  */
 export function compileTemplate(source: string): CompiledTemplate {
   if (source.length > templateMax)
     throw new TemplateProblem(`the template has more than ${templateMax} characters`, templateMax)
-  const parsed = run(() => engine.parse(source))
-  return { render: (variables) => run(() => engine.renderSync(parsed, variables) as string) }
+  const { text, offset } = translateDotNetSource(source)
+  const parsed = run(() => engine.parse(text), offset)
+  return { render: (variables) => run(() => engine.renderSync(parsed, variables) as string, offset) }
 }
 
 function makeEngine(): Liquid {
@@ -52,15 +55,16 @@ function makeEngine(): Liquid {
   })
   for (const tag of ["include", "render", "layout", "block"]) delete made.tags[tag]
   registerDotNetFilters(made)
+  made.registerTag("JSONArrayFor", JsonArrayFor)
   return made
 }
 
-function run<Result>(work: () => Result): Result {
+function run<Result>(work: () => Result, offset: (of: number) => number): Result {
   try {
     return work()
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
-    throw new TemplateProblem(message, error.token.begin)
+    throw new TemplateProblem(message, offset(error.token.begin))
   }
 }

@@ -35,6 +35,7 @@ function exchange(more: object = {}): Exchange {
     parameters: { id: "17" },
     headers: new HeaderList(["accept", "text/plain", "accept", "text/html"]),
     query: new QueryString("a=1&a=2"),
+    originalQuery: "a=0",
     sentMethod: undefined,
     rewritten: "/v2/orders/17",
     subscriber: { name: "acme", product: undefined, api: "orders" },
@@ -56,7 +57,7 @@ const around = { trace: () => undefined, namedValue: () => "" }
 test.each([
   ['context.Request.Headers.GetValueOrDefault("Accept")', "text/plain,text/html"],
   ["context.Request.Url.Path + context.Request.OriginalUrl.Path", "/v2/orders/17/orders/17"],
-  ["context.Request.OriginalUrl.ToString()", "http://api.example.org:8080/orders/17?a=1&a=2"],
+  ["context.Request.OriginalUrl.ToString()", "http://api.example.org:8080/orders/17?a=0"],
   ['context.Request.Url.Query.GetValueOrDefault("a") + context.Request.MatchedParameters["id"]', "1,217"],
   ['((IResponse)context.Variables["sent"]).Body.As<JObject>()["token"].ToString()', "t"],
   [
@@ -74,7 +75,7 @@ test.each([
   ["context.Api.ServiceUrl.ToString() + context.Api.ServiceUrl.Port", "https://orders.internal:8443/v18443"],
   ["context.Request.Url.Scheme + context.Request.Url.Host + context.Request.Url.Port", "httpsb.internal443"],
   ["context.Request.OriginalUrl.Host + context.Request.OriginalUrl.Port", "api.example.org8080"],
-  ["context.Request.Url.ToString()", "https://b.internal/v2/orders/17?a=1&a=2"],
+  ["context.Request.Url.ToString()", "https://b.internal/base/v2/orders/17?a=1&a=2"],
   ['context.Request.Url.Query["A"].Length + context.Request.Url.Query.Count', 3],
   [
     'string.Join("|", context.Request.Headers.Select(h => h.Key + "=" + string.Join("+", h.Value)))',
@@ -85,4 +86,26 @@ test.each([
 ])("after a backend was chosen: %s", (source, expected) => {
   const chosen = { backend: { name: "b", url: "https://b.internal/base" }, route }
   expect(run(`@(${source})`, csharpContext(exchange(chosen), around))).toBe(expected)
+})
+
+test.each([
+  ["nothing rewritten", {}, "https://orders.internal:8443/v1/17?a=1&a=2"],
+  ["a path", { rewritten: "/x" }, "https://orders.internal:8443/v1/x?a=1&a=2"],
+  ["the API's own path", { path: "/orders" }, "https://orders.internal:8443/v1?a=1&a=2"],
+  ["another backend", { backend: { name: "b", url: "http://b.internal/" } }, "http://b.internal/17?a=1&a=2"],
+])("context.Request.Url is what the backend is asked: %s", (_, more, expected) => {
+  const known = { route: { ...route, plan: { ...route.plan, stripPrefix: "/orders" } }, rewritten: undefined }
+  const found = run(
+    "@(context.Request.Url.ToString())",
+    csharpContext(exchange({ ...known, ...more }), around),
+  )
+  expect(found).toBe(expected)
+})
+
+test("without a route there is no backend: context.Request.Url is what the client asked for", () => {
+  const found = run(
+    "@(context.Request.Url.ToString())",
+    csharpContext(exchange({ route: undefined, rewritten: undefined }), around),
+  )
+  expect(found).toBe("http://api.example.org:8080/orders/17?a=1&a=2")
 })

@@ -459,11 +459,11 @@ export const rooms: readonly Room[] = [
     doors: [
       "api-document",
       "export-document",
+      "mock-answer",
       "plan-schemas",
       "print-gateway",
       "read-document",
       "readings",
-      "sample",
       "schema",
     ],
     may: ["compiler/core", "runtime/plan", "runtime/validation"],

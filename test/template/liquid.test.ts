@@ -20,6 +20,35 @@ test("loops, conditions, filters by both their names", () => {
   )
 })
 
+test("JSONArrayFor writes commas, and takes what an element holds as a list", () => {
+  const loop =
+    "[{% JSONArrayFor each in list -%}{{ each.id }}{% if forloop.last %}!{% endif %}{% endJSONArrayFor -%}]"
+  expect(render(loop, { list: [{ id: 1 }, { id: 2 }] })).toBe("[1,2!]")
+  expect(render(loop, { list: { xmlns: "urn:x", order: [{ id: 1 }, { id: 2 }] } })).toBe("[1,2!]")
+  expect(render(loop, { list: { order: { id: 1, n: 2 } } })).toBe("[1!]")
+  expect(render(loop, { list: { id: 1 } })).toBe("[1!]")
+  expect(render(loop, { list: null })).toBe("[]")
+  expect(() => render("{% JSONArrayFor each list %}{% endJSONArrayFor %}")).toThrow("write `JSONArrayFor")
+  expect(() => render("{% JSONArrayFor each in list %}")).toThrow("not closed")
+})
+
+test("texts have no escapes, and Replace looks for a pattern", () => {
+  expect(render(String.raw`{{ 'a\nb' }}{{ "\" }}{% raw %}{{ '\' }}{% endraw %}`)).toBe(
+    String.raw`a\nb\{{ '\' }}`,
+  )
+  const json = String.raw`{{ text | Replace: '\r', '\r' | Replace: '\n', '\n' | Replace: '([^\\](\\\\)*)"', '$1\"' }}`
+  expect(render(json, { text: 'say "x"\r\n' })).toBe(String.raw`say \"x\"\r\n`)
+  expect(render("{{ 'a.b' | Replace: '.', '-' }}{{ 'a.b' | replace: '.', '-' }}")).toBe("---a-b")
+  expect(render(String.raw`{{ 'k=v' | Replace: '(?<k>\w)=(\w)', '${"${k}"}:$2$9$$' }}`)).toBe("k:v$9$")
+  expect(() => render("{{ 'a' | Replace: '(?=a)', '' }}")).toThrow("can't be used")
+})
+
+test("members of forloop may begin with a capital letter", () => {
+  const source =
+    "{% for each in list %}{{ forloop.Index }}{{ 'forloop.Last' }}{% if forloop.Last == false -%},{% endif %}{% endfor %}"
+  expect(render(source, { list: [1, 2] })).toBe("1forloop.Last,2forloop.Last")
+})
+
 test("nothing but own properties of plain data is seen", () => {
   expect(
     render("{{ body.constructor.name }}{{ body.__proto__ }}{{ body.toString }}", { body: { a: 1 } }),
@@ -34,6 +63,7 @@ describe("what is wrong is told with its place", () => {
     ["{% include 'secret' %}", 0, 'tag "include" not found'],
     ["{% render '/etc/passwd' %}", 0, 'tag "render" not found'],
     ["{{ a", 0, "not closed"],
+    [String.raw`{{ '\\\\' }}{{ a | nope: '\' }}`, 12, "undefined filter: nope"],
   ])("%s", (source, offset, message) => {
     try {
       compileTemplate(source)

@@ -1,8 +1,9 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
+import { compileTemplate, TemplateProblem } from "../../../runtime/template/liquid.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
-import { textOf } from "../values.ts"
+import { textOf, type Value } from "../values.ts"
 import { messageOf } from "./message.ts"
 import { complete, everywhere, given, optional, type PolicyTable, required, requiredDynamic } from "./row.ts"
 
@@ -26,7 +27,7 @@ export function bodyOf(use: Use): Body | undefined {
   if (use.fixedFlag("parse-date", true) === undefined || template === undefined) return undefined
   if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
   if (template === "liquid") {
-    const liquid = use.constantOf(value, "a template")
+    const liquid = templateOf(holder, value)
     const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
     return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
   }
@@ -36,6 +37,29 @@ export function bodyOf(use: Use): Body | undefined {
   }
   const text = textOf(value, use.context.surroundings)
   return text === undefined ? undefined : { text }
+}
+
+/** A template that can be read; undefined when it can't (reported, where it stands in the document as it is written). */
+function templateOf(holder: Use, value: Value): string | undefined {
+  const template = holder.constantOf(value, "a template")
+  if (template === undefined) return undefined
+  try {
+    compileTemplate(template)
+    return template
+  } catch (error) {
+    if (!(error instanceof TemplateProblem)) throw error
+    const { file, start, end } = value.span
+    // Named values and entities may have moved what comes behind them: the tag is looked for as it is written.
+    const tag = /^(?:\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/.exec(template.slice(error.offset))?.[0] ?? ""
+    const at = tag === "" ? -1 : file.text.slice(start, end).indexOf(tag)
+    const span = at === -1 ? value.span : file.span(start + at, start + at + tag.length)
+    return holder.report(
+      "SP7009",
+      span,
+      `the template can't be read: ${error.message}`,
+      "Mend it, or write an expression.",
+    )
+  }
 }
 
 function setBody(use: Use): Used[] | undefined {

@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js"
 import { type CsEnum, CsList } from "../collections.ts"
 import { argument, argumentNull } from "../errors.ts"
-import { compilePattern } from "../pattern.ts"
+import { compilePattern, expandReplacement } from "../pattern.ts"
 import { charge, chargeItems, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
@@ -56,8 +56,11 @@ class Match extends Group {
     this.names = names
     this.rest = rest
   }
+  known(name: string): Group | undefined {
+    return this.groups[this.names.get(name) ?? (/^\d+$/.test(name) ? Number(name) : -1)]
+  }
   named(name: string): Group {
-    return this.groups[this.names.get(name) ?? (/^\d+$/.test(name) ? Number(name) : -1)] ?? new Group(null, 0)
+    return this.known(name) ?? new Group(null, 0)
   }
 }
 
@@ -121,14 +124,8 @@ function replace(regex: RE2JS, text: string, by: Evaluate, most = Number.MAX_SAF
   return made + text.slice(from)
 }
 
-/** `$1`, `${name}`, `$&`, `$0`, `$$` in a replacement. */
-function expand(template: string): Evaluate {
-  return (match) =>
-    template.replace(
-      /\$(?:(\d{1,2})|\{(\w+)\}|([$&]))/g,
-      (_, digits?: string, name?: string, sign?: string) =>
-        sign === "$" ? "$" : sign === "&" ? match.value : match.named(digits ?? name ?? "").value,
-    )
+function expand(replacement: string): Evaluate {
+  return (match) => expandReplacement(replacement, (name) => match.known(name)?.value)
 }
 
 function split(regex: RE2JS, text: string): string[] {
