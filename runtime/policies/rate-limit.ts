@@ -122,14 +122,16 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   }
 }
 
-/** The words for tokens are those of Azure API Management: clients may look for them. */
+/** The words are those of Azure API Management: clients may look for them. Where the answer has Retry-After, what is said of calls is made of that. */
 function refusedWords(
-  { increment }: StepOf<"rate-limit">,
+  { increment, retryAfterHeader = "retry-after" }: StepOf<"rate-limit">,
   seconds: number,
 ): { reason: string; message?: string } {
-  if (typeof increment !== "object" || !("tokens" in increment)) return { reason: "RateLimitExceeded" }
-  return {
-    reason: "TokenLimitExceeded",
-    message: `Token limit is exceeded. Try again in ${seconds} seconds.`,
-  }
+  const again = `Try again in ${seconds} seconds.`
+  if (typeof increment === "object" && "tokens" in increment)
+    return { reason: "TokenLimitExceeded", message: `Token limit is exceeded. ${again}` }
+  const reason = "RateLimitExceeded"
+  return retryAfterHeader === "retry-after"
+    ? { reason }
+    : { reason, message: `Rate limit is exceeded. ${again}` }
 }

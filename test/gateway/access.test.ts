@@ -202,6 +202,7 @@ describe("limits that count what they are told", () => {
     expect([last.status, last.headers.get("x-left")]).toEqual([429, "1"])
     expect(Number(last.headers.get("x-wait"))).toBeGreaterThan(0)
     expect(last.headers.has("retry-after")).toBe(false)
+    expect(last.body).toContain(`Try again in ${last.headers.get("x-wait")} seconds.`)
   })
 
   it("counts by the response: failures alone", async () => {
