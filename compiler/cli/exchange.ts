@@ -64,9 +64,9 @@ export function jsonOf({ text }: Exchanged, { url, what, remedy }: Address): unk
   }
 }
 
-/** Why a request got no answer: the system's code, else the message. */
+/** Why a request got no answer: the system's code, else the message. fetch hides it in the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
-  if (cause instanceof Error && "code" in cause) return String(cause.code)
+  if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message
   return error instanceof Error ? error.message : String(error)
 }

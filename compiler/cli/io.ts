@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline"
+import { type Conversation, type ConversationOptions, converse } from "./conversation.ts"
 import { hiddenLine } from "./hidden-line.ts"
 
 /** What a command has of the world: its streams, its folder, its environment. Tests give another one. */
@@ -31,22 +32,6 @@ export interface Io {
   untilStopped(): Promise<void>
 }
 
-/** How a person is helped with a line. */
-export interface ConversationOptions {
-  /** What the Tab key offers for the part of the line before the cursor: words, and the part of it that they replace. */
-  complete(line: string): Promise<readonly [words: readonly string[], part: string]>
-  /** Earlier lines, newest first. */
-  readonly history: readonly string[]
-  /** Told of the history after each line, newest first. */
-  onHistory(history: readonly string[]): void
-}
-
-/** Asks until the person ends it (Ctrl-D): then the answer is undefined. Ctrl-C takes a line back. */
-export interface Conversation {
-  next(prompt: string): Promise<string | undefined>
-  close(): void
-}
-
 /** The world of this process. Colours by NO_COLOR (https://no-color.org), FORCE_COLOR and whether the stream is a terminal. */
 export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process
@@ -72,43 +57,6 @@ export function processIo(): Io {
 
 async function* lines(): AsyncIterable<string> {
   yield* createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
-}
-
-function converse({ complete, history, onHistory }: ConversationOptions): Conversation {
-  const asked = createInterface({
-    input: process.stdin,
-    output: process.stdout,
-    history: [...history],
-    historySize: 1000,
-    removeHistoryDuplicates: true,
-    completer: (line: string, done: (error: null, found: [string[], string]) => void) => {
-      complete(line).then(
-        ([words, part]) => done(null, [[...words], part]),
-        () => done(null, [[], line]),
-      )
-    },
-  })
-  asked.on("history", (all: string[]) => onHistory(all))
-  return {
-    next(prompt) {
-      return new Promise((resolve) => {
-        const ended = (): void => resolve(undefined)
-        const back = (): void => {
-          process.stdout.write("^C (Ctrl-D ends it)\n")
-          // Takes back what was typed.
-          asked.write(null, { ctrl: true, name: "e" })
-          asked.write(null, { ctrl: true, name: "u" })
-          asked.prompt()
-        }
-        asked.once("close", ended).on("SIGINT", back)
-        asked.question(prompt, (line) => {
-          asked.off("close", ended).off("SIGINT", back)
-          resolve(line)
-        })
-      })
-    },
-    close: () => asked.close(),
-  }
 }
 
 /** One Ctrl-C can come twice: from the terminal, and from npm, which passes it on to what it started. */

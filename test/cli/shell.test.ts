@@ -350,4 +350,22 @@ describe("at a terminal", () => {
     ])
     expect(second).toMatchObject({ code: 0, left: [] })
   }, 30_000)
+
+  test("lines pasted at once are run one after the other, and what follows the last stays to be edited", async (context) => {
+    if (!hasScript) return context.skip("needs `script` of util-linux")
+    const env = { XDG_STATE_HOME: join(cwd, "state") }
+    const pasted = "check user:ann owner document:1\ncheck user:bob owner document:1\nlist-rel"
+    const { code, left, screen } = await typed(env, [
+      ["sallyport:acme> ", pasted],
+      ["sallyport:acme> list-rel", "\t"],
+      ["ations ", "user:bob document:1\n"],
+      ["viewer", "\u0004"],
+    ])
+    expect({ code, left }).toEqual({ code: 0, left: [] })
+    const answers = screen.match(/(?:allowed|denied): .*$/gm)
+    expect(answers).toEqual([
+      "allowed: user:ann has owner on document:1",
+      "denied: user:bob does not have owner on document:1",
+    ])
+  }, 30_000)
 })

@@ -1,0 +1,97 @@
+import { createInterface, type Interface } from "node:readline"
+
+/** How a person is helped with a line. */
+export interface ConversationOptions {
+  /** What the Tab key offers for the part of the line before the cursor: words, and the part of it that they replace. */
+  complete(line: string): Promise<readonly [words: readonly string[], part: string]>
+  /** Earlier lines, newest first. */
+  readonly history: readonly string[]
+  /** Told of the history after each line, newest first. */
+  onHistory(history: readonly string[]): void
+}
+
+/**
+ * Asks until the person ends it (Ctrl-D): then the answer is undefined. Lines that come before they are asked for, as several at once do when they are
+ * pasted, wait for their turn. Ctrl-C takes a line back; while none is asked for it ends the process.
+ */
+export interface Conversation {
+  next(prompt: string): Promise<string | undefined>
+  close(): void
+}
+
+/** A conversation on the terminal of this process. */
+export function converse(options: ConversationOptions): Conversation {
+  return new TerminalConversation(options)
+}
+
+class TerminalConversation implements Conversation {
+  readonly #editor: Interface
+  readonly #early: string[] = []
+  #wanted: ((line: string | undefined) => void) | undefined
+  #ended = false
+
+  constructor({ complete, history, onHistory }: ConversationOptions) {
+    this.#editor = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      history: [...history],
+      historySize: 1000,
+      removeHistoryDuplicates: true,
+      completer: (line: string, done: (error: null, found: [string[], string]) => void) => {
+        complete(line).then(
+          ([words, part]) => done(null, [[...words], part]),
+          () => done(null, [[], line]),
+        )
+      },
+    })
+    this.#editor
+      .on("history", (all: string[]) => onHistory(all))
+      .on("line", (line) => {
+        if (this.#wanted === undefined) this.#early.push(line)
+        else this.#answer(line)
+      })
+      .on("close", () => {
+        this.#ended = true
+        this.#answer(undefined)
+      })
+      .on("SIGINT", () => this.#back())
+  }
+
+  next(prompt: string): Promise<string | undefined> {
+    const early = this.#early.shift()
+    if (early !== undefined) {
+      process.stdout.write(`${prompt}${early}\n`)
+      return Promise.resolve(early)
+    }
+    if (this.#ended) return Promise.resolve(undefined)
+    this.#editor.setPrompt(prompt)
+    // What was typed meanwhile stays on the line.
+    this.#editor.prompt(true)
+    return new Promise((resolve) => {
+      this.#wanted = resolve
+    })
+  }
+
+  close(): void {
+    this.#editor.close()
+  }
+
+  #answer(line: string | undefined): void {
+    this.#wanted?.(line)
+    this.#wanted = undefined
+  }
+
+  #back(): void {
+    if (this.#wanted === undefined) {
+      // Closing gives the terminal back as it was; the signal then does what it does by itself.
+      this.#editor.close()
+      process.kill(process.pid, "SIGINT")
+      return
+    }
+    process.stdout.write("^C (Ctrl-D ends it)\n")
+    // Takes back what was typed.
+    this.#editor.write(null, { ctrl: true, name: "e" })
+    this.#editor.write(null, { ctrl: true, name: "u" })
+    this.#editor.prompt()
+  }
+}
