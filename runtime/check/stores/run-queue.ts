@@ -6,9 +6,9 @@ import type { Snapshot } from "./snapshot.ts"
 import type { StoreGraph } from "./store-graph.ts"
 
 /** No turn of the event loop is held longer than about this by a question's first part, which nearly always is all. */
-const firstSliceMs = 8
-/** The same of what follows: it may be long, and others wait for it in every turn. */
-const sliceMs = 1
+const firstSliceMs = 1
+/** The same of what follows: it may be long, and others wait for it in every turn. A turn of its own costs some hundredths of that. */
+const sliceMs = 0.25
 /** So long after a part that took all its time first parts are no longer than others: who asks one long question after the other would have most of every turn. */
 const calmMs = 100
 /** Work that has had so much time is long: it waits for the long ones before it, so that they end one after the other and not all of them too late. */
