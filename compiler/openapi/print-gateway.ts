@@ -1,5 +1,9 @@
 import { unseen } from "../core/characters.ts"
 import type { ApiDocument, Operation, Requirement, SecurityScheme } from "./api-document.ts"
+import { mockAnswer } from "./mock-answer.ts"
+
+/** Longer examples would be most of the text. */
+const mockMax = 65_536
 
 /** How an imported API is called, and where it is found. */
 export interface ImportNames {
@@ -7,6 +11,8 @@ export interface ImportNames {
   readonly path: string
   /** The document, for the comment at the top. */
   readonly file: string
+  /** Whether operations answer what the document has for examples, instead of asking a backend. */
+  readonly mock: boolean
 }
 
 /** Text of gateway.conf for the operations of a document. What the document does not say, who signs tokens above all, is left to be filled in, and said in comments. */
@@ -21,15 +27,16 @@ export function printGateway(document: ApiDocument, names: ImportNames): string 
   const issuers = schemes.filter(
     ({ kind }) => kind === "bearer" || kind === "oauth2" || kind === "openIdConnect",
   )
+  const backend = backendLine(document)
   const lines = [
     `# ${comment(document.title)}${document.release === "" ? "" : ` ${comment(document.release)}`}, from ${comment(names.file)}.`,
-    '# To keep validation and examples, name the document instead: `openapi "FILE"`.',
+    ...leftBehind(served).map((line) => `# ${line}`),
     "",
     ...issuers.flatMap((scheme) => [...issuerLines(scheme, names), ""]),
     ...schemes.filter(({ kind }) => kind === "basic").flatMap((scheme) => [...usersLines(scheme, names), ""]),
     `api ${names.name} {`,
     `  path ${quoted(names.path)}`,
-    `  ${backendLine(document)}`,
+    names.mock ? `  # ${backend}` : `  ${backend}`,
   ]
   const common = commonSecurity(served)
   if (common !== undefined) lines.push(...authLines(common, document, names).map((line) => `  ${line}`))
@@ -38,6 +45,19 @@ export function printGateway(document: ApiDocument, names: ImportNames): string 
     lines.push(...operationLines(operation, common === undefined, document, names))
   lines.push("}", "")
   return lines.join("\n")
+}
+
+/** What the text can't hold: schemas judge by the document alone. */
+function leftBehind(operations: readonly Operation[]): string[] {
+  const parameters = operations.reduce((sum, each) => sum + each.parameters.length, 0)
+  const bodies = operations.filter(({ body }) => body !== undefined).length
+  const help = 'name the document in the API instead: `openapi "FILE"`, with `validate request` and `mock`.'
+  if (parameters + bodies === 0) return [`To have its answers judged as well, ${help}`]
+  const what = [
+    ...(parameters === 0 ? [] : [`${parameters} parameter${parameters === 1 ? "" : "s"}`]),
+    ...(bodies === 0 ? [] : [`the bodies of ${bodies} operation${bodies === 1 ? "" : "s"}`]),
+  ]
+  return [`Nothing here judges ${what.join(" and ")} by the document's schemas. To have that,`, help]
 }
 
 /** `auth` for all operations, where all demand the same. */
@@ -60,16 +80,44 @@ function operationLines(
   const about = operation.summary ?? operation.id
   if (about !== undefined) lines.push(`  # ${comment(about)}`)
   const head = `  ${operation.method} ${quoted(operation.path ?? "/")}`
-  const auth = own ? authLines(operation.security ?? [], document, names) : []
+  const inside = [
+    ...(own ? authLines(operation.security ?? [], document, names) : []),
+    ...(names.mock ? mockLines(operation, document) : []),
+  ]
   return [
     ...lines,
-    ...(auth.length === 0 ? [head] : [`${head} {`, ...auth.map((line) => `    ${line}`), "  }"]),
+    ...(inside.length === 0 ? [head] : [`${head} {`, ...inside.map((line) => `    ${line}`), "  }"]),
   ]
 }
 
+/** The answer of an example, or of a sample of the schema. */
+function mockLines(operation: Operation, document: ApiDocument): string[] {
+  const answer = mockAnswer(operation, document, undefined, undefined)
+  if (typeof answer === "string") return [`respond 501  # ${answer}`]
+  const { status, media, body } = answer
+  if (body === undefined || body.text === "") return [`respond ${status}`]
+  if (body.text.length > mockMax) return [`respond 501  # the example has ${body.text.length} characters`]
+  const type = media === null ? "text" : media === "application/json" ? "json" : quoted(media)
+  return [`respond ${status} {`, ...bodyLines(type, body.text).map((line) => `  ${line}`), "}"]
+}
+
+/** JSON over several lines, anything else in one. Backslashes mean nothing between the tags. */
+function bodyLines(type: string, text: string): string[] {
+  if (!/^\s*[{[]/.test(text)) return [`body ${type} ${quoted(text)}`]
+  try {
+    const json = JSON.stringify(JSON.parse(text), null, 2)
+      .replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (each) => `\\u${hex(each)}`)
+      .replaceAll("${", () => "$${")
+    return [`body ${type} <<EXAMPLE`, ...json.split("\n"), "EXAMPLE"]
+  } catch {
+    return [`body ${type} ${quoted(text)}`]
+  }
+}
+
 function authLines(security: readonly Requirement[], document: ApiDocument, { name }: ImportNames): string[] {
-  if (security.length === 0) return ["auth none  # the document demands nothing"]
-  return security.flatMap(({ schemes }) => {
+  if (security.every(({ schemes }) => schemes.length === 0))
+    return ["auth none  # the document demands nothing"]
+  const lines = security.flatMap(({ schemes }) => {
     const [only] = schemes
     if (only === undefined) return ["# the document lets callers in without credentials too"]
     if (schemes.length > 1)
@@ -95,15 +143,16 @@ function authLines(security: readonly Requirement[], document: ApiDocument, { na
         ]
     }
   })
+  return [...new Set(lines)]
 }
 
 function keyLine({ definition, name }: SecurityScheme): string {
   const place = definition["in"]
-  const key = quoted(String(definition["name"]))
-  if (place === "header") return `auth subscription { header ${key}; query none }`
-  return place === "query"
-    ? `auth subscription { header none; query ${key} }`
-    : `# the document demands a key in the cookie ${comment(name)}: say what that is here`
+  const key = String(definition["name"])
+  if (place === "query") return `auth subscription { header none; query ${quoted(key)} }`
+  if (place === "header" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(key))
+    return `auth subscription { header ${quoted(key)}; query none }`
+  return `# the document demands a key in the ${place} ${comment(key)} (${comment(name)}): say what that is here`
 }
 
 function issuerLines(scheme: SecurityScheme, names: ImportNames): string[] {
@@ -148,16 +197,32 @@ function declaredName(scheme: string, api: string, kind: string): string {
 }
 
 function backendLine({ servers }: ApiDocument): string {
-  const found =
-    servers.find(({ url }) => /^https:\/\/[^{}\s]+$/.test(url)) ??
-    servers.find(({ url }) => /^http:\/\/[^{}\s]+$/.test(url))
+  const urls = servers.flatMap(({ url }) => backendUrl(url) ?? [])
+  const found = urls.find((url) => url.startsWith("https:")) ?? urls[0]
   return found === undefined
     ? 'backend "http://127.0.0.1:8081"  # the document does not say where it is served'
-    : `backend ${quoted(found.url.replace(/\/$/, ""))}`
+    : `backend ${quoted(found)}`
+}
+
+/** A server as a backend: without what a base path can't have. */
+function backendUrl(text: string): string | undefined {
+  if (!/^https?:\/\/[^{}\s]+$/i.test(text) || !URL.canParse(text)) return undefined
+  const { protocol, host, pathname, username, search, hash } = new URL(text)
+  if (username !== "" || search !== "" || hash !== "") return undefined
+  return `${protocol}//${host}${pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "")}`
 }
 
 function quoted(text: string): string {
-  return `"${text.replace(/[\\"]/g, "\\$&").replaceAll("${", "$$${")}"`
+  const named: Readonly<Record<string, string>> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" }
+  const made = text
+    .replace(/[\\"]/g, "\\$&")
+    .replace(/[\n\t\r]/g, (each) => named[each] as string)
+    .replace(unseen("g"), (each) => `\\u{${hex(each)}}`)
+  return `"${made.replaceAll("${", "$$${")}"`
+}
+
+function hex(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")
 }
 
 function comment(text: string): string {

@@ -4,7 +4,7 @@ const depthMax = 8
 /** Values of one sample: of schemas that have many parts in many parts the rest is left out. */
 const valuesMax = 2_000
 
-/** A value that fits a schema as far as a sample can: its own example where it has one, else the least that its words allow. The same every time. */
+/** A value of an answer that fits a schema as far as a sample can: its own example where it has one, else the least that its words allow; nothing that is `writeOnly`. The same every time. */
 export function sampleOf(schemas: Schemas, key: string): unknown {
   return new Sampling(schemas).of({ $ref: key }, 0)
 }
@@ -66,8 +66,17 @@ class Sampling {
     const required = new Set((schema["required"] ?? []) as string[])
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>)
     // Deep down only what must be there.
-    const shown = properties.filter(([name]) => required.has(name) || depth < 4)
+    const shown = properties.filter(
+      ([name, each]) => (required.has(name) || depth < 4) && !this.#isWriteOnly(each),
+    )
     return Object.fromEntries(shown.map(([name, each]) => [name, this.of(each, depth + 1)]))
+  }
+
+  #isWriteOnly(schema: JsonSchema): boolean {
+    if (typeof schema === "boolean") return false
+    const { $ref: key } = schema
+    const referred = typeof key === "string" ? this.#schemas.entries.get(key)?.json : undefined
+    return schema["writeOnly"] === true || (typeof referred === "object" && referred["writeOnly"] === true)
   }
 
   #array(schema: Exclude<JsonSchema, boolean>, depth: number): unknown {

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { parse } from "yaml"
+import { compile } from "../../compiler/compile.ts"
+import { MemoryFiles } from "../../compiler/core/files.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { folderWith, run } from "./run.ts"
 
@@ -36,6 +38,135 @@ describe("import openapi", () => {
     expect(out).toContain(
       '  DELETE "/pets/{petId}" {\n    auth subscription { header "api_key"; query none }\n  }\n',
     )
+  })
+
+  const examples = `
+openapi: 3.0.3
+info: { title: Shop, version: "1" }
+servers: [{ url: "http://{host}" }, { url: "https://shop.example//v1/" }]
+paths:
+  /items:
+    get:
+      parameters: [{ name: q, in: query, schema: { type: string } }]
+      responses: { "200": { description: all, content: { application/json: { example: [{ a: "\\u2028 $" }, "\${x}"] } } } }
+    post:
+      requestBody: { content: { application/json: { schema: { type: object } } } }
+      responses: { "201": { description: made } }
+  /items/{id}:
+    get:
+      parameters: [{ name: id, in: path, required: true, schema: {} }]
+      responses: { "2XX": { description: one, content: { application/vnd.a+json: { schema: { $ref: "#/components/schemas/Item" } } } } }
+    put:
+      parameters: [{ name: id, in: path, required: true, schema: {} }]
+      responses: { "200": { description: a text, content: { text/csv: { example: "a\\tb\\n\\"c\\"" } } } }
+    delete:
+      parameters: [{ name: id, in: path, required: true, schema: {} }]
+      responses: { "101": { description: none to give } }
+components:
+  schemas:
+    Item: { type: object, properties: { name: { type: string, example: Lamp }, secret: { type: string, writeOnly: true } } }
+`
+
+  test("--mock: operations answer examples, and samples of what has none", async () => {
+    const cwd = folderWith({ "shop.yaml": examples })
+    const { code, out, err } = await run({ cwd }, "import", "openapi", "shop.yaml", "--mock")
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toContain('  # backend "https://shop.example/v1"\n')
+    const compiled = compile(new MemoryFiles([["gateway.conf", gateway + out]]), "gateway.conf")
+    expect(compiled.diagnostics.map(({ detail }) => detail)).toEqual([])
+    const answers = Object.values(compiled.plan?.plan.steps ?? {}).flatMap((step) =>
+      step.kind === "respond" ? [[step.status, step.media, JSON.stringify(step.body)]] : [],
+    )
+    expect(answers.sort()).toEqual([
+      [
+        200,
+        "application/json",
+        JSON.stringify({ text: '[\n  {\n    "a": "\\u2028 $"\n  },\n  "${x}"\n]\n' }),
+      ],
+      [200, "application/vnd.a+json", JSON.stringify({ text: '{\n  "name": "Lamp"\n}\n' })],
+      [200, "text/csv", JSON.stringify({ text: 'a\tb\n"c"' })],
+      [201, null, undefined],
+      [501, null, undefined],
+    ])
+  })
+
+  test("without it a backend is asked; what the text can't hold is said", async () => {
+    const { out } = await run(
+      { cwd: folderWith({ "shop.yaml": examples }) },
+      "import",
+      "openapi",
+      "shop.yaml",
+    )
+    expect(out).toContain('  backend "https://shop.example/v1"\n')
+    expect(out).toContain(
+      "# Nothing here judges 4 parameters and the bodies of 1 operation by the document's schemas. To have that,\n",
+    )
+    expect(out).not.toContain("respond")
+  })
+
+  test("a document in a folder refers to all of the project, and to nothing outside", async () => {
+    const document = (reference: string): string =>
+      JSON.stringify({
+        openapi: "3.1.0",
+        info: { title: "A", version: "1" },
+        paths: { "/a": { $ref: reference } },
+      })
+    const cwd = folderWith({
+      "apis/a.json": document("../common/paths.yaml#/a"),
+      "apis/out.json": document("../../paths.yaml#/a"),
+      "apis/url.json": document("https://example.com/paths.yaml#/a"),
+      "common/paths.yaml": 'a: { get: { responses: { "200": { description: x } } } }',
+    })
+    const right = await run({ cwd }, "import", "openapi", "apis/a.json")
+    expect(right).toMatchObject({ code: 0, err: "" })
+    expect(right.out).toContain('GET "/a"')
+    for (const [name, place] of [
+      ["out", "apis/out.json:1:77"],
+      ["url", "apis/url.json:1:77"],
+    ] as const) {
+      const wrong = await run({ cwd }, "import", "openapi", `apis/${name}.json`)
+      expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 1, out: "" })
+      expect(wrong.err).toContain(place)
+    }
+  })
+
+  test("ways in that no text can say are comments, and others stay", async () => {
+    const key = (name: string, place = "header"): object => ({ type: "apiKey", in: place, name })
+    const secured = (...ways: object[]): object => ({ responses: {}, security: ways })
+    const text = JSON.stringify({
+      openapi: "3.0.0",
+      info: { title: "Keys", version: "1" },
+      paths: {
+        "/open": { get: secured({}) },
+        "/two": { get: secured({ a: [] }, { b: [] }) },
+        "/blank": { get: secured({ blank: [] }, { a: [] }) },
+        "/cookie": { get: secured({ cookie: [] }) },
+      },
+      components: {
+        securitySchemes: {
+          a: key("X-A"),
+          b: key("X-B"),
+          blank: key("An API key"),
+          cookie: key("k", "cookie"),
+        },
+      },
+    })
+    const { out } = await run({ cwd: folderWith({ "keys.json": text }) }, "import", "openapi", "keys.json")
+    expect(out).toContain('GET "/open" {\n    auth none  # the document demands nothing\n  }')
+    expect(out).toContain(
+      'GET "/two" {\n    auth subscription { header "X-A"; query none }\n    auth subscription { header "X-B"; query none }\n  }',
+    )
+    expect(out).toContain(
+      "# the document demands a key in the header An API key (blank): say what that is here\n",
+    )
+    expect(out).toContain("# the document demands a key in the cookie k (cookie): say what that is here\n")
+  })
+
+  test("a document without operations is not imported", async () => {
+    const text = '{ "openapi": "3.1.0", "info": { "title": "Hooks", "version": "1" }, "webhooks": {} }'
+    const { code, err } = await run({ cwd: folderWith({ "a.json": text }) }, "import", "openapi", "a.json")
+    expect(code).toBe(1)
+    expect(err).toContain("it has no operation")
   })
 
   test("a document with mistakes is not imported", async () => {

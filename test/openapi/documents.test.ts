@@ -153,7 +153,7 @@ describe.each(documents)("%s", (name, make) => {
     const served = { routes, step: (id: StepId) => steps[id] }
     const written = exportDocument(exportParts(served, described, "a", null))
     expect(read("made.json", JSON.stringify(written)).report.blocked).toBe(false)
-    const text2 = printGateway(document, { name: "b", path: "/b", file: path })
+    const text2 = printGateway(document, { name: "b", path: "/b", file: path, mock: false })
     expect(text2).toContain("api b {")
   })
 })

@@ -73,7 +73,7 @@ describe("exported and imported again", () => {
     const document = readApiDocument(file, report, () => undefined)
     expect(report.sorted().filter(({ severity }) => severity === "error")).toEqual([])
     if (document === undefined) throw new Error("it is not read")
-    const text = printGateway(document, { name: "again", path: "/again", file: "made.json" })
+    const text = printGateway(document, { name: "again", path: "/again", file: "made.json", mock: false })
     const again = compile(
       new MemoryFiles([["gateway.conf", `gateway g { listen 127.0.0.1:8000; trust none }\n${text}`]]),
       "gateway.conf",

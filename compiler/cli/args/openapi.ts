@@ -7,6 +7,8 @@ export interface ImportOpenapiArgs {
   /** Of the API; made of the document's title when absent. */
   readonly name: string | undefined
   readonly path: string | undefined
+  /** Whether operations answer the examples of the document. */
+  readonly mock: boolean
   readonly format: "text" | "json"
 }
 
@@ -24,6 +26,7 @@ export const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
   options: [
     ["--name <name>", "what the API is called; its title when not said"],
     ["--path <path>", "where the API is found; /NAME when not said"],
+    ["--mock", "operations answer the document's examples, no backend is asked"],
     ["--format <format>", "of what is wrong with the document: text or json"],
   ],
   examples: [
@@ -41,6 +44,7 @@ export const importOpenapiLine: CommandLine<ImportOpenapiArgs> = {
       file,
       name: typeof name === "string" ? name : undefined,
       path: typeof path === "string" ? path : undefined,
+      mock: options["mock"] === true,
       format: readFormat(options, ["text", "json"]),
     }
   },

@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from "node:path"
+import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { Report } from "../../core/diagnostic.ts"
 import { DiskFiles } from "../../core/files.ts"
 import { Project } from "../../core/load.ts"
@@ -8,11 +8,15 @@ import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
 import type { ImportOpenapiArgs } from "../args/openapi.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 
-export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path, format }, io) => {
+export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path, mock, format }, io) => {
   const at = resolve(io.cwd, file)
   const report = new Report()
-  const project = new Project(new DiskFiles(dirname(at)), report)
-  const source = project.read(basename(at), undefined)
+  // Its references may lead to all of the project it is in, which begins here, as it does for gateway.conf.
+  const inside = relative(io.cwd, at)
+  const [folder, entry] =
+    inside.startsWith("..") || isAbsolute(inside) ? [dirname(at), basename(at)] : [io.cwd, inside]
+  const project = new Project(new DiskFiles(folder), report)
+  const source = project.read(entry.replaceAll(sep, "/"), undefined)
   const document =
     source === undefined
       ? undefined
@@ -25,7 +29,9 @@ export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path,
       "Correct the document; each finding names its place.",
     )
   const made = name ?? nameOf(document.title)
-  io.out(printGateway(document, { name: made, path: path ?? `/${made}`, file: basename(at) }))
+  if (document.operations.length === 0)
+    throw new CliError(`${file} was not imported: it has no operation`, "Webhooks and callbacks are none.")
+  io.out(printGateway(document, { name: made, path: path ?? `/${made}`, file: basename(at), mock }))
   return exitCode.ok
 }
 

@@ -1,6 +1,6 @@
+import { mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
 import type { DescribedOperation } from "../described.ts"
-import { mockAnswer } from "./mock.ts"
 import type { Validation } from "./validation.ts"
 
 /** What policy documents find of the OpenAPI document that describes the operation they run for. */
@@ -12,7 +12,7 @@ export function describedPlace(
   return {
     contents: (message) => validation.contents(described, message, "prevent"),
     answer: (status, media) => {
-      const answer = mockAnswer(described, status, media)
+      const answer = mockAnswer(described.operation, described.document, status, media)
       return typeof answer === "string" ? undefined : answer
     },
     query: requiredQuery(described),

@@ -1,0 +1,75 @@
+import type { StepOf } from "../../runtime/plan/steps.ts"
+import { shown } from "../core/shown.ts"
+import type { ApiDocument, Content, Operation, Response } from "./api-document.ts"
+import { sampleOf } from "./sample.ts"
+
+/** What a mock answers: a status, and the text of a body of a media type. */
+export type MockAnswer = StepOf<"respond"> & {
+  readonly status: number
+  readonly media: string | null
+  readonly body?: { readonly text: string }
+}
+
+/** An answer of what a document says: its example, else a sample of its schema. A text says why there is none. `status`, `media` undefined: the likeliest. */
+export function mockAnswer(
+  operation: Operation,
+  document: ApiDocument,
+  status: number | undefined,
+  media: string | undefined,
+): MockAnswer | string {
+  const response = responseOf(operation, status)
+  if (response === undefined)
+    return status === undefined
+      ? "the operation has no answer to give"
+      : `the operation has no answer ${status}`
+  const content = contentOf(response, media)
+  if (media !== undefined && content === undefined)
+    return `the answer ${response.status} has no content of \`${shown(media)}\``
+  const made = status ?? statusOf(response)
+  const bare = { kind: "respond" as const, status: made, headers: [], media: null }
+  if (content === undefined || made === 204 || made === 304) return bare
+  return {
+    ...bare,
+    media: content.media.replace(/^\*.*|\/\*.*/, "application/json"),
+    body: { text: bodyOf(content, document) },
+  }
+}
+
+/** The answer of a status: itself, its class, the default; without one the first success. */
+function responseOf({ responses }: Operation, status: number | undefined): Response | undefined {
+  const find = (wanted: string) => responses.find((each) => each.status === wanted)
+  if (status !== undefined)
+    return find(String(status)) ?? find(`${Math.trunc(status / 100)}xx`) ?? find("default")
+  const successes = responses.filter((each) => each.status.startsWith("2"))
+  return (
+    [...successes].sort((a, b) => (a.status < b.status ? -1 : 1))[0] ??
+    find("default") ??
+    responses.find((each) => !each.status.startsWith("1"))
+  )
+}
+
+function statusOf({ status }: Response): number {
+  return /^\d+$/.test(status) ? Number(status) : status === "default" ? 200 : Number(status[0]) * 100
+}
+
+function contentOf({ contents }: Response, media: string | undefined): Content | undefined {
+  if (media !== undefined)
+    return contents.find((each) => each.media === media || each.media.split(";", 1)[0] === media)
+  return contents.find((each) => /\/(?:.*\+)?json/.test(each.media)) ?? contents[0]
+}
+
+function bodyOf({ media, schema, example }: Content, { schemas }: ApiDocument): string {
+  const value =
+    example === undefined ? (schema === undefined ? null : sampleOf(schemas, schema)) : example.value
+  if (typeof value !== "string") return JSON.stringify(value)
+  return media.includes("json") && !isJsonText(value) ? JSON.stringify(value) : value
+}
+
+/** Many examples of objects are written as a text that holds them. */
+function isJsonText(text: string): boolean {
+  try {
+    return /^\s*[{[]/.test(text) && typeof JSON.parse(text) === "object"
+  } catch {
+    return false
+  }
+}
