@@ -3,7 +3,7 @@ import type { AuthorizationModel } from "../../../runtime/plan/authorization-mod
 import { counting } from "../../check/random-engine.ts"
 import { NaiveEvaluator, no, type Truth } from "../../naive/evaluator.ts"
 import { judgeWith } from "../../naive/worlds.ts"
-import type { Said } from "./both.ts"
+import { noAnswer, type Said } from "./both.ts"
 
 /** A check, and the store it is asked of. */
 export interface AskedCheck {
@@ -53,6 +53,7 @@ function evaluator(
 export function nameOfDifference(asked: AskedCheck, theirs: string): string | undefined {
   const { model, tuples, key } = asked
   const right = rightOutcome(asked)
+  if (theirs === noAnswer) return "no answer in time"
   if (theirs === "authorization_model_resolution_too_complex") return "depth or cycle reported as an error"
   if (theirs === "validation_error" && right !== "validation_error")
     return "error though the outcome is certain"

@@ -3,7 +3,7 @@ import { NaiveEvaluator } from "../../naive/evaluator.ts"
 import { type NaiveWorld, naiveObjects, naiveTree, naiveUsers } from "../../naive/lists.ts"
 import type { Random } from "../../naive/random.ts"
 import { judgeWith } from "../../naive/worlds.ts"
-import type { Said } from "./both.ts"
+import { noAnswer, type Said } from "./both.ts"
 import type { AskedCheck } from "./check-differences.ts"
 
 /** A list question, its right answer by the independent evaluator, and how to read an answer in the same form. */
@@ -120,6 +120,7 @@ export function nameOfListDifference({ kind, asked, right }: AskedList, theirs: 
   if (typeof theirs === "string") {
     if (theirs === "authorization_model_resolution_too_complex")
       return `${kind}: depth or cycle reported as an error`
+    if (theirs === noAnswer) return `${kind}: no answer in time`
     // A busy machine lets its own time run out; that says nothing about what it would have found.
     if (theirs === "deadline_exceeded") return `${kind}: deadline passed`
     return typeof right === "string" ? undefined : `${kind}: error though the outcome is certain`
