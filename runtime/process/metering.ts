@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import { SubscriptionDesk } from "../control/subscription-desk.ts"
 import { UsageDesk } from "../control/usage-desk.ts"
 import type { Observer } from "../gateway/observer.ts"
@@ -46,7 +47,7 @@ export class Metering {
           ? log.info("usage is written to the database again")
           : log.warn({ error }, "usage cannot be written to the database"),
     })
-    this.quotas = new Quotas({ database })
+    this.quotas = new Quotas({ database, spoolFolder: join(spoolFolder, "quotas") })
     this.observer = new UsageObserver((call) => this.usage.add(call), plan)
     this.subscriptionDesk = new SubscriptionDesk({ database, plan, changed: () => this.issued.refresh() })
     this.usageDesk = new UsageDesk({ database, plan, flush: () => this.usage.flush() })
@@ -57,7 +58,7 @@ export class Metering {
   async start(): Promise<void> {
     await this.issued.start()
     this.usage.start()
-    this.quotas.start()
+    await this.quotas.start()
   }
 
   /** Call it when no call is under way any more: what was counted is written. */

@@ -1,3 +1,4 @@
+import { isFirst } from "./batch-ids.ts"
 import type { Database, Queryable, Statement } from "./database.ts"
 
 /** Calls that are alike, in one hour. `status` is the class of the status, 0 to 5; `latency` counts by the buckets of runtime/usage. */
@@ -59,10 +60,6 @@ export const usageRetention = { hourDays: 35, dayDays: 800, batchDays: 90 } as c
 
 const rowsAtOnce = 500
 
-const insertBatch: Statement = {
-  name: "usage-batch",
-  text: "insert into sallyport.usage_batches (id) values ($1) on conflict (id) do nothing returning id",
-}
 const addLatency = (a: string, b: string) =>
   `(select array_agg(coalesce(x, 0) + coalesce(y, 0) order by i) from unnest(${a}, ${b}) with ordinality as t(x, y, i))`
 const onConflict = `on conflict (grain, bucket, subscription, product, api, version, operation, status, price) do update set
@@ -85,8 +82,7 @@ export async function addUsage(database: Database, id: string, rows: readonly Us
   // In one order everywhere: whoever adds to the same rows at the same time waits, and does not block the other.
   const ordered = [...rows].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   return database.transaction(async (transaction) => {
-    const fresh = await transaction.query(insertBatch, [id])
-    if (fresh.length === 0) return false
+    if (!(await isFirst(transaction, id))) return false
     for (let at = 0; at < ordered.length; at += rowsAtOnce)
       await transaction.query(add, columnsOf(ordered.slice(at, at + rowsAtOnce)))
     return true

@@ -1,6 +1,8 @@
+import { hash } from "node:crypto"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
 import { dropEndedQuotas, type QuotaPeriod, reserveQuota } from "../store/quotas.ts"
+import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
 /** A volume that can be used up; see runtime/policies/quotas.ts. */
 interface Terms {
@@ -17,6 +19,9 @@ type Answer =
 /** What quotas work with. */
 export interface QuotasSettings {
   readonly database: Database
+  /** Folder for what cannot be written to the database. */
+  readonly spoolFolder: string
+  readonly spoolBytesMax?: number
   readonly now?: () => number
   /** How often bytes and late calls are written. */
   readonly everyMs?: number
@@ -32,6 +37,8 @@ interface Entry {
   /** Used here and not written yet. */
   owedCalls: number
   owedBytes: number
+  /** Used, and on its way to the database or on disk. */
+  readonly owing: Owing
   /** Nothing was left, at this maximum: not asked again before. */
   emptyUntilMs: number
   emptyMax: number
@@ -43,6 +50,11 @@ interface Entry {
 
 const everyMsDefault = 1_000
 const idleMs = 60_000
+/** Idle entries that are kept: while the database is away nobody knows what was used but them. */
+const idleMax = 10_000
+const spoolBytesMaxDefault = 16 * 2 ** 20
+/** Longer keys are stored by their digest: an index has no room for them. */
+const keyBytesMax = 512
 const emptyMs = 1_000
 const portionShare = 200
 const portionMax = 1_000
@@ -51,18 +63,25 @@ const allowed: Answer = { allowed: true }
 /**
  * Quotas that last. Calls are reserved in the database in portions of half a percent, and used from memory: never more than the quota passes, and as long as a process holds a
  * portion others may be refused that much too early (a percent for each process; nothing with one process, nothing with quotas of 200 or less). What a killed process
- * held is lost to the caller. While the database is away calls pass up to what is known to be left, and are written when it is back.
+ * held is lost to the caller. While the database is away calls pass up to what is known to be left; what they use is kept on disk every second, and written when the database is back, by this process or the next.
  */
 export class Quotas {
   readonly #settings: QuotasSettings
   readonly #now: () => number
   readonly #entries = new Map<string, Entry>()
+  readonly #debts: QuotaDebts
   #timers: NodeJS.Timeout[] = []
+  #flushing: Promise<void> | undefined
   #error: string | undefined
 
   constructor(settings: QuotasSettings) {
     this.#settings = settings
     this.#now = settings.now ?? Date.now
+    const { database, spoolFolder: folder, spoolBytesMax: bytesMax = spoolBytesMaxDefault } = settings
+    this.#debts = new QuotaDebts(database, { folder, bytesMax }, (period, used) => {
+      const entry = this.#entries.get(periodId(period))
+      if (entry !== undefined) Object.assign(entry, { calls: used.calls, bytes: used.bytes })
+    })
   }
 
   /** Why what is used cannot be written; undefined when it can. */
@@ -70,12 +89,19 @@ export class Quotas {
     return this.#error
   }
 
-  start(): void {
+  /** Begins with what an earlier process left on disk. */
+  async start(): Promise<void> {
+    await this.#debts
+      .read()
+      .catch((error: unknown) => this.#failed("in memory, the spool cannot be read", error))
     this.#timers = [
-      setInterval(() => void this.flush(), this.#settings.everyMs ?? everyMsDefault),
+      setInterval(() => {
+        if (this.#flushing === undefined) void this.flush()
+      }, this.#settings.everyMs ?? everyMsDefault),
       setInterval(() => void dropEndedQuotas(this.#settings.database).catch(() => undefined), 3_600_000),
     ]
     for (const timer of this.#timers) timer.unref()
+    void this.flush()
   }
 
   take(terms: Terms, key: string, anchorMs: number, calls: number): Answer | Promise<Answer> {
@@ -110,43 +136,127 @@ export class Quotas {
   > {
     const entry = this.#entry(terms, key, anchorMs)
     await entry.asking
-    if ((await this.#write(entry, 0, 0, undefined)) === undefined) return undefined
+    if ((await this.#read(entry, 0, undefined)) === undefined) return undefined
     const { endsMs } = entry.period
     return {
-      calls: entry.calls - entry.granted + entry.owedCalls,
-      bytes: entry.bytes + entry.owedBytes,
+      calls: entry.calls - entry.granted + entry.owedCalls + entry.owing.calls,
+      bytes: entry.bytes + entry.owedBytes + entry.owing.bytes,
       resetSeconds: endsMs === null ? null : Math.ceil((endsMs - this.#now()) / 1_000),
     }
   }
 
-  /** Writes what was used, and gives back what nobody uses. Does not reject. */
-  async flush(): Promise<void> {
-    for (const [id, entry] of this.#entries) {
-      const idle = this.#now() - entry.usedAtMs > idleMs || this.#isOver(entry)
-      if (
-        entry.asking === undefined &&
-        (entry.owedCalls > 0 || entry.owedBytes > 0 || (idle && entry.granted > 0))
-      )
-        await this.#settle(entry, idle)
-      if (idle && entry.granted === 0 && entry.owedCalls === 0 && entry.owedBytes === 0)
-        this.#entries.delete(id)
-    }
+  /** Writes what was used, and gives back what nobody uses. Does not reject: what could not be written is kept. */
+  flush(): Promise<void> {
+    return this.#inTurn(false)
   }
 
   /** Writes everything, and gives back what was reserved. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    for (const entry of this.#entries.values()) {
-      await entry.asking
-      if (entry.granted > 0 || entry.owedCalls > 0 || entry.owedBytes > 0) await this.#settle(entry, true)
+    await Promise.all([...this.#entries.values()].map(({ asking }) => asking))
+    await this.#inTurn(true)
+  }
+
+  #inTurn(isLast: boolean): Promise<void> {
+    const turn = (this.#flushing ?? Promise.resolve())
+      .then(() => this.#flush(isLast))
+      .finally(() => {
+        if (this.#flushing === turn) this.#flushing = undefined
+      })
+    this.#flushing = turn
+    return turn
+  }
+
+  async #flush(isLast: boolean): Promise<void> {
+    const settled = [...this.#entries.values()].filter((entry) => this.#isToSettle(entry, isLast))
+    const debts = settled.map((entry) => this.#takeDebt(entry, isLast))
+    if (debts.length > 0) {
+      const writing = this.#settle(settled, debts)
+      // Who needs more meanwhile would count twice what is on its way.
+      const over = writing.then(() => {
+        for (const entry of settled) entry.asking = undefined
+      })
+      for (const entry of settled) entry.asking = over
+      await over
     }
+    // One try is enough to know that nobody is there.
+    if (!isLast && (debts.length === 0 || this.#error === undefined)) await this.#replay()
+    this.#forget()
+  }
+
+  #isToSettle(entry: Entry, isLast: boolean): boolean {
+    if (entry.asking !== undefined) return false
+    return entry.owedCalls > 0 || entry.owedBytes > 0 || (entry.granted > 0 && this.#isBack(entry, isLast))
+  }
+
+  /** Whether what was reserved goes back. While the database is away that is not written, and would only fill the disk. */
+  #isBack(entry: Entry, isLast: boolean): boolean {
+    return isLast || (this.#error === undefined && this.#isIdle(entry))
+  }
+
+  #takeDebt(entry: Entry, isLast: boolean): QuotaDebt {
+    const back = this.#isBack(entry, isLast) ? entry.granted : 0
+    const debt = {
+      ...entry.period,
+      calls: entry.owedCalls - back,
+      bytes: entry.owedBytes,
+      knownCalls: entry.calls,
+      knownBytes: entry.bytes,
+    }
+    entry.granted -= back
+    entry.owedCalls = 0
+    entry.owedBytes = 0
+    return debt
+  }
+
+  async #settle(settled: readonly Entry[], debts: readonly QuotaDebt[]): Promise<void> {
+    const trouble = await this.#debts.settle(debts)
+    if (trouble === undefined) {
+      this.#error = undefined
+      return
+    }
+    const { fault, isKept, why } = trouble
+    this.#failed(isKept ? "on disk" : `in memory, ${why}`, fault)
+    if (isKept) return
+    settled.forEach((entry, at) => {
+      const { calls = 0, bytes = 0 } = debts[at] ?? {}
+      // What was to go back is there again.
+      if (calls < 0) entry.granted -= calls
+      else entry.owedCalls += calls
+      entry.owedBytes += bytes
+    })
+  }
+
+  async #replay(): Promise<void> {
+    try {
+      if (await this.#debts.replay()) this.#error = undefined
+    } catch (error) {
+      this.#failed("on disk", error)
+      return
+    }
+    const [any] = this.#entries.values()
+    if (this.#error !== undefined && any !== undefined) await this.#read(any, 0, undefined)
+  }
+
+  #forget(): void {
+    let idle = 0
+    for (const [id, entry] of this.#entries) {
+      const { granted, owedCalls, owedBytes, asking } = entry
+      if (granted > 0 || owedCalls > 0 || owedBytes > 0 || asking !== undefined || entry.waiting > 0) continue
+      if (!this.#isOver(entry) && !(this.#isIdle(entry) && ++idle > idleMax)) continue
+      this.#entries.delete(id)
+      this.#debts.forget(id)
+    }
+  }
+
+  #isIdle(entry: Entry): boolean {
+    return this.#now() - entry.usedAtMs > idleMs || this.#isOver(entry)
   }
 
   #use(entry: Entry, terms: Terms, calls: number): Answer {
     const { callsMax, bytesMax } = terms
     entry.usedAtMs = this.#now()
-    if (bytesMax !== undefined && entry.bytes + entry.owedBytes >= bytesMax)
-      return this.#refused(entry, "bytes")
+    if (bytesMax !== undefined && this.#bytesOf(entry) >= bytesMax) return this.#refused(entry, "bytes")
     if (callsMax === undefined) return allowed
     if (entry.granted >= Math.max(1, calls)) {
       entry.granted -= calls
@@ -155,11 +265,21 @@ export class Quotas {
       if (portion > 1 && entry.granted < portion / 2 && entry.calls < callsMax) void this.#ask(entry, terms)
       return allowed
     }
-    if (this.#error !== undefined && entry.calls - entry.granted + entry.owedCalls + calls <= callsMax) {
+    if (this.#error !== undefined && this.#callsOf(entry) + calls <= callsMax) {
       entry.owedCalls += calls
       return allowed
     }
     return this.#refused(entry, "calls")
+  }
+
+  /** Of what is known here. While the database is away an earlier process may have known more. */
+  #callsOf({ calls, granted, owedCalls, owing }: Entry): number {
+    return Math.max(calls, owing.knownCalls) - granted + owedCalls + owing.calls
+  }
+
+  #bytesOf({ bytes, owedBytes, owing }: Entry): number {
+    const known = this.#error === undefined ? bytes : Math.max(bytes, owing.knownBytes)
+    return known + owedBytes + owing.bytes
   }
 
   #refused({ period }: Entry, out: "calls" | "bytes"): Answer {
@@ -199,7 +319,8 @@ export class Quotas {
 
   async #reserve(entry: Entry, { callsMax }: Terms): Promise<void> {
     const wanted = callsMax === undefined ? 0 : Math.max(entry.waiting, portionOf(callsMax))
-    const granted = await this.#write(entry, 0, wanted, callsMax)
+    const owed = entry.owedCalls + entry.owing.calls
+    const granted = await this.#read(entry, wanted, callsMax === undefined ? undefined : callsMax - owed)
     if (granted === undefined || callsMax === undefined) return
     entry.granted += granted
     if (granted < wanted) {
@@ -208,50 +329,34 @@ export class Quotas {
     }
   }
 
-  async #settle(entry: Entry, giveBack: boolean): Promise<void> {
-    const back = giveBack ? entry.granted : 0
-    entry.granted -= back
-    const written = await this.#write(entry, back, 0, undefined)
-    if (written === undefined) entry.granted += back
-  }
-
-  /** Writes what is owed, less `back`; answers what was granted, undefined when the database is away. */
-  async #write(
-    entry: Entry,
-    back: number,
-    wanted: number,
-    callsMax: number | undefined,
-  ): Promise<number | undefined> {
-    const owed = { calls: entry.owedCalls, bytes: entry.owedBytes }
+  /** Reads what is used, and answers what was granted; undefined when the database is away. */
+  async #read(entry: Entry, wanted: number, callsMax: number | undefined): Promise<number | undefined> {
     try {
-      const spent = { calls: owed.calls - back, bytes: owed.bytes }
-      const { calls, bytes, granted } = await reserveQuota(
-        this.#settings.database,
-        entry.period,
-        spent,
-        wanted,
-        callsMax,
-      )
-      entry.owedCalls -= owed.calls
-      entry.owedBytes -= owed.bytes
+      const { database } = this.#settings
+      const { calls, bytes, granted } = await reserveQuota(database, entry.period, wanted, callsMax)
       entry.calls = calls
       entry.bytes = bytes
       this.#error = undefined
       return granted
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#error = `quotas count in memory${error instanceof SourceUnavailable ? "" : " (not a fault of the connection)"}: ${reason}`
+      this.#failed("in memory", error)
       return undefined
     }
   }
 
+  #failed(where: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#error = `quotas count ${where}${error instanceof SourceUnavailable ? "" : " (not a fault of the connection)"}: ${reason}`
+  }
+
   #entry({ counter, periodSeconds }: Terms, key: string, anchorMs: number): Entry {
-    const period = periodOf(counter, key, periodSeconds, anchorMs, this.#now())
-    const id = `${counter}\n${key}\n${period.startMs}`
+    const period = periodOf(counter, storedKey(key), periodSeconds, anchorMs, this.#now())
+    const id = periodId(period)
     let entry = this.#entries.get(id)
     if (entry === undefined) {
       const nothing = { granted: 0, waiting: 0, calls: 0, bytes: 0, owedCalls: 0, owedBytes: 0 }
-      entry = { period, ...nothing, emptyUntilMs: 0, emptyMax: 0, usedAtMs: 0, asking: undefined }
+      const owing = this.#debts.of(id)
+      entry = { period, ...nothing, owing, emptyUntilMs: 0, emptyMax: 0, usedAtMs: 0, asking: undefined }
       this.#entries.set(id, entry)
     }
     return entry
@@ -269,6 +374,12 @@ function periodOf(
   const lengthMs = periodSeconds * 1_000
   const startMs = anchorMs + Math.floor((nowMs - anchorMs) / lengthMs) * lengthMs
   return { counter, key, startMs, endsMs: startMs + lengthMs }
+}
+
+/** A key as the database can keep it: callers choose what it is made of. */
+function storedKey(key: string): string {
+  const isPlain = key.length <= keyBytesMax && Buffer.byteLength(key) <= keyBytesMax
+  return isPlain && !key.includes("\u0000") ? key : `digest:${hash("sha256", key, "base64url")}`
 }
 
 function portionOf(callsMax: number): number {

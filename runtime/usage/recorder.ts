@@ -1,8 +1,37 @@
+import { z } from "zod"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
-import { addUsage, tidyUsage } from "../store/usage.ts"
-import { type Batch, Spool } from "./spool.ts"
+import { addUsage, tidyUsage, type UsageRow } from "../store/usage.ts"
+import { batchId, Spool } from "./spool.ts"
 import { type Call, Tally } from "./tally.ts"
+
+const count = z.number().int().min(0)
+/** Rows with the id under which they are counted once. */
+interface Batch {
+  readonly id: string
+  readonly rows: readonly UsageRow[]
+}
+
+const batchShape: z.ZodType<Batch> = z.strictObject({
+  id: batchId,
+  rows: z.array(
+    z.strictObject({
+      bucketMs: count,
+      subscription: z.string(),
+      product: z.string(),
+      api: z.string(),
+      version: z.string(),
+      operation: z.string(),
+      status: count.max(5),
+      price: z.string(),
+      calls: count,
+      billed: count,
+      bytesIn: count,
+      bytesOut: count,
+      latency: z.array(count),
+    }),
+  ),
+})
 
 /** What a recorder works with. */
 export interface UsageRecorderSettings {
@@ -32,7 +61,7 @@ const retryBatches = 50
 export class UsageRecorder {
   readonly #settings: UsageRecorderSettings
   readonly #tally: Tally
-  readonly #spool: Spool
+  readonly #spool: Spool<Batch>
   #turn: Promise<void> = Promise.resolve()
   #timers: NodeJS.Timeout[] = []
   #error: string | undefined
@@ -45,7 +74,7 @@ export class UsageRecorder {
   constructor(settings: UsageRecorderSettings) {
     this.#settings = settings
     this.#tally = new Tally(settings.rowsMax ?? rowsMaxDefault)
-    this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault)
+    this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault, batchShape)
   }
 
   /** Why sums are not in the database; undefined when they are, within two seconds. */
@@ -97,7 +126,7 @@ export class UsageRecorder {
   }
 
   /** The reason why it could not be written to the database. */
-  async #write(rows: Batch["rows"]): Promise<string | undefined> {
+  async #write(rows: readonly UsageRow[]): Promise<string | undefined> {
     if (rows.length === 0) return undefined
     const batch = { id: newId(), rows }
     try {

@@ -1,48 +1,24 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { z } from "zod"
-import type { UsageRow } from "../store/usage.ts"
 
-/** Rows with the id under which they are counted once. */
-export interface Batch {
-  readonly id: string
-  readonly rows: readonly UsageRow[]
-}
-
-const count = z.number().int().min(0)
-const batchShape = z.strictObject({
-  id: z.string().regex(/^[0-9A-Z]{26}$/),
-  rows: z.array(
-    z.strictObject({
-      bucketMs: count,
-      subscription: z.string(),
-      product: z.string(),
-      api: z.string(),
-      version: z.string(),
-      operation: z.string(),
-      status: count.max(5),
-      price: z.string(),
-      calls: count,
-      billed: count,
-      bytesIn: count,
-      bytesOut: count,
-      latency: z.array(count),
-    }),
-  ),
-})
+/** The id under which a batch is counted once: a ULID. */
+export const batchId = z.string().regex(/^[0-9A-Z]{26}$/)
 
 /**
  * Batches that could not be written to the database, a file each in one folder. Processes of a machine may share the folder, and whoever comes next takes
  * over what a dead one left: a batch has an id, and the database counts it once.
  */
-export class Spool {
+export class Spool<Batch extends { readonly id: string }> {
   readonly #folder: string
   readonly #bytesMax: number
+  readonly #shape: z.ZodType<Batch>
   #bytes: number | undefined
 
-  constructor(folder: string, bytesMax: number) {
+  constructor(folder: string, bytesMax: number, shape: z.ZodType<Batch>) {
     this.#folder = folder
     this.#bytesMax = bytesMax
+    this.#shape = shape
   }
 
   /** Keeps a batch, safe from the end of the process and of the machine; false when the spool is full. Rejects when the folder cannot be written. */
@@ -75,7 +51,7 @@ export class Spool {
     const path = join(this.#folder, `${id}.json`)
     const text = await readFile(path, "utf8").catch(() => undefined)
     if (text === undefined) return undefined
-    const batch = batchShape.safeParse(parsed(text))
+    const batch = this.#shape.safeParse(parsed(text))
     if (batch.success && batch.data.id === id) return batch.data
     // Another process may do the same at the same moment.
     await rename(path, `${path}.bad`).catch(() => undefined)

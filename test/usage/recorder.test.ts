@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 import { afterEach, beforeEach, expect, it } from "vitest"
-import { SourceUnavailable } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { newId } from "../../runtime/store/ids.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
@@ -16,6 +15,7 @@ import { quantile } from "../../runtime/usage/sketch.ts"
 import { Tally } from "../../runtime/usage/tally.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { describeDatabases } from "../store/databases.ts"
+import { breakable } from "./breakable.ts"
 import { callOf } from "./calls.ts"
 
 let folder: string
@@ -34,27 +34,6 @@ async function groups(database: Database, by: readonly UsageField[], api: string
 
 async function calls(database: Database, api: string): Promise<number> {
   return (await groups(database, [], api)).reduce((sum, group) => sum + group.calls, 0)
-}
-
-/** A database that is away while `away` is true; `lost` says how many statements went through without their answer coming back. */
-function breakable(real: Database): Database & { away: boolean; swallow: number } {
-  const state = { away: false, swallow: 0 }
-  const transaction: Database["transaction"] = async (work, options) => {
-    if (state.away) throw new SourceUnavailable("nobody there")
-    const result = await real.transaction(work, options)
-    if (state.swallow > 0) {
-      state.swallow -= 1
-      throw new SourceUnavailable("the answer was lost")
-    }
-    return result
-  }
-  return Object.assign(state, {
-    kind: real.kind,
-    query: real.query.bind(real),
-    batch: real.batch.bind(real),
-    transaction,
-    close: async () => undefined,
-  } as Omit<Database, "listen">) as Database & { away: boolean; swallow: number }
 }
 
 describeDatabases("usage", (database) => {
