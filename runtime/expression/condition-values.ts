@@ -29,10 +29,14 @@ const integerPattern = /^[+-]?\d{1,40}$/
 function integerOf(type: string, value: unknown): bigint {
   if (typeof value === "bigint") return value
   if (typeof value === "number") {
-    if (Number.isInteger(value)) return BigInt(value)
+    if (Number.isSafeInteger(value)) return BigInt(value)
+    // Rounded when the JSON was read: another number than was sent would decide.
+    const found = Number.isInteger(value)
+      ? "a number beyond 2^53, which JSON does not keep exactly; send it as a string"
+      : "a fraction"
     throw new ExpressionError(
       "type",
-      `expected ${type === "int" ? "an int" : "a uint"} value, but found a fraction`,
+      `expected ${type === "int" ? "an int" : "a uint"} value, but found ${found}`,
     )
   }
   if (typeof value !== "string") throw refuse(type, value)

@@ -178,6 +178,8 @@ describe("conversions", () => {
   test.each<[string, string, unknown]>([
     ["x == 5", "int", 5.5],
     ["x == 5", "int", "five"],
+    ["x == 9007199254740992", "int", 2 ** 53],
+    ["x == 5u", "uint", 1e18],
     ["x == 5", "int", "9223372036854775808"],
     ["x == 5", "int", true],
     ["x == 5", "int", null],
