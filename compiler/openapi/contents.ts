@@ -51,6 +51,13 @@ function exampleOf(content: MapNode, fields: Fields): Content["example"] {
   return undefined
 }
 
+const answerKeys = ["description", "headers", "content", "links", "summary"]
+const oldAnswerKeys = ["description", "schema", "headers", "examples"]
+const headerKeys = [
+  ...["description", "required", "deprecated", "allowEmptyValue", "style", "explode", "allowReserved"],
+  ...["schema", "content", "example", "examples"],
+]
+
 /** Reads `responses` of an operation. `produces` are the media types of 2.0. */
 export function readResponses(
   operation: MapNode,
@@ -66,6 +73,7 @@ export function readResponses(
   return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
     const map = fields.map(value, "an answer")
     if (map === undefined) return []
+    fields.known(map, "an answer", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
     if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
       fields.wrong({ span: key }, `\`${shown(code)}\` is no status`)
@@ -110,6 +118,7 @@ function readHeaders(map: MapNode, { fields, schemas, version }: Reading): Respo
       return []
     }
     const old = version === "2.0"
+    if (!old) fields.known(header, "a header", headerKeys)
     // `content` has one media type; a value of another than JSON is a text nothing is known of.
     const [[media, content] = []] = old ? [] : [...(fields.entries(header, "content") ?? [])]
     const written = content === undefined ? undefined : fields.map(content.value, "a media type")

@@ -30,9 +30,16 @@ export function mockAnswer(
   if (content === undefined || made === 204 || made === 304) return bare
   return {
     ...bare,
-    media: content.media.replace(/^\*.*|\/\*.*/, "application/json"),
+    media: typeIn(content.media),
     body: { text: bodyOf(content, document) },
   }
+}
+
+/** A type of a range: no answer is of a range. */
+function typeIn(media: string): string {
+  if (!media.includes("*")) return media
+  if (/^(?:\*|application)\/\*/.test(media) || media.includes("+json")) return "application/json"
+  return media.startsWith("text/") ? "text/plain" : "application/octet-stream"
 }
 
 /** The answer of a status: itself, its class, the default; without one the first success. */
@@ -62,7 +69,7 @@ function bodyOf({ media, schema, example }: Content, { schemas }: ApiDocument): 
   const value =
     example === undefined ? (schema === undefined ? null : sampleOf(schemas, schema)) : example.value
   if (typeof value !== "string") return JSON.stringify(value)
-  return media.includes("json") && !isJsonText(value) ? JSON.stringify(value) : value
+  return typeIn(media).includes("json") && !isJsonText(value) ? JSON.stringify(value) : value
 }
 
 /** Many examples of objects are written as a text that holds them. */

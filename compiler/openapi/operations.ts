@@ -2,7 +2,7 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Operation, Parameter, SecurityScheme } from "./api-document.ts"
 import { type Reading, readResponses } from "./contents.ts"
-import type { MapNode } from "./node.ts"
+import type { MapNode, Node } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
 import { routePath, shapeOf } from "./path-template.ts"
 import { readSecurity } from "./security.ts"
@@ -37,9 +37,25 @@ export function readOperations(root: MapNode, schemes: Schemes, reading: Reading
     reading.fields.missing("paths", "the document", root.span)
   for (const [template, { key, value }] of reading.fields.entries(root, "paths")) {
     const item = reading.fields.map(value, "a path")
-    if (item !== undefined) reader.path(template, key, item)
+    if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
   return reader.operations
+}
+
+/** What stands beside the `$ref` of a path belongs to it as well; what is in both has no meaning (OpenAPI 3.1 §4.8.9). */
+function withSiblings(value: Node, item: MapNode, { fields }: Reading): MapNode {
+  if (value.kind !== "map" || value === item) return item
+  const entries = new Map(item.entries)
+  for (const [name, entry] of value.entries) {
+    const first = item.entries.get(name)
+    if (name === "$ref") continue
+    if (first !== undefined && !name.startsWith("x-"))
+      fields.report.add("SP8008", entry.key, `\`${shown(name)}\` is also where the \`$ref\` leads`, {
+        related: [{ span: first.key, message: "there" }],
+      })
+    entries.set(name, entry)
+  }
+  return { ...item, entries }
 }
 
 class Reader {
@@ -61,6 +77,7 @@ class Reader {
   path(template: string, at: Span, item: MapNode): void {
     const { fields } = this.#reading
     fields.known(item, "a path", pathKeys)
+    this.#reportServers(item, "a path")
     const route = routePath(template)
     if ("problem" in route) fields.report.add("SP8007", at, route.problem)
     const trace = item.entries.get("trace")
@@ -76,6 +93,13 @@ class Reader {
       if (this.operations.length !== operationsMax + 1) continue
       fields.report.add("SP8006", entry.key, `the document has more than ${operationsMax} operations`)
     }
+  }
+
+  /** The text says where an API is served. */
+  #reportServers(map: MapNode, what: string): void {
+    const servers = map.entries.get("servers")
+    const detail = `servers of ${what} are not asked: the backend of the text is`
+    if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
   }
 
   #isNew({ method, route, span, template }: Place): boolean {
@@ -99,6 +123,7 @@ class Reader {
     const { fields } = this.#reading
     const { span, method, template, pathSpan, route } = place
     fields.known(map, "an operation", operationKeys)
+    this.#reportServers(map, "an operation")
     const callbacks = map.entries.get("callbacks")
     if (callbacks !== undefined)
       fields.report.add(

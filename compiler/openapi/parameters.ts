@@ -1,3 +1,4 @@
+import { isJson } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
 import type { Body, Content, FormField, Parameter, Style } from "./api-document.ts"
 import { checkMedia, type Reading, readContents } from "./contents.ts"
@@ -95,10 +96,23 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
 
 type Form = Pick<Parameter, "style" | "explode" | "schema">
 
+const parameterKeys = [
+  ...["name", "in", "description", "required", "deprecated", "allowEmptyValue", "style", "explode"],
+  ...["allowReserved", "schema", "content", "example", "examples"],
+]
+
 function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form | undefined {
   const { fields, schemas } = reading
+  fields.known(map, "a parameter", parameterKeys)
   const [content] = readContents(map, reading)
-  if (content !== undefined) return { style: "json", explode: false, schema: content.schema }
+  if (content !== undefined) {
+    if (isJson(content.media.split(";", 1)[0]?.trim() ?? ""))
+      return { style: "json", explode: false, schema: content.schema }
+    const plain = { style: styles[place][0] as Style, explode: false }
+    if (/^text\/(?!xml)/.test(content.media)) return { ...plain, schema: content.schema }
+    fields.report.add("SP8015", content.span, `a parameter of \`${shown(content.media)}\` is not judged`)
+    return { ...plain, schema: undefined }
+  }
   const written = fields.text(map, "style")
   const style = styles[place].find((each) => each === (written ?? styles[place][0]))
   if (style === undefined)

@@ -40,6 +40,11 @@ const newKeys = [
   "externalDocs",
 ]
 
+const componentKeys = [
+  ...["schemas", "responses", "parameters", "examples", "requestBodies", "headers", "securitySchemes"],
+  ...["links", "callbacks", "pathItems"],
+]
+
 /**
  * Reads an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
  * undefined when the file is no such document at all. With errors the rest of it is there, but must not be served.
@@ -56,6 +61,9 @@ export function readApiDocument(file: SourceFile, report: Report, load: LoadFile
   reportUnserved(root, fields)
   const schemas = new Schemas(fields, version)
   const securitySchemes = readSecuritySchemes(root, version, fields)
+  const components = version === "2.0" ? undefined : root.entries.get("components")?.value
+  const parts = components === undefined ? undefined : fields.map(components, "`components`")
+  if (parts !== undefined) fields.known(parts, "`components`", componentKeys)
   const info = fields.map(root.entries.get("info")?.value, "`info`")
   if (info === undefined && !root.entries.has("info")) fields.missing("info", "the document", root.span)
   return {

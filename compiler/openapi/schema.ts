@@ -5,7 +5,7 @@ import type { Span } from "../core/source.ts"
 import type { Fields } from "./fields.ts"
 import { type Entry, kindOf, type MapNode, type Node, plainOf } from "./node.ts"
 import { referenceOf } from "./references.ts"
-import { keywords, typeNames } from "./schema-keywords.ts"
+import { annotations, keywords, typeNames } from "./schema-keywords.ts"
 
 /** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -76,9 +76,10 @@ export class Schemas {
     return target === undefined ? undefined : this.#queue(target.key, target.node)
   }
 
-  /** Since 3.1 what stands beside `$ref` counts as well. */
+  /** Since 3.1 what stands beside `$ref` counts as well; `nullable` always did for those who write it. */
   #hasSiblings(node: Node): boolean {
-    if (this.#dialect !== "3.1" || node.kind !== "map") return false
+    if (node.kind !== "map") return false
+    if (this.#dialect !== "3.1") return isNullable(node)
     return [...node.entries.keys()].some((name) => name !== "$ref" && keywords[name] !== undefined)
   }
 
@@ -96,6 +97,17 @@ export class Schemas {
     const { references, inPlace, obstacles } = conversion
     this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles })
   }
+}
+
+function isNullable({ entries }: MapNode): boolean {
+  return ["nullable", "x-nullable"].some((name) => {
+    const value = entries.get(name)?.value
+    return value?.kind === "scalar" && value.value === true
+  })
+}
+
+function onlyReference(node: MapNode): MapNode {
+  return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
 }
 
 /** Keywords whose schemas judge the same value. */
@@ -134,10 +146,12 @@ class Conversion {
     }
     const reference = referenceOf(node)
     if (reference !== undefined && (this.#dialect !== "3.1" || !outermost)) {
-      const key = this.#keyOf(node)
+      if (this.#dialect !== "3.1") this.#reportSiblings(node)
+      const own = outermost && isNullable(node)
+      const key = this.#keyOf(own ? onlyReference(node) : node)
       if (key === undefined) return true
       this.#note(key, inPlace)
-      return { $ref: key }
+      return own ? { anyOf: [{ $ref: key }, { type: "null" }] } : { $ref: key }
     }
     const json: Record<string, unknown> = {}
     if (reference !== undefined) this.#refer(node, json)
@@ -145,10 +159,30 @@ class Conversion {
     return this.#modern(json, node)
   }
 
+  /** Until 3.0 a reference is all there is (OpenAPI 3.0.3 §4.7.23): what was meant to judge does not. */
+  #reportSiblings(node: MapNode): void {
+    const judging = [...node.entries].find(
+      ([name]) =>
+        name !== "$ref" &&
+        name !== "nullable" &&
+        keywords[name] !== undefined &&
+        !annotations.has(name) &&
+        name !== "example",
+    )
+    if (judging === undefined) return
+    this.#fields.report.add(
+      "SP8014",
+      judging[1].key,
+      `\`${shown(judging[0])}\` means nothing beside \`$ref\``,
+      {
+        help: "Write `allOf: [{ $ref: … }]` and the other words beside `allOf`.",
+      },
+    )
+  }
+
   /** A reference with other keywords beside it. */
   #refer(node: MapNode, json: Record<string, unknown>): void {
-    const alone = { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
-    const key = this.#keyOf(alone)
+    const key = this.#keyOf(onlyReference(node))
     if (key === undefined) return
     this.#note(key, true)
     json["$ref"] = key

@@ -59,6 +59,9 @@ paths:
     put:
       parameters: [{ name: id, in: path, required: true, schema: {} }]
       responses: { "200": { description: a text, content: { text/csv: { example: "a\\tb\\n\\"c\\"" } } } }
+    patch:
+      parameters: [{ name: id, in: path, required: true, schema: {} }]
+      responses: { "200": { description: a picture, content: { image/*: { schema: { type: string, format: binary } } } } }
     delete:
       parameters: [{ name: id, in: path, required: true, schema: {} }]
       responses: { "101": { description: none to give } }
@@ -83,6 +86,7 @@ components:
         "application/json",
         JSON.stringify({ text: '[\n  {\n    "a": "\\u2028 $"\n  },\n  "${x}"\n]\n' }),
       ],
+      [200, "application/octet-stream", JSON.stringify({ text: "text" })],
       [200, "application/vnd.a+json", JSON.stringify({ text: '{\n  "name": "Lamp"\n}\n' })],
       [200, "text/csv", JSON.stringify({ text: 'a\tb\n"c"' })],
       [201, null, undefined],
@@ -99,7 +103,7 @@ components:
     )
     expect(out).toContain('  backend "https://shop.example/v1"\n')
     expect(out).toContain(
-      "# Nothing here judges 4 parameters and the bodies of 1 operation by the document's schemas. To have that,\n",
+      "# Nothing here judges 5 parameters and the bodies of 1 operation by the document's schemas. To have that,\n",
     )
     expect(out).not.toContain("respond")
   })
