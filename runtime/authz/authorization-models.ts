@@ -10,12 +10,12 @@ import type {
   Userset,
 } from "../plan/authorization-model.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
-import { findModel, insertModel, listModels, type ModelRecord } from "../store/models.ts"
+import { findModel, findModelSource, insertModel, listModels, type ModelRecord } from "../store/models.ts"
 import type { Answer } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, type ApiErrorCode, managedByPlan, modelNotFound, storeNotFound } from "./api-error.ts"
 import { continuationField, invalidToken, modelIdField, pageSizeField } from "./fields.ts"
-import type { AuthzLimits } from "./ports.ts"
+import type { AuthzLimits, ModelText } from "./ports.ts"
 import type { ApiRequest } from "./route.ts"
 
 const tokenKind = "models-1"
@@ -27,9 +27,9 @@ const tokenKind = "models-1"
 export async function postModel(api: AuthzApi, request: ApiRequest): Promise<Answer> {
   const store = await api.stores.find(request.store)
   if (store.managed) throw managedByPlan(store.declaredName ?? store.name)
-  const model = isText(request) ? textModel(api, request) : jsonModel(request.body)
+  const { model, source } = isText(request) ? textModel(api, request) : { model: jsonModel(request.body) }
   judge(model, api.limits())
-  const inserted = await insertModel(api.database, store.id, model)
+  const inserted = await insertModel(api.database, store.id, model, source)
   api.stores.forget(store)
   if (inserted === "absent") throw storeNotFound()
   if (inserted === "managed") throw managedByPlan(store.declaredName ?? store.name)
@@ -60,7 +60,7 @@ export async function getModels(api: AuthzApi, { store: name, query }: ApiReques
   }
 }
 
-/** `GET /stores/{store}/authorization-models/{id}?format`: JSON, or with `format=dsl` the model as text. */
+/** `GET /stores/{store}/authorization-models/{id}?format`: JSON, or with `format=dsl` the model as text: the one it came as, with its comments, if it did. */
 export async function getModel(api: AuthzApi, { store: name, id, query }: ApiRequest): Promise<Answer> {
   const format = formatParameter(query.get("format"))
   const modelId = modelIdField(id, "ReadAuthorizationModelRequest", "Id")
@@ -68,7 +68,11 @@ export async function getModel(api: AuthzApi, { store: name, id, query }: ApiReq
   const found = await findModel(api.database, store.id, modelId)
   if (found === undefined) throw modelNotFound(modelId)
   const headers = modelHeaders(store.id, found.id)
-  if (format === "dsl") return { status: 200, text: printed(api, found.model), headers }
+  if (format === "dsl") {
+    if (api.modelText === undefined) throw noText()
+    const source = await findModelSource(api.database, store.id, modelId)
+    return { status: 200, text: source ?? printed(api.modelText, found.model), headers }
+  }
   return { status: 200, body: { authorization_model: modelBody(found) }, headers }
 }
 
@@ -80,8 +84,7 @@ function formatParameter(text: string | null): "json" | "dsl" {
 
 const noText = () => new ApiError("unsupported_media_type", "this server takes and gives models as JSON only")
 
-function printed({ modelText }: AuthzApi, model: AuthorizationModel): string {
-  if (modelText === undefined) throw noText()
+function printed(modelText: ModelText, model: AuthorizationModel): string {
   const text = modelText.print(model)
   if ("problem" in text) throw new ApiError("validation_error", `the model has no text: ${text.problem}`)
   return text.text
@@ -93,11 +96,17 @@ function isText({ headers, bytes }: ApiRequest): boolean {
   return !/^\s*\{/.test(bytes.toString("latin1"))
 }
 
-function textModel({ modelText }: AuthzApi, { bytes }: ApiRequest): AuthorizationModel {
+function textModel(
+  { modelText }: AuthzApi,
+  { bytes }: ApiRequest,
+): { readonly model: AuthorizationModel; readonly source: string } {
   if (modelText === undefined) throw noText()
   if (!isUtf8(bytes)) throw new ApiError("invalid_authorization_model", "the text is not UTF-8")
-  const read = modelText.read(bytes.toString("utf8"))
-  if ("model" in read) return read.model
+  const source = bytes.toString("utf8")
+  // The database could not hold it, and a comment may have anything else.
+  if (source.includes("\0")) throw new ApiError("invalid_authorization_model", "the text has a NUL")
+  const read = modelText.read(source)
+  if ("model" in read) return { model: read.model, source }
   const lines = read.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)
   throw new ApiError("invalid_authorization_model", listed(lines))
 }

@@ -22,11 +22,15 @@ const newest: Statement = {
 }
 const insert: Statement = {
   name: "model-insert",
-  text: "insert into sallyport.models (store_id, id, schema_version, model) values ($1, $2, $3, $4)",
+  text: "insert into sallyport.models (store_id, id, schema_version, model, source) values ($1, $2, $3, $4, $5)",
 }
 const find: Statement = {
   name: "model-find",
   text: "select id, digest, model from sallyport.models where store_id = $1 and id = $2",
+}
+const findSource: Statement = {
+  name: "model-find-source",
+  text: "select source from sallyport.models where store_id = $1 and id = $2",
 }
 const list: Statement = {
   name: "model-list",
@@ -34,11 +38,15 @@ const list: Statement = {
     where store_id = $1 and ($2 = '' or id < $2) order by id desc limit $3`,
 }
 
-/** Adds a model to a store of the API; from then on it is the newest. `managed` and `absent` as in `deleteStore`. */
+/**
+ * Adds a model to a store of the API; from then on it is the newest. `source` is the text it was written in, when it came as text.
+ * `managed` and `absent` as in `deleteStore`.
+ */
 export async function insertModel(
   database: Database,
   storeId: string,
   model: AuthorizationModel,
+  source?: string,
 ): Promise<{ readonly id: string } | "managed" | "absent"> {
   return database.transaction(async (transaction) => {
     const [store] = await transaction.query<[boolean]>(lockStore, [storeId])
@@ -46,7 +54,8 @@ export async function insertModel(
     if (store[0]) return "managed"
     const [row] = await transaction.query<[string | null]>(newest, [storeId])
     const id = newIdAfter(row?.[0] ?? null)
-    await transaction.query(insert, [storeId, id, model.schema_version, canonicalJson(model)])
+    const json = canonicalJson(model)
+    await transaction.query(insert, [storeId, id, model.schema_version, json, source ?? null])
     return { id }
   })
 }
@@ -59,6 +68,16 @@ export async function findModel(
 ): Promise<ModelRecord | undefined> {
   const [row] = await database.query<ModelRow>(find, [storeId, id])
   return row === undefined ? undefined : recordOf(row)
+}
+
+/** The text a model was written in; undefined when it came as JSON, or with a plan. */
+export async function findModelSource(
+  database: Queryable,
+  storeId: string,
+  id: string,
+): Promise<string | undefined> {
+  const [row] = await database.query<[string | null]>(findSource, [storeId, id])
+  return row?.[0] ?? undefined
 }
 
 /** Models of a store, newest first, those before `before` (`""`: from the newest), at most `limit`. */

@@ -66,6 +66,22 @@ describe("models as text", () => {
     },
   )
 
+  test("comes back as it was written, with its comments and in its order; one that came as JSON is printed", async () => {
+    const store = await newStore()
+    const written = `# Acme's.\r\n${text.replace("type user", "# people\ntype user # all").replace("  relations", "  relations\n    # first\n    define z: owner")}`
+    const answer = await post(store, written)
+    expect(answer.status).toBe(201)
+    const { authorization_model_id: id } = (await answer.json()) as { authorization_model_id: string }
+    const models = `/stores/${store}/authorization-models`
+    const printed = await fetch(`${served.base}${models}/${id}?format=dsl`)
+    expect(await printed.text()).toBe(written)
+    const { id: _, ...model } = (await served.call("GET", `${models}/${id}`)).json.authorization_model
+    const { authorization_model_id: again } = (await served.call("POST", models, model)).json
+    const plain = await (await fetch(`${served.base}${models}/${again}?format=dsl`)).text()
+    expect(plain).not.toContain("#")
+    expect(plain).toContain("define z: owner")
+  })
+
   test("JSON under text/plain is JSON: that is what fetch says of any text", async () => {
     const json = JSON.stringify({ schema_version: "1.1", type_definitions: [{ type: "user" }] })
     expect((await post(await newStore(), `  ${json}`, "text/plain;charset=UTF-8")).status).toBe(201)
@@ -89,6 +105,7 @@ describe("models as text", () => {
     ["prose", "no model at all"],
     ["bytes that are no UTF-8", new Uint8Array([0x6d, 0xff, 0xfe])],
     ["a NUL", "model\n  schema 1.1\ntype user\0\n"],
+    ["a NUL in a comment", `# \0\n${text}`],
   ])("%s is no model", async (_, body) => {
     const answer = await post(await newStore(), body)
     expect(answer.status).toBe(400)
