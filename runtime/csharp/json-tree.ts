@@ -178,8 +178,22 @@ export class JObject extends JToken {
   }
   swap(child: JToken, value: JToken): void {
     if (!(value instanceof JProperty)) throw argument("Can not add a value to Newtonsoft.Json.Linq.JObject.")
-    this.delete((child as JProperty).name)
-    this.add(value)
+    const { name } = child as JProperty
+    if (value.name !== name && this.properties.has(value.name)) this.add(value)
+    this.#reorder((mine) => (mine.name === name ? [adopt(this, value) as JProperty] : [mine]))
+  }
+  /** Puts a property beside one of its own. @throws ArgumentException where there is one of its name */
+  insertBeside(child: JProperty, property: JProperty, offset: number): void {
+    this.add(property)
+    const added = this.properties.get(property.name) as JProperty
+    this.#reorder((mine) =>
+      mine === added ? [] : mine !== child ? [mine] : offset === 0 ? [added, mine] : [mine, added],
+    )
+  }
+  #reorder(change: (property: JProperty) => readonly JProperty[]): void {
+    const all = [...this.properties.values()].flatMap(change)
+    this.properties.clear()
+    for (const property of all) this.properties.set(property.name, property)
   }
 }
 

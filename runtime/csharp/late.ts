@@ -1,5 +1,6 @@
 import { Anonymous } from "./collections.ts"
 import { CsException } from "./errors.ts"
+import { JObject } from "./json-tree.ts"
 import { lineage, type Member, type MemberKind, typeInfo, typeNames } from "./table.ts"
 import { named } from "./type.ts"
 import { isInstance } from "./type-test.ts"
@@ -10,7 +11,11 @@ import { isInstance } from "./type-test.ts"
  */
 export function callLate(self: unknown, name: string, form: MemberKind, args: readonly unknown[]): unknown {
   if (self instanceof Anonymous && form === "get" && self.fields.has(name)) return self.fields.get(name)
+  // Of a `dynamic` JObject a name is one of its properties.
+  const property = self instanceof JObject && form === "get" ? self.get(name) : null
+  if (property !== null) return property
   const member = findMember(self, name, form, args)
+  if (member === undefined && self instanceof JObject && form === "get") return null
   if (member === undefined)
     throw new CsException(
       "RuntimeBinderException",
@@ -34,7 +39,8 @@ function findMember(
 
 function typesOf(self: unknown): string[] {
   const own: string[] = []
-  for (const name of typeNames()) if (isInstance(self, named(name))) own.push(name)
+  // A value is never a `T?`: that is what its place may hold.
+  for (const name of typeNames()) if (name !== "?" && isInstance(self, named(name))) own.push(name)
   const all = own.flatMap((name) => lineage(named(name)).map((type) => type.name))
   return [...new Set([...own, ...all])]
 }

@@ -20,6 +20,7 @@ import { declareString } from "./library/string.ts"
 import { declareStringComparison } from "./library/string-comparison.ts"
 import { declareText } from "./library/text-types.ts"
 import { declareTime } from "./library/time-types.ts"
+import { declareTimeZones } from "./library/time-zones.ts"
 import { declareWeb } from "./library/web.ts"
 import { declareXml } from "./library/xml.ts"
 
@@ -42,6 +43,7 @@ export function loadLibrary(): void {
     declareMath,
     declareBits,
     declareTime,
+    declareTimeZones,
     declareGuid,
     declareText,
     declareRegex,

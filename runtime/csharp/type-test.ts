@@ -33,7 +33,7 @@ function isNumber(value: unknown, name: string): boolean {
 /** A value into an `object`: what could not be told from another type there is put into a box. */
 export function box(value: unknown, from: string): unknown {
   if (from === "double" && typeof value === "number")
-    return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? new Boxed("double", value) : value
+    return Number.isInteger(value) ? new Boxed("double", value) : value
   if (["int", "long", "decimal", "string", "bool"].includes(from)) return value
   if (
     (isNumberType(from) || from === "char") &&

@@ -45,6 +45,22 @@ export class Boxed extends CsObject {
   }
 }
 
+/** In capital letters, character by character: one that becomes several stays as it is (`ß`). */
+export function upperText(text: string): string {
+  const made = text.toUpperCase()
+  return made.length === text.length ? made : mapped(text, (each) => each.toUpperCase())
+}
+
+/** In small letters, character by character. */
+export function lowerText(text: string): string {
+  const made = text.toLowerCase()
+  return made.length === text.length ? made : mapped(text, (each) => each.toLowerCase())
+}
+
+function mapped(text: string, change: (each: string) => string): string {
+  return Array.from(text, (each) => (change(each).length === each.length ? change(each) : each)).join("")
+}
+
 /** `ToString()` in the invariant culture; null gives the empty text, as in concatenations. */
 export function toText(value: unknown): string {
   switch (typeof value) {

@@ -2,7 +2,7 @@ import { arrayOf, type CsType, named, printType } from "../../../runtime/csharp/
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { readArguments } from "./arguments.ts"
 import { commonType } from "./check-function.ts"
-import { demand } from "./conversions.ts"
+import { change, demand, isBoxedField } from "./conversions.ts"
 import { callOf, candidates, choose, indexMember, unknownMember, valueParameter } from "./members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
@@ -102,8 +102,7 @@ export function checkArray(expression: Of<"array">, scope: Scope): Typed {
 export function checkAnonymous(expression: Of<"anonymous">, scope: Scope): Typed {
   const values = expression.fields.map(({ value }) => scope.rules.expression(value, scope))
   const names = expression.fields.map(({ name }) => name)
-  // Each field keeps its type apart in JSON: a whole double stays one.
-  const items = values.map((value) => value.node)
+  const items = values.map(({ node, type }) => (isBoxedField(type) ? change(node, type, types.object) : node))
   return typed(
     { k: "anonymous", names, items },
     {

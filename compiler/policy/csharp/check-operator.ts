@@ -99,13 +99,15 @@ function concat(left: Typed, right: Typed, place: Place): Typed {
         "Join values only.",
       )
   const parts: CsNode[] = [...partsOf(left), ...partsOf(right)]
-  const constant =
-    typeof left.constant === "string" && typeof right.constant === "string"
-      ? left.constant + right.constant
-      : undefined
+  const constant = isText(left) && isText(right) ? `${left.constant}${right.constant}` : undefined
   if (constant !== undefined)
     return { node: { k: "const", type: "string", value: constant }, type: types.string, constant }
   return typed({ k: "concat", parts }, types.string)
+}
+
+/** Numbers are constants as they are written, which is not how they are shown. */
+function isText({ constant, type }: Typed): boolean {
+  return typeof constant === "string" && (type.name === "string" || type.name === "char")
 }
 
 /** Texts joined to texts make one list; what is no text yet is joined by itself. */

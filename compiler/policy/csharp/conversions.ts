@@ -30,6 +30,11 @@ export function change(node: CsNode, from: CsType, to: CsType): CsNode {
   return { k: "convert", from: printType(from), to: printType(to), on: node }
 }
 
+/** Fields of anonymous types that keep what they are: a whole double stays one in JSON. */
+export function isBoxedField({ name }: CsType): boolean {
+  return name === "double" || name === "float"
+}
+
 /** The implicit conversion of an expression to a type, or undefined. Functions are looked at by whoever calls. */
 export function implicit(from: Typed, to: CsType): Converted | undefined {
   const { type, node } = from

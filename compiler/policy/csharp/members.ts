@@ -4,6 +4,7 @@ import { type CsType, named, printType } from "../../../runtime/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type Fit, fitMember, type Given, looseArguments } from "./arguments.ts"
+import { change, isBoxedField } from "./conversions.ts"
 import { refusalOfMember } from "./refused-members.ts"
 import type { Scope } from "./scope.ts"
 import { CsharpMistake } from "./source.ts"
@@ -143,7 +144,11 @@ export function callOf(way: Fit, on: CsNode | undefined, at: number): Typed {
 export function getMember(on: Typed, name: string, place: Place, scope: Scope): Typed {
   if (on.type.name === "anonymous") {
     const index = on.type.fields?.indexOf(name) ?? -1
-    if (index >= 0) return typed({ k: "field", name, on: on.node }, on.type.args[index] as CsType)
+    const type = on.type.args[index]
+    if (type !== undefined) {
+      const field: CsNode = { k: "field", name, on: on.node }
+      return typed(isBoxedField(type) ? change(field, types.object, type) : field, type)
+    }
   }
   const [found] = candidates(on.type, name, "get", false)
   if (found !== undefined && !name.startsWith("op_")) {

@@ -31,6 +31,13 @@ function parseSized(parser: Parser, type: TypeSyntax, start: number): Expression
   return { kind: "array", type, size, start, end: parser.end }
 }
 
+/** `{ a, b }` behind the `=` of a declared array. */
+export function parseArrayItems(parser: Parser, type: TypeSyntax): Expression {
+  const { start } = parser.token
+  const element: TypeSyntax = { ...type, suffix: type.suffix.slice(0, -1) }
+  return { kind: "array", type: element, items: parseItems(parser), start, end: parser.end }
+}
+
 function parseItems(parser: Parser): Expression[] {
   parser.expect("{")
   const items: Expression[] = []

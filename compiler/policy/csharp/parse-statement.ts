@@ -1,3 +1,4 @@
+import { parseArrayItems } from "./parse-new.ts"
 import { expectType, reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import type {
@@ -101,10 +102,15 @@ function parseNames(parser: Parser, type: TypeSyntax, start: number): Statement 
   do {
     const name = parser.name()
     const place = { name: name.text, start: name.start, end: name.end }
-    names.push(parser.tryTake("=") ? { ...place, value: parser.rules.expression(parser) } : place)
+    names.push(parser.tryTake("=") ? { ...place, value: parseInitial(parser, type) } : place)
   } while (parser.tryTake(","))
   const isVar = type.name === "var" && type.args.length === 0 && type.suffix.length === 0
   return { kind: "declare", type: isVar ? undefined : type, names, start, end: parser.end }
+}
+
+function parseInitial(parser: Parser, type: TypeSyntax): Expression {
+  const isArray = parser.isSign("{") && type.suffix.at(-1) === "[]"
+  return isArray ? parseArrayItems(parser, type) : parser.rules.expression(parser)
 }
 
 function parseFunction(parser: Parser, result: TypeSyntax, start: number): FunctionStatement {

@@ -166,7 +166,7 @@ export function tokenAs(token: JToken | null, type: CsType, depth = 0): unknown 
   if (token === null || token === undefined) return defaultOf(type)
   if (["JToken", "JObject", "JArray", "JValue", "JProperty", "JContainer", "IEnumerable"].includes(name))
     return tokenOf(token, type, depth)
-  if (name === "object") return token instanceof JValue ? token.value : token
+  if (name === "object" || name === "dynamic") return token instanceof JValue ? token.value : token
   if (name === "[]" && args[0]?.name !== "byte") return listOf(token, args[0] as CsType, depth)
   if (["List", "IList", "IReadOnlyList", "ICollection"].includes(name))
     return new CsList(listOf(token, args[0] as CsType, depth))

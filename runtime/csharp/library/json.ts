@@ -93,8 +93,11 @@ const reading: Record<string, Row> = {
 }
 
 function beside(self: JToken, value: unknown, offset: number): void {
-  if (!(self.parent instanceof JArray)) throw invalidOperation("The parent is missing.")
-  self.parent.insert(self.parent.items.indexOf(self) + offset, toToken(value))
+  if (self.parent instanceof JObject && self instanceof JProperty && value instanceof JProperty)
+    self.parent.insertBeside(self, value, offset)
+  else if (self.parent instanceof JArray)
+    self.parent.insert(self.parent.items.indexOf(self) + offset, toToken(value))
+  else throw invalidOperation("The parent is missing.")
 }
 
 function sibling(self: JToken, distance: number): JToken | null {

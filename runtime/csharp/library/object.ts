@@ -3,7 +3,7 @@ import { formatValue } from "../composite-format.ts"
 import { CsException } from "../errors.ts"
 import { charge, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
-import { CsObject, same, toText, typeNameOf } from "../values.ts"
+import { CsObject, lowerText, same, toText, typeNameOf, upperText } from "../values.ts"
 
 /** What `GetType()` gives: the name alone. */
 class TypeName extends CsObject {
@@ -129,8 +129,8 @@ function declareCulture(): void {
             ? word
             : `${word.charAt(0).toUpperCase()}${word.slice(1).toLowerCase()}`,
         ),
-      "ToLower(string text): string": (_self: unknown, text: string) => text.toLowerCase(),
-      "ToUpper(string text): string": (_self: unknown, text: string) => text.toUpperCase(),
+      "ToLower(string text): string": (_self: unknown, text: string) => lowerText(text),
+      "ToUpper(string text): string": (_self: unknown, text: string) => upperText(text),
     },
   )
 }

@@ -1,6 +1,6 @@
 import { CsEnum, type KeyComparison } from "../collections.ts"
 import { declareType } from "../table.ts"
-import { CsObject, compareText } from "../values.ts"
+import { CsObject, compareText, upperText } from "../values.ts"
 import { declareEnum, hashText } from "./object.ts"
 
 class Comparer extends CsObject {
@@ -24,7 +24,7 @@ export function comparisonOf(comparer: unknown): KeyComparison {
 
 /** Folds for comparisons without case: by character, as the ordinal and the invariant comparison do. */
 export function fold(text: string, comparison: unknown): string {
-  return ignoresCase(comparison) ? text.toUpperCase() : text
+  return ignoresCase(comparison) ? upperText(text) : text
 }
 
 /** The order of two texts: by code unit for ordinal comparisons, else by letters. */

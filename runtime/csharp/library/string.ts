@@ -3,10 +3,12 @@ import { compositeFormat } from "../composite-format.ts"
 import { argument, argumentNull, CsException, outOfRange } from "../errors.ts"
 import { chargeItems, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
-import { elementsOf, toText } from "../values.ts"
+import { elementsOf, lowerText, toText, upperText } from "../values.ts"
 import { stringExtensions } from "./messages.ts"
 import { declareEnum, hashText } from "./object.ts"
 import { fold, orderOf } from "./string-comparison.ts"
+
+const upper = (text: string | null): string | null => (text === null ? null : upperText(text))
 
 type Text = string
 
@@ -161,7 +163,7 @@ const statics = {
     a: Text | null,
     b: Text | null,
     ignore: boolean,
-  ) => (ignore ? orderOf(a?.toUpperCase() ?? null, b?.toUpperCase() ?? null, null) : orderOf(a, b, null)),
+  ) => orderOf(ignore ? upper(a) : a, ignore ? upper(b) : b, null),
   "static Compare(string a, string b, StringComparison comparison): int": orderOf,
   "static CompareOrdinal(string a, string b): int": (a: Text | null, b: Text | null) =>
     orderOf(a, b, new CsEnum("System.StringComparison", ["Ordinal"], 4)),
@@ -205,7 +207,7 @@ const searching = {
     self: Text,
     sought: Text,
     ignore: boolean,
-  ) => (ignore ? self.toUpperCase().startsWith(sought.toUpperCase()) : self.startsWith(sought)),
+  ) => (ignore ? upperText(self).startsWith(upperText(sought)) : self.startsWith(sought)),
   "EndsWith(string value): bool": (self: Text, sought: Text | null) => self.endsWith(needed(sought, "value")),
   "EndsWith(char value): bool": (self: Text, sought: Text) => self.endsWith(sought),
   "EndsWith(string value, StringComparison comparison): bool": (
@@ -276,12 +278,12 @@ const changing = {
     chargeText(self.length + value.length)
     return self.slice(0, start) + value + self.slice(start)
   },
-  "ToLower(): string": (self: Text) => self.toLowerCase(),
-  "ToUpper(): string": (self: Text) => self.toUpperCase(),
-  "ToLowerInvariant(): string": (self: Text) => self.toLowerCase(),
-  "ToUpperInvariant(): string": (self: Text) => self.toUpperCase(),
-  "ToLower(CultureInfo culture): string": (self: Text) => self.toLowerCase(),
-  "ToUpper(CultureInfo culture): string": (self: Text) => self.toUpperCase(),
+  "ToLower(): string": lowerText,
+  "ToUpper(): string": upperText,
+  "ToLowerInvariant(): string": lowerText,
+  "ToUpperInvariant(): string": upperText,
+  "ToLower(CultureInfo culture): string": lowerText,
+  "ToUpper(CultureInfo culture): string": upperText,
   "Trim(params char[] characters): string": (self: Text, characters: readonly Text[] | null) =>
     trimOf(self, characters, true, true),
   "TrimStart(params char[] characters): string": (self: Text, characters: readonly Text[] | null) =>

@@ -23,7 +23,7 @@ import {
   ticksPerMs,
   ticksPerSecond,
 } from "../time-span.ts"
-import { CsObject } from "../values.ts"
+import type { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
 type Row = (...values: never[]) => unknown
@@ -352,11 +352,7 @@ function span([days = 0, hours = 0, minutes = 0, seconds = 0, ms = 0]: readonly 
   )
 }
 
-class Zone extends CsObject {
-  readonly typeName = "System.TimeZoneInfo"
-}
-
-/** DateTime, DateTimeOffset, TimeSpan; of time zones UTC alone, which is the gateway's. */
+/** DateTime, DateTimeOffset, TimeSpan. */
 export function declareTime(): void {
   declareDateTime()
   declareDateTimeOffset()
@@ -371,14 +367,4 @@ export function declareTime(): void {
     AdjustToUniversal: 16,
     RoundtripKind: 128,
   })
-  const utc = new Zone()
-  declareType(
-    "TimeZoneInfo",
-    { holds: (value) => value instanceof Zone },
-    {
-      "static Utc: TimeZoneInfo": () => utc,
-      "static Local: TimeZoneInfo": () => utc,
-      "Id: string": () => "UTC",
-    },
-  )
 }
