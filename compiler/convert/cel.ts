@@ -44,6 +44,14 @@ export interface Cel {
   readonly fails?: true
   /** How many characters: compared with nothing and one where any text is measured. */
   readonly measured?: Cel
+  /** Of a list: it has no value where the other language has none. */
+  readonly sure?: true
+  /** JSON that is put together: of what. */
+  readonly written?: ReadonlyMap<string, Cel> | readonly Cel[]
+  /** The text of such JSON: a body it is, and nothing else. */
+  readonly writes?: Cel
+  /** Of a member of JSON: the object is one and has no such member. */
+  readonly lacks?: Cel
   /** Of JSON: what it must be as a whole. */
   readonly whole?: "map"
 }
@@ -118,8 +126,13 @@ export function optional(absent: Cel, present: Cel, fails = false): Cel {
   }
 }
 
-/** `a || b`. */
+/** `a || b`, where b is not looked at when a holds, and decides nothing where a has no value. */
 export function either(a: Cel, b: Cel): Cel {
+  return a.total ? eitherOf(a, b) : choice(a, constant(true), b)
+}
+
+/** `a || b`, which holds where one does although the other has no value. */
+export function eitherOf(a: Cel, b: Cel): Cel {
   return cel(`${inside(a, binds.or)} || ${inside(b, binds.or + 1)}`, "bool", {
     binds: binds.or,
     total: a.total && b.total,

@@ -53,13 +53,15 @@ export function convertPolicy(document: PolicyDocument, options: ConvertOptions)
   const refused = new Map<Element, string>()
   const lost = new Set<string>()
   const notSecret = new Set<string>()
+  const read = new Set<Element>()
   for (let round = 0; ; round++) {
-    const draftOptions: DraftOptions = { ...options, refused, lost, notSecret }
+    const draftOptions: DraftOptions = { ...options, refused, lost, notSecret, read }
+    const known = (): number => refused.size + lost.size + notSecret.size + read.size
+    const before = known()
     const draft = new Draft(document, draftOptions)
-    const before = refused.size + lost.size + notSecret.size
     for (const variable of draft.lostVariables()) lost.add(variable)
     const lines = linesOfFile(document, draft, options.name)
-    if (before === refused.size + lost.size + notSecret.size)
+    if (before === known())
       for (const problem of problemsOf(lines, options.name, {
         parameters: [...draft.parameters],
         sections: draft.sections,
@@ -67,8 +69,7 @@ export function convertPolicy(document: PolicyDocument, options: ConvertOptions)
         if (problem.secret !== undefined) notSecret.add(problem.secret)
         else if (problem.element !== undefined) refused.set(problem.element, problem.detail)
       }
-    if (before === refused.size + lost.size + notSecret.size || round > roundsMax)
-      return concluded(document, draft, lines)
+    if (before === known() || round > roundsMax) return concluded(document, draft, lines)
   }
 }
 

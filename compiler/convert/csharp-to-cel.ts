@@ -1,5 +1,6 @@
 import type { CsharpProgram, CsNode, CsStatement } from "../../runtime/plan/csharp.ts"
 import { binds, type Cel, cel, choice, compared, constant, either, inside, negated, optional } from "./cel.ts"
+import { withProperty } from "./json-writing.ts"
 import { asciiOnly, isInOneCase, sameInAnyCase } from "./letter-case.ts"
 import { memberOf } from "./members.ts"
 import { type Around, none, type Translation, textOfVariable, texts } from "./translation.ts"
@@ -18,6 +19,7 @@ export function toCel(
   const translation: Translation = {
     around,
     locals: new Map(),
+    failing: new Set(),
     notes,
     special: (node) => expression(node, translation),
     node: (node) => plain(expression(node, translation)),
@@ -29,12 +31,13 @@ export function toCel(
   }
   const made =
     "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
-  return inText && made.secret !== undefined ? made : plain(made)
+  return inText && (made.secret !== undefined || made.writes !== undefined) ? made : plain(made)
 }
 
 /** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
 function ordinary(value: Cel, notes: Set<string>): Cel {
   if (value.secret !== undefined) return none("secrets in expressions")
+  if (value.writes !== undefined) return none("JSON as a text that is no body")
   const { folded, measured } = value
   if (measured !== undefined) return cel(`size(${asciiOnly(measured, notes).text})`, "int", { total: false })
   if (folded === undefined) return value
@@ -50,26 +53,69 @@ function statements(list: readonly CsStatement[], translation: Translation): Cel
     case "block":
       return statements([...first.body, ...rest], translation)
     case "return":
-      return first.on === undefined ? none("`return` without a value") : translation.special(first.on)
-    case "if": {
-      const test = truth(translation.node(first.test))
-      const yes = ordinary(statements([first.yes, ...rest], translation), translation.notes)
-      const no = ordinary(
-        statements(first.no === undefined ? rest : [first.no, ...rest], translation),
-        translation.notes,
-      )
-      return same(test, yes, no)
-    }
-    case "run": {
-      if (first.on.k !== "set") return none("statements")
-      const value = translation.node(first.on.value)
-      if (!value.total || translation.locals.has(first.on.slot)) return none("statements")
-      translation.locals.set(first.on.slot, value)
+      return returned(first, translation)
+    case "if":
+      return branched(first, rest, translation)
+    case "run":
+      run(first.on, translation)
       return statements(rest, translation)
-    }
     default:
       return none("statements")
   }
+}
+
+function returned({ on }: Extract<CsStatement, { s: "return" }>, translation: Translation): Cel {
+  const made = on === undefined ? none("`return` without a value") : translation.special(on)
+  // What fails in the other language although nobody reads it.
+  return translation.failing.size > 0 ? none("statements") : made
+}
+
+/** The statements behind belong to both ways; what one of them does to a variable the other does not see. */
+function branched(
+  { test: condition, yes: matched, no: otherwise }: Extract<CsStatement, { s: "if" }>,
+  rest: readonly CsStatement[],
+  translation: Translation,
+): Cel {
+  const { locals, failing, notes } = translation
+  const test = truth(translation.node(condition))
+  const before = { locals: new Map(locals), failing: new Set(failing) }
+  const yes = statements([matched, ...rest], translation)
+  locals.clear()
+  failing.clear()
+  for (const [slot, value] of before.locals) locals.set(slot, value)
+  for (const slot of before.failing) failing.add(slot)
+  const behind = otherwise === undefined ? rest : [otherwise, ...rest]
+  const no = statements(behind, translation)
+  if (yes.writes === undefined || no.writes === undefined)
+    return same(test, ordinary(yes, notes), ordinary(no, notes))
+  const [one, other] = [yes.writes, no.writes].map((each) => ({ ...each, text: `dyn(${each.text})` }))
+  return { ...yes, writes: same(test, one as Cel, other as Cel) }
+}
+
+/** A variable that is set once, or JSON that gets another member. */
+function run(node: CsNode, translation: Translation): void {
+  const { locals, failing } = translation
+  const member = withProperty(node, translation)
+  if (member !== undefined) {
+    locals.set(member.slot, member.made)
+    if (!member.made.total) failing.add(member.slot)
+    return
+  }
+  if (node.k !== "set" || locals.has(node.slot)) none("statements")
+  const value = translation.node(node.value)
+  if (!value.total && value.written === undefined) none("statements")
+  locals.set(node.slot, value)
+  if (!value.total) failing.add(node.slot)
+}
+
+/** `new JObject { … }`. */
+function sequence(node: Extract<CsNode, { k: "sequence" }>, translation: Translation): Cel {
+  const { first, rest, keep } = node
+  if (first.k !== "set" || keep !== "first") return none("this form")
+  translation.locals.delete(first.slot)
+  for (const each of [first, ...rest]) run(each, translation)
+  translation.failing.delete(first.slot)
+  return translation.locals.get(first.slot) ?? none("this form")
 }
 
 function truth(value: Cel): Cel {
@@ -93,7 +139,10 @@ function expression(node: CsNode, translation: Translation): Cel {
     case "named":
       return cel(node.name, "string", node.kind === "value" ? { named: node.name } : { secret: node.name })
     case "local":
+      translation.failing.delete(node.slot)
       return translation.locals.get(node.slot) ?? none("statements")
+    case "sequence":
+      return sequence(node, translation)
     case "concat":
       return texts(node.parts, translation)
     case "format":

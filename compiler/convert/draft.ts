@@ -8,6 +8,7 @@ import {
   type PolicyDocument,
 } from "../policy/ast.ts"
 import { type Place, type Section, sections } from "../policy/site.ts"
+import { CheckedTokens } from "./checked-tokens.ts"
 import { lossOf, lowered, type Note, type Site } from "./lowering.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
@@ -28,6 +29,8 @@ export interface DraftOptions {
   readonly refused: ReadonlyMap<Element, string>
   readonly lost: ReadonlySet<string>
   readonly notSecret: ReadonlySet<string>
+  /** Checks whose token is read from its header; a draft adds to it. */
+  readonly read: Set<Element>
 }
 
 type Part = "scope" | "inbound" | "outbound" | "on-error"
@@ -43,6 +46,7 @@ export class Draft {
   readonly #surroundings: ConvertSurroundings
   readonly #variables: Variables
   readonly #place: Place
+  readonly #checked: CheckedTokens
 
   constructor(document: PolicyDocument, options: DraftOptions) {
     this.#document = document
@@ -61,7 +65,8 @@ export class Draft {
       keyed: false,
       described: undefined,
     }
-    this.#variables = new Variables(options.lost)
+    this.#checked = new CheckedTokens(document, options.read)
+    this.#variables = new Variables(options.lost, this.#checked)
     this.#seeVariables()
     // What was seen is declared only where it is printed.
     for (const map of Object.values(this.#surroundings.declared)) map.clear()
@@ -131,6 +136,7 @@ export class Draft {
       tally: this.tally,
       changes: this.#variables.changes,
       refused: this.#options.refused,
+      checked: this.#checked,
       notes: this.notes,
       setBy: (element, document) => this.#unset(element, document, section),
       fragments: [],

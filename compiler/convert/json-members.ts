@@ -8,6 +8,7 @@ import {
   compared,
   constant,
   either,
+  eitherOf,
   inside,
   literal,
   negated,
@@ -71,20 +72,26 @@ function jsonOf(node: CsNode, translation: Translation): Cel {
   return value.kind === "json" ? value : none("what may be no JSON")
 }
 
-/** What stands in an object under a name, or in a list at a place: null of C# where an object has no such member. */
+/** What stands in an object under a name, or in a list at a place: null of C# where an object has no such member; what is no object has no value. */
 function within(base: Cel, key: string | number): Cel {
   const from = inside(base, binds.primary)
   if (typeof key === "number") return cel(`${from}[${key}]`, "json", { total: false })
   const isName = /^[A-Za-z_]\w*$/.test(key) && !isReservedInExpressions(key)
   const text = isName ? `${from}.${key}` : `${from}[${literal(key)}]`
-  const absent = isName
-    ? negated(cel(`has(${text})`, "bool", { total: false }))
-    : choice(
-        cel(`type(${base.text}) == map`, "bool", { binds: binds.relation, total: false }),
-        negated(cel(`${literal(key)} in ${from}`, "bool", { binds: binds.relation, total: false })),
-        nullIn(cel(text, "json", { total: false })),
-      )
-  return cel(text, "json", { total: false, nullable: true, absent })
+  const lacks = negated(
+    isName
+      ? cel(`has(${text})`, "bool", { total: false })
+      : cel(`${literal(key)} in ${from}`, "bool", { binds: binds.relation, total: false }),
+  )
+  if (base.whole === "map" && !base.nullable)
+    return cel(text, "json", { total: false, nullable: true, absent: lacks })
+  const isMap = cel(`type(${base.text}) == map`, "bool", { binds: binds.relation, total: false })
+  const absent = choice(isMap, lacks, nullIn(cel(text, "json", { total: false })))
+  return cel(text, "json", { total: false, nullable: true, absent, lacks: both(isMap, lacks) })
+}
+
+function both(a: Cel, b: Cel): Cel {
+  return cel(`${inside(a, binds.and)} && ${inside(b, binds.and)}`, "bool", { binds: binds.and, total: false })
 }
 
 const item: Member = (node, translation) => {
@@ -106,7 +113,7 @@ const selected: Member = (node, translation) => {
     const made = within(from, name)
     return from === base || from.absent === undefined || made.absent === undefined
       ? made
-      : { ...made, absent: either(from.absent, made.absent) }
+      : { ...made, absent: either(from.absent, made.absent), lacks: either(from.absent, made.absent) }
   }, base)
 }
 
@@ -128,7 +135,9 @@ function nullIn(value: Cel): Cel {
 function cast(value: Cel, { notes }: Translation): Cel {
   notes.add(strict)
   const isNull = nullIn(value)
-  return optional(value.absent === undefined ? isNull : either(value.absent, isNull), textIn(value), true)
+  // Of what is no object there is no such member, nor null in its place.
+  const lacks = value.lacks ?? value.absent
+  return optional(lacks === undefined ? isNull : eitherOf(lacks, isNull), textIn(value), true)
 }
 
 const castText: Member = (node, translation) =>
@@ -168,7 +177,7 @@ function yesOrNo(value: Cel): Cel {
 const typedValue: Member = (node, translation) => {
   if (node.types?.[0] !== "string") return none("`Value` of what is no text")
   if (node.args.length > 0) return cast(item(node, translation), translation)
-  const { absent: _absent, ...value } = jsonOf(target(node), translation)
+  const { absent: _absent, lacks: _lacks, ...value } = jsonOf(target(node), translation)
   return cast(value, translation)
 }
 

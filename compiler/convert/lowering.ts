@@ -3,6 +3,7 @@ import { Report } from "../core/diagnostic.ts"
 import { type Element, elementsOf, type PolicyDocument } from "../policy/ast.ts"
 import { lowerSection } from "../policy/lower-section.ts"
 import type { Place, Section, Used } from "../policy/site.ts"
+import type { CheckedTokens } from "./checked-tokens.ts"
 import { mustClose } from "./closing.ts"
 import { placeOf } from "./policy-text.ts"
 import type { ConvertSurroundings } from "./surroundings.ts"
@@ -20,6 +21,7 @@ export interface Site {
   readonly tally: Tally
   /** What has been changed up to here; `around` looks at it. */
   readonly changes: Set<string>
+  readonly checked: CheckedTokens
   /** What is not the same although nothing is left out. */
   readonly notes: Note[]
   /** Policies whose statement was refused in its place, and why. */

@@ -1,6 +1,7 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
 import { binds, type Cel, cel, choice, constant, literal } from "./cel.ts"
 import { jsonMember } from "./json-members.ts"
+import { writtenJson } from "./json-writing.ts"
 import { textMember } from "./text-members.ts"
 import { tokenMember } from "./token-members.ts"
 import { none, pathOf, shortName, type Translation } from "./translation.ts"
@@ -16,6 +17,7 @@ export function memberOf(node: Call, translation: Translation): Cel {
   return (
     variableOf(node, translation) ??
     listed(node, translation) ??
+    writtenJson(node, translation) ??
     jsonMember(node, translation) ??
     tokenMember(node, translation) ??
     textMember(node, translation) ??

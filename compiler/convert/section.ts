@@ -42,7 +42,8 @@ const changing: Readonly<Record<string, string>> = {
 /** What runs again, or beside others, may find what it changes itself. */
 const unordered: ReadonlySet<string> = new Set(["retry", "wait"])
 
-function noteChanges(element: Element, { changes }: Site): void {
+function noteChanges(element: Element, { changes, checked }: Site): void {
+  checked.forget(element)
   const change = changing[element.name]
   if (change !== undefined) changes.add(change)
 }
@@ -83,7 +84,8 @@ function commentsIn(element: Element): Unit[] {
 function leafOf(element: Element, site: Site): Statement {
   const used = lowered(element, site)
   if (used.length === 0) return refuse("it has no effect here")
-  const own = (each: Used): Step => translated(stepOf(each, site), element, site)
+  const { checked } = site
+  const own = (each: Used): Step => translated(checked.withOutput(stepOf(each, site), element), element, site)
   const [only] = used
   if (only !== undefined && stepOf(only, site).kind === "any-of") {
     const ways = (only.inside["steps"] ?? []).map(own)
@@ -102,7 +104,9 @@ function leafOf(element: Element, site: Site): Statement {
   const steps = used.map(own)
   if (steps.some(({ kind }) => kind === "cors"))
     return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
-  return { kind: "statement", element, steps, lines: steps.flatMap(printStep), blocks: [] }
+  const lines = steps.flatMap(printStep)
+  for (const step of steps) checked.see(step, element)
+  return { kind: "statement", element, steps, lines, blocks: [] }
 }
 
 /** The policies of a fragment in the place that includes it. */

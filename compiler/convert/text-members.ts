@@ -180,21 +180,24 @@ const join: Method = (node, translation) => {
 
 /** `text in list`. */
 const isIn: Method = (node, translation) => {
-  const { items } = arrayOf(target(node))
+  const list = target(node)
+  if (list.k !== "array") return isInFound(translation.node(list), translation.text(argument(node, 0)))
+  const { items } = list
   const sought = translation.node(argument(node, 0))
-  const constants = items?.map((each) => translation.node(each).constant)
-  if (sought.kind !== "string" || constants?.every((each) => typeof each === "string") !== true)
+  const constants = items.map((each) => translation.node(each).constant)
+  if (sought.kind !== "string" || !constants.every((each) => typeof each === "string"))
     return none("a search in a list that is not written out")
   if (sought.nullable && constants.includes("")) return none("a search for a text that may be null")
-  const list = constants.map((each) => literal(String(each))).join(", ")
-  return cel(`${inside(sought, binds.sum)} in [${list}]`, "bool", {
+  const written = constants.map((each) => literal(String(each))).join(", ")
+  return cel(`${inside(sought, binds.sum)} in [${written}]`, "bool", {
     binds: binds.relation,
     total: sought.total,
   })
 }
 
-function arrayOf(node: CsNode): { readonly items?: readonly CsNode[] } {
-  return node.k === "array" ? node : {}
+function isInFound(list: Cel, sought: Cel): Cel {
+  if (list.kind !== "list" || list.sure !== true) return none("a search in a list that is not written out")
+  return cel(`${inside(sought, binds.sum)} in ${list.text}`, "bool", { binds: binds.relation, total: false })
 }
 
 /** By one text; then both have the same pieces. */

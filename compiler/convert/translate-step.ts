@@ -203,6 +203,11 @@ const truths: ReadonlySet<string> = new Set(["test", "countIf", "storeIf"])
 
 function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   if (truths.has(key) && cel.kind !== "bool") return none("a condition that is neither true nor false")
+  if (key === "body" && cel.writes !== undefined) {
+    notes.add("JSON that the document writes is the same JSON here, with other white space perhaps")
+    return cel.writes
+  }
+  if (cel.writes !== undefined) return none("JSON as a text that is no body")
   if (key === "body" || kind === "cache-set" || kind === "cache-get") {
     // Null is no body, and another value in the cache than an empty text.
     if (cel.present?.fails === true) {
@@ -214,6 +219,7 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   }
   if (cel.kind === "json" && cel.whole === "map" && kind === "set-variable")
     return cel.nullable ? wholeOf(cel) : cel
+  if (cel.kind === "jwt" && kind === "set-variable") return cel
   if (cel.absent !== undefined && cel.kind !== "string") return none("a value that may be null")
   const isData = cel.kind === "string" || cel.kind === "bool" || cel.kind === "int"
   if (!isData && cel.kind !== "dyn" && cel.kind !== "null") return none(`${kinds[cel.kind]} as a value`)

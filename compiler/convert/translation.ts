@@ -19,6 +19,8 @@ export interface Around {
   unreadable(): readonly string[]
   /** What the document may have changed before: `method`, `path`, `backend`. */
   readonly changes: ReadonlySet<string>
+  /** The variable with the token of a header that every call has been checked for; undefined where there is none. */
+  checkedToken(header: string): string | undefined
   /** A parameter of the route's path is read. */
   parameter(name: string): void
 }
@@ -40,6 +42,8 @@ export function refuse(why: string): never {
 export interface Translation {
   readonly around: Around
   readonly locals: Map<number, Cel>
+  /** Variables of a program that may have no value, which nobody has read yet. */
+  readonly failing: Set<number>
   /** What is told of it: where it has no value although the other language has one. */
   readonly notes: Set<string>
   node(node: CsNode): Cel

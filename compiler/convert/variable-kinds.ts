@@ -1,6 +1,7 @@
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { Element } from "../policy/ast.ts"
 import type { Section } from "../policy/site.ts"
+import type { CheckedTokens } from "./checked-tokens.ts"
 import { toCel } from "./csharp-to-cel.ts"
 import { unique, valueName } from "./names.ts"
 import { type Around, NoCounterpart, type VariableKind } from "./translation.ts"
@@ -18,13 +19,15 @@ export class Variables {
   readonly #kinds = new Map<string, VariableKind>()
   readonly #names = new Map<string, string>()
   readonly #lost: ReadonlySet<string>
+  readonly #checked: CheckedTokens
   /** What policies that have been gone through change. */
   readonly changes = new Set<string>()
   readonly parameters = new Set<string>()
 
   /** `lost`: variables some of whose setters are left out, so that nobody knows what is in them. */
-  constructor(lost: ReadonlySet<string>) {
+  constructor(lost: ReadonlySet<string>, checked: CheckedTokens) {
     this.#lost = lost
+    this.#checked = checked
   }
 
   /** A step of the document, before anything is translated. */
@@ -60,6 +63,10 @@ export class Variables {
       nameOf: (name) => unique(this.#names, name, valueName(name)),
       unreadable: () => [...this.renamed().keys(), ...this.#lost],
       parameter: (name) => this.parameters.add(name),
+      checkedToken: (header) => {
+        const name = section === "on-error" ? undefined : this.#checked.of(header)
+        return name === undefined ? undefined : unique(this.#names, name, valueName(name))
+      },
       variable: (name) => {
         if (!this.#setters.has(name) || this.#lost.has(name)) return undefined
         return { ...this.#kindOf(name), name: unique(this.#names, name, valueName(name)) }
@@ -90,7 +97,7 @@ export class Variables {
     if (expression.lang !== "cs") return dynamic
     try {
       const { kind, nullable, whole } = toCel(expression.program, this.around(section), new Set(), true)
-      if (kind === "json" && whole === "map") return { kind, nullable: false }
+      if (kind === "jwt" || (kind === "json" && whole === "map")) return { kind, nullable: false }
       return kind === "string" || kind === "bool" || kind === "int" ? { kind, nullable } : dynamic
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error

@@ -3,7 +3,7 @@ import { type Around, NoCounterpart, type VariableKind } from "../../compiler/co
 import { compileCsharp } from "../../compiler/policy/csharp/compile-csharp.ts"
 import { compileProgram } from "../../runtime/csharp/compile.ts"
 import { toText as csharpText } from "../../runtime/csharp/values.ts"
-import { compileExpression, toText } from "../../runtime/expression/compile.ts"
+import { compileExpression, toJson, toText } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { anyRequestContext } from "../../runtime/expression/request-context.ts"
 import { errorView, makeBindings, responseView } from "../../runtime/gateway/bindings.ts"
@@ -184,7 +184,8 @@ const environment = declareEnvironment(anyRequestContext([]))
 
 /** @throws Error when it is no expression at all. */
 export function pairOf(text: string, section: Around["section"]): Pair | undefined {
-  const compiled = compileCsharp({ text, at: (offset) => offset }, "expression", { section })
+  const form = text.includes("return ") ? "block" : "expression"
+  const compiled = compileCsharp({ text, at: (offset) => offset }, form, { section })
   if ("findings" in compiled)
     throw new Error(`${text}: ${compiled.findings.map(({ message }) => message).join()}`)
   const around: Around = {
@@ -193,12 +194,16 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
     nameOf: (name) => name,
     unreadable: () => [],
     parameter: () => undefined,
+    checkedToken: () => undefined,
     variable: (name) =>
       Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
   }
   const notes = new Set<string>()
-  const made = attempt(() => toCel(compiled.program, around, notes))
-  if (made === undefined) return undefined
+  const found = attempt(() => toCel(compiled.program, around, notes, true))
+  if (found === undefined || found.secret !== undefined) return undefined
+  // JSON is written with other white space: what it says is the same.
+  const isJson = found.writes !== undefined
+  const made = found.writes ?? found
   const evaluate = compileExpression(made.text, environment)
   const run = compileProgram(compiled.program)
   return {
@@ -209,8 +214,9 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
       outcome(
         () => run(csharpContext(asDocumentsHave(exchange), { trace: () => undefined, namedValue: () => "" })),
         csharpText,
+        isJson ? (text) => JSON.parse(String(text)) : undefined,
       ),
-      outcome(() => evaluate(bindingsOf(exchange)), toText),
+      outcome(() => evaluate(bindingsOf(exchange)), toText, isJson ? toJson : undefined),
     ],
   }
 }
@@ -248,9 +254,14 @@ function attempt<Made>(make: () => Made): Made | undefined {
   }
 }
 
-function outcome(evaluate: () => unknown, text: (value: unknown) => string): Outcome {
+function outcome(
+  evaluate: () => unknown,
+  text: (value: unknown) => string,
+  json?: (value: unknown) => unknown,
+): Outcome {
   try {
     const found = evaluate()
+    if (json !== undefined) return { value: json(found), text: "" }
     const value = typeof found === "bigint" ? Number(found) : found
     // Yes and no are written otherwise: a text is made of them by a choice.
     return { value, text: value === null || typeof value === "boolean" ? "" : text(found) }

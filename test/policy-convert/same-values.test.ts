@@ -13,6 +13,7 @@ function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): 
       headers: exchange.headers.flat,
       query: exchange.query.text,
       parameters: exchange.parameters,
+      body: exchange.requestBody.text(),
     })
     expect(cel, `${text} is ${pair.cel} with ${seen}`).toEqual(wanted)
   }
@@ -82,6 +83,9 @@ const toldTexts = [
   '((Jwt)context.Variables["t"]).Claims.GetValueOrDefault("role", "none")',
   '((Jwt)context.Variables["t"]).Claims.GetValueOrDefault("role")',
   '((Jwt)context.Variables["t"]).Claims.GetValueOrDefault("x-y", "")',
+  '((Jwt)context.Variables["t"]).Claims["role"][0]',
+  '((Jwt)context.Variables["t"]).Claims["role"].FirstOrDefault()',
+  '((Jwt)context.Variables["t"]).Claims.GetValueOrDefault("role", context.Request.Method)',
   'context.Request.Headers.GetValueOrDefault("X-A", "").ToLower()',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Substring(1)',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Substring(0, 2)',
@@ -106,6 +110,7 @@ const toldTruths = [
   'int.Parse(context.Request.Headers.GetValueOrDefault("X-A", "")) > 2',
   '((Jwt)context.Variables["t"]).Subject == "ann"',
   '((Jwt)context.Variables["t"]).Claims.ContainsKey("role")',
+  '((Jwt)context.Variables["t"]).Claims["role"].Contains("a")',
 ]
 
 const truths = [
@@ -146,7 +151,23 @@ const truths = [
   'context.Deployment.Region.Equals("east us", StringComparison.InvariantCultureIgnoreCase)',
 ]
 
+// JSON that is put together, as a body.
+const json = [
+  'return new JObject(new JProperty("a", context.Request.Method), new JProperty("b", 5), new JProperty("c", new JArray("x", true))).ToString();',
+  'var p = new JObject(); p["m"] = context.Request.Headers.GetValueOrDefault("X-A"); p["n"] = (int)context.Variables["n"]; p["m"] = "x"; return p.ToString(Newtonsoft.Json.Formatting.None);',
+  'var p = new JObject(); if (context.Request.Method == "GET") { p["s"] = (string)context.Variables["s"]; return p.ToString(); } p["other"] = "o"; return p.ToString();',
+  'return JsonConvert.SerializeObject(new { a = context.Request.Headers.GetValueOrDefault("X-A"), b = new { c = 4 } });',
+  'return new JObject { { "a", "x" }, { "b", context.Response.StatusCode } }.ToString();',
+  'return JObject.FromObject(new { status = (string)context.Variables["d"] }).ToString();',
+]
+
 const none = [
+  // What fails although nobody reads it, a member that is there already, and what is no JSON of ours.
+  'var p = new JObject(); p["s"] = (string)context.Variables["s"]; return "x";',
+  'return new JObject(new JProperty("a", 1), new JProperty("a", 2)).ToString();',
+  'return new JObject(new JProperty("a", 1.5)).ToString();',
+  'return new JObject(new JProperty("a", context.Request.Body.As<JObject>()["a"])).ToString();',
+  'return new JObject(new JProperty("a", 1)).ToString() + "x";',
   // One language reads a letter, or nothing, otherwise.
   'context.Request.Headers.GetValueOrDefault("X-A").StartsWith("a")',
   'context.Request.Headers.GetValueOrDefault("X-A", "").StartsWith("first", StringComparison.OrdinalIgnoreCase)',
@@ -187,6 +208,12 @@ describe("policy expressions as CEL", () => {
     const chance = new Chance(2)
     const values = Array.from({ length: 1000 }, () => pair.both(randomExchange(chance))[1])
     expect(values.filter((value) => value !== "none").length).toBeGreaterThan(10)
+  })
+
+  test.each(json)("%s", (text) => {
+    const pair = pairOf(text, "outbound")
+    if (pair === undefined) throw new Error("it has a counterpart")
+    expectEqual(text, pair, new Chance(1), 300)
   })
 
   test.each(none)("%s has no counterpart", (text) => {
