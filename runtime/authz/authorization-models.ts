@@ -136,8 +136,12 @@ function refusal(findings: readonly ModelFinding[]): ApiError {
 /** A rule on the fields of the request is OpenFGA's `validation_error`, a rule on what the model says `invalid_authorization_model`. */
 function codeOf({ kind, path, symbol }: ModelFinding): ApiErrorCode | undefined {
   if (kind === "limit-exceeded") return "exceeded_entity_limit"
-  if (kind === "invalid-schema" && symbol === "1.0") return "unsupported_schema_version"
+  // Fields may say 1.0; the model then is of a version that is no more.
+  if (kind === "invalid-schema" && symbol === "1.0") return undefined
   if (kind === "invalid-name" && path.at(-1) === "type") return "type_invalid_pattern"
+  if (kind === "invalid-name" && path.at(-2) === "relations") return "relations_invalid_pattern"
+  if (kind === "invalid-shape" && symbol === "base") return "difference_base_missing_value"
+  if (kind === "invalid-shape" && symbol === "subtract") return "subtract_base_missing_value"
   const isOfFields =
     kind === "invalid-shape" ||
     kind === "invalid-name" ||

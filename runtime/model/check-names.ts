@@ -37,11 +37,19 @@ export function checkNames(
   })
   for (const [type, places] of again) reportDuplicateType(type, first.get(type) ?? 0, places, findings)
   for (const relation of index.relations) checkRelationName(relation, nameRules[rules], findings)
-  for (const name of Object.keys(model.conditions ?? {})) {
+  for (const [name, { parameters }] of Object.entries(model.conditions ?? {})) {
+    for (const parameter of Object.keys(parameters ?? {}))
+      checkParameterName(name, parameter, nameRules[rules], findings)
     if (nameRules[rules].test(name) && name !== poisoned) continue
     const message = `condition '${name}' does not match naming rule: '${relationRuleText}'.`
     findings.add("invalid-name", ["conditions", name], name, message)
   }
+}
+
+function checkParameterName(condition: string, name: string, rule: RegExp, findings: ModelFindings): void {
+  if (rule.test(name)) return
+  const message = `parameter '${name}' of condition '${condition}' does not match naming rule: '${relationRuleText}'.`
+  findings.add("invalid-name", ["conditions", condition, "parameters", name], name, message)
 }
 
 function reportDuplicateType(type: string, first: number, places: number[], findings: ModelFindings): void {

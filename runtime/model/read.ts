@@ -23,12 +23,15 @@ export function readModel(
   if (reader.findings.list.length > 0) return { findings: reader.findings.list }
   const parsed = authorizationModel.safeParse(model)
   if (parsed.success) return { model: parsed.data }
-  for (const { path, message } of parsed.error.issues) {
+  for (const { code, path, message } of parsed.error.issues) {
     const place = path.map((step) => (typeof step === "number" ? step : String(step)))
-    reader.findings.add("invalid-name", place, String(place.at(-1) ?? ""), `${pointerOf(place)}: ${message}`)
+    const reason = code === "invalid_key" ? nameRule : message
+    reader.findings.add("invalid-name", place, String(place.at(-1) ?? ""), `${pointerOf(place)}: ${reason}`)
   }
   return { findings: reader.findings.list }
 }
+
+const nameRule = "a name has 1 to 50 characters, none of them a colon, '#', '@' or white space"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -170,9 +173,17 @@ class Reader {
 
   #difference(fields: Fields, path: ModelPath, depth: number) {
     return {
-      base: this.#rewrite(fields["base"], [...path, "base"], depth + 1),
-      subtract: this.#rewrite(fields["subtract"], [...path, "subtract"], depth + 1),
+      base: this.#operand(fields, "base", path, depth),
+      subtract: this.#operand(fields, "subtract", path, depth),
     }
+  }
+
+  /** An operand that is missing has its name as symbol, so that it can have a code of its own. */
+  #operand(fields: Fields, name: "base" | "subtract", path: ModelPath, depth: number): Userset {
+    const place = [...path, name]
+    if ((fields[name] ?? undefined) !== undefined) return this.#rewrite(fields[name], place, depth + 1)
+    this.findings.add("invalid-shape", place, name, `${pointerOf(place)}: is required`)
+    return { this: {} }
   }
 
   #objectRelation(fields: Fields, path: ModelPath): { object?: string; relation: string } {
