@@ -10,7 +10,7 @@ import { addDocuments } from "./lower/docs.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
 import { KeyUses } from "./lower/key-uses.ts"
-import { checkClashes, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
+import { checkClashes, errorsOf, lowerAuthz, lowerGateway, timeoutOf } from "./lower/listeners.ts"
 import { Origins } from "./lower/origins.ts"
 import { routeTables } from "./lower/outlines.ts"
 import { OwnCredentials } from "./lower/own-credentials.ts"
@@ -68,7 +68,7 @@ export function lower(
   const lowering = new RouteLowering(shared, places, backends, schemas, policies, timeoutMs)
   const kept = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
   const described = describedIn(kept.keys())
-  const routes = addDocuments(kept, described, steps, report)
+  const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), report)
   checkClashes(program, report)
 
   const used = new Set<StepId>()

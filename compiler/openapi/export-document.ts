@@ -10,17 +10,7 @@ import type {
   SecurityScheme,
 } from "./api-document.ts"
 import { ExportSchemas } from "./export-schemas.ts"
-
-/** What a gateway adds to an operation: who may call, how often, and what it answers itself. */
-export interface GatewayFacts {
-  /** Names of `securitySchemes`; any of the ways. Undefined: the document's own count. */
-  readonly security: readonly (readonly string[])[] | undefined
-  readonly limits: readonly { readonly calls: number; readonly periodSeconds: number; readonly by: string }[]
-  /** Statuses the gateway answers with a problem. */
-  readonly problems: readonly number[]
-  /** Deprecated since its version is. */
-  readonly deprecated: boolean
-}
+import { type GatewayFacts, limitHeadersOf, ownAnswers, problemsOf } from "./own-answers.ts"
 
 /** An operation to be written: what its document says, or no more than method and path. */
 export type ExportOperation = GatewayFacts &
@@ -47,7 +37,7 @@ export function exportDocument(parts: ExportParts): object {
   const schemas = new ExportSchemas()
   const schemes = new Map<string, SecurityScheme["definition"]>()
   const paths = new Map<string, Json>()
-  let problems = false
+  let errors: GatewayFacts["errors"] | undefined
   for (const each of parts.operations) {
     const path = each.document === undefined ? each.path : each.operation.template
     const method = each.document === undefined ? each.method : each.operation.method
@@ -57,14 +47,14 @@ export function exportDocument(parts: ExportParts): object {
       each.document === undefined
         ? bareOperation(each, each.path)
         : describedOperation(each.operation, each.document, each, schemas)
-    problems ||= each.problems.length > 0
+    if (each.problems.length > 0) errors = each.errors
     for (const scheme of each.document?.securitySchemes.values() ?? [])
       schemes.set(scheme.name, scheme.definition)
   }
   for (const [name, scheme] of Object.entries(parts.securitySchemes)) schemes.set(name, scheme as Json)
   const components = {
     ...some("schemas", schemas.components()),
-    ...(problems ? { responses: { Problem: problemResponse } } : {}),
+    ...(errors === undefined ? {} : { responses: { Problem: ownAnswers[errors] } }),
     ...some("securitySchemes", Object.fromEntries(schemes)),
   }
   return {
@@ -106,7 +96,10 @@ function describedOperation(
       ? {}
       : { parameters: parameters.map((each) => parameterOf(each, write.schema(each.schema))) }),
     ...(body === undefined ? {} : { requestBody: write.body(body) }),
-    responses: { ...write.responses(operation), ...problemsOf(facts, known) },
+    responses: {
+      ...write.responses(operation, limitHeadersOf(facts)),
+      ...problemsOf(facts, known),
+    },
     ...securityOf(operation.security, facts),
     ...limitsOf(facts),
   }
@@ -134,7 +127,8 @@ class Writing {
     }
   }
 
-  responses({ responses }: Operation): Json {
+  /** `added`: headers that every answer has besides. */
+  responses({ responses }: Operation, added: Json): Json {
     const written = responses.map(({ status, description, headers, contents }) => {
       const lines = headers.map((header) => [
         header.name,
@@ -150,7 +144,7 @@ class Writing {
       const content = some("content", this.#contents(contents))
       return [
         status.replace("xx", "XX"),
-        { description, ...some("headers", Object.fromEntries(lines)), ...content },
+        { description, ...some("headers", { ...added, ...Object.fromEntries(lines) }), ...content },
       ]
     })
     return Object.fromEntries(written)
@@ -211,86 +205,24 @@ function bareOperation(facts: GatewayFacts, path: string): Json {
   return {
     ...(facts.deprecated ? { deprecated: true } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
-    responses: { default: { description: "The answer of the backend." }, ...problemsOf(facts, []) },
+    responses: {
+      default: { description: "The answer of the backend.", ...some("headers", limitHeadersOf(facts)) },
+      ...problemsOf(facts, []),
+    },
     ...securityOf(undefined, facts),
     ...limitsOf(facts),
   }
 }
 
 function securityOf(own: readonly Requirement[] | undefined, { security }: GatewayFacts): Json {
-  if (own !== undefined) {
-    const ways = own.map(({ schemes }) =>
-      Object.fromEntries(schemes.map(({ name, scopes }) => [name, scopes])),
-    )
-    return { security: ways }
-  }
-  if (security === undefined) return {}
-  return { security: security.map((way) => Object.fromEntries(way.map((name) => [name, []]))) }
+  if (security !== undefined) return { security }
+  if (own === undefined) return {}
+  const ways = own.map(({ schemes }) => Object.fromEntries(schemes.map(({ name, scopes }) => [name, scopes])))
+  return { security: ways }
 }
 
 function limitsOf({ limits }: GatewayFacts): Json {
   return limits.length === 0 ? {} : { "x-rate-limits": limits }
-}
-
-const headersOf: Readonly<Record<number, object>> = {
-  401: { "WWW-Authenticate": { schema: { type: "string" } } },
-  429: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } },
-}
-
-const descriptions: Readonly<Record<number, string>> = {
-  400: "The request does not fit its description.",
-  401: "Valid credentials are required.",
-  403: "The caller may not do this.",
-  429: "The limit of calls is used up.",
-}
-
-/** What the gateway answers itself, where the document does not say it. */
-function problemsOf({ problems }: GatewayFacts, described: readonly string[]): Json {
-  const added = problems.filter((status) => !described.includes(String(status)))
-  return Object.fromEntries(
-    added.map((status) => {
-      const headers = headersOf[status]
-      const own = {
-        description: descriptions[status] ?? "The gateway refuses.",
-        content: problemResponse.content,
-      }
-      return [
-        String(status),
-        headers === undefined ? { $ref: "#/components/responses/Problem" } : { ...own, headers },
-      ]
-    }),
-  )
-}
-
-const problemResponse = {
-  description: "A problem (RFC 9457).",
-  content: {
-    "application/problem+json": {
-      schema: {
-        type: "object",
-        required: ["type", "title", "status"],
-        properties: {
-          type: { type: "string", format: "uri" },
-          title: { type: "string" },
-          status: { type: "integer" },
-          detail: { type: "string" },
-          request_id: { type: "string" },
-          errors: {
-            type: "array",
-            items: {
-              type: "object",
-              required: ["in", "pointer", "message"],
-              properties: {
-                in: { type: "string" },
-                pointer: { type: "string" },
-                message: { type: "string" },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
 }
 
 function optional(name: string, value: string | undefined): Json {

@@ -218,8 +218,62 @@ api pets { path "/p"; auth jwt i; backend "http://127.0.0.1:9001"; limit 10 per 
       security: [{ jwt_i: [] }],
       "x-rate-limits": [{ calls: 10, periodSeconds: 60, by: "jwt.sub" }],
     })
-    expect(Object.keys(get.responses)).toEqual(["200", "400", "401", "403", "429", "default"])
-    expect(made.paths["/pets/{petId}"].delete.security).toEqual([{ key: [] }])
+    expect(Object.keys(get.responses)).toEqual(["200", "400", "401", "429", "default"])
+    // What the document demands is met by the token here: nobody asks for the key.
+    expect(made.paths["/pets/{petId}"].delete.security).toEqual([{ jwt_i: [] }])
+    expect(Object.keys(get.responses["200"].headers)).toContain("RateLimit")
+    expect(Object.keys(get.responses["429"].headers)).toEqual([
+      "RateLimit",
+      "RateLimit-Policy",
+      "Retry-After",
+    ])
+    expect(get.responses["401"].content).toHaveProperty(["application/problem+json"])
+  })
+
+  test("asks for what the gateway asks for, by the document's names where they mean the same", async () => {
+    const document = JSON.stringify({
+      openapi: "3.0.3",
+      info: { title: "A", version: "1" },
+      security: [{ oauth: ["read"] }, { key: [] }],
+      paths: {
+        "/a": { get: { responses: { "403": { description: "own" } } } },
+        "/b": { get: { responses: {}, security: [{ basic: [] }] } },
+        "/c": { get: { responses: {} } },
+      },
+      components: {
+        securitySchemes: {
+          oauth: { type: "oauth2", flows: {} },
+          key: { type: "apiKey", in: "header", name: "X-Key" },
+          basic: { type: "http", scheme: "basic" },
+        },
+      },
+    })
+    const text = `
+gateway g { listen 127.0.0.1:8000; trust none; errors apim }
+issuer i { discovery "https://id.example/.well-known/openid-configuration"; audience a }
+secret p = env(P)
+users u { user "a" p }
+api a {
+  path "/a"
+  backend "http://127.0.0.1:9001"
+  openapi "a.json" { security oauth auth jwt i; security key auth subscription { header "X-Key"; query none }; security basic auth basic u }
+  deny ip 10.0.0.0/8
+  GET "/c" { auth jwt i { from cookie "session" }; quota 10 calls per 1h by ip; limit 5 per 1s by ip { remaining header "X-Left"; retry-after header "X-Wait" } }
+}
+`
+    const cwd = folderWith({ "gateway.conf": text, "a.json": document })
+    const { out, err } = await run({ cwd }, "export", "openapi", "a")
+    expect(err).toBe("")
+    const { paths, components } = JSON.parse(out)
+    expect(paths["/a"].get.security).toEqual([{ oauth: ["read"] }, { key: [] }])
+    expect(paths["/b"].get.security).toEqual([{ basic: [] }])
+    expect(paths["/c"].get.security).toEqual([{ jwt_i: [] }])
+    expect(components.securitySchemes.jwt_i).toEqual({ type: "apiKey", in: "cookie", name: "session" })
+    expect(paths["/a"].get.responses["403"]).toEqual({ description: "own" })
+    expect(Object.keys(paths["/c"].get.responses)).toEqual(["401", "403", "429"])
+    const { headers, content } = paths["/c"].get.responses["429"]
+    expect(Object.keys(headers)).toEqual(["RateLimit", "X-Left", "RateLimit-Policy", "X-Wait"])
+    expect(content["application/json"].schema.required).toEqual(["statusCode", "message"])
   })
 
   test("as YAML, and of operations nobody described", async () => {

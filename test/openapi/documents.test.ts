@@ -84,7 +84,15 @@ function read(path: string, text: string): { document: ApiDocument | undefined; 
 
 /** A document as it is written again, without a gateway. */
 function exported(document: ApiDocument): object {
-  const facts = { security: undefined, limits: [], problems: [], deprecated: false }
+  const facts = {
+    security: undefined,
+    limits: [],
+    limitHeaders: [],
+    retryAfter: "retry-after",
+    problems: [],
+    errors: "problem" as const,
+    deprecated: false,
+  }
   return exportDocument({
     title: document.title,
     release: document.release,
@@ -150,7 +158,7 @@ describe.each(documents)("%s", (name, make) => {
     expect(exported(again.document as ApiDocument)).toEqual(once)
     expect(operationsOf(again.document)).toEqual(operationsOf(document))
     const { routes, steps } = plan.plan
-    const served = { routes, step: (id: StepId) => steps[id] }
+    const served = { routes, step: (id: StepId) => steps[id], errors: "problem" as const }
     const written = exportDocument(exportParts(served, described, "a", null))
     expect(read("made.json", JSON.stringify(written)).report.blocked).toBe(false)
     const text2 = printGateway(document, { name: "b", path: "/b", file: path, mock: false })

@@ -27,6 +27,7 @@ function exported(result: Compiled, api: string, version: string | null): Export
   const served = {
     routes: Object.fromEntries(Object.entries(routes).filter(([key]) => !documentation.has(key))),
     step: (id: string) => steps[id],
+    errors: "problem" as const,
   }
   return exportDocument(exportParts(served, described, api, version)) as unknown as Exported
 }
@@ -79,6 +80,12 @@ describe("exported and imported again", () => {
       "gateway.conf",
     )
     if (asked(before).length === 0) return
+    // A token in a cookie is a key to OpenAPI, and no text says what a key in a cookie is: somebody has to decide.
+    if (text.includes("demands a key in the cookie")) {
+      const errors = again.diagnostics.filter(({ severity }) => severity === "error")
+      expect([...new Set(errors.map(({ code }) => code))]).toEqual(["SP3004"])
+      return
+    }
     expect(
       renderDiagnostics(
         again.diagnostics.filter(({ severity }) => severity === "error"),

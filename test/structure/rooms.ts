@@ -460,6 +460,7 @@ export const rooms: readonly Room[] = [
       "api-document",
       "export-document",
       "mock-answer",
+      "own-answers",
       "plan-schemas",
       "print-gateway",
       "read-document",

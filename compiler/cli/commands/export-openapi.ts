@@ -26,6 +26,7 @@ export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, ver
   const served = {
     routes: Object.fromEntries(Object.entries(plan.plan.routes).filter(([key]) => !documentation.has(key))),
     step: (id: StepId) => plan.plan.steps[id],
+    errors: plan.plan.gateway?.errors ?? ("problem" as const),
   }
   io.out(printDocument(exportDocument(exportParts(served, described, api, chosen)), format))
   return exitCode.ok

@@ -22,12 +22,13 @@ export function addDocuments(
   routes: ReadonlyMap<RouteSource, LoweredRoute>,
   described: ReadonlyMap<string, DescribedOperation>,
   steps: StepTable,
+  errors: Served["errors"],
   report: Report,
 ): Map<RouteSource, LoweredRoute> {
   const known = [...routes].flatMap(([source, { route }]) =>
     source.documentation ? [] : [[source.key, route] as const],
   )
-  const served: Served = { routes: Object.fromEntries(known), step: (id) => steps.get(id) }
+  const served: Served = { routes: Object.fromEntries(known), step: (id) => steps.get(id), errors }
   // One statement stands for all versions, and is one mistake.
   const told = new Set<RouteSource["operation"]>()
   return new Map(

@@ -32,7 +32,7 @@ export function lowerGateway(program: Program, report: Report): PlanBody["gatewa
     name,
     listen: addresses(listenersOf(block, report)),
     trust: lowerTrust(block, report),
-    errors: statementOf(block, "errors")?.args.value<"problem" | "apim">("format") ?? "problem",
+    errors: errorsOf(gateway),
     limits: {
       bodyBytesMax: statementOf(limits, "body")?.args.value<number>("size") ?? 10 * 2 ** 20,
       bufferBytesMax: statementOf(limits, "buffer")?.args.value<number>("size") ?? 10 * 2 ** 20,
@@ -41,6 +41,11 @@ export function lowerGateway(program: Program, report: Report): PlanBody["gatewa
       timeoutMs: timeoutOf(gateway),
     },
   }
+}
+
+/** How the gateway's own answers look. */
+export function errorsOf(gateway: Bound | undefined): "problem" | "apim" {
+  return statementOf(gateway?.block, "errors")?.args.value<"problem" | "apim">("format") ?? "problem"
 }
 
 /** The gateway's own limit of an exchange, which operations without a `timeout` have. */

@@ -1,0 +1,130 @@
+/** What a gateway adds to an operation: who may call, how often, and what it answers itself. */
+export interface GatewayFacts {
+  /** Schemes and scopes, any of the ways; they are the gateway's, or the document's by their names. Undefined: what the document says. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[] | undefined
+  readonly limits: readonly { readonly calls: number; readonly periodSeconds: number; readonly by: string }[]
+  /** Headers of limits that every answer has, in lower case. */
+  readonly limitHeaders: readonly string[]
+  /** The header that says when to try again. */
+  readonly retryAfter: string
+  /** Statuses the gateway answers itself, and how these answers look. */
+  readonly problems: readonly number[]
+  readonly errors: "problem" | "apim"
+  /** Deprecated since its version is. */
+  readonly deprecated: boolean
+}
+
+type Json = Record<string, unknown>
+
+/** The bodies of what the gateway answers itself. */
+export const ownAnswers = {
+  problem: {
+    description: "A problem (RFC 9457).",
+    content: {
+      "application/problem+json": {
+        schema: {
+          type: "object",
+          required: ["type", "title", "status"],
+          properties: {
+            type: { type: "string", format: "uri" },
+            title: { type: "string" },
+            status: { type: "integer" },
+            detail: { type: "string" },
+            request_id: { type: "string" },
+            errors: {
+              type: "array",
+              items: {
+                type: "object",
+                required: ["in", "pointer", "message"],
+                properties: {
+                  in: { type: "string" },
+                  pointer: { type: "string" },
+                  message: { type: "string" },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  apim: {
+    description: "A failure, as Azure API Management tells it.",
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          required: ["statusCode", "message"],
+          properties: { statusCode: { type: "integer" }, message: { type: "string" } },
+        },
+      },
+    },
+  },
+}
+
+/** Names as they are usually written. */
+function headerName(name: string): string {
+  const written: Readonly<Record<string, string>> = {
+    ratelimit: "RateLimit",
+    "ratelimit-policy": "RateLimit-Policy",
+    "www-authenticate": "WWW-Authenticate",
+  }
+  return written[name] ?? name.replace(/(?:^|-)[a-z]/g, (letters) => letters.toUpperCase())
+}
+
+const headerTexts: Readonly<Record<string, string>> = {
+  ratelimit: "What is left of the limit, and the seconds until it is whole again.",
+  "ratelimit-policy": "How much may be called in how many seconds.",
+}
+
+function headersFor(names: readonly string[]): Json {
+  return Object.fromEntries(
+    names.map((name) => [
+      headerName(name),
+      {
+        ...(headerTexts[name] === undefined ? {} : { description: headerTexts[name] }),
+        schema: { type: "string" },
+      },
+    ]),
+  )
+}
+
+/** Headers every answer of an operation has besides its own. */
+export function limitHeadersOf({ limitHeaders }: GatewayFacts): Json {
+  return headersFor([...new Set(limitHeaders)])
+}
+
+/** Headers of an answer the gateway gives itself. */
+function headersOf(status: number, { limits, limitHeaders, retryAfter }: GatewayFacts): Json {
+  const all = headersFor([...new Set(limitHeaders)])
+  if (status === 401) return { ...all, ...headersFor(["www-authenticate"]) }
+  if (status !== 429) return all
+  const wait = { description: "Seconds to wait.", schema: { type: "integer" } }
+  const policy = limits.length + limitHeaders.length === 0 ? [] : ["ratelimit-policy"]
+  return { ...all, ...headersFor(policy), [headerName(retryAfter)]: wait }
+}
+
+const descriptions: Readonly<Record<number, string>> = {
+  400: "The request does not fit its description.",
+  401: "Valid credentials are required.",
+  403: "The caller may not do this.",
+  429: "The limit of calls is used up.",
+}
+
+/** What the gateway answers itself, where the document does not say it. */
+export function problemsOf(facts: GatewayFacts, described: readonly string[]): Json {
+  const added = facts.problems.filter((status) => !described.includes(String(status)))
+  return Object.fromEntries(
+    added.map((status) => {
+      const headers = headersOf(status, facts)
+      const description = descriptions[status] ?? "The gateway refuses."
+      const { content } = ownAnswers[facts.errors]
+      return [
+        String(status),
+        Object.keys(headers).length === 0
+          ? { $ref: "#/components/responses/Problem" }
+          : { description, headers, content },
+      ]
+    }),
+  )
+}
