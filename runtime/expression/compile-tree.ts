@@ -101,7 +101,12 @@ export class TreeCompiler {
     const operand = this.compile(node.operand)
     const object = this.options.environment.objects.get(node.operand.type.name)
     const read = fieldReader(node.field, object, node.test)
-    if (node.test) return this.strict([operand], read)
+    if (node.test) {
+      const isThere: typeof read = this.options.environment.nullHasNothing
+        ? (value) => value !== null && read(value)
+        : read
+      return this.strict([operand], isThere)
+    }
     const adapt = object === undefined ? undefined : raw ? adaptRawInt : adapterFor(node.type)
     if (adapt === undefined) return this.strict([operand], read)
     return this.strict([operand], (value) => adapt(read(value)))

@@ -32,6 +32,8 @@ export interface Declarations {
   readonly variables: Readonly<Record<string, CelType>>
   readonly objects?: Readonly<Record<string, ObjectType>>
   readonly container?: string
+  /** `has(a.b)` of a null `a` is false. CEL has it for an error, and so have conditions. */
+  readonly nullHasNothing?: true
 }
 
 /** A method with its types read. */
@@ -62,6 +64,8 @@ export interface Environment {
   readonly prefixes: readonly string[]
   /** Whether a name may stand for something else than the variable of that name: there are names with dots, or a container. */
   readonly isQualified: boolean
+  /** As declared. */
+  readonly nullHasNothing: boolean
 }
 
 function prefixesOf(container: string | undefined): string[] {
@@ -78,14 +82,14 @@ function prefixesOf(container: string | undefined): string[] {
 export function environmentOf(
   variables: ReadonlyMap<string, CelTypeTree>,
   objects: ReadonlyMap<string, DeclaredObject>,
-  container?: string,
+  { container, nullHasNothing = false }: { container?: string | undefined; nullHasNothing?: boolean } = {},
 ): Environment {
   const prefixes = prefixesOf(container)
   const isQualified = prefixes.length > 1 || Array.from(variables.keys()).some((name) => name.includes("."))
   const meanings = new Map<string, Meaning>()
   for (const name of variables.keys()) meanings.set(name, { kind: "variable", name })
   const isObject = (name: string) => objects.has(name)
-  return { variables, objects, isObject, meanings, prefixes, isQualified }
+  return { variables, objects, isObject, meanings, prefixes, isQualified, nullHasNothing }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {
@@ -151,5 +155,5 @@ export function declareEnvironment(declarations: Declarations): Environment {
     }
     if (open !== undefined) requireKnown(open, objects, name)
   }
-  return environmentOf(variables, objects, declarations.container)
+  return environmentOf(variables, objects, declarations)
 }

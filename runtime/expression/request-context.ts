@@ -10,7 +10,7 @@ import type { CelType } from "./types.ts"
  * API, `backend.name` of a route that answers itself). `request.body` and `response.body` are the JSON of the body, null where there is none;
  * `text` is the body as text. `request.cookie(name)` answers "" when there is none. `headers(name)` answers the values of every line of the name, `queries(name)` those of
  * every parameter of the name in any case, decoded; empty lists where there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
- * caller did not use have no fields: `has(jwt.sub)` asks.
+ * caller did not use have no fields: `has(jwt.sub)` asks. What a `send` with `ignore-error` left where there was no answer is null, and null has no fields: `has(var.reply.status)` is false then.
  */
 const objects = {
   /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port. */
@@ -106,7 +106,7 @@ export function requestContext(place: RequestPlace): Declarations {
   const jwt: ObjectType =
     claims === "any" ? { fields: {}, open: "dyn" } : { fields: claims === undefined ? {} : claims }
   const own: ObjectType = left === "any" ? { fields: {}, open: "dyn" } : { fields: left }
-  return { variables, objects: { ...objects, path, jwt, var: own } }
+  return { variables, objects: { ...objects, path, jwt, var: own }, nullHasNothing: true }
 }
 
 /**
@@ -124,8 +124,5 @@ export function anyRequestContext(values: readonly string[]): Declarations {
     item: true,
   } as const
   const declared = requestContext(place)
-  return {
-    variables: declared.variables,
-    objects: { ...declared.objects, path: { fields: {}, open: "string" } },
-  }
+  return { ...declared, objects: { ...declared.objects, path: { fields: {}, open: "string" } } }
 }

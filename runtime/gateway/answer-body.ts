@@ -3,7 +3,7 @@ import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { PassingCopy } from "./passing-copy.ts"
-import { endUnread, endWhole, unreadBody, writeHead } from "./reply.ts"
+import { endUnread, endWhole, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
 import { passTrailers } from "./trailers.ts"
 
 /** What is left of an answer nobody wants: up to this it is read to keep the connection. */
@@ -58,8 +58,12 @@ export class AnswerBody implements AnswerStream, Timed {
     const exchange = this.#exchange
     const { response } = exchange
     if (response === undefined) return undefined
-    const bodyless = exchange.method === "HEAD" || response.status === 204 || response.status === 304
-    if (!writeHead(exchange, response, response.headers.flat, unreadBody(exchange) === "large")) {
+    const { status, headers } = response
+    const isLeftOut = !hasContent(status) && response.body.present
+    const lines = isLeftOut ? withoutContent(headers.flat) : headers.flat
+    if (isLeftOut && status === 205) lines.push("content-length", "0")
+    const bodyless = exchange.method === "HEAD" || !hasContent(status)
+    if (!writeHead(exchange, response, lines, unreadBody(exchange) === "large")) {
       this.discard()
       return undefined
     }

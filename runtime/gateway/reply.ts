@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http"
 import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
+import { HeaderList } from "../policies/header-list.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { type RenderedProblem, renderProblem } from "./problem.ts"
 
@@ -26,10 +27,12 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
   const { reply } = exchange
   if (exchange.over || reply.headersSent) return
   const unread = unreadBody(exchange)
-  const bodyless = answer.status === 204 || answer.status === 304
-  const body = bodyless ? undefined : answer.body
-  const lines = [...answer.headers]
-  if (!bodyless) lines.push("content-length", String(body?.length ?? 0))
+  const isContent = hasContent(answer.status)
+  const body = isContent ? answer.body : undefined
+  const lines =
+    isContent || (answer.body?.length ?? 0) === 0 ? [...answer.headers] : withoutContent(answer.headers)
+  // RFC 9110 §15.3.6: 205 says by its length that there is none.
+  if (isContent || answer.status === 205) lines.push("content-length", String(body?.length ?? 0))
   if (!writeHead(exchange, answer, lines, unread === "large")) return
   const sent = exchange.method === "HEAD" ? undefined : body
   exchange.bytesSent = sent?.length ?? 0
@@ -39,6 +42,18 @@ export function sendAnswer(exchange: ExchangeState, answer: DirectAnswer): void 
     return
   }
   endUnread(exchange, sent, unread)
+}
+
+/** Whether an answer with this status has content (RFC 9110 §6.4.1). */
+export function hasContent(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304
+}
+
+/** The fields of an answer whose content is left out for its status: those that would speak of it are not true any more (RFC 9110 §8.6, §15.4.5). */
+export function withoutContent(headers: readonly string[]): string[] {
+  const list = new HeaderList([...headers])
+  for (const name of ["content-type", "content-length", "content-encoding"]) list.remove(name)
+  return list.flat
 }
 
 /** Sends an answer in place of the response. */

@@ -76,7 +76,7 @@ export const cacheStore: Policy<"cache-store"> = (plan, provision) => {
     if (response === undefined || of === undefined) return undefined
     const forMs = seconds(exchange) * 1000
     const wanted = storeIf === undefined ? response.status === 200 : storeIf(exchange)
-    if (!wanted || forMs === 0 || exchange.method !== "GET" || !mayBeKept(response)) {
+    if (!wanted || forMs === 0 || exchange.method !== "GET" || !mayBeKept(response, provision.now())) {
       of.land?.()
       return undefined
     }
@@ -179,11 +179,26 @@ function miss(
     })
 }
 
-/** Answers that are for one caller, or for no cache, are not kept (RFC 9111 §3); parts of an answer are none. */
-function mayBeKept({ status, headers }: PendingResponse): boolean {
+/**
+ * Whether an answer may be kept is the backend's to say: not one that is for one caller, for no cache, or stale as it comes (RFC 9111 §3, §4.2, §5.2.2). For how long
+ * is the configuration's, whatever time the backend gives. Parts of an answer are none.
+ */
+function mayBeKept({ status, headers }: PendingResponse, nowMs: number): boolean {
   if (status === 206 || status === 304 || headers.get("set-cookie") !== undefined) return false
-  const control = headers.get("cache-control") ?? ""
-  return !/\b(?:no-store|private)\b/i.test(control) && headers.get("vary")?.trim() !== "*"
+  const control = linesUnder(headers, "cache-control").join(",")
+  if (/\b(?:no-store|private|no-cache)\b/i.test(control) || headers.get("vary")?.trim() === "*") return false
+  const shared = lifetimeOf(control, "s-maxage") ?? lifetimeOf(control, "max-age")
+  if (shared !== undefined) return shared > 0
+  const expires = headers.get("expires")
+  const date = headers.get("date")
+  // What is no date has expired (RFC 9111 §5.3).
+  return expires === undefined || Date.parse(expires) > (date === undefined ? nowMs : Date.parse(date))
+}
+
+/** The seconds of a directive; one whose value is no number says that the answer is stale (RFC 9111 §4.2.1). */
+function lifetimeOf(control: string, directive: string): number | undefined {
+  const [, value] = new RegExp(`(?:^|[,\\s])${directive}\\s*=\\s*"?([^",\\s]*)`, "i").exec(control) ?? []
+  return value === undefined ? undefined : /^\d+$/.test(value) ? Number(value) : 0
 }
 
 /** Fields by which the answer varies besides those of the key. Content is kept without codings: for that it is the same for all. */

@@ -68,6 +68,54 @@ describe("answers that are kept", () => {
     expect((await get()).body).toBe("answer 2")
   })
 
+  describe("whether the backend lets it be kept", () => {
+    const date = "Tue, 10 Mar 2026 10:00:00 GMT"
+    test.each<[string, Record<string, string | string[]>, boolean]>([
+      ["max-age=0: stale as it comes", { "cache-control": "public, max-age=0" }, false],
+      ["max-age=0, must-revalidate", { "cache-control": "max-age=0,must-revalidate" }, false],
+      ["a lifetime that is none", { "cache-control": "max-age=soon" }, false],
+      ["in the second line", { "cache-control": ["public", "Max-Age=0"] }, false],
+      [
+        "s-maxage=0 is for shared caches, which this is",
+        { "cache-control": "max-age=60, s-maxage=0" },
+        false,
+      ],
+      ["s-maxage goes before max-age", { "cache-control": "max-age=0, s-maxage=60" }, true],
+      ["no-cache", { "cache-control": "no-cache" }, false],
+      ["no-store in the second line", { "cache-control": ["public", "no-store"] }, false],
+      ["private", { "cache-control": "private, max-age=60" }, false],
+      ["Expires that is no date", { expires: "0" }, false],
+      ["Expires at once", { date, expires: date }, false],
+      ["Expires later", { date, expires: "Tue, 10 Mar 2026 10:00:01 GMT" }, true],
+      ["max-age goes before Expires", { "cache-control": "max-age=60", expires: "0" }, true],
+      ["a longer time than ours", { "cache-control": "max-age=3600" }, true],
+      ["other words with a nought", { "cache-control": "stale-if-error=0, max-age=10" }, true],
+      ["nothing said", {}, true],
+    ])("%s", async (_, headers, isKept) => {
+      const { get } = await cached(headers)
+      await get()
+      expect((await get()).body).toBe(isKept ? "answer 1" : "answer 2")
+    })
+
+    test("for how long is ours to say: a shorter time does not count", async () => {
+      const { get, clock } = await cached({ "cache-control": "max-age=5" })
+      await get()
+      clock.ms += 59_000
+      expect((await get()).body).toBe("answer 1")
+      clock.ms += 1_000
+      expect((await get()).body).toBe("answer 2")
+    })
+
+    test("a field that is removed before the store says nothing", async () => {
+      const remove: StepDraft = {
+        ...{ kind: "set-header", message: "response", action: "remove", name: "cache-control", values: [] },
+      }
+      const { get } = await cached({ "cache-control": "max-age=0" }, {}, [remove, store])
+      await get()
+      expect((await get()).body).toBe("answer 1")
+    })
+  })
+
   test("what differs has an answer of its own", async () => {
     const { get, counted } = await cached({}, { varyHeaders: ["x-a"], varyQuery: [] })
     await get("X-A: 1\r\n")

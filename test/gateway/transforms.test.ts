@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest"
+import { inFrontOf } from "./content.ts"
 import { sendRaw, until } from "./harness.ts"
 import { cel, closeAll, header, key, keyDraft, parts, start, verifier } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
@@ -211,6 +212,29 @@ test("on-error steps run over the problem", async () => {
   const twice = await get("/a/7", "X-Key: right\r\nX-Key: right\r\n")
   expect([twice.status, twice.headers.get("x-failed")]).toEqual([400, "400"])
 })
+
+test.each([
+  [204, undefined, false],
+  [205, "0", false],
+  [304, undefined, false],
+  [203, "2", true],
+])(
+  "an answer whose status becomes %d says of its content what is true of that",
+  async (status, length, hasType) => {
+    const { get } = await inFrontOf(
+      (_, response) => {
+        response.writeHead(200, { "content-length": 2, "content-type": "text/plain" }).end("ok")
+      },
+      { outbound: [{ kind: "set-status", status }] },
+    )
+    const { headers, body } = await get()
+    expect([headers.get("content-length"), headers.has("content-type"), body]).toEqual([
+      length,
+      hasType,
+      hasType ? "ok" : "",
+    ])
+  },
+)
 
 describe("nothing a request carries becomes a header, a line or another path", () => {
   const values = [

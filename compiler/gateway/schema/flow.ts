@@ -293,7 +293,7 @@ const seldom = many(slot("name", "header-name"), 50)
 export const cacheResponse: Row = {
   keyword: "cache",
   forms: [{ args: [word("response"), ...storing], block: "cache response" }],
-  docs: "Keeps answers of GET, with status 200 or where the condition holds, for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, are not kept, nor are those to requests with a token.",
+  docs: "Keeps answers of GET, with status 200 or where the condition holds, for a time: looked for behind all `inbound` statements, kept as the backend sent them, so that every `outbound` statement runs over them. Answers with cookies, or said to be private, for no cache or stale at once (`max-age=0`), are not kept, nor are those to requests with a token; how long the others are kept is said here alone.",
   example: 'cache response 60s { vary header "Accept-Language" }',
 }
 
