@@ -207,3 +207,11 @@ xml { authorization * provider }`,
   const { headers } = upstream.requests[1] as (typeof upstream.requests)[number]
   expect([headers["x-token"], headers["x-again"]]).toEqual(["t1", "t1True"])
 })
+
+test("rewrite-uri takes parameters by the names they have in the document", async () => {
+  const { post, upstream } = await serve(
+    '<inbound><rewrite-uri template="/v2/{order-id}/{ORDER_ID}/lines" /></inbound>',
+  )
+  expect((await post())[0]).toBe(200)
+  expect(upstream.requests[0]?.url).toBe("/v2/7/7/lines")
+})

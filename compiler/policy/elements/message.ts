@@ -164,7 +164,8 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
     for (const found of part.matchAll(/\{\*?([^{}/?&=]{1,128})\}/g)) {
       const name = found[1] as string
       const query = described?.query.includes(name) === true
-      if (!query && !pathParameters.includes(name)) {
+      const parameter = pathParameterOf(name, pathParameters)
+      if (!query && parameter === undefined) {
         const near = didYouMean(name, [...pathParameters, ...(described?.query ?? [])])
         return use.report(
           "SP7009",
@@ -174,7 +175,7 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
         )
       }
       if (found.index > at) push(parts, part.slice(at, found.index))
-      const text = query ? `request.query(${JSON.stringify(name)})` : `path.${name}`
+      const text = query ? `request.query(${JSON.stringify(name)})` : `path.${parameter}`
       parts.push({ expression: { lang: "cel", text, type: "string" } })
       at = found.index + found[0].length
     }
@@ -182,6 +183,12 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
   }
   const [first = ""] = parts
   return parts.length < 2 && typeof first === "string" ? first : { text: parts }
+}
+
+/** A path in gateway.conf has no `-` in its names: what a document calls `{order-id}` is `{order_id}` there. */
+function pathParameterOf(name: string, known: readonly string[]): string | undefined {
+  const plain = name.replaceAll(/[^A-Za-z0-9_]/g, "_").toLowerCase()
+  return known.find((each) => each === name) ?? known.find((each) => each.toLowerCase() === plain)
 }
 
 function push(parts: TextPart[], text: string): void {
