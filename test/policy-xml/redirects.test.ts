@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs"
+import { createServer } from "node:https"
+import type { AddressInfo } from "node:net"
 import { afterEach, expect, test } from "vitest"
 import { type Answering, startUpstream, type Upstream } from "../gateway/harness.ts"
 import { type Served, serveDocuments } from "./serving.ts"
@@ -23,11 +26,15 @@ function leading(table: Readonly<Record<string, string>>): Answering {
 async function serve(table: Readonly<Record<string, string>>, base = ""): Promise<[Upstream, Served]> {
   const upstream = await startUpstream(leading(table))
   open.push(upstream)
+  return [upstream, await before(`url "${upstream.url}${base}"`)]
+}
+
+async function before(backend: string): Promise<Served> {
   const served = await serveDocuments([
     [
       "gateway.conf",
       `gateway g { listen 127.0.0.1:8000 }
-backend b { url "${upstream.url}${base}" }
+backend b { ${backend} }
 api a { path "/a"; backend b; auth none; policy xml "doc.xml"; ANY "/{rest*}" {} }`,
     ],
     [
@@ -36,7 +43,26 @@ api a { path "/a"; backend b; auth none; policy xml "doc.xml"; ANY "/{rest*}" {}
     ],
   ])
   open.push(served)
-  return [upstream, served]
+  return served
+}
+
+/** The same by TLS, with a certificate of our own authority: its address, and what it was asked. */
+async function startSecure(table: () => Readonly<Record<string, string>>) {
+  const file = (name: string) => readFileSync(new URL(`../gateway/certificates/${name}`, import.meta.url))
+  const asked: string[] = []
+  const server = createServer({ key: file("server.key"), cert: file("good.pem") }, (request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`)
+    leading(table())(request, response, undefined as never)
+  })
+  server.on("tlsClientError", () => undefined)
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  open.push({
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((done) => server.close(() => done()))
+    },
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
 }
 
 const asked = ({ requests }: Upstream) => requests.map(({ method, url, body }) => `${method} ${url} ${body}`)
@@ -99,3 +125,33 @@ test.each(["ftp://example.test/", "http://user:secret@example.test/", "http://["
     expect(upstream.requests.length).toBe(1)
   },
 )
+
+test("from https a redirect to http is left to the caller: nothing goes out unencrypted; one that stays with https is followed", async () => {
+  const plain = await startUpstream(leading({}))
+  open.push(plain)
+  const secure = await startSecure(() => ({
+    "/down": `302 ${plain.url}/there`,
+    "/near": "307 /down",
+    "/stay": `308 ${secure.url}/end`,
+    "/scheme": `302 ${plain.url.replace("http:", "")}/there`,
+  }))
+  const served = await before(`url "${secure.url}"; tls { insecure }`)
+  for (const path of ["/down", "/near"]) {
+    const response = await ask(served, "GET", path)
+    expect([response.status, response.headers.get("location")]).toEqual([302, `${plain.url}/there`])
+  }
+  expect(await (await ask(served, "GET", "/stay")).text()).toBe("GET /end")
+  // A reference without a scheme keeps https: that port speaks no TLS.
+  expect((await ask(served, "GET", "/scheme")).status).toBe(502)
+  expect(plain.requests).toEqual([])
+  expect(secure.asked).toEqual(
+    ["/down", "/near", "/down", "/stay", "/end", "/scheme"].map((path) => `${path} Bearer caller`),
+  )
+})
+
+test("from http one to https is followed, to a server whose certificate is believed", async () => {
+  const secure = await startSecure(() => ({}))
+  const [upstream, served] = await serve({ "/up": `302 ${secure.url}/there` })
+  expect((await ask(served, "GET", "/up")).status).toBe(502)
+  expect([asked(upstream), secure.asked]).toEqual([["GET /up "], []])
+})
