@@ -1,5 +1,5 @@
 import type { EvaluationOptions } from "./evaluate/evaluation.ts"
-import { boundsOfList, type Inquiry, workOf } from "./evaluate/inquiry.ts"
+import { boundsOfList, type Inquiry, reasonsDeadline, workOf } from "./evaluate/inquiry.ts"
 import { readNames, readSurroundings, type Surroundings, subjectParts } from "./evaluate/request.ts"
 import { explainOn } from "./explain.ts"
 import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
@@ -18,7 +18,8 @@ export function batchCheck(
   items: readonly BatchItem[],
   bounds: EvaluationOptions,
 ): Work<BatchCheckAnswer> {
-  return workOf(boundsOfList(bounds), (view) => new Batch(view, model, items, bounds))
+  const deadlineMs = items.some(isReasoned) ? reasonsDeadline(bounds) : undefined
+  return workOf(boundsOfList(bounds, deadlineMs), (view) => new Batch(view, model, items, bounds))
 }
 
 /** Checks of one user under the same circumstances; `places` are theirs among the items. */
@@ -67,7 +68,7 @@ class Batch implements Inquiry<BatchCheckAnswer> {
   /** Puts an item into its group; returns what is wrong with it. */
   #add(item: BatchItem, place: number): CheckError | undefined {
     try {
-      if (item.explain === true || item.ternary === true) {
+      if (isReasoned(item)) {
         this.#reasoned.push({ inquiry: explainOn(this.#view, this.#model, item, this.#bounds), place })
         return undefined
       }
@@ -142,11 +143,26 @@ class Batch implements Inquiry<BatchCheckAnswer> {
     return { results: this.#results as (BatchResult | CheckError)[], revision }
   }
 
+  /** Reasons that are not found yet are left out; a check that is not decided yet is an error of its own. */
+  cut(revision: number): BatchCheckAnswer | undefined {
+    for (const { places } of this.#groups.values())
+      if (places.some((at) => this.#results[at] === undefined)) return undefined
+    for (const { inquiry, place } of this.#reasoned) {
+      const answer = inquiry.cut?.(revision)
+      this.#results[place] ??= answer === undefined ? notReached() : resultOf(answer)
+    }
+    return { results: this.#results as (BatchResult | CheckError)[], revision }
+  }
+
   close(): void {
     for (const { inquiry } of this.#reasoned) inquiry.close()
     this.#checks.close()
   }
 }
+
+const notReached = () => new CheckError("deadline_exceeded", "Request Deadline Exceeded")
+
+const isReasoned = ({ explain, ternary }: BatchItem) => explain === true || ternary === true
 
 function resultOf({ allowed, missingContext, explanation }: CheckAnswer): BatchResult {
   return {

@@ -58,6 +58,7 @@ export interface EngineBounds {
 }
 
 interface Settings extends RunSettings, EvaluationOptions {
+  readonly deadlineMs: number
   readonly pollMs: number
   readonly storesMax: number
   readonly paged: boolean

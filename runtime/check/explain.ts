@@ -1,6 +1,6 @@
 import { Evaluation, type EvaluationOptions } from "./evaluate/evaluation.ts"
 import { yes } from "./evaluate/fixpoint.ts"
-import { type Inquiry, workOf } from "./evaluate/inquiry.ts"
+import { type Inquiry, reasonsDeadline, workOf } from "./evaluate/inquiry.ts"
 import { Question, type QuestionParts } from "./evaluate/question.ts"
 import { readRequest } from "./evaluate/request.ts"
 import { Blocks } from "./explain/blocks.ts"
@@ -27,9 +27,8 @@ export function explain(
   request: CheckRequest,
   bounds: EvaluationOptions,
 ): Work<CheckAnswer> {
-  return workOf({ stepsMax: stepsPerCheck * bounds.stepsMax }, (view) =>
-    explainOn(view, model, request, bounds),
-  )
+  const limits = { stepsMax: stepsPerCheck * bounds.stepsMax, deadlineMs: reasonsDeadline(bounds) }
+  return workOf(limits, (view) => explainOn(view, model, request, bounds))
 }
 
 /** The same on one view, as a part of larger work. @throws CheckError when the request does not fit the model. */

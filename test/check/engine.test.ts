@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { batchCheck } from "../../runtime/check/batch-check.ts"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import type { LoadedModel } from "../../runtime/check/loaded-model.ts"
 import { type CheckAnswer, CheckError, type CheckRequest } from "../../runtime/check/ports.ts"
@@ -276,6 +277,38 @@ describe("a long question", () => {
     await engine.warm("store")
     expect((await failure(() => ask(engine, "doc:1 viewer user:ann"))).code).toBe("deadline_exceeded")
     expect(ask(engine, "group:2999 member user:ann")).toMatchObject({ allowed: false })
+  })
+
+  describe("that is to be explained is answered before its deadline, without the reasons that are not found by then", () => {
+    const deadlineMs = 400
+    const why = { user: "user:ann", relation: "viewer", object: "doc:1", explain: true }
+    let now = 0
+    let engine: Engine
+    beforeEach(async () => {
+      now = 0
+      engine = engineOver(ladder(), { ...slowly(), walkSteps: 256, deadlineMs, now: () => (now += 4) })
+      await engine.warm("store")
+    })
+
+    test("alone", async () => {
+      now = 0
+      const { allowed, explanation } = await engine.check("store", model, why)
+      expect(now).toBeLessThan(deadlineMs)
+      expect([allowed, explanation?.allowed, explanation?.complete]).toEqual([false, false, false])
+    })
+
+    test("in a batch, where one that is not reached is an error of its own", async () => {
+      const direct = { user: "user:ann", relation: "viewer", object: "doc:2" }
+      const items = [why, direct, { ...why, object: "doc:3" }]
+      now = 0
+      const { results } = await engine.ask("store", batchCheck(model, items, engine.bounds))
+      expect(now).toBeLessThan(deadlineMs)
+      expect(results).toMatchObject([
+        { allowed: false, explanation: { complete: false } },
+        { allowed: false },
+        { code: "deadline_exceeded" },
+      ])
+    })
   })
 })
 

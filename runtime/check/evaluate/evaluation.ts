@@ -12,6 +12,8 @@ export interface EvaluationOptions extends MachineLimits {
   readonly stepsPerLook: number
   /** A condition grants without a parameter it does not depend on (`x < 1 || y < 1` with x = 0 alone). OpenFGA wants all that it reads, and its conformance suite checks that. */
   readonly partialConditions: boolean
+  /** Time for a question that says nothing else, in milliseconds. */
+  readonly deadlineMs?: number | undefined
 }
 
 /** Tables of smaller questions are kept for the next. */

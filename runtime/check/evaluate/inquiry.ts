@@ -32,6 +32,14 @@ export function boundsOfList(bounds: EvaluationOptions, deadlineMs?: number): Wo
   return { stepsMax: listSteps * bounds.stepsMax, deadlineMs }
 }
 
+/** The rest of its time is for telling the answer: who waits for it has the same deadline. */
+const reasonsShare = 0.8
+
+/** Until when reasons are looked for: then the answer is given without those that are not found yet. */
+export function reasonsDeadline({ deadlineMs }: EvaluationOptions): number | undefined {
+  return deadlineMs === undefined ? undefined : reasonsShare * deadlineMs
+}
+
 /** The work on a question that `open` begins anew on each view it is given. */
 export function workOf<Answer>(
   { stepsMax, deadlineMs }: WorkBounds,
