@@ -11,7 +11,10 @@ import { compileStatus } from "./set-status.ts"
 import { storedResponse } from "./stored-response.ts"
 import { compileText } from "./text.ts"
 
-/** Ends the section and answers; begins with a response that is in a variable, where it names one. */
+/**
+ * Ends the section and answers; begins with a response that is in a variable, where it names one. Where there is none the answer is what the statement
+ * says, as long as it says a status: published documents name a variable nobody sets (`existing response variable`).
+ */
 export const respond: Policy<"respond"> = (plan, provision) => {
   const { from, media } = plan
   const status = plan.status === undefined ? undefined : compileStatus(plan.status, provision)
@@ -20,7 +23,7 @@ export const respond: Policy<"respond"> = (plan, provision) => {
   const body = plan.body === undefined ? undefined : compileContent(plan.body, "request", provision)
   return (exchange) => {
     const begin = from === undefined ? undefined : storedResponse(exchange, from)
-    if (from !== undefined && begin === undefined)
+    if (from !== undefined && begin === undefined && status === undefined)
       return problem("internal-error", { cause: `the variable \`${from}\` holds no response` })
     const headers = new HeaderList(begin === undefined ? [] : keptFields(begin))
     if (media !== null && body !== undefined) headers.set("content-type", media)

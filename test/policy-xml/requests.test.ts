@@ -215,3 +215,12 @@ test("rewrite-uri takes parameters by the names they have in the document", asyn
   expect((await post())[0]).toBe(200)
   expect(upstream.requests[0]?.url).toBe("/v2/7/7/lines")
 })
+
+test("an answer that begins with a variable nobody set is what it says itself, if it says a status", async () => {
+  const answer = (inside: string): string =>
+    `<inbound><return-response response-variable-name="existing response variable">${inside}</return-response></inbound>`
+  const said = await serve(answer('<set-status code="599" reason="failure" /><set-body>why</set-body>'))
+  expect((await said.post()).slice(0, 2)).toEqual([599, "why"])
+  const unsaid = await serve(answer("<set-body>why</set-body>"))
+  expect((await unsaid.post())[0]).toBe(500)
+})

@@ -11,7 +11,7 @@ import { Body, Lists, Request, Response, Texts, Url } from "./context-objects.ts
 import { Certificate } from "./crypto.ts"
 import { readJson } from "./json-read.ts"
 import { asBasic, asJwt } from "./jwt.ts"
-import { escapeData, parseForm } from "./web.ts"
+import { escapeData, makeUri, parseForm } from "./web.ts"
 import { readDocument, readElement } from "./xml-common.ts"
 
 /** A body as one of the types a policy may ask for. An absent body is null, an empty one null as JSON. */
@@ -97,6 +97,7 @@ export function declareMessages(): void {
       "Path: string": (self: Url) => self.source.path,
       "QueryString: string": (self: Url) => self.source.queryString,
       "Query: IQuery": (self: Url) => new Lists(self.source.query),
+      "ToUri(): Uri": (self: Url) => makeUri(self.text()),
     },
   )
   for (const name of ["IHeaders", "IQuery"])

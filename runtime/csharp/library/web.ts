@@ -135,7 +135,8 @@ function unescapeVisible(text: string): string {
   return text.replace(/%(2[12]|3[CE]|5[CE]|6\d|7[BCD]|20)/gi, (whole) => unescapeData(whole))
 }
 
-function makeUri(text: string, base?: CsUri): CsUri {
+/** `new Uri(text)`. @throws UriFormatException */
+export function makeUri(text: string, base?: CsUri): CsUri {
   const trimmed = text.trim()
   chargeText(trimmed.length * 4)
   const isAbsolute = /^[A-Za-z][A-Za-z0-9+.-]*:/.test(trimmed)
