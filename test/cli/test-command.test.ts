@@ -158,7 +158,7 @@ tests:
     expect(code).toBe(1)
     expect(err).toContain("a.fga.yaml:11:5  `chek` is no key of a test; did you mean `check`?")
     expect(out).toBe(
-      "ok    b.fga.yaml  Docs  1 test, 2 questions\n\n2 files, 1 test, 2 questions: all passed\n",
+      "ok    b.fga.yaml  Docs  1 test, 2 questions\n\n2 files, 1 test, 2 questions: 2 passed, 1 error\n",
     )
   })
 

@@ -69,13 +69,17 @@ function coverageText(coverage: ModelCoverage, minCoverage: number, paint: Paint
   return `${[`\ncoverage of ${visible(model.name)}: ${parts - gaps.length} of ${parts} parts (${percent} %)${enough}`, ...lines].join("\n")}\n`
 }
 
-/** The numbers of a run in one line. */
-export function summaryOf({ suites, files }: TestRun): string {
+/** The numbers of a run in one line. What could not be run is no success of what could. */
+export function summaryOf({ suites, files, findings }: TestRun): string {
   const tests = suites.flatMap((suite) => suite.tests)
   const results = tests.flatMap((test) => test.results)
   const failed = results.filter(({ passed }) => !passed).length
-  const outcome = failed === 0 ? "all passed" : `${results.length - failed} passed, ${failed} failed`
-  return `${counted(files, "file")}, ${counted(tests.length, "test")}, ${counted(results.length, "question")}: ${results.length === 0 ? "nothing asked" : outcome}`
+  const errors = findings.filter(({ severity }) => severity === "error").length
+  const mixed = `${results.length - failed} passed${failed === 0 ? "" : `, ${failed} failed`}`
+  const asked = failed + errors === 0 ? "all passed" : mixed
+  const outcome = results.length === 0 ? "nothing asked" : asked
+  const broken = errors === 0 ? "" : `, ${counted(errors, "error")}`
+  return `${counted(files, "file")}, ${counted(tests.length, "test")}, ${counted(results.length, "question")}: ${outcome}${broken}`
 }
 
 function counted(count: number, noun: string): string {
