@@ -19,6 +19,7 @@ export interface Validator {
 }
 
 const violationsMax = 100
+const schemasPerSlice = 50
 /** Calls of schemas for one value: alternatives that refer to themselves double with each level of the value. */
 const calls = { least: 5_000, perValue: 64, most: 500_000 }
 
@@ -73,9 +74,12 @@ export class SchemaSet {
       pieces.push(name)
     }
     let seen = false
-    for (const schema of Object.values(this.#schemas)) seen = (yield* asksWhatWasSeen(schema)) || seen
+    for (const [index, schema] of Object.values(this.#schemas).entries()) {
+      seen = (yield* asksWhatWasSeen(schema)) || seen
+      if (index % schemasPerSlice === 0) yield
+    }
     const cutter = new Cutter(add, !seen)
-    const order = inOrder(this.#schemas)
+    const order = yield* inOrder(this.#schemas)
     yield
     for (const name of order) {
       const schema = yield* deferred(this.#schemas[name] as ValueSchema, name)
@@ -173,11 +177,12 @@ function membersOf(schema: ValueSchema | undefined): string[] {
   return typeof schema === "object" ? Object.keys(schema["$defs"] ?? {}) : []
 }
 
-/** Names of the schemas, each after those it refers to. With an own stack: chains of references may be long. */
-function inOrder(schemas: Readonly<Record<string, ValueSchema>>): string[] {
+/** Names of the schemas, each after those it refers to. With an own stack: chains of references may be long. Yields now and then. */
+function* inOrder(schemas: Readonly<Record<string, ValueSchema>>): Generator<undefined, string[]> {
   const done = new Set<string>()
   const order: string[] = []
-  for (const start of Object.keys(schemas)) {
+  for (const [index, start] of Object.keys(schemas).entries()) {
+    if (index % schemasPerSlice === 0) yield
     const way = [{ name: start, left: referencesOf(schemas[start]) }]
     const entered = new Set([start])
     for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
