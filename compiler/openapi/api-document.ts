@@ -85,12 +85,12 @@ export interface FormField {
   readonly media: readonly string[]
 }
 
-/** A body of one media type. `fields` are those of a form that are not written as forms are. `example` is the first of its examples, as a value. */
+/** A body of one media type. `fields` are those of a form that are not written as forms are. `examples` in the order they are written, as values. */
 export interface Content {
   readonly media: string
   readonly schema: string | undefined
   readonly fields: readonly FormField[]
-  readonly example: { readonly value: unknown } | undefined
+  readonly examples: readonly { readonly value: unknown }[]
   readonly span: Span
 }
 

@@ -26,7 +26,7 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
         media: media.toLowerCase(),
         schema: schema === undefined ? undefined : reading.schemas.use(schema),
         fields: isForm(media) ? readEncoding(content, media, fields) : [],
-        example: exampleOf(content, fields),
+        examples: examplesOf(content, fields),
         span: key,
       },
     ]
@@ -40,15 +40,14 @@ export function checkMedia(media: string, at: Content["span"], fields: Fields): 
   return false
 }
 
-function exampleOf(content: MapNode, fields: Fields): Content["example"] {
+/** `example` and `examples` exclude each other; of both the first is meant. */
+function examplesOf(content: MapNode, fields: Fields): Content["examples"] {
   const one = content.entries.get("example")?.value
-  if (one !== undefined) return { value: plainOf(one) }
-  for (const [, { value }] of fields.entries(content, "examples")) {
-    const example = fields.map(value, "an example")
-    const inside = example?.entries.get("value")?.value
-    if (inside !== undefined) return { value: plainOf(inside) }
-  }
-  return undefined
+  if (one !== undefined) return [{ value: plainOf(one) }]
+  return fields.entries(content, "examples").flatMap(([, { value }]) => {
+    const inside = fields.map(value, "an example")?.entries.get("value")?.value
+    return inside === undefined ? [] : [{ value: plainOf(inside) }]
+  })
 }
 
 const answerKeys = ["description", "headers", "content", "links", "summary"]
@@ -103,7 +102,7 @@ function oldContents(map: MapNode, produces: readonly string[], { fields, schema
         media: media.toLowerCase(),
         schema: key,
         fields: [],
-        example: example === undefined ? undefined : { value: plainOf(example.value) },
+        examples: example === undefined ? [] : [{ value: plainOf(example.value) }],
         span: schema?.span ?? example?.key ?? map.span,
       }
     })

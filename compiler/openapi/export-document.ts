@@ -152,7 +152,7 @@ class Writing {
 
   #contents(all: readonly Content[]): Json {
     return Object.fromEntries(
-      all.map(({ media, schema, fields, example }) => [
+      all.map(({ media, schema, fields, examples: [example] }) => [
         media,
         {
           ...this.schema(schema),

@@ -10,12 +10,13 @@ export type MockAnswer = StepOf<"respond"> & {
   readonly body?: { readonly text: string }
 }
 
-/** An answer of what a document says: its example, else a sample of its schema. A text says why there is none. `status`, `media` undefined: the likeliest. */
+/** An answer of what a document says: its example, else a sample of its schema. A text says why there is none. `status`, `media` undefined: the likeliest. `index`: which of several examples, from 0 on; the first where there is none such. */
 export function mockAnswer(
   operation: Operation,
   document: ApiDocument,
   status: number | undefined,
   media: string | undefined,
+  index = 0,
 ): MockAnswer | string {
   const response = responseOf(operation, status)
   if (response === undefined)
@@ -31,7 +32,7 @@ export function mockAnswer(
   return {
     ...bare,
     media: typeIn(content.media),
-    body: { text: bodyOf(content, document) },
+    body: { text: bodyOf(content, document, index) },
   }
 }
 
@@ -65,7 +66,18 @@ function contentOf({ contents }: Response, media: string | undefined): Content |
   return contents.find((each) => /\/(?:.*\+)?json/.test(each.media)) ?? contents[0]
 }
 
-function bodyOf({ media, schema, example }: Content, { schemas }: ApiDocument): string {
+/** How many examples there are to choose from. */
+export function examplesOf(
+  operation: Operation,
+  status: number | undefined,
+  media: string | undefined,
+): number {
+  const response = responseOf(operation, status)
+  return (response === undefined ? undefined : contentOf(response, media))?.examples.length ?? 0
+}
+
+function bodyOf({ media, schema, examples }: Content, { schemas }: ApiDocument, index: number): string {
+  const example = examples[index] ?? examples[0]
   const value =
     example === undefined ? (schema === undefined ? null : sampleOf(schemas, schema)) : example.value
   if (typeof value !== "string") return JSON.stringify(value)

@@ -169,7 +169,7 @@ function oldBody(map: MapNode, consumes: readonly string[], { fields, schemas }:
       media: media.toLowerCase(),
       schema: key,
       fields: [],
-      example: undefined,
+      examples: [],
       span: map.span,
     }),
   )
@@ -220,7 +220,7 @@ function formBody(
       media: media.toLowerCase(),
       schema,
       fields: written,
-      example: undefined,
+      examples: [],
       span,
     }),
   )

@@ -87,8 +87,10 @@ export interface Surroundings {
 export interface DescribedOperation {
   /** How the bodies of a message are judged; of answers by their status. */
   contents(message: "request" | "response"): StepOf<"validate-content">["types"]
-  /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). */
-  answer(status: number, media: string | undefined): StepOf<"respond"> | undefined
+  /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). `index` of the example, from 0 on. */
+  answer(status: number, media: string | undefined, index: number): StepOf<"respond"> | undefined
+  /** How many examples of such an answer there are. */
+  examples(status: number, media: string | undefined): number
   /** Required parameters of the query: they are part of the operation's template. */
   readonly query: readonly string[]
 }

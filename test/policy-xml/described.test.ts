@@ -32,6 +32,19 @@ const description = JSON.stringify({
         responses: {
           200: { description: "ok", content: json(order, { name: "of the example" }) },
           201: { description: "made", content: json(order) },
+          202: {
+            description: "several",
+            content: {
+              "application/json": {
+                schema: order,
+                examples: {
+                  a: { value: { name: "a" } },
+                  b: { value: { name: "b" } },
+                  far: { externalValue: "https://x.example/c" },
+                },
+              },
+            },
+          },
           204: { description: "nothing" },
         },
       },
@@ -67,6 +80,10 @@ const documents: Readonly<Record<string, string>> = {
   "mock.xml": `<policies><inbound><choose>
   <when condition="@(context.Request.Headers.ContainsKey("X-Made"))"><mock-response status-code="201" content-type="application/json" /></when>
   <when condition="@(context.Request.Headers.ContainsKey("X-Empty"))"><mock-response status-code="204" /></when>
+  <when condition="@(context.Request.Headers.ContainsKey("X-Zeroth"))"><mock-response status-code="202" index="0" /></when>
+  <when condition="@(context.Request.Headers.ContainsKey("X-First"))"><mock-response status-code="202" index="1" /></when>
+  <when condition="@(context.Request.Headers.ContainsKey("X-Second"))"><mock-response status-code="202" content-type="application/json" index="2" /></when>
+  <when condition="@(context.Request.Headers.ContainsKey("X-Third"))"><mock-response status-code="202" index="3" /></when>
   <when condition="@(context.Request.Headers.ContainsKey("X-None"))"><mock-response status-code="418" content-type="text/x" /></when>
   <otherwise><mock-response /></otherwise>
 </choose></inbound></policies>`,
@@ -183,6 +200,10 @@ test.each([
   [{}, 200, '{"name":"of the example"}'],
   [{ "x-made": "1" }, 201, '{"name":"text","count":1}'],
   [{ "x-empty": "1" }, 204, ""],
+  [{ "x-zeroth": "1" }, 202, '{"name":"a"}'],
+  [{ "x-first": "1" }, 202, '{"name":"a"}'],
+  [{ "x-second": "1" }, 202, '{"name":"b"}'],
+  [{ "x-third": "1" }, 202, '{"name":"a"}'],
   [{ "x-none": "1" }, 418, ""],
 ])(
   "mock-response answers with the example, else what fits the schema, else nothing: %j",

@@ -1,4 +1,4 @@
-import { mockAnswer } from "../../openapi/mock-answer.ts"
+import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
 import type { DescribedOperation } from "../described.ts"
 import type { Validation } from "./validation.ts"
@@ -11,10 +11,11 @@ export function describedPlace(
   if (described === undefined) return undefined
   return {
     contents: (message) => validation.contents(described, message, "prevent"),
-    answer: (status, media) => {
-      const answer = mockAnswer(described.operation, described.document, status, media)
+    answer: (status, media, index) => {
+      const answer = mockAnswer(described.operation, described.document, status, media, index)
       return typeof answer === "string" ? undefined : answer
     },
+    examples: (status, media) => examplesOf(described.operation, status, media),
     query: requiredQuery(described),
   }
 }

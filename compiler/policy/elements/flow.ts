@@ -119,21 +119,29 @@ function returnResponse(use: Use): Used[] | undefined {
   })
 }
 
-/** The example of the operation, else a sample of its schema, where an OpenAPI document describes it; else the answer is empty. */
+/**
+ * The example of the operation, else a sample of its schema, where an OpenAPI document describes it; else the answer is empty. `index` counts examples from 1 on, and 0 is the
+ * first too: nothing that Azure API Management publishes says from where it counts.
+ */
 function mockResponse(use: Use): Used[] | undefined {
   const status = use.has("status-code") ? use.number("status-code", { min: 200, max: 599 }) : 200
   const media = use.has("content-type") ? use.constant("content-type") : ""
-  if (status === undefined || media === undefined) return undefined
-  if (use.has("index") && use.number("index") !== 1)
-    use.context.surroundings.report.add(
-      "SP7019",
-      use.spanOf("index"),
-      "of several examples the first is the answer",
-      {},
-    )
+  const index = use.has("index") ? use.number("index", { min: 0 }) : 1
+  if (status === undefined || media === undefined || index === undefined) return undefined
   const wanted = media === "" ? undefined : media.toLowerCase()
-  const described = use.context.place.described?.answer(status, wanted)
-  if (described !== undefined) return use.step(described)
+  const { described } = use.context.place
+  const examples = described?.examples(status, wanted) ?? 0
+  if (index > Math.max(1, examples)) {
+    const told = examples === 1 ? "one example" : `${examples === 0 ? "no" : examples} examples`
+    const why =
+      described === undefined
+        ? "no OpenAPI document describes the operation"
+        : `its OpenAPI document has ${told} for this answer`
+    const detail = `there is no example ${index}: ${why}`
+    use.context.surroundings.report.add("SP7019", use.spanOf("index"), detail, {})
+  }
+  const step = described?.answer(status, wanted, Math.max(0, index - 1))
+  if (step !== undefined) return use.step(step)
   const headers = media === "" ? [] : [{ name: "content-type", action: "set" as const, values: [media] }]
   return use.step({ kind: "respond", status, headers, media: null })
 }
