@@ -80,7 +80,9 @@ function storedAssertion(fields: Fields): Assertion {
 }
 
 function withoutNull({ condition, ...key }: TupleKey): TupleKey {
-  return condition === null || condition === undefined ? key : { ...key, condition }
+  if (condition === null || condition === undefined) return key
+  const { name, context } = condition
+  return { ...key, condition: (context ?? undefined) === undefined ? { name } : { name, context } }
 }
 
 function assertionsOf(body: Fields, limits: AuthzLimits): readonly Assertion[] {
@@ -118,7 +120,13 @@ export function assertionBody({ key, expectation, contextualTuples, context }: A
   return {
     tuple_key: { object, relation, user },
     expectation,
-    contextual_tuples: contextualTuples.map(tupleKeyBody),
+    contextual_tuples: contextualTuples.map(contextualBody),
     context: context ?? null,
   }
+}
+
+/** Absent contexts are null here, as in OpenFGA's answer; in a list of stored tuples they are empty. */
+function contextualBody({ condition, ...key }: TupleKey): object {
+  if (condition === undefined) return tupleKeyBody(key)
+  return { ...key, condition: { name: condition.name, context: condition.context ?? null } }
 }
