@@ -257,7 +257,7 @@ function nothing(op: string, { measured }: Cel, { constant: number }: Cel): Cel 
 function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translation): Cel {
   const [one, other] = [translation.special(a), translation.special(b)]
   if (isInOneCase(one, other)) {
-    const same = sameInAnyCase(one, other)
+    const same = sameInAnyCase(one, other, translation.notes)
     return op === "==" ? same : negated(same)
   }
   const [left, right] = [translation.node(a), translation.node(b)]
@@ -269,6 +269,8 @@ function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translatio
 function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   if (left.kind === "null" || right.kind === "null") return isNull(left.kind === "null" ? right : left, op)
   const isText = typeof right.constant === "string"
+  if (left.constant !== undefined && typeof left.constant === typeof right.constant)
+    return constant((left.constant === right.constant) === (op === "=="))
   if (left.kind === "dyn" && isText) return compared(left, op, right)
   if (left.kind !== right.kind || !["string", "int", "bool"].includes(left.kind))
     return none("a comparison of values of two types")

@@ -195,17 +195,28 @@ export class Draft {
       if (node.kind !== "element" || node.name === "base") return []
       if (node.name !== "forward-request")
         return [lossOf(node, "nothing runs behind the backend but `outbound`", site)]
-      return node.attributes.length === 0
-        ? []
-        : [
-            lossOf(
-              node,
-              "how requests are sent is said by the block of the backend: `timeout total TIME`",
-              site,
-            ),
-          ]
+      return this.#sending(node, site)
     })
     return [...unitsOf(before, site), ...lost]
+  }
+
+  /** What is said of sending a request: where it may be more than that it is sent, what and where else that is said. */
+  #sending(element: Element, site: Site): Unit[] {
+    try {
+      const steps = lowered(element, site).flatMap(({ id }) => this.#surroundings.stepOf(id) ?? [])
+      const reasons = steps.flatMap(reasonsOf)
+      if (reasons.length > 0) return [lossOf(element, reasons.join("; "), site)]
+    } catch (error) {
+      if (!(error instanceof NoCounterpart)) throw error
+      return [lossOf(element, error.message, site)]
+    }
+    const without = element.attributes.map(({ name }) => `\`${name}\``)
+    if (without.length > 0)
+      this.notes.push({
+        place: placeOf(site.document.file, element.span.start),
+        note: `${without.join(", ")} of \`forward-request\`: nothing is changed by it here`,
+      })
+    return []
   }
 
   /** Outer blocks run first in gateway.conf, always. */
@@ -258,6 +269,30 @@ export class Draft {
       return undefined
     }
   }
+}
+
+/** Why a `forward-request` has no statement: what it says besides that the request is sent. */
+function reasonsOf(step: Step): string[] {
+  if (step.kind !== "forward") return []
+  const { timeoutMs, bufferRequest, bufferResponse, failOnStatus, followRedirects } = step
+  const seconds = typeof timeoutMs === "number" ? `${timeoutMs / 1000}s` : "TIME"
+  const said: readonly (readonly [boolean | undefined, string])[] = [
+    [
+      timeoutMs !== undefined,
+      `the time of a request is said by the block of the backend: \`timeout total ${seconds}\``,
+    ],
+    [
+      bufferRequest,
+      "no statement has a request read whole before it is sent: what is repeated is kept anyway",
+    ],
+    [bufferResponse, "no statement has an answer read whole before it goes out"],
+    [
+      failOnStatus,
+      "no statement takes statuses of the backend for errors: `when (response.status >= 400)` in `outbound` does what is to be done",
+    ],
+    [followRedirects, "no statement follows redirects of the backend"],
+  ]
+  return said.flatMap(([isSaid, why]) => (isSaid === true ? [why] : []))
 }
 
 /** The document and the fragments it may include. */

@@ -1,4 +1,4 @@
-import { binds, type Cel, cel, constant, type Folding, inside } from "./cel.ts"
+import { binds, type Cel, cel, compared, constant, type Folding, inside } from "./cel.ts"
 import { none } from "./translation.ts"
 
 /** How much of a text a constant must be. */
@@ -13,7 +13,12 @@ const fold: Readonly<Record<Folding, (text: string) => string>> = {
 const ligatures = /SS|FF|FI|FL|ST/
 
 /** Whether a text, letters brought to one case, is a constant, or begins or ends with it, or has it in it: as a pattern. @throws NoCounterpart */
-export function matching(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel {
+export function matching(
+  of: Cel,
+  by: Folding,
+  wanted: Cel,
+  { extent, notes }: { extent: Extent; notes: Set<string> },
+): Cel {
   const sought = wanted.constant
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
   if (typeof sought !== "string" || !/^[\u0000-\u007f]*$/.test(sought) || of.kind !== "string")
@@ -21,8 +26,7 @@ export function matching(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel
   if (of.constant !== undefined) return constant(holds(fold[by](String(of.constant)), sought, extent))
   // A letter of the other case is in no text that was brought to one.
   if (fold[by](sought) !== sought) return constant(false)
-  if (by === "upper" && ligatures.test(sought))
-    return none("upper case of letters that are several of ASCII's")
+  if (by === "upper" && ligatures.test(sought)) return inAscii(asciiOnly(of, notes), by, wanted, extent)
   const start = extent === "all" || extent === "start" ? "^" : ""
   const end = extent === "all" || extent === "end" ? "$" : ""
   const letters = [...sought].map((letter, at) =>
@@ -35,17 +39,29 @@ export function matching(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel
   return cel(`${inside(of, binds.primary)}.matches(${JSON.stringify(pattern)})`, "bool", { total: of.total })
 }
 
+const asked: Readonly<Record<Exclude<Extent, "all">, string>> = {
+  start: "startsWith",
+  end: "endsWith",
+  part: "contains",
+}
+
+function inAscii(of: Cel, by: Folding, wanted: Cel, extent: Extent): Cel {
+  const text = cel(`${inside(of, binds.primary)}.${by}Ascii()`, "string", { total: of.total })
+  if (extent === "all") return compared(text, "==", wanted)
+  return cel(`${text.text}.${asked[extent]}(${wanted.text})`, "bool", { total: of.total })
+}
+
 /** Whether a text in one case is compared with a constant. */
 export function isInOneCase(a: Cel, b: Cel): boolean {
   return (a.folded ?? b.folded) !== undefined && typeof (a.folded === undefined ? a : b).constant === "string"
 }
 
 /** `a == b` where one was brought to one case and the other is a constant. @throws NoCounterpart */
-export function sameInAnyCase(left: Cel, right: Cel): Cel {
+export function sameInAnyCase(left: Cel, right: Cel, notes: Set<string>): Cel {
   const { folded } = left.folded === undefined ? right : left
   const wanted = left.folded === undefined ? left : right
   if (folded === undefined) return none("upper and lower case of letters that are not ASCII's")
-  return matching(folded.of, folded.by, wanted, "all")
+  return matching(folded.of, folded.by, wanted, { extent: "all", notes })
 }
 
 function holds(text: string, sought: string, extent: Extent): boolean {

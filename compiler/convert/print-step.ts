@@ -10,7 +10,9 @@ import { headerCase, parenthesized, quoted, quotedAll, textLines } from "./write
 /** The statement that makes this step; what is inside of it is not looked at. @throws NoCounterpart */
 export function printStep(step: Step): string[] {
   const print = (statements as Readonly<Record<string, Print<never> | undefined>>)[step.kind]
-  return print === undefined ? refuse(elsewhere[step.kind] ?? "it has no statement") : print(step as never)
+  if (print !== undefined) return print(step as never)
+  const why = (elsewhere as Readonly<Record<string, Elsewhere<never> | undefined>>)[step.kind]
+  return refuse(why?.(step as never) ?? "it has no statement")
 }
 
 function written(value: Text | { readonly expression: Expression }): string {
@@ -116,10 +118,21 @@ const setBackend: Print<"set-backend"> = ({ target }) => {
   return none("a backend whose id is found per request: `use by` names each")
 }
 
-const elsewhere: { readonly [Kind in StepKind]?: string } = {
-  "validate-content":
-    "what a body must be is said by an OpenAPI document, and `validate request` or `validate response`",
-  "validate-parameters": "what parameters must be is said by an OpenAPI document, and `validate request`",
+type Elsewhere<Kind extends StepKind> = (step: StepOf<Kind>) => string
+
+/** What is said outside of `policy`, and how. */
+const elsewhere: { readonly [Kind in StepKind]?: Elsewhere<Kind> } = {
+  "validate-content": ({ message, bytesMax, onSize, onUnspecified, types, errors }) => {
+    const [{ action } = { action: onUnspecified }] = types
+    const size = bytesMax % 1024 === 0 ? `${bytesMax / 1024}KB` : `${bytesMax}B`
+    const words = [`content ${action}`, `unknown-content ${onUnspecified}`, `size ${size} ${onSize}`]
+    if (errors !== undefined) words.push(`errors ${errors}`)
+    return `what a body must be is said by an OpenAPI document; in the API that has one: \`validate ${message} { ${words.join("; ")} }\``
+  },
+  "validate-parameters": ({ unspecified }) =>
+    `what parameters must be is said by an OpenAPI document; in the API that has one: \`validate request { unknown-query ${unspecified.query}; unknown-headers ${unspecified.header} }\``,
+  "content-safety": () =>
+    "what a language model is asked is judged by policy documents alone: it stays one, used by `policy xml`",
 }
 
 /** A conversion of the body with the words that are said. */

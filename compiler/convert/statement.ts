@@ -12,7 +12,14 @@ export function block(head: string, lines: readonly (readonly string[])[]): stri
 
 /** A number that is written out. */
 export function fixed(count: number | object | undefined, what: string): number {
-  return typeof count === "number" ? count : none(`${what} that is found per request`)
+  if (typeof count === "number") return count
+  const said =
+    typeof count === "object" && "expression" in count ? (count.expression as { text: string }).text : ""
+  return none(
+    /^int\([A-Za-z_]\w*\)$/.test(said)
+      ? `${what} that a named value says; \`--value NAME=TEXT\` puts it in`
+      : `${what} that is found per request`,
+  )
 }
 
 /** Yes or no, written out. */

@@ -40,13 +40,13 @@ function asking(name: string, extent: Extent): Method {
     const isCaseless = ignoresCase(node.args[1])
     if (isCaseless === undefined) return none("a comparison by another culture")
     if (on.folded !== undefined && !isCaseless && typeof sought.constant === "string")
-      return matching(on.folded.of, on.folded.by, sought, extent)
+      return matching(on.folded.of, on.folded.by, sought, { extent, notes: translation.notes })
     const text = translation.text(target(node))
     if (
       isCaseless &&
       !(typeof sought.constant === "string" && !/[a-z]/i.test(sought.constant) && sought.ascii === true)
     )
-      return matching(text, "upper", inUpperCase(sought), extent)
+      return matching(text, "upper", inUpperCase(sought), { extent, notes: translation.notes })
     return cel(`${inside(text, binds.primary)}.${name}(${sought.text})`, "bool", {
       total: text.total && sought.total,
     })
@@ -71,7 +71,7 @@ function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translatio
   const isCaseless = ignoresCase(comparison)
   if (isCaseless === undefined) return none("a comparison by another culture")
   const [left, right] = [translation.special(a), translation.special(b)]
-  if (isInOneCase(left, right)) return sameInAnyCase(left, right)
+  if (isInOneCase(left, right)) return sameInAnyCase(left, right, translation.notes)
   const [on, other] = [translation.node(a), translation.node(b)]
   if (on.kind !== "string" || other.kind !== "string") return none("`string.Equals` of what is no text")
   const constants = [on, other].filter((side) => typeof side.constant === "string" && side.constant !== "")
@@ -80,7 +80,10 @@ function equals(a: CsNode, b: CsNode, comparison: CsNode | undefined, translatio
   if (!isCaseless) return compared(on, "==", other)
   if (on.ascii !== true || other.ascii !== true || (constants.length > 0 && on.constant !== other.constant)) {
     const wanted = typeof on.constant === "string" ? on : other
-    return matching(wanted === on ? other : on, "upper", inUpperCase(wanted), "all")
+    return matching(wanted === on ? other : on, "upper", inUpperCase(wanted), {
+      extent: "all",
+      notes: translation.notes,
+    })
   }
   return compared(
     cel(`${inside(on, binds.primary)}.lowerAscii()`, "string", { total: on.total }),

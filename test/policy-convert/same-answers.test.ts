@@ -117,6 +117,26 @@ ${more}`
     expect(await answers(asText)).toEqual(wanted)
   })
 
+  test("a condition that is left to be written: who gets to it is answered 501, who does not goes on", async () => {
+    const made = converted(
+      "policy.xml",
+      document.replace(
+        `<when condition="@(context.Request.OriginalUrl.Query`,
+        `<when condition="@(DateTime.UtcNow.Hour > 24)"><return-response><set-status code="418" /></return-response></when>
+      <when condition="@(context.Request.OriginalUrl.Query`,
+      ),
+    )
+    const { url } = await serve("use orders", made?.text ?? "")
+    const before = upstream.requests.length
+    const tenant = { "X-Tenant": "acme" }
+    const behind = await fetch(`${url}/a/1?mode=old`, { headers: tenant })
+    expect(behind.status).toBe(501)
+    expect(await behind.text()).toContain("To be written by hand: choose, policy.xml line 15")
+    expect((await fetch(`${url}/a/1`, { headers: tenant })).status).toBe(501)
+    expect((await fetch(`${url}/a/1`, { method: "POST", headers: tenant, body: "{}" })).status).toBe(400)
+    expect(upstream.requests.length).toBe(before)
+  })
+
   test("what is left to be written is answered 501, and the backend is not asked", async () => {
     const made = converted(
       "policy.xml",

@@ -94,6 +94,8 @@ const toldTexts = [
 ]
 
 const toldTruths = [
+  'context.Request.Headers.GetValueOrDefault("X-A", "").StartsWith("first", StringComparison.OrdinalIgnoreCase)',
+  'context.Request.Headers.GetValueOrDefault("X-A", "").ToUpper() == "POST"',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Length < 3',
   'context.Request.Headers.GetValueOrDefault("X-A", "").IndexOf("b") >= 0',
   'context.Variables.GetValueOrDefault<bool>("d")',
@@ -170,7 +172,6 @@ const none = [
   'return new JObject(new JProperty("a", 1)).ToString() + "x";',
   // One language reads a letter, or nothing, otherwise.
   'context.Request.Headers.GetValueOrDefault("X-A").StartsWith("a")',
-  'context.Request.Headers.GetValueOrDefault("X-A", "").StartsWith("first", StringComparison.OrdinalIgnoreCase)',
   'context.Request.Headers.GetValueOrDefault("X-A")?.Contains("a") == false',
   'context.Request.Headers.GetValueOrDefault("X-A") == context.Request.Headers.GetValueOrDefault("X-B")',
   'context.Request.Headers.GetValueOrDefault("Host", "")',
