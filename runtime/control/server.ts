@@ -90,6 +90,8 @@ function answerFailures(app: FastifyInstance, log: Log): void {
       return sendProblem(reply, "too-large", `a body may have ${bodyBytesMax} bytes`)
     if (error.statusCode !== undefined && error.statusCode < 500)
       return sendProblem(reply, "bad-request", error.message)
+    // The client went away, and the engine's answer with it: nothing failed, and nobody waits.
+    if (error.code === "UND_ERR_ABORTED" && reply.raw.destroyed) return
     log.error({ err: error, path: request.url }, "control request failed")
     return sendProblem(reply, "internal", "the request failed; the log says why")
   })

@@ -1,3 +1,6 @@
+import { once } from "node:events"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ControlPorts } from "../../runtime/control/ports.ts"
 import { type Control, startControl } from "../../runtime/control/server.ts"
@@ -83,4 +86,33 @@ describe("a request to the control API", () => {
     for (const [, method, path, body] of rows)
       expect([400, 401]).toContain((await ask(method, path, body, bearer)).status)
   })
+})
+
+test("a client that goes before the engine has answered is no failure", async () => {
+  const engine = createServer()
+  await once(engine.listen(0, "127.0.0.1"), "listening")
+  const door = { url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`, authorization: "" }
+  const written: string[] = []
+  const log = createLog({ stream: { write: (line) => void written.push(line) } })
+  const settings = { listen: { host: "127.0.0.1", port: 0 }, token, log }
+  const carrying = await startControl(settings, { engine: () => door } as unknown as ControlPorts)
+  try {
+    const client = new AbortController()
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const asked = once(engine, "request")
+    const read = { method: "POST", headers, body: "{}", signal: client.signal }
+    const gone = fetch(`${carrying.url}/authz/stores/s/read`, read)
+    const [, answer] = (await asked) as [unknown, ServerResponse]
+    client.abort()
+    await expect(gone).rejects.toThrow(/aborted/)
+    // By the time this is answered it has been seen that the other one went.
+    await fetch(`${carrying.url}/healthz`)
+    answer.end("{}")
+    await once(answer, "close")
+    await fetch(`${carrying.url}/healthz`)
+    expect(written).toEqual([])
+  } finally {
+    await carrying.close()
+    engine.close()
+  }
 })
