@@ -75,6 +75,8 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
     return fields.wrong(map, "the name of a parameter has 1 to 256 characters")
   if (place === "header" && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name))
     return fields.wrong(map.entries.get("name")?.value ?? map, `\`${shown(name)}\` is no name of a header`)
+  if (place === "header" && name.includes("_"))
+    reportDropped(name, map.entries.get("name")?.value ?? map, reading.fields)
   const required = fields.flag(map, "required")
   if (place === "path" && !required)
     fields.wrong(
@@ -92,6 +94,13 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
     span: map.span,
     ...form,
   }
+}
+
+/** Behind the gateway `X_User` and `X-User` may be the same name. */
+export function reportDropped(name: string, at: Node, { report }: Reading["fields"]): void {
+  report.add("SP8015", at.span, `fields like \`${shown(name)}\` are dropped from requests`, {
+    help: "Let the name have `-` in the place of `_`.",
+  })
 }
 
 type Form = Pick<Parameter, "style" | "explode" | "schema">

@@ -3,6 +3,7 @@ import { shown } from "../core/shown.ts"
 import type { Requirement, SecurityScheme } from "./api-document.ts"
 import type { Fields } from "./fields.ts"
 import { type MapNode, plainOf } from "./node.ts"
+import { reportDropped } from "./parameters.ts"
 
 const places = ["header", "query", "cookie"]
 
@@ -47,6 +48,9 @@ function readScheme(map: MapNode, version: string, fields: Fields): Read | undef
         "the security scheme",
         map.span,
       )
+    const name = map.entries.get("name")?.value
+    if (where === "header" && name !== undefined && String(plain["name"]).includes("_"))
+      reportDropped(String(plain["name"]), name, fields)
     return { kind: "apiKey", definition: plain }
   }
   if (type === "oauth2") return { kind: "oauth2", definition: version === "2.0" ? modernFlows(plain) : plain }

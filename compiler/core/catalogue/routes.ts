@@ -170,4 +170,10 @@ export const routes = area({
     help: "Take the API out of one of the two, or `open` from one of them.",
     why: "A call without a key is a call of the open product its API is in: its limits, quotas and price hold. With two nobody could say which.",
   },
+  SP3042: {
+    severity: "warning",
+    title: "Header that never arrives",
+    help: "Let callers send it with `-` in the place of `_`.",
+    why: "Fields with `_` are dropped from requests, as many servers do: behind the gateway `X_User` and `X-User` may be the same name, and one could pose as the other.",
+  },
 })

@@ -2,17 +2,19 @@ import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, mentions, statementOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
+import { reportDropped } from "./dropped-header.ts"
 import { scopeName } from "./limit.ts"
 
 /** `check header "NAME" is "…" { … }` */
 export const lowerCheck: LowerStep = (bound, context) => {
-  const { steps, texts, place } = context
+  const { steps, texts, place, report } = context
   const name = bound.args.value<string>("name")
   const values = lowerQuoted(bound, "value", context)
   const messageAt = statementOf(bound.block, "message")?.args.text("message")
   const message = messageAt === undefined ? undefined : texts.lower(messageAt, place)
   if (name === undefined || values === undefined || (messageAt !== undefined && message === undefined))
     return undefined
+  reportDropped(name, headSpan(bound.statement), report)
   return steps.add(
     {
       kind: "check-header",

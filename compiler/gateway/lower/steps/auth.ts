@@ -5,6 +5,7 @@ import type { Program } from "../../program.ts"
 import { claimsOfIssuer } from "../issuer.ts"
 import type { Auth, AuthWay } from "../place.ts"
 import { idsOf, type Lowered, type StepContext } from "../step.ts"
+import { reportDropped } from "./dropped-header.ts"
 import { lowerBasic, lowerIntrospection, lowerToken } from "./token.ts"
 
 const defaults = {
@@ -103,6 +104,7 @@ function keyStep(bound: Bound, api: string, status: number, report: Report): Ste
   }
   const header = place("header", defaults.keyHeader)
   const query = place("query", defaults.keyQuery)
+  reportDropped(header, headSpan(bound.statement), report)
   if (header === null && query === null) {
     report.add("SP2017", headSpan(bound.statement), "the key comes neither in a header nor in the query", {
       help: "Remove one of the two `none`.",

@@ -5,6 +5,7 @@ import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from
 import { claimsOfIssuer } from "../issuer.ts"
 import type { StepContext } from "../step.ts"
 import { lowerClaimRule } from "./claims.ts"
+import { reportDropped } from "./dropped-header.ts"
 
 /** `auth jwt ISSUER… { … }`; undefined when something in it is wrong (reported). */
 export function lowerToken(bound: Bound, context: StepContext): StepOf<"validate-jwt"> | undefined {
@@ -113,6 +114,7 @@ function lowerSource(block: BoundBlock | undefined, context: StepContext): Crede
   }
   if (from !== undefined) return sourceOf(from, context)
   const name = header?.args.value<string>("name") ?? "authorization"
+  if (header !== undefined) reportDropped(name, headSpan(header.statement), context.report)
   const scheme = header?.args.value<string>("scheme")
   return { header: name, scheme: scheme ?? (name === "authorization" ? "Bearer" : null) }
 }
