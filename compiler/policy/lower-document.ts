@@ -2,7 +2,7 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { lowerSection } from "./lower-section.ts"
-import { fits } from "./shape.ts"
+import { declaresPrefix, fits } from "./shape.ts"
 import { type Place, type Section, type Surroundings, sections, type Used } from "./site.ts"
 
 /** The steps of the four sections. */
@@ -38,7 +38,7 @@ export function lowerDocument(
   const { report } = surroundings
   if (root.name !== "policies") {
     report.add("SP7002", root.nameSpan, "a fragment is a part of documents and no document", {
-      help: 'Name a document that begins with `<policies>`; a fragment is declared by `documents { fragment "ID" "FILE" }`.',
+      help: 'Name a document that begins with `<policies>`; a fragment is declared by `xml { fragment "ID" "FILE" }`.',
     })
     return outer
   }
@@ -73,7 +73,7 @@ function sectionsOf(
   { report }: Surroundings,
 ): Map<Section, Element> {
   const found = new Map<Section, Element>()
-  for (const attribute of root.attributes)
+  for (const attribute of root.attributes.filter(({ name }) => !declaresPrefix(name)))
     report.add("SP7007", attribute.nameSpan, `\`policies\` has no attribute \`${shown(attribute.name)}\``, {
       help: "Remove it.",
     })

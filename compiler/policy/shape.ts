@@ -40,6 +40,11 @@ export function fits(element: Element, shape: Shape, document: PolicyDocument, r
   return report.errors === before
 }
 
+/** Prefixes of XML mean nothing here: tools leave their declarations behind. */
+export function declaresPrefix(attribute: string): boolean {
+  return /^xmlns(?::|$)/.test(attribute)
+}
+
 function checkAttributes(
   element: Element,
   { attributes = {} }: Shape,
@@ -47,6 +52,7 @@ function checkAttributes(
   report: Report,
 ): void {
   for (const { name, nameSpan, raw } of element.attributes) {
+    if (declaresPrefix(name)) continue
     const row = attributes[name] ?? common[name]
     if (row === undefined) {
       const known = Object.keys(attributes)

@@ -117,6 +117,11 @@ function operatorOf(op: string, type: string): Operate {
 
 /** `-`, `+`, `~` on numbers, `!` on bool. */
 export function compileUnary(op: string, type: string, on: Run): Run {
+  if (op === "!" && type === "bool?")
+    return (frame) => {
+      const value = on(frame)
+      return value === null ? null : value !== true
+    }
   if (op === "!") return (frame) => on(frame) !== true
   if (op === "+") return on
   const wrap = (value: number | bigint): number | bigint => numberTypes[type]?.wrap(value) ?? value

@@ -72,7 +72,7 @@ export const policies = area({
     severity: "error",
     title: "Unknown name in a document",
     help: "Declare it in gateway.conf.",
-    why: "`{{NAME}}` is a `value` or `secret` of gateway.conf; `backend-id` is a `backend`; `fragment-id` is a `fragment`. Names that can't be written in gateway.conf get one in `documents { … }`.",
+    why: "`{{NAME}}` is a `value` or `secret` of gateway.conf; `backend-id` is a `backend`; `fragment-id` is a `fragment`. Names that can't be written in gateway.conf get one in `xml { … }`.",
   },
   SP7013: {
     severity: "error",

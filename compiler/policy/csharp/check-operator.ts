@@ -299,6 +299,8 @@ export function checkUnary({ op, on, start, end }: Of<"unary">, scope: Scope): T
   const least = leastNumber(op, on)
   if (least !== undefined) return least
   const value = scope.rules.expression(on, scope)
+  if (op === "!" && value.type.name === "?" && bare(value.type).name === "bool")
+    return typed({ k: "unary", op, type: "bool?", on: value.node }, value.type)
   if (op === "!")
     return typed(
       { k: "unary", op, type: "bool", on: demand(loose(value, types.bool), types.bool, on) },

@@ -7,6 +7,8 @@ import { readAttributes } from "./attributes.ts"
 import { Cursor } from "./cursor.ts"
 import { readOpaque, readText } from "./texts.ts"
 
+const sectionNames: ReadonlySet<string> = new Set(["inbound", "backend", "outbound", "on-error"])
+
 /** Elements whose content is a body: markup in it belongs to the body. */
 const opaque: ReadonlySet<string> = new Set(["set-body", "xsl-transform"])
 
@@ -116,7 +118,7 @@ class DocumentReader {
     )
   }
 
-  /** Policies without an element around them are what a fragment holds. */
+  /** Sections without an element around them are a document, policies without one what a fragment holds. */
   #fragment(): Element | undefined {
     const [first] = this.#bare
     const last = this.#bare.at(-1)
@@ -124,7 +126,7 @@ class DocumentReader {
     const span = this.#cursor.file.span(first.span.start, last.span.end)
     return {
       kind: "element",
-      name: "fragment",
+      name: this.#bare.every(({ name }) => sectionNames.has(name)) ? "policies" : "fragment",
       nameSpan: first.nameSpan,
       attributes: [],
       children: [...this.#bare],
