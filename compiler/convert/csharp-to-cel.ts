@@ -16,13 +16,18 @@ export function toCel(
   inText = false,
 ): Cel {
   const plain = (value: Cel): Cel => ordinary(value, notes)
+  let nodes = 0
+  const special = (node: CsNode): Cel => {
+    if (++nodes > nodesMax) return none("an expression of this size")
+    return sized(expression(node, translation))
+  }
   const translation: Translation = {
     around,
     locals: new Map(),
     failing: new Set(),
     notes,
-    special: (node) => expression(node, translation),
-    node: (node) => plain(expression(node, translation)),
+    special,
+    node: (node) => plain(special(node)),
     text: (node) => {
       const made = translation.node(node)
       if (made.kind !== "string" || made.nullable) none("a text that may be null")
@@ -32,6 +37,15 @@ export function toCel(
   const made =
     "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
   return inText && (made.secret !== undefined || made.writes !== undefined) ? made : plain(made)
+}
+
+/** What stands in several places of the text is translated for each: nobody would read more than this. */
+const nodesMax = 2_000
+const textMax = 4_000
+
+function sized(value: Cel): Cel {
+  const parts = [value, value.absent, value.present, value.writes, value.folded?.of, value.measured]
+  return parts.some((part) => (part?.text.length ?? 0) > textMax) ? none("an expression of this size") : value
 }
 
 /** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */

@@ -64,7 +64,9 @@ export class Variables {
       unreadable: () => [...this.renamed().keys(), ...this.#lost],
       parameter: (name) => this.parameters.add(name),
       checkedToken: (header) => {
-        const name = section === "on-error" ? undefined : this.#checked.of(header)
+        // Behind the backend, and where a call failed, the header may be another.
+        const isBefore = section === "inbound" || section === "backend"
+        const name = isBefore ? this.#checked.of(header) : undefined
         return name === undefined ? undefined : unique(this.#names, name, valueName(name))
       },
       variable: (name) => {

@@ -221,6 +221,21 @@ describe("policy expressions as CEL", () => {
     expect(pairOf(text, /LastError/.test(text) ? "on-error" : "outbound")).toBeUndefined()
   })
 
+  test("an expression that would be written out too often has no counterpart", () => {
+    const ways = Array.from(
+      { length: 24 },
+      (_, at) => `if (context.Request.Method == "M${at}") { p["a${at}"] = 1; }`,
+    )
+    expect(
+      pairOf(`var p = new JObject(); ${ways.slice(0, 2).join(" ")} return p.ToString();`, "outbound"),
+    ).toBeDefined()
+    expect(
+      pairOf(`var p = new JObject(); ${ways.join(" ")} return p.ToString();`, "outbound"),
+    ).toBeUndefined()
+    const first = `context.Request.Headers.GetValueOrDefault("X-A", "")${".Split(',').Last()".repeat(20)}`
+    expect(pairOf(first, "outbound")).toBeUndefined()
+  })
+
   test("what is only there behind the backend has none in front of it", () => {
     expect(pairOf("context.Response.StatusCode", "inbound")).toBeUndefined()
     expect(pairOf("context.LastError.Reason", "outbound")).toBeUndefined()
