@@ -2,6 +2,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
+import { refusalOfAttribute } from "./elements/refused.ts"
 import { beginsExpression } from "./reader/expression-scan.ts"
 
 /** What an attribute may hold. */
@@ -54,7 +55,10 @@ function checkAttributes(
   for (const { name, nameSpan, raw } of element.attributes) {
     if (declaresPrefix(name)) continue
     const row = attributes[name] ?? common[name]
-    if (row === undefined) {
+    const refusal = row === undefined ? refusalOfAttribute(element.name, name) : undefined
+    if (refusal !== undefined)
+      report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
+    else if (row === undefined) {
       const known = Object.keys(attributes)
       const help =
         known.length === 0 ? "Remove it: the element has no attributes." : `It has ${listed(known)}.`

@@ -51,3 +51,24 @@ export const refused: Readonly<Record<string, Refusal>> = {
 export function refusalOf(name: string): Refusal | undefined {
   return refused[name]
 }
+
+/** Attributes that are known and not possible, by the element and how they begin. */
+const refusedAttributes: readonly (Refusal & { readonly of: string; readonly begins: string })[] = [
+  {
+    of: "set-backend-service",
+    begins: "dapr-",
+    why: "there is no Dapr beside the gateway",
+    instead: "Write `base-url` with Dapr's HTTP address, `http://HOST:3500/v1.0/invoke/APP/method`.",
+  },
+  {
+    of: "set-backend-service",
+    begins: "sf-",
+    why: "no Service Fabric is asked where a service runs",
+    instead: "Write `backend-id`, and the service's addresses as targets of that `backend` in gateway.conf.",
+  },
+]
+
+/** Why an attribute is not possible; undefined for one that is not known at all. */
+export function refusalOfAttribute(element: string, name: string): Refusal | undefined {
+  return refusedAttributes.find(({ of, begins }) => of === element && name.startsWith(begins))
+}
