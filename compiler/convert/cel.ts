@@ -1,5 +1,5 @@
 /**
- * Types of values that both languages have; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `claims` what is in
+ * Types of values that both languages have; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `caller` its subscription or product, `claims` what is in
  * one, `json` an object of JSON or something in it.
  */
 export type CelKind =
@@ -13,6 +13,7 @@ export type CelKind =
   | "json"
   | "jwt"
   | "claims"
+  | "caller"
 
 /** An expression of gateway.conf that stands for one of a policy document. */
 export interface Cel {
@@ -44,7 +45,7 @@ export interface Cel {
   readonly fails?: true
   /** How many characters: compared with nothing and one where any text is measured. */
   readonly measured?: Cel
-  /** Of a list: it has no value where the other language has none. */
+  /** Of a list or a caller: it is there, or has no value where the other language has none. */
   readonly sure?: true
   /** JSON that is put together: of what. */
   readonly written?: ReadonlyMap<string, Cel> | readonly Cel[]

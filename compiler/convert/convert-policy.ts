@@ -39,6 +39,8 @@ export interface Conversion {
   readonly sections: Sections
   /** Parameters of the path that the text reads: the route must have them. */
   readonly parameters: readonly string[]
+  /** It reads the caller's subscription: the route must have `auth subscription`. */
+  readonly keyed: boolean
 }
 
 /** Rounds until nothing changes any more: each loses a policy, or a secret that has to be a value. */
@@ -64,6 +66,7 @@ export function convertPolicy(document: PolicyDocument, options: ConvertOptions)
     if (before === known())
       for (const problem of problemsOf(lines, options.name, {
         parameters: [...draft.parameters],
+        keyed: draft.keyed,
         sections: draft.sections,
       })) {
         if (problem.secret !== undefined) notSecret.add(problem.secret)
@@ -118,6 +121,7 @@ function concluded(document: PolicyDocument, draft: Draft, lines: readonly Line[
     counts: { ...draft.tally, policies, policiesConverted: policies - countLost(losses) },
     sections: draft.sections,
     parameters: [...draft.parameters],
+    keyed: draft.keyed,
   }
 }
 

@@ -86,6 +86,10 @@ export class Draft {
     return this.#variables.parameters
   }
 
+  get keyed(): boolean {
+    return this.#variables.keyed
+  }
+
   losses(): Loss[] {
     return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
   }

@@ -1,4 +1,5 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
+import { callerMember } from "./caller-members.ts"
 import { binds, type Cel, cel, choice, constant, literal } from "./cel.ts"
 import { jsonMember } from "./json-members.ts"
 import { writtenJson } from "./json-writing.ts"
@@ -17,6 +18,7 @@ export function memberOf(node: Call, translation: Translation): Cel {
   return (
     variableOf(node, translation) ??
     listed(node, translation) ??
+    callerMember(node, translation) ??
     writtenJson(node, translation) ??
     jsonMember(node, translation) ??
     tokenMember(node, translation) ??

@@ -17,13 +17,19 @@ export interface StatementProblem {
   readonly follows: boolean
 }
 
-/** A gateway in which the policy is used, on a route that has all parameters of its path. */
-export function withGateway(text: string, name: string, parameters: readonly string[]): string {
+/** What the route must have that the policy is used on: parameters of its path, and whether callers show keys. */
+export interface RouteNeeds {
+  readonly parameters: readonly string[]
+  readonly keyed: boolean
+}
+
+/** A gateway in which the policy is used, on a route that has all that it needs. */
+export function withGateway(text: string, name: string, { parameters, keyed }: RouteNeeds): string {
   const path = ["", ...parameters.map((each) => `{${each}}`)].join("/") || "/"
   return `${text}
 gateway converted { listen 127.0.0.1:8000; trust none }
 backend converted_backend { url "http://127.0.0.1:9000" }
-api converted { path "/converted"; auth none; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
+api converted { path "/converted"; auth ${keyed ? "subscription" : "none"}; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
 `
 }
 
@@ -31,11 +37,11 @@ api converted { path "/converted"; auth none; backend converted_backend; use ${n
 export function problemsOf(
   lines: readonly Line[],
   name: string,
-  { parameters, sections }: { parameters: readonly string[]; sections: Sections },
+  { sections, ...needs }: RouteNeeds & { readonly sections: Sections },
 ): StatementProblem[] {
   const text = lines.map((line) => line.text).join("\n")
   const { plan, diagnostics } = compile(
-    new MemoryFiles([["gateway.conf", withGateway(text, name, parameters)]]),
+    new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
     "gateway.conf",
   )
   if (plan !== undefined) {

@@ -232,6 +232,7 @@ const kinds: Readonly<Record<string, string>> = {
   json: "JSON",
   jwt: "a token",
   claims: "claims",
+  caller: "a subscription",
 }
 
 function partsOf(cel: Cel, asOne: boolean): TextPart[] {

@@ -21,6 +21,8 @@ export interface Around {
   readonly changes: ReadonlySet<string>
   /** The variable with the token of a header that every call has been checked for; undefined where there is none. */
   checkedToken(header: string): string | undefined
+  /** The subscription of the caller is read: the route's `auth` must bring it. */
+  keyed(): void
   /** A parameter of the route's path is read. */
   parameter(name: string): void
 }

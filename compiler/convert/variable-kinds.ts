@@ -23,6 +23,8 @@ export class Variables {
   /** What policies that have been gone through change. */
   readonly changes = new Set<string>()
   readonly parameters = new Set<string>()
+  /** The subscription of the caller is read. */
+  keyed = false
 
   /** `lost`: variables some of whose setters are left out, so that nobody knows what is in them. */
   constructor(lost: ReadonlySet<string>, checked: CheckedTokens) {
@@ -63,6 +65,9 @@ export class Variables {
       nameOf: (name) => unique(this.#names, name, valueName(name)),
       unreadable: () => [...this.renamed().keys(), ...this.#lost],
       parameter: (name) => this.parameters.add(name),
+      keyed: () => {
+        this.keyed = true
+      },
       checkedToken: (header) => {
         // Behind the backend, and where a call failed, the header may be another.
         const isBefore = section === "inbound" || section === "backend"

@@ -155,7 +155,17 @@ export function randomExchange(chance: Chance): Exchange {
     startedAtMs: 0,
     route: { plan, backendUrl: undefined },
     gatewayName: "g",
-    facts: { keyPlaces: () => ({ header: "", query: "" }), certificates: new Map() },
+    facts: {
+      keyPlaces: () => ({ header: "", query: "" }),
+      certificates: new Map(),
+      product: () => ({ published: true }),
+    },
+    subscriber: chance.of([
+      undefined,
+      { name: "", product: "open" },
+      { name: "acme", product: undefined },
+      { name: "acme", product: "gold" },
+    ]),
     parameters: { id: chance.of(values) },
     headers,
     query: new QueryString(pairs.join("&")),
@@ -194,6 +204,7 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
     nameOf: (name) => name,
     unreadable: () => [],
     parameter: () => undefined,
+    keyed: () => undefined,
     checkedToken: () => undefined,
     variable: (name) =>
       Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
@@ -270,6 +281,13 @@ function outcome(
   }
 }
 
+/** As the gateway binds who calls. */
+function callerOf({ subscriber }: Exchange): Record<string, unknown> {
+  if (subscriber === undefined) return {}
+  const { name, product = "" } = subscriber
+  return { subscription: { name, product }, product: { name: product } }
+}
+
 function bindingsOf(exchange: Exchange): Record<string, unknown> {
   const { plan } = exchange.route as NonNullable<Exchange["route"]>
   const views = {
@@ -282,6 +300,7 @@ function bindingsOf(exchange: Exchange): Record<string, unknown> {
   return {
     ...makeBindings(exchange, views, exchange.parameters, { values: new Map(), gatewayView: {} }),
     var: (exchange.variables as Variables).view,
+    ...callerOf(exchange),
     response: responseView(response),
     error: errorView(error),
   }

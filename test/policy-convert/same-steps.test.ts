@@ -12,7 +12,7 @@ import { Chance } from "./exchanges.ts"
 
 /** The first policy whose statement, in this text, is another step than the policy itself. */
 function differenceIn(made: Conversion, text: string): string | undefined {
-  const files = new MemoryFiles([["gateway.conf", withGateway(text, "orders", made.parameters)]])
+  const files = new MemoryFiles([["gateway.conf", withGateway(text, "orders", made)]])
   const { plan, diagnostics } = compile(files, "gateway.conf")
   if (plan === undefined)
     throw new Error(diagnostics.map(({ code, detail }) => `${code} ${detail}`).join("; "))

@@ -89,11 +89,17 @@ const toldTexts = [
   'context.Request.Headers.GetValueOrDefault("X-A", "").ToLower()',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Substring(1)',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Substring(0, 2)',
+  "context.Subscription.Id",
+  'context.Subscription?.Name ?? "none"',
+  "context.Product.Name",
+  'context.Product?.Id ?? "none"',
   'context.Variables.GetValueOrDefault<string>("d", "none")',
   'context.Variables.GetValueOrDefault<string>("d")',
 ]
 
 const toldTruths = [
+  "context.Subscription == null",
+  "context.Product != null",
   'context.Request.Headers.GetValueOrDefault("X-A", "").StartsWith("first", StringComparison.OrdinalIgnoreCase)',
   'context.Request.Headers.GetValueOrDefault("X-A", "").ToUpper() == "POST"',
   'context.Request.Headers.GetValueOrDefault("X-A", "").Length < 3',
@@ -189,7 +195,9 @@ const none = [
   '((Jwt)context.Variables["s"]).Subject',
   '((JObject)context.Variables["d"])["a"].ToString()',
   'context.Variables.GetValueOrDefault<int>("d")',
-  "context.Subscription.Id",
+  "context.Subscription.Key",
+  "context.Product.State.ToString()",
+  "context.User.Id",
   "DateTime.UtcNow.ToString()",
   "1.5",
 ]
