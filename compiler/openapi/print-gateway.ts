@@ -1,6 +1,7 @@
 import { unseen } from "../core/characters.ts"
 import type { ApiDocument, Operation, Requirement, SecurityScheme } from "./api-document.ts"
 import { mockAnswer } from "./mock-answer.ts"
+import { suggestedBackend } from "./suggested-backend.ts"
 
 /** Longer examples would be most of the text. */
 const mockMax = 65_536
@@ -197,19 +198,10 @@ function declaredName(scheme: string, api: string, kind: string): string {
 }
 
 function backendLine({ servers }: ApiDocument): string {
-  const urls = servers.flatMap(({ url }) => backendUrl(url) ?? [])
-  const found = urls.find((url) => url.startsWith("https:")) ?? urls[0]
+  const found = suggestedBackend(servers)
   return found === undefined
     ? 'backend "http://127.0.0.1:8081"  # the document does not say where it is served'
     : `backend ${quoted(found)}`
-}
-
-/** A server as a backend: without what a base path can't have. */
-function backendUrl(text: string): string | undefined {
-  if (!/^https?:\/\/[^{}\s]+$/i.test(text) || !URL.canParse(text)) return undefined
-  const { protocol, host, pathname, username, search, hash } = new URL(text)
-  if (username !== "" || search !== "" || hash !== "") return undefined
-  return `${protocol}//${host}${pathname.replace(/\/{2,}/g, "/").replace(/\/$/, "")}`
 }
 
 function quoted(text: string): string {

@@ -322,6 +322,8 @@ class Conversion {
         delete json[limit]
       } else delete json[exclusive]
     }
+    // Many write one as it is.
+    if ("examples" in json && !Array.isArray(json["examples"])) json["examples"] = [json["examples"]]
     if ("example" in json) {
       json["examples"] ??= [json["example"]]
       delete json["example"]

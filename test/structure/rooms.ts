@@ -466,6 +466,7 @@ export const rooms: readonly Room[] = [
       "read-document",
       "readings",
       "schema",
+      "suggested-backend",
     ],
     may: ["compiler/core", "runtime/plan", "runtime/validation"],
     packages: ["yaml"],

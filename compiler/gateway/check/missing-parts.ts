@@ -1,4 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
+import { suggestedBackend } from "../../openapi/suggested-backend.ts"
 import type { Missing } from "../lower/route.ts"
 import type { RouteSource } from "../routes.ts"
 
@@ -42,13 +43,26 @@ export class MissingParts {
         if (first !== undefined && lacking.length > 1 && lacking.length === routes.length) {
           const detail = `none of the ${routes.length} operations of \`${api.name}\` ${all}`
           this.#report.add(code, api.span, detail, {
+            ...helpFor(code, first.source),
             related: [{ span: first.source.span, message: "the first of them" }],
           })
           continue
         }
         for (const { source } of lacking)
-          this.#report.add(code, source.span, `\`${source.key.replace("* ", "ANY ")}\` ${one}`)
+          this.#report.add(
+            code,
+            source.span,
+            `\`${source.key.replace("* ", "ANY ")}\` ${one}`,
+            helpFor(code, source),
+          )
       }
     }
   }
+}
+
+/** A document may say where it is served; nobody is asked there unless the text says so too. */
+function helpFor(code: Part["code"], { described }: RouteSource): { readonly help?: string } {
+  const url =
+    code === "SP3005" && described !== undefined ? suggestedBackend(described.document.servers) : undefined
+  return url === undefined ? {} : { help: `The document says it is served there: add \`backend "${url}"\`.` }
 }
