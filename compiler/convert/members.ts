@@ -92,9 +92,16 @@ function fact(path: string, { around, notes }: Translation): Cel | undefined {
   return cel(found.text, found.kind ?? "string", found.ascii ? { total, ascii: true } : { total })
 }
 
-const lists: Readonly<Record<string, { text: string; sections?: readonly string[] }>> = {
+interface List {
+  readonly text: string
+  readonly sections?: readonly string[]
+  /** What makes it something else when a document changes it. */
+  readonly unless?: readonly string[]
+}
+
+const lists: Readonly<Record<string, List>> = {
   "Request.Headers": { text: "request.headers" },
-  "Request.OriginalUrl.Query": { text: "request.queries" },
+  "Request.OriginalUrl.Query": { text: "request.queries", unless: ["query", "path"] },
   "Request.Url.Query": { text: "request.queries" },
   "Response.Headers": { text: "response.headers", sections: behind },
 }
@@ -117,6 +124,8 @@ function listed(node: Call, translation: Translation): Cel | undefined {
   if (list === undefined) return undefined
   if (list.sections?.includes(translation.around.section) === false)
     return none(`\`context.${path}\` in \`${translation.around.section}\``)
+  if (list.unless?.some((each) => translation.around.changes.has(each)) === true)
+    return none(`\`context.${path}\` behind what changes it`)
   // What the host is, each language says in its own way.
   if (path === "Request.Headers" && name.toLowerCase() === "host") return none("the header Host")
   const values = `${list.text}(${literal(name)})`

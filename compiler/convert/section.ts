@@ -36,6 +36,7 @@ function strayText({ raw: { span } }: TextNode, { notes }: Site): Unit {
 const changing: Readonly<Record<string, string>> = {
   "set-method": "method",
   "rewrite-uri": "path",
+  "set-query-parameter": "query",
   "set-backend-service": "backend",
 }
 
