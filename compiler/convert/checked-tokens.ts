@@ -32,8 +32,11 @@ export class CheckedTokens {
   /** What a policy does to headers: then they are no longer what was checked. */
   forget(element: Element): void {
     for (const policy of policiesIn(element)) {
-      // Whoever we are to the backend is said in Authorization.
-      if (policy.name.startsWith("authentication-")) this.#byHeader.delete("authorization")
+      // Whoever we are to the backend is said in Authorization, but for a token that goes into a variable.
+      const isOurs =
+        policy.name.startsWith("authentication-") &&
+        attributeOf(policy, "output-token-variable-name") === undefined
+      if (isOurs) this.#byHeader.delete("authorization")
       if (policy.name !== "set-header") continue
       const raw = attributeOf(policy, "name")?.raw
       const name = raw?.kind === "text" ? raw.span.file.text.slice(raw.span.start, raw.span.end) : undefined
