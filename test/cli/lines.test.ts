@@ -298,6 +298,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [[], { deprecated: true }, { query: { deprecated: "true" } }],
     [[], { by: "colour" }, /cannot be told by colour/],
     [[], { since: "yesterday" }, /--since yesterday is no date/],
+    [[], { since: "2026-02-01", until: "2026-02-01" }, /--until is not after --since/],
+    [
+      [],
+      { since: "2026-01-31", until: "2026-02-01" },
+      { query: { by: "subscription", since: "2026-01-31T00:00:00.000Z", until: "2026-02-01T00:00:00.000Z" } },
+    ],
     [[], { format: "text" }, /--format text is not known/],
   ],
   migrate: [[[], {}, {}]],

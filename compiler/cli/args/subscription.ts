@@ -201,12 +201,12 @@ function scopeOf(options: Options): CreateSubscription["scope"] {
   return api === undefined ? { all: true } : { api }
 }
 
-/** RFC 3339; a day is its beginning in UTC. */
-export function readMoment(text: string, what: string): string {
+/** RFC 3339; a day is its beginning in UTC. `more`: what else may stand there, for the help. */
+export function readMoment(text: string, what: string, more = ""): string {
   const full = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(full)
   if (isMoment && !Number.isNaN(Date.parse(full))) return new Date(full).toISOString()
-  throw new CliError(`${what} ${text} is no date`, "Write 2030-01-31, or 2030-01-31T12:00:00Z.")
+  throw new CliError(`${what} ${text} is no date`, `Write 2030-01-31, or 2030-01-31T12:00:00Z${more}.`)
 }
 
 function nameOf([name]: readonly string[]): string {

@@ -46,6 +46,8 @@ export const usageLine: CommandLine<UsageArgs> = {
       api: text(options, "api"),
       deprecated: deprecated ? "true" : undefined,
     }
+    if (query.since !== undefined && query.until !== undefined && query.since >= query.until)
+      throw new CliError("--until is not after --since: nothing lies between", "Say a later --until.")
     const said = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value] as const] : []))
     return { query: Object.fromEntries(said), format: readFormat(options, ["table", "json", "csv"]) }
   },
@@ -57,7 +59,7 @@ function pointInTime(options: Options, name: string): string | undefined {
   const given = text(options, name)
   if (given === undefined) return undefined
   const ago = /^(\d{1,6})([hd])$/.exec(given)
-  if (ago === null) return readMoment(given, `--${name}`)
+  if (ago === null) return readMoment(given, `--${name}`, ", or how long ago it was: 12h, 30d")
   return new Date(Date.now() - Number(ago[1]) * (hoursOf[ago[2] ?? ""] ?? 0) * 3_600_000).toISOString()
 }
 
