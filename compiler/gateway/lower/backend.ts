@@ -7,7 +7,7 @@ import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
 import type { OwnCredentials } from "./own-credentials.ts"
 import { lowerResilience } from "./resilience.ts"
-import { lowerTls } from "./tls.ts"
+import { isPlain, lowerTls } from "./tls.ts"
 import { lowerUrl } from "./url.ts"
 import type { Values } from "./values.ts"
 
@@ -34,6 +34,11 @@ export function lowerBackend(
   const { certificate, authentication } = own === "broken" ? {} : own
   const urls = (targets ?? []).map(({ url }) => url)
   const tls = lowerTls(block, { name, urls, ...plainTargets }, certificate, report)
+  const http2 = statementOf(block, "http2")
+  if (http2 !== undefined && urls.length > 0 && urls.every(isPlain))
+    report.add("SP2017", http2.statement.keyword.span, "no target is offered HTTP/2: all are `http:`", {
+      help: "HTTP/2 is agreed upon in TLS (RFC 9113 section 3.2). Write `https:` in the URL, or remove `http2`.",
+    })
   if (targets === undefined || own === "broken") return undefined
   return {
     targets,
@@ -41,7 +46,7 @@ export function lowerBackend(
     totalMs: timeout?.value<number | null>("total") ?? null,
     ...timesOf(timeout),
     tls,
-    ...(statementOf(block, "http2") === undefined ? {} : { http2: true }),
+    ...(http2 === undefined ? {} : { http2: true }),
     ...balanceOf(statementOf(block, "balance")),
     ...lowerResilience(block, report),
     ...(authentication === undefined ? {} : { authentication }),

@@ -54,7 +54,7 @@ export function lowerTls(
 }
 
 /** Whether it is certain that nothing is encrypted on the way there. */
-function isPlain(url: LoadText): boolean {
+export function isPlain(url: LoadText): boolean {
   const first = typeof url === "object" && "text" in url ? url.text[0] : url
   return typeof first === "string" && /^http:/i.test(first)
 }
