@@ -18,15 +18,7 @@ import type {
   PolicyUser,
   PolicyViolation,
 } from "../csharp/ports.ts"
-import {
-  api,
-  deployment,
-  failure,
-  operation,
-  product,
-  subscription,
-  user,
-} from "./csharp-place.ts"
+import { api, deployment, failure, operation, product, subscription, user } from "./csharp-place.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { HeaderList } from "./header-list.ts"
