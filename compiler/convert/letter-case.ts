@@ -20,8 +20,7 @@ export function matching(
   { extent, notes }: { extent: Extent; notes: Set<string> },
 ): Cel {
   const sought = wanted.constant
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are ASCII too.
-  if (typeof sought !== "string" || !/^[\u0000-\u007f]*$/.test(sought) || of.kind !== "string")
+  if (typeof sought !== "string" || wanted.ascii !== true || of.kind !== "string")
     return none("upper and lower case of letters that are not ASCII's")
   if (of.constant !== undefined) return constant(holds(fold[by](String(of.constant)), sought, extent))
   // A letter of the other case is in no text that was brought to one.

@@ -95,10 +95,11 @@ export function limitHeadersOf({ limitHeaders }: GatewayFacts): Json {
 }
 
 /** Headers of an answer the gateway gives itself. */
-function headersOf(status: number, { limits, limitHeaders, retryAfter }: GatewayFacts): Json {
-  const all = headersFor([...new Set(limitHeaders)])
+function headersOf(status: number, facts: GatewayFacts): Json {
+  const all = limitHeadersOf(facts)
   if (status === 401) return { ...all, ...headersFor(["www-authenticate"]) }
   if (status !== 429) return all
+  const { limits, limitHeaders, retryAfter } = facts
   const wait = { description: "Seconds to wait.", schema: { type: "integer" } }
   const policy = limits.length + limitHeaders.length === 0 ? [] : ["ratelimit-policy"]
   return { ...all, ...headersFor(policy), [headerName(retryAfter)]: wait }

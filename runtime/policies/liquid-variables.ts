@@ -1,4 +1,5 @@
 import type { PolicyUrl } from "../csharp/ports.ts"
+import { urlText } from "../csharp/url-text.ts"
 import { toJson } from "../expression/compile.ts"
 import { problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
@@ -72,8 +73,7 @@ function shownAs<Made extends object>(made: Made, text: string): Made {
 
 function urlOf(url: PolicyUrl): object {
   const { scheme, host, port, path, queryString } = url
-  const isUsual = port === (scheme === "https" ? 443 : 80)
-  const text = `${scheme}://${host}${isUsual ? "" : `:${port}`}${path}${queryString}`
+  const text = urlText(url)
   const query = Object.fromEntries([...url.query.entries()].map(([name, values]) => [name, values.join(",")]))
   const members = { Scheme: scheme, Host: host, Port: port, Path: path, QueryString: queryString }
   return shownAs({ ...members, Query: dictionary(query), ToUri: text, ToString: text }, text)

@@ -10,39 +10,42 @@ export function addTrafficMetrics(metrics: Metrics, gateway: Pick<Gateway, "stat
     [[], gateway.state().tunnels],
   ])
   addCacheMetrics(metrics, () => gateway.state().cache)
-  addPointMetrics(metrics, () => Object.entries(gateway.state().decisionPoints))
-  const targets = () =>
-    Object.entries(gateway.state().backends).flatMap(([name, all]) =>
-      all.map((target) => ({ labels: [name, target.origin], target })),
-    )
-  const labels = ["backend", "target"]
-  metrics.gauge("sallyport_target_outstanding", "Requests sent to a target that are not over.", labels, () =>
-    targets().map(({ labels: values, target }) => [values, target.outstanding] as const),
-  )
-  metrics.gauge("sallyport_target_up", "0: the checks of a target say that it is down.", labels, () =>
-    targets().map(({ labels: values, target }) => [values, target.health === "down" ? 0 : 1] as const),
-  )
-  metrics.gauge("sallyport_target_breaker", "0: closed or none, 1: half open, 2: open.", labels, () =>
-    targets().map(({ labels: values, target }) => [values, breakerNumbers[target.breaker]] as const),
-  )
+  addAskedMetrics(metrics, {
+    prefix: "sallyport_pdp",
+    outstanding: "Requests sent to a decision point that are not over.",
+    up: "0: the last question to a decision point found it ill.",
+    labels: ["pdp"],
+    states: () => Object.entries(gateway.state().decisionPoints).map(([name, state]) => [[name], state]),
+  })
+  addAskedMetrics(metrics, {
+    prefix: "sallyport_target",
+    outstanding: "Requests sent to a target that are not over.",
+    up: "0: the checks of a target say that it is down.",
+    labels: ["backend", "target"],
+    states: () =>
+      Object.entries(gateway.state().backends).flatMap(([name, targets]) =>
+        targets.map((target) => [[name, target.origin], target] as const),
+      ),
+  })
 }
 
-function addPointMetrics(metrics: Metrics, points: () => [string, PdpState][]): void {
-  const gauge = (name: string, help: string, value: (state: PdpState) => number) =>
-    metrics.gauge(name, help, ["pdp"], () => points().map(([pdp, state]) => [[pdp], value(state)] as const))
-  gauge(
-    "sallyport_pdp_outstanding",
-    "Requests sent to a decision point that are not over.",
-    (state) => state.outstanding,
-  )
-  gauge("sallyport_pdp_up", "0: the last question to a decision point found it ill.", ({ health }) =>
-    health === "down" ? 0 : 1,
-  )
-  gauge(
-    "sallyport_pdp_breaker",
-    "0: closed or none, 1: half open, 2: open.",
-    ({ breaker }) => breakerNumbers[breaker],
-  )
+/** Those the gateway asks, of one kind: what their gauges begin with and say, and how each is now, by its labels. */
+interface Asked {
+  readonly prefix: string
+  readonly outstanding: string
+  readonly up: string
+  readonly labels: readonly string[]
+  states(): readonly (readonly [labels: readonly string[], state: Omit<PdpState, "lastError">])[]
+}
+
+function addAskedMetrics(metrics: Metrics, { prefix, outstanding, up, labels, states }: Asked): void {
+  const gauge = (name: string, help: string, value: (state: Omit<PdpState, "lastError">) => number) =>
+    metrics.gauge(`${prefix}_${name}`, help, labels, () =>
+      states().map(([values, state]) => [values, value(state)] as const),
+    )
+  gauge("outstanding", outstanding, (state) => state.outstanding)
+  gauge("up", up, ({ health }) => (health === "down" ? 0 : 1))
+  gauge("breaker", "0: closed or none, 1: half open, 2: open.", ({ breaker }) => breakerNumbers[breaker])
 }
 
 function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["state"]>["cache"]): void {

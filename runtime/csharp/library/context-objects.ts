@@ -8,6 +8,7 @@ import type {
   PolicyTexts,
   PolicyUrl,
 } from "../ports.ts"
+import { urlText } from "../url-text.ts"
 import { CsObject } from "../values.ts"
 
 /** An object of the host with a type of the library. */
@@ -35,11 +36,8 @@ export class Body extends Sourced<PolicyBody> {
 
 export class Url extends Sourced<PolicyUrl> {
   readonly typeName = "IUrl"
-  /** With the port where it is not the scheme's. */
   override text(): string {
-    const { scheme, host, port, path, queryString } = this.source
-    const usual = (scheme === "https" && port === 443) || (scheme === "http" && port === 80)
-    return `${scheme}://${host}${usual ? "" : `:${port}`}${path}${queryString}`
+    return urlText(this.source)
   }
 }
 
