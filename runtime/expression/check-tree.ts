@@ -4,7 +4,7 @@ import type { ExpressionFinding, FindingKind, Reference } from "./finding.ts"
 import { macroForms } from "./loop-macros.ts"
 import { NameResolver } from "./name-resolution.ts"
 import { callFault, findOverload } from "./overloads.ts"
-import { type Signature, signatures } from "./signatures.ts"
+import type { Library, Signature } from "./signatures.ts"
 import { excerpt, reservedWords } from "./source-characters.ts"
 import type {
   CallNode,
@@ -38,11 +38,13 @@ export class TreeChecker {
   private readonly loopVariables: { readonly name: string; readonly type: CelTypeTree }[] = []
   private readonly isObject: (name: string) => boolean
   private readonly names: NameResolver
+  private readonly library: Library
 
   constructor(source: string, environment: Environment) {
     this.source = source
     this.environment = environment
     this.isObject = environment.isObject
+    this.library = environment.library
     this.names = new NameResolver(source, environment, this)
   }
 
@@ -135,7 +137,7 @@ export class TreeChecker {
       ...this.loopVariables.map((variable) => variable.name),
       ...this.environment.variables.keys(),
     ]
-    const isFunction = signatures.function.has(name)
+    const isFunction = this.library.function.has(name)
     const message = isFunction ? `\`${name}\` is a function; call it` : `\`${name}\` is not known here`
     return this.report("unknown-name", message, start, end, { name, candidates })
   }
@@ -238,7 +240,7 @@ export class TreeChecker {
     if (receiver !== undefined && method === undefined && macroForms.has(node.name))
       return this.wrongMacro(node)
     const given = node.args.map((arg) => this.check(arg))
-    const rows = method === undefined ? signatures[node.form].get(node.name) : [method]
+    const rows = method === undefined ? this.library[node.form].get(node.name) : [method]
     if (rows === undefined) return isWrongTarget ? dyn : this.unknownFunction(node, receiver, object)
     return this.typeOfResult(
       node,
@@ -251,7 +253,7 @@ export class TreeChecker {
   private typeOfApplied(node: CallNode, name: string): CelTypeTree {
     const types: CelTypeTree[] = []
     for (const arg of node.args) types.push(this.check(arg))
-    const rows = node.form === "operator" ? signatures.operator : signatures.function
+    const rows = node.form === "operator" ? this.library.operator : this.library.function
     return this.typeOfResult(node, rows.get(name) ?? [], types)
   }
 
@@ -285,13 +287,13 @@ export class TreeChecker {
       return this.report("no-overload", "`has` takes a field: `has(a.b)`", start, node.end)
     }
     if (receiver === undefined) {
-      const candidates = [...signatures.function.keys(), "has"]
+      const candidates = [...this.library.function.keys(), "has"]
       return this.report("unknown-name", `no function is called \`${name}\``, start, end, {
         name,
         candidates,
       })
     }
-    const fitting = [...signatures.method].filter(([, rows]) =>
+    const fitting = [...this.library.method].filter(([, rows]) =>
       rows.some((row) => row.parameters[0]?.name === receiver.name || receiver.name === "dyn"),
     )
     const candidates = [...(object?.methods.keys() ?? []), ...fitting.map(([key]) => key)]
@@ -323,7 +325,7 @@ export class TreeChecker {
       return this.report("type", `a \`${type.text}\` has no elements`, node.start, node.end)
     }
     const wanted = type.name === "list" ? simpleTypes.int : (first ?? dyn)
-    const result = findOverload(signatures.operator.get("[]") ?? [], [type, given], this.isObject)
+    const result = findOverload(this.library.operator.get("[]") ?? [], [type, given], this.isObject)
     if (result !== undefined) return result
     const message = `this \`${type.name}\` is indexed by \`${wanted.text}\`, not \`${given.text}\``
     return this.report("no-overload", message, index.start, index.end)

@@ -2,7 +2,7 @@ import { adapterFor, adaptRawInt } from "./adapt.ts"
 import { type Closure, conditional, logic, strict } from "./closures.ts"
 import type { Environment } from "./environment.ts"
 import { ExpressionError } from "./expression-error.ts"
-import { functionOf } from "./functions.ts"
+import { functionOf, impureFunctions } from "./functions.ts"
 import { compareWithConstant, intArithmetic, intComparison } from "./int-operators.ts"
 import { runLoop } from "./loops.ts"
 import { costMaxDefault, metered } from "./meter.ts"
@@ -134,7 +134,8 @@ export class TreeCompiler {
     const ofInts = areInts ? intArithmetic(node.name) : undefined
     const apply = ofInts ?? functionOf(form, namespaced ?? node.name, parts.length)
     if (apply === undefined) return failing(`no ${form} \`${node.name}\` takes ${parts.length}`)
-    const constants = form === "function" ? literalsOf(parts) : undefined
+    const isPure = form === "function" && !impureFunctions.has(namespaced ?? node.name)
+    const constants = isPure ? literalsOf(parts) : undefined
     const folded = constants === undefined ? undefined : fold(apply, constants)
     if (folded !== undefined) return () => folded
     const [first, second] = parts

@@ -40,11 +40,13 @@ function textOf(node: TreeNode | undefined): string | undefined {
 /** What is wrong with a constant argument that its function will always refuse, so that it is known before the first request. */
 export function constantFault(node: CallNode): Fault | undefined {
   if (node.form === "method" && node.name === "format") return constantFormatFault(node.target)
-  const argument = node.form === "function" && node.name === "matches" ? node.args[1] : node.args[0]
+  const isOfPatterns = node.namespaced?.startsWith("regex.") === true
+  const isSecond = isOfPatterns || (node.form === "function" && node.name === "matches")
+  const argument = isSecond ? node.args[1] : node.args[0]
   const text = textOf(argument)
   if (argument === undefined || text === undefined) return undefined
   const { start, end } = argument
-  if (node.name === "matches") {
+  if (node.name === "matches" || isOfPatterns) {
     const regex = compileRegex(text)
     return "fault" in regex ? { kind: "regex", message: regex.fault, start, end } : undefined
   }

@@ -1,3 +1,4 @@
+import { extendedLibrary, type Library, standardLibrary } from "./signatures.ts"
 import type { Meaning } from "./syntax-tree.ts"
 import { type CelType, type CelTypeTree, isBuiltInTypeName, parseCelType } from "./types.ts"
 
@@ -34,6 +35,8 @@ export interface Declarations {
   readonly container?: string
   /** `has(a.b)` of a null `a` is false. CEL has it for an error, and so have conditions. */
   readonly nullHasNothing?: true
+  /** The functions of CEL's extension libraries are there. Conditions have OpenFGA's language, without them. */
+  readonly extended?: true
 }
 
 /** A method with its types read. */
@@ -66,6 +69,8 @@ export interface Environment {
   readonly isQualified: boolean
   /** As declared. */
   readonly nullHasNothing: boolean
+  /** Functions, methods and operators. */
+  readonly library: Library
 }
 
 function prefixesOf(container: string | undefined): string[] {
@@ -82,14 +87,19 @@ function prefixesOf(container: string | undefined): string[] {
 export function environmentOf(
   variables: ReadonlyMap<string, CelTypeTree>,
   objects: ReadonlyMap<string, DeclaredObject>,
-  { container, nullHasNothing = false }: { container?: string | undefined; nullHasNothing?: boolean } = {},
+  {
+    container,
+    nullHasNothing = false,
+    extended = false,
+  }: { container?: string | undefined; nullHasNothing?: boolean; extended?: boolean } = {},
 ): Environment {
   const prefixes = prefixesOf(container)
   const isQualified = prefixes.length > 1 || Array.from(variables.keys()).some((name) => name.includes("."))
   const meanings = new Map<string, Meaning>()
   for (const name of variables.keys()) meanings.set(name, { kind: "variable", name })
   const isObject = (name: string) => objects.has(name)
-  return { variables, objects, isObject, meanings, prefixes, isQualified, nullHasNothing }
+  const library = extended ? extendedLibrary : standardLibrary
+  return { variables, objects, isObject, meanings, prefixes, isQualified, nullHasNothing, library }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {

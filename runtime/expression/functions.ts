@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { add, divide, multiply, negate, not, remainder, subtract } from "./arithmetic.ts"
 import { equals, isGreater, isGreaterOrEqual, isIn, isLess, isLessOrEqual } from "./compare.ts"
 import {
@@ -12,11 +13,14 @@ import {
   toUint,
   typeOfValue,
 } from "./conversions.ts"
+import { encodingFunctions, encodingMethods } from "./encoding-functions.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { isInCidr, parseCidr } from "./ip-address.ts"
+import { listFunctions, listMethods, reversed } from "./list-functions.ts"
+import { mathFunctions } from "./math-functions.ts"
 import { chargeLength } from "./meter.ts"
-import { matchesPattern } from "./regex.ts"
-import { signatures } from "./signatures.ts"
+import { extractAll, matchesPattern, replaceMatches } from "./regex.ts"
+import { extendedLibrary } from "./signatures.ts"
 import { quoteText, textMethods, textSize } from "./text-functions.ts"
 import { readDuration, readTimestamp, timeReaderNames } from "./time.ts"
 import {
@@ -47,6 +51,10 @@ function size(value: unknown): bigint {
 function matches(text: unknown, pattern: unknown): boolean {
   if (typeof text === "string" && typeof pattern === "string") return matchesPattern(text, pattern)
   throw new ExpressionError("type", `\`matches\` does not take ${kindOf(text)} and ${kindOf(pattern)}`)
+}
+
+function reverse(value: unknown): unknown {
+  return Array.isArray(value) ? reversed(value) : textMethods.get("reverse")?.(value)
 }
 
 function inCidr(address: unknown, range: unknown): boolean {
@@ -122,6 +130,12 @@ const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["type", typeOfValue],
   ["ipaddress", toIpAddress],
   ["strings.quote", quoteText],
+  ["regex.extractAll", extractAll],
+  ["regex.replace", replaceMatches],
+  ["uuid", () => randomUUID()],
+  ...mathFunctions,
+  ...listFunctions,
+  ...encodingFunctions,
 ])
 
 const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
@@ -130,7 +144,13 @@ const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["in_cidr", inCidr],
   ...timeReaderNames.map((name): [string, Applied] => [name, timeReader(name)]),
   ...textMethods,
+  ...listMethods,
+  ...encodingMethods,
+  ["reverse", reverse],
 ])
+
+/** What is another at every call: never known before. */
+export const impureFunctions: ReadonlySet<string> = new Set(["uuid"])
 
 /** The function behind a call; a method gets its receiver first. Undefined when there is none that takes so many. */
 export function functionOf(
@@ -138,7 +158,7 @@ export function functionOf(
   name: string,
   count: number,
 ): Applied | undefined {
-  const isKnown = signatures[form].get(name)?.some(({ parameters }) => parameters.length === count)
+  const isKnown = extendedLibrary[form].get(name)?.some(({ parameters }) => parameters.length === count)
   if (isKnown !== true) return undefined
   if (form === "operator" && name === "-") return count === 1 ? negate : subtract
   const table = form === "operator" ? operators : form === "function" ? functions : methods

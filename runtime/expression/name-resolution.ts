@@ -1,5 +1,4 @@
 import type { Environment } from "./environment.ts"
-import { signatures } from "./signatures.ts"
 import type { CallNode, Meaning, NameNode, TreeNode } from "./syntax-tree.ts"
 import { typeNames } from "./type-names.ts"
 
@@ -72,7 +71,7 @@ export class NameResolver {
     if (!root.rooted && this.loops.isLocal(root.name)) return undefined
     const chain = nameChain(target, this.source)
     const full = `${chain?.text}.${name}`
-    return chain !== undefined && signatures.function.has(full) ? full : undefined
+    return chain !== undefined && this.environment.library.function.has(full) ? full : undefined
   }
 }
 

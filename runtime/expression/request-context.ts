@@ -8,12 +8,12 @@ import type { CelType } from "./types.ts"
  * Values: `request.header(name)`, `request.query(name)` and `response.header(name)` answer "" when there is none; names of headers are
  * matched without case. Fields that do not apply are "" (`api.version` without versions, `subscription.product` of a subscription to one
  * API, `backend.name` of a route that answers itself). `request.body` and `response.body` are the JSON of the body, null where there is none;
- * `text` is the body as text. `request.cookie(name)` answers "" when there is none. `headers(name)` answers the values of every line of the name, `queries(name)` those of
+ * `text` is the body as text. `now` is the time when it is read. `request.cookie(name)` answers "" when there is none. `headers(name)` answers the values of every line of the name, `queries(name)` those of
  * every parameter of the name in any case, decoded; empty lists where there is none. Where several ways of `auth` are allowed, `jwt` or `subscription` of the ways the
  * caller did not use have no fields: `has(jwt.sub)` asks. What a `send` with `ignore-error` left where there was no answer is null, and null has no fields: `has(var.reply.status)` is false then.
  */
 const objects = {
-  /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port. */
+  /** `ip` is the client's address after `gateway { trust }`; `path` is the canonical path; `host` has no port; `time` is when it came. */
   request: {
     fields: {
       method: "string",
@@ -22,6 +22,7 @@ const objects = {
       ip: "string",
       host: "string",
       scheme: "string",
+      time: "timestamp",
       body: "dyn",
       text: "string",
     },
@@ -64,7 +65,10 @@ const objects = {
 } as const satisfies Record<string, ObjectType>
 
 /** Names that are variables somewhere: no named value may take one of them. */
-export const contextNames: readonly string[] = [...Object.keys(objects), "path", "jwt", "item", "var"]
+export const contextNames: readonly string[] = [
+  ...Object.keys(objects),
+  ...["path", "jwt", "item", "var", "now"],
+]
 
 /** Variables every place has. */
 const everywhere = ["request", "query", "api", "operation", "backend", "gateway"] as const
@@ -96,6 +100,7 @@ export function requestContext(place: RequestPlace): Declarations {
   if (section !== "inbound") variables["response"] = "response"
   if (section === "on-error") variables["error"] = "error"
   variables["var"] = "var"
+  variables["now"] = "timestamp"
   if (place.item === true) variables["item"] = "dyn"
   if (claims !== undefined) variables["jwt"] = "jwt"
   if (subscription) {
@@ -106,7 +111,7 @@ export function requestContext(place: RequestPlace): Declarations {
   const jwt: ObjectType =
     claims === "any" ? { fields: {}, open: "dyn" } : { fields: claims === undefined ? {} : claims }
   const own: ObjectType = left === "any" ? { fields: {}, open: "dyn" } : { fields: left }
-  return { variables, objects: { ...objects, path, jwt, var: own }, nullHasNothing: true }
+  return { variables, objects: { ...objects, path, jwt, var: own }, nullHasNothing: true, extended: true }
 }
 
 /**

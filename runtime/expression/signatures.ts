@@ -120,10 +120,75 @@ const orderings = ["<", "<=", ">", ">="].map((sign) => {
 })
 
 /** Overloads by form and name. */
-export const signatures: Readonly<
+export type Library = Readonly<
   Record<"operator" | "function" | "method", ReadonlyMap<string, readonly Signature[]>>
-> = {
+>
+
+/** What conditions have: OpenFGA's language. */
+export const standardLibrary: Library = {
   operator: readTable(`${operators}\n${orderings.join("\n")}`),
   function: readTable(functions),
   method: readTable(methods),
+}
+
+/** The functions of the extension libraries of cel-go, and what a gateway needs besides: random ids, and texts as parts of URLs. */
+const extensions = `
+base64.encode: bytes string
+base64.decode: string bytes
+regex.extractAll: string string list<string>
+regex.replace: string string string string; string string string int string
+math.ceil: double double
+math.floor: double double
+math.round: double double
+math.trunc: double double
+math.abs: int int; uint uint; double double
+math.sign: int int; uint uint; double double
+math.sqrt: int double; uint double; double double
+math.isNaN: double bool
+math.isInf: double bool
+math.isFinite: double bool
+math.bitAnd: int int int; uint uint uint
+math.bitOr: int int int; uint uint uint
+math.bitXor: int int int; uint uint uint
+math.bitNot: int int; uint uint
+math.bitShiftLeft: int int int; uint int uint
+math.bitShiftRight: int int int; uint int uint
+lists.range: int list<int>
+sets.contains: list<A> list<A> bool
+sets.equivalent: list<A> list<A> bool
+sets.intersects: list<A> list<A> bool
+uuid: string`
+
+const extensionMethods = `
+percentEncode: string string
+percentDecode: string string
+slice: list<A> int int list<A>
+flatten: list<A> list<dyn>; list<A> int list<dyn>
+sort: list<A> list<A>
+distinct: list<A> list<A>
+reverse: string string; list<A> list<A>`
+
+const numbers = ["int", "uint", "double"]
+
+/** Of numbers of one type the same, of several any; from four on only what comes tells. */
+function outermost(name: string): string {
+  const pairs = numbers.flatMap((one) => numbers.map((other) => [one, other]))
+  const triples = pairs.flatMap((pair) => numbers.map((other) => [...pair, other]))
+  const mixed = [...pairs, ...triples].map((types) => {
+    const [first = ""] = types
+    return `${types.join(" ")} ${types.every((type) => type === first) ? first : "dyn"}`
+  })
+  const alone = [...numbers, "dyn"].map((type) => `list<${type}> ${type}`)
+  const more = [4, 5, 6].map((count) => "dyn ".repeat(count + 1).trim())
+  return `${name}: ${[...numbers.map((type) => `${type} ${type}`), ...alone, ...mixed, ...more].join("; ")}`
+}
+
+/** What expressions of gateway.conf have. */
+export const extendedLibrary: Library = {
+  operator: standardLibrary.operator,
+  function: new Map([
+    ...standardLibrary.function,
+    ...readTable([extensions, outermost("math.greatest"), outermost("math.least")].join("\n")),
+  ]),
+  method: new Map([...standardLibrary.method, ...readTable(extensionMethods)]),
 }

@@ -7,6 +7,7 @@ import type { QueryString } from "../policies/query-string.ts"
 /** Where the values come from: the exchange. */
 export interface BindingSource {
   readonly id: string
+  readonly startedAtMs: number
   readonly method: string
   readonly path: string
   readonly ip: string
@@ -35,7 +36,7 @@ const noRoute: RouteViews = {
 export const nothing: object = Object.freeze(Object.create(null))
 
 /**
- * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data, made at the first expression of a request.
+ * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data but for the clock, made at the first expression of a request.
  * `jwt`, `subscription`, `product`, `response`, `error` and `var` change while the request passes; the exchange puts them in.
  */
 export function makeBindings(
@@ -59,6 +60,9 @@ export function makeBindings(
     response: nothing,
     error: nothing,
     var: nothing,
+    get now() {
+      return new Date()
+    },
   }
   for (const [name, value] of generation.values) bindings[name] = value
   return bindings
@@ -92,6 +96,10 @@ class RequestView {
 
   get id(): string {
     return this.#source.id
+  }
+
+  get time(): Date {
+    return new Date(this.#source.startedAtMs)
   }
 
   get ip(): string {

@@ -5,6 +5,7 @@ import { IpAddress, Timestamp, Uint } from "../../runtime/expression/values.ts"
 
 /** What the expressions of the tables may name: every simple type, an object with methods, and the claims of a token. */
 export const declarations: Declarations = {
+  extended: true,
   variables: {
     i: "int",
     u: "uint",

@@ -315,3 +315,14 @@ describe("nothing a request carries becomes a header, a line or another path", (
     }
   })
 })
+
+test("expressions know when the request came and what time it is, and get new ids", async () => {
+  const body = 'request.time <= now && now - request.time < duration("1h") && uuid() != uuid()'
+  const { get } = await start({
+    backend: null,
+    inbound: [
+      { kind: "respond", status: 200, headers: [], media: null, body: { text: { text: parts(cel(body)) } } },
+    ],
+  })
+  expect((await get("/a/7")).body).toBe("true")
+})

@@ -77,6 +77,7 @@ export const rooms: readonly Room[] = [
       "relation-plan",
       "resources",
       "route-key",
+      "segment-template",
       "step-expressions",
       "steps",
       "steps-access",
@@ -103,7 +104,7 @@ export const rooms: readonly Room[] = [
     ],
     may: [],
     packages: ["re2js"],
-    builtins: ["node:net"],
+    builtins: ["node:crypto", "node:net"],
   },
   {
     path: "runtime/csharp",

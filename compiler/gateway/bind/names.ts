@@ -34,9 +34,9 @@ const celWords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** CEL's type names and macros: as a variable they would read as something else. */
+/** CEL's type names, macros and libraries: as a variable they would read as something else. */
 const celTypes: ReadonlySet<string> = new Set(
-  "bool bytes double duration dyn int list map string timestamp type uint has size matches math optional strings".split(
+  "base64 bool bytes double duration dyn int list lists map string timestamp type uint has size matches math optional regex sets strings uuid".split(
     " ",
   ),
 )

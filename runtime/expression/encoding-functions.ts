@@ -1,0 +1,70 @@
+import { ExpressionError } from "./expression-error.ts"
+import { chargeLength } from "./meter.ts"
+import { kindOf } from "./values.ts"
+
+type Applied = (...args: unknown[]) => unknown
+
+function asText(name: string, value: unknown): string {
+  if (typeof value === "string") return value
+  throw new ExpressionError("type", `\`${name}\` takes a string, not ${kindOf(value)}`)
+}
+
+const encode: Applied = (value) => {
+  if (!(value instanceof Uint8Array))
+    throw new ExpressionError("type", `\`base64.encode\` takes bytes, not ${kindOf(value)}`)
+  chargeLength(value.length * 2)
+  return Buffer.from(value.buffer, value.byteOffset, value.length).toString("base64")
+}
+
+/** RFC 4648 §4, with padding or without, as in CEL. */
+const decode: Applied = (value) => {
+  const text = asText("base64.decode", value)
+  chargeLength(text.length)
+  const digits = text.endsWith("==") ? text.slice(0, -2) : text.endsWith("=") ? text.slice(0, -1) : text
+  const isPadded = digits.length === text.length || text.length % 4 === 0
+  const bytes = Buffer.from(digits, "base64")
+  // What is no digit would be passed over, and so would be bits of the last that belong to no byte.
+  if (!isPadded || bytes.toString("base64").replace(/=+$/, "") !== digits)
+    throw new ExpressionError("other", "the text is no base64")
+  return new Uint8Array(bytes)
+}
+
+const replacement: Readonly<Record<string, string>> = {
+  "!": "%21",
+  "'": "%27",
+  "(": "%28",
+  ")": "%29",
+  "*": "%2A",
+}
+
+/** RFC 3986: unreserved characters stay, all else goes as UTF-8; half of a surrogate pair becomes U+FFFD. */
+const percentEncode: Applied = (value) => {
+  const text = asText("percentEncode", value)
+  chargeLength(text.length * 3)
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd")).replace(
+    /[!'()*]/g,
+    (character) => replacement[character] ?? character,
+  )
+}
+
+const percentDecode: Applied = (value) => {
+  const text = asText("percentDecode", value)
+  chargeLength(text.length)
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new ExpressionError("other", "the text is not percent-encoded UTF-8")
+  }
+}
+
+/** CEL's extension `encoders`. */
+export const encodingFunctions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["base64.encode", encode],
+  ["base64.decode", decode],
+])
+
+/** Texts as a part of a URL or of a form. */
+export const encodingMethods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["percentEncode", percentEncode],
+  ["percentDecode", percentDecode],
+])
