@@ -10,7 +10,7 @@ import { intComparison } from "./int-operators.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import type { TreeNode } from "./syntax-tree.ts"
 import { jsonOf } from "./to-json.ts"
-import { kindOf } from "./values.ts"
+import { Duration, kindOf } from "./values.ts"
 
 /**
  * Values of the variables by name. A missing one is the error `no-such-key`; what every object inherits counts as missing.
@@ -124,6 +124,11 @@ export function toText(value: unknown): string {
   const text = textOf(value)
   if (text === undefined) throw new ExpressionError("type", `a ${kindOf(value)} has no text`)
   return text
+}
+
+/** The seconds of a duration, cut towards zero; undefined for other values. */
+export function toSeconds(value: unknown): number | undefined {
+  return value instanceof Duration ? Number(value.nanoseconds / 1_000_000_000n) : undefined
 }
 
 /**

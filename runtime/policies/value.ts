@@ -1,4 +1,4 @@
-import { compileExpression, toText } from "../expression/compile.ts"
+import { compileExpression, toSeconds, toText } from "../expression/compile.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
 import type { Reference } from "../expression/finding.ts"
 import type { Count, Flag } from "../plan/steps-access.ts"
@@ -36,12 +36,13 @@ export function compileTextValue(
   return (exchange) => write(value(exchange))
 }
 
-/** Compiles a number. What an expression brings must be a whole number from 0 to 10^12. */
+/** Compiles a number. What an expression brings must be a whole number from 0 to 10^12; a duration is its whole seconds. */
 export function compileCount(count: Count, provision: Provision): (exchange: Exchange) => number {
   if (typeof count === "number") return () => count
   const value = compileValue(count.expression, provision)
   return (exchange) => {
-    const found = Number(value(exchange))
+    const made = value(exchange)
+    const found = toSeconds(made) ?? Number(made)
     if (!Number.isInteger(found) || found < 0 || found > 1_000_000_000_000)
       throw blamed(
         new ExpressionError("type", "the value is no whole number from 0 to 10^12"),

@@ -71,7 +71,9 @@ export const metricRows: readonly Row[] = [
   },
 ]
 
-const storing = [slot("time", "duration", seconds), optional(word("if"), slot("test", "condition"))] as const
+/** A time that is written out, or found per request. */
+const found = oneOf([slot("seconds", "expression")], [slot("time", "duration", seconds)])
+const storing = [found, optional(word("if"), slot("test", "condition"))] as const
 
 /** In `inbound` and `outbound` also the two halves of `cache response`, each where it is to run. */
 const cacheHalves: Readonly<Record<StepBlock, Row["forms"]>> = {
@@ -87,7 +89,6 @@ const halvesDocs: Readonly<Record<StepBlock, string>> = {
 }
 
 function cache(block: StepBlock): Row {
-  const time = slot("time", "duration", seconds)
   return {
     keyword: "cache",
     several: true,
@@ -101,11 +102,15 @@ function cache(block: StepBlock): Row {
           optional(word("default"), oneOf([slot("expression", "expression")], [slot("value", "text")])),
         ],
       },
-      { args: [word("set"), slot("key", "text"), textOrExpression, word("for"), time] },
+      { args: [word("set"), slot("key", "text"), textOrExpression, word("for"), found] },
       { args: [word("remove"), slot("key", "text")] },
-      { args: [word("value"), variable, slot("key", "text"), word("for"), time], block, blockRequired: true },
+      {
+        args: [word("value"), variable, slot("key", "text"), word("for"), found],
+        block,
+        blockRequired: true,
+      },
     ],
-    docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait.${halvesDocs[block]}`,
+    docs: `Reads, keeps or forgets a value. \`value\` makes it with the statements of its block where it is not there, once for all who wait. A time may be found by an expression: a \`duration\`, or seconds as an \`int\`.${halvesDocs[block]}`,
     example: 'cache get rates "rates" default ({})',
   }
 }
@@ -236,11 +241,15 @@ export const choiceRows: readonly Row[] = [
   },
 ]
 
+/** A status that is written out, or found per request, and a reason phrase. */
+const anyStatus = oneOf([slot("found", "expression")], [slot("status", "status", { min: 200, max: 599 })])
+export const answerStatus = [anyStatus, optional(slot("reason", "text"))]
+
 export const status: Row = {
   keyword: "status",
   several: true,
-  forms: [{ args: [slot("status", "status", { min: 200, max: 599 }), optional(slot("reason", "text"))] }],
-  docs: "The status of the answer, and its reason phrase.",
+  forms: [{ args: answerStatus }],
+  docs: "The status of the answer, written out or found by an expression (200 to 599), and its reason phrase.",
   example: 'status 202 "Accepted"',
 }
 
@@ -266,9 +275,9 @@ export function sendRows(body: Row, header: Row): readonly Row[] {
     sendAuthenticate,
     {
       keyword: "timeout",
-      forms: [{ args: [slot("time", "duration", seconds)] }],
+      forms: [{ args: [found] }],
       byDefault: "60s",
-      docs: "Longest time for all of it; then the request fails with 504.",
+      docs: "Longest time for all of it; then the request fails with 504. An expression is a `duration`, or seconds as an `int`.",
       example: "timeout 5s",
     },
     {

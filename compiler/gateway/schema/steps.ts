@@ -1,6 +1,6 @@
 import { allow, checkInOrder, concurrencyBlock, deny } from "./access.ts"
 import { authenticate } from "./credentials.ts"
-import { flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
+import { answerStatus, flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 import { limit, quota } from "./scopes.ts"
@@ -89,8 +89,6 @@ const body: Row = {
   docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value.",
   example: 'body set json ({"error": "no such order"})',
 }
-
-const answerStatus = [slot("status", "status", { min: 200, max: 599 }), optional(slot("reason", "text"))]
 
 export const respond: Row = {
   keyword: "respond",

@@ -1,6 +1,7 @@
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { Place } from "../place.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
+import { secondsOf } from "./count.ts"
 import { textOrExpression } from "./flow.ts"
 
 /** `cache get|set|remove|value|lookup|store …` */
@@ -13,10 +14,11 @@ export const lowerCache: LowerStep = (bound, context) => {
   if (action?.kind !== "word" || key === undefined) return undefined
   const at = headSpan(bound.statement)
   const variable = bound.args.value<string>("variable") ?? ""
-  const seconds = (bound.args.value<number>("time") ?? 0) / 1000
   const { steps } = context
   if (action.text === "remove") return steps.add({ kind: "cache-remove", key }, at)
+  const seconds = secondsOf(bound, context)
   if (action.text === "value") {
+    if (seconds === undefined) return undefined
     const inside = context.block(bound.block, context.place)
     const lowered = steps.add({ kind: "cache-value", key, variable, seconds, steps: idsOf(inside) }, at, {
       steps: inside,
@@ -27,7 +29,9 @@ export const lowerCache: LowerStep = (bound, context) => {
   const value = textOrExpression(bound, context)
   if (hasValue && value === undefined) return undefined
   if (action.text === "set")
-    return value === undefined ? undefined : steps.add({ kind: "cache-set", key, value, seconds }, at)
+    return value === undefined || seconds === undefined
+      ? undefined
+      : steps.add({ kind: "cache-set", key, value, seconds }, at)
   const otherwise = value === undefined ? {} : { default: value }
   const lowered = steps.add({ kind: "cache-get", key, variable, ...otherwise }, at)
   return { ...lowered, declares: { [variable]: "dyn" } }
@@ -66,17 +70,15 @@ function lowerLookup({ statement, block }: Bound, { texts, place, steps }: StepC
   )
 }
 
-function lowerStore(
-  { statement, args }: Bound,
-  { expressions, steps }: StepContext,
-  place: Place,
-): Lowered | undefined {
-  const time = args.value<number>("time")
+function lowerStore(bound: Bound, context: StepContext, place: Place): Lowered | undefined {
+  const { statement, args } = bound
+  const { expressions, steps } = context
+  const seconds = secondsOf(bound, context, place)
   const test = args.cel("test")
   const expression = test === undefined ? undefined : expressions.lower(test, place, "bool")
-  if (time === undefined || (test !== undefined && expression === undefined)) return undefined
+  if (seconds === undefined || (test !== undefined && expression === undefined)) return undefined
   const condition = expression === undefined ? {} : { storeIf: { expression } }
-  return steps.add({ kind: "cache-store", seconds: time / 1000, ...condition }, headSpan(statement))
+  return steps.add({ kind: "cache-store", seconds, ...condition }, headSpan(statement))
 }
 
 function isWord(argument: Bound["statement"]["args"][number] | undefined, text: string): boolean {

@@ -4,6 +4,7 @@ import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../..
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
 import { lowerAuthentication } from "./authenticate.ts"
 import { lowerContent } from "./body.ts"
+import { secondsOf } from "./count.ts"
 import { headerUse, lowerAll, mayWrite, messageAt } from "./header.ts"
 
 /** `set NAME (CEL)` or `set NAME "text"` */
@@ -98,12 +99,14 @@ export const lowerSend: LowerStep = (bound, context) => {
     headers.push({ name, action: "set", values })
   }
   const authentication = lowerAuthentication(statementOf(block, "authenticate"), context)
+  const timeoutAt = statementOf(block, "timeout")
+  const timeoutSeconds = timeoutAt === undefined ? 60 : secondsOf(timeoutAt, context)
   const isWhole =
     url !== undefined &&
     mentions(block, "method") === (method !== undefined) &&
     mentions(block, "body") === (content !== undefined) &&
     mentions(block, "authenticate") === (authentication !== undefined)
-  if (!isWhole) return undefined
+  if (!isWhole || timeoutSeconds === undefined) return undefined
   const step = {
     kind: "send-request" as const,
     mode: mentions(block, "copy") ? ("copy" as const) : ("new" as const),
@@ -113,7 +116,7 @@ export const lowerSend: LowerStep = (bound, context) => {
     media: content?.media ?? null,
     ...(content === undefined ? {} : { body: content.content }),
     ...(authentication === undefined ? {} : { authentication }),
-    timeoutSeconds: (statementOf(block, "timeout")?.args.value<number>("time") ?? 60_000) / 1000,
+    timeoutSeconds,
     ...(variable === undefined ? {} : { variable }),
     ignoreError: mentions(block, "ignore-error"),
     wait: variable !== undefined,

@@ -1,5 +1,6 @@
 import { headSpan, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { LowerStep } from "../step.ts"
+import { statusOf } from "./count.ts"
 import { headerUse } from "./header.ts"
 
 /** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
@@ -74,8 +75,9 @@ export const lowerMethod: LowerStep = (bound, { texts, place, steps, report }) =
 }
 
 /** `status 202 "reason"` */
-export const lowerStatus: LowerStep = (bound, { texts, place, steps }) => {
-  const status = bound.args.value<number>("status")
+export const lowerStatus: LowerStep = (bound, context) => {
+  const { texts, place, steps } = context
+  const status = statusOf(bound, context)
   const argument = bound.args.text("reason")
   const reason = argument === undefined ? undefined : texts.lower(argument, place, headerUse(false))
   if (status === undefined || (argument !== undefined && reason === undefined)) return undefined
