@@ -1,23 +1,28 @@
 import type { Route } from "../../runtime/plan/resources.ts"
+import {
+  compareSegments,
+  firstReading,
+  pathTemplates,
+  type SegmentTemplate,
+  shapeOfSegment,
+} from "../../runtime/plan/segment-template.ts"
 import { isGuardKind } from "./auth-changes.ts"
 import type { StepWords } from "./step-words.ts"
 
-type Segment = { readonly kind: "static"; readonly text: string } | { readonly kind: "parameter" | "tail" }
-
 /** A route's key with the names of parameters left out: routes of equal shape match the same requests. */
 export function shapeOf({ method, path, hosts = [] }: Route): string {
-  return `${method} ${hosts.join(",")}${path.replace(/\{[^}*]*(\*?)\}/g, "{$1}")}`
+  return `${method} ${hosts.join(",")}/${segmentsOf(path).map(shapeOfSegment).join("/")}`
 }
 
 /** Names of the path's parameters, in order. */
 export function parametersOf({ path }: Route): string[] {
-  return [...path.matchAll(/\{([^}*]*)\*?\}/g)].map(([, name]) => name ?? "")
+  return segmentsOf(path).flatMap(({ names }) => names)
 }
 
 /** Finds the route that matches all requests another one matches. */
 export class RouteCover {
-  /** By first segment; routes whose first segment is a parameter or tail are under the empty text. */
-  readonly #byFirst = new Map<string, { route: Route; key: string; segments: readonly Segment[] }[]>()
+  /** By first segment; routes whose first segment is not text alone are under the empty text. */
+  readonly #byFirst = new Map<string, { route: Route; key: string; segments: readonly SegmentTemplate[] }[]>()
 
   constructor(routes: Readonly<Record<string, Route>>) {
     for (const [key, route] of Object.entries(routes)) {
@@ -43,7 +48,7 @@ export class RouteCover {
           takes(each.route.method, route.method) &&
           covers(each.segments, segments),
       )
-      .sort((a, b) => specificity(b.segments) - specificity(a.segments) || (a.key < b.key ? -1 : 1))[0]
+      .sort((a, b) => comparePaths(a.segments, b.segments) || (a.key < b.key ? -1 : 1))[0]
   }
 }
 
@@ -65,31 +70,35 @@ function takes(general: string, specific: string): boolean {
   return general === "*" || general === specific || (general === "GET" && specific === "HEAD")
 }
 
-function segmentsOf(path: string): Segment[] {
-  return path
-    .split("/")
-    .slice(1)
-    .map((text) => {
-      if (!/^\{.*\}$/.test(text)) return { kind: "static", text }
-      return { kind: text.endsWith("*}") ? "tail" : "parameter" }
-    })
+function segmentsOf(path: string): SegmentTemplate[] {
+  return pathTemplates(path) ?? []
 }
 
-function firstOf([first]: readonly Segment[]): string {
-  return first?.kind === "static" ? `/${first.text}` : ""
+function firstOf([first]: readonly SegmentTemplate[]): string {
+  return first?.kind === "static" ? `/${first.literals[0]}` : ""
 }
 
-function covers(general: readonly Segment[], specific: readonly Segment[]): boolean {
+function covers(general: readonly SegmentTemplate[], specific: readonly SegmentTemplate[]): boolean {
   for (const [at, segment] of general.entries()) {
     if (segment.kind === "tail") return specific.length >= at
     const other = specific[at]
-    if (other === undefined || other.kind === "tail") return false
-    if (segment.kind === "static" && (other.kind !== "static" || other.text !== segment.text)) return false
+    if (other === undefined || other.kind === "tail" || !coversSegment(segment, other)) return false
   }
   return general.length === specific.length
 }
 
-/** More static segments first, then fewer tails. */
-function specificity(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { kind }) => sum + (kind === "static" ? 4 : kind === "parameter" ? 2 : 1), 0)
+/** A value of one can be any text: what is matched with a character no literal has in its place is matched with all of them. */
+function coversSegment({ kind, literals }: SegmentTemplate, specific: SegmentTemplate): boolean {
+  if (kind === "static") return specific.kind === "static" && specific.literals[0] === literals[0]
+  return firstReading(literals, specific.literals.join("\0")) !== undefined
+}
+
+/** The one that goes first of two that match the same, read from the left. */
+function comparePaths(a: readonly SegmentTemplate[], b: readonly SegmentTemplate[]): number {
+  for (const [at, segment] of a.entries()) {
+    const other = b[at]
+    const order = other === undefined ? 0 : compareSegments(segment, other)
+    if (order !== 0) return order
+  }
+  return b.length - a.length
 }

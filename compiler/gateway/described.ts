@@ -6,7 +6,7 @@ import type { ApiDocument, Operation } from "../openapi/api-document.ts"
 import { readApiDocument } from "../openapi/read-document.ts"
 import type { Block, Statement, Text, Word } from "./ast.ts"
 import { Args, type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
-import { printPath, type RoutePath, segmentsOf } from "./bind/path.ts"
+import { printPath, type RoutePath, segmentsOf, shapeOfPath } from "./bind/path.ts"
 import type { Program } from "./program.ts"
 import type { Row, Slot } from "./schema/row.ts"
 import { operations as operationRows } from "./schema/scopes.ts"
@@ -157,17 +157,11 @@ function shapeOfBound(bound: Bound): string {
   return `${bound.row.keyword} ${shapeOfPath(bound.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
-function shapeOfPath(segments: RoutePath["segments"]): string {
-  return segments
-    .map(({ kind, text }) => (kind === "static" ? text : kind === "tail" ? "{*}" : "{}"))
-    .join("/")
-}
-
 /** The parameters by the names the route has for them: the text may call them otherwise. */
 function namesIn(bound: Bound, operation: Operation): ReadonlyMap<string, string> {
   const segments = bound.args.value<RoutePath>("path")?.segments ?? []
-  const parameters = segments.filter(({ kind }) => kind !== "static")
-  return new Map([...operation.names.keys()].map((name, index) => [name, parameters[index]?.text ?? name]))
+  const parameters = segments.flatMap(({ names }) => names)
+  return new Map([...operation.names.keys()].map((name, index) => [name, parameters[index] ?? name]))
 }
 
 const rows = new Map(operationRows.map((row) => [row.keyword, row]))

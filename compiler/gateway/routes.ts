@@ -1,8 +1,10 @@
 import { routeKeyOf } from "../../runtime/plan/route-key.ts"
+import type { SegmentTemplate } from "../../runtime/plan/segment-template.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"
 import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
-import { printPath, type RoutePath, type Segment } from "./bind/path.ts"
+import { isStatic, printPath, type RoutePath, shapeOfPath, staticSegment } from "./bind/path.ts"
+import { reportAmbiguous } from "./check/ambiguous-routes.ts"
 import {
   type Described,
   type DescribedOperation,
@@ -29,10 +31,10 @@ export interface RouteSource {
   readonly operationName: string
   /** `*` for ANY. */
   readonly method: string
-  readonly path: readonly Segment[]
+  readonly path: readonly SegmentTemplate[]
   /** Sorted; undefined: every host. */
   readonly hosts: readonly string[] | undefined
-  readonly prefix: readonly Segment[]
+  readonly prefix: readonly SegmentTemplate[]
   readonly scopes: { readonly api: Scope; readonly version: Scope | undefined; readonly operation: Scope }
   /** Keyword and path of the operation. */
   readonly span: Span
@@ -134,12 +136,7 @@ function docsIn(block: BoundBlock | undefined): Bound | undefined {
 function apiPath(block: BoundBlock, report: Report): RoutePath | undefined {
   const filled = statementOf(block, "path")?.args.get("path")
   const path = filled?.value as RoutePath | undefined
-  if (
-    filled === undefined ||
-    path === undefined ||
-    path.segments.every((segment) => segment.kind === "static")
-  )
-    return path
+  if (filled === undefined || path === undefined || path.segments.every(isStatic)) return path
   report.add("SP3001", filled.argument.span, "the path of an API has no parameters", {
     help: "Write the parameter in the paths of the operations.",
   })
@@ -191,8 +188,8 @@ function makeRoute(
   const documentation = operation.row.keyword === "docs"
   const keyword = documentation ? "GET" : operation.row.keyword
   const operationName = `${keyword} ${printPath(own)}`
-  const prefix: Segment[] = [
-    ...(versionName === null ? [] : [{ kind: "static" as const, text: versionName }]),
+  const prefix: SegmentTemplate[] = [
+    ...(versionName === null ? [] : [staticSegment(versionName)]),
     ...(apiAt?.segments ?? []),
   ]
   const method = keyword === "ANY" ? "*" : keyword
@@ -224,37 +221,8 @@ function makeRoute(
 }
 
 /** Method and path with the names of parameters left out: what routing can tell apart. */
-function shape(method: string, segments: readonly Segment[]): string {
-  return `${method} ${printPath(segments.map((segment) => (segment.kind === "static" ? segment : { ...segment, text: "" })))}`
-}
-
 function shapeOf(operation: Bound): string {
-  return shape(operation.row.keyword, operation.args.value<RoutePath>("path")?.segments ?? [])
-}
-
-function reportAmbiguous(routes: readonly RouteSource[], report: Report): void {
-  const first = new Map<string, RouteSource>()
-  // Two operations of an API meet in each of its versions, but are one mistake.
-  const told = new Set<string>()
-  for (const route of routes) {
-    if (!route.placed) continue
-    const keys = (route.hosts ?? [""]).map((host) => `${host} ${shape(route.method, route.path)}`)
-    const earlier = first.get(keys.find((key) => first.has(key)) ?? "")
-    if (earlier === undefined) {
-      for (const key of keys) first.set(key, route)
-      continue
-    }
-    const pair = [route, earlier].map(({ span }) => `${span.file.path}:${span.start}`).join()
-    if (told.has(pair)) continue
-    told.add(pair)
-    const same = earlier.key === route.key
-    const detail = same
-      ? `\`${route.key}\` is there already`
-      : `\`${route.key}\` and \`${earlier.key}\` match the same requests`
-    report.add("SP3002", route.span, detail, {
-      related: [{ span: earlier.span, message: `\`${earlier.key}\`` }],
-    })
-  }
+  return `${operation.row.keyword} ${shapeOfPath(operation.args.value<RoutePath>("path")?.segments ?? [])}`
 }
 
 function reportReplaced(common: readonly Bound[], versions: readonly Bound[], report: Report): void {

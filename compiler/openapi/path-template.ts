@@ -9,31 +9,40 @@ export type RoutePath =
  * The route of a path template. Parameters whose names no route allows (`order-id`) get one it does; a slash at the end means nothing.
  *
  * @example
- * routePath("/orders/{order-id}/") // { path: "/orders/{order_id}", names: order-id → order_id }
+ * routePath("/orders/{order-id}:cancel/") // { path: "/orders/{order_id}:cancel", names: order-id → order_id }
  */
 export function routePath(template: string): RoutePath {
   if (!template.startsWith("/")) return { problem: `\`${shown(template)}\` does not start with \`/\`` }
   if (/[?#]/.test(template)) return { problem: `\`${shown(template)}\` holds a query or fragment` }
   const names = new Map<string, string>()
-  const segments: string[] = []
   const trimmed = template.length > 1 && template.endsWith("/") ? template.slice(0, -1) : template
+  const segments: string[] = []
   for (const segment of trimmed === "/" ? [] : trimmed.slice(1).split("/")) {
-    const parameter = /^\{([^{}]+)\}$/.exec(segment)?.[1]
-    if (parameter !== undefined) {
-      if (names.has(parameter)) return { problem: `the parameter \`${shown(parameter)}\` is there twice` }
-      names.set(parameter, nameFor(parameter, new Set(names.values())))
-      segments.push(`{${names.get(parameter)}}`)
-      continue
-    }
-    if (/[{}]/.test(segment))
-      return {
-        problem: `\`${shown(segment)}\` is only partly a parameter: a parameter of a route is a whole segment`,
-      }
-    const text = plainSegment(segment)
-    if (text === undefined) return { problem: `\`${shown(segment)}\` can't be in a canonical path` }
-    segments.push(text)
+    const made = routeSegment(segment, names)
+    if (typeof made !== "string") return made
+    segments.push(made)
   }
   return { path: `/${segments.join("/")}`, names }
+}
+
+/** A segment as routes have it; the names of its parameters are added. */
+function routeSegment(segment: string, names: Map<string, string>): string | { readonly problem: string } {
+  const noText = { problem: `\`${shown(segment)}\` can't be in a canonical path` }
+  const literals = segment.split(/\{[^{}]+\}/)
+  if (segment === "" || segment.endsWith(".") || literals.some((literal) => /[{}]/.test(literal)))
+    return noText
+  if (literals.slice(1, -1).includes(""))
+    return {
+      problem: `in \`${shown(segment)}\` no text stands between two parameters: nobody can say where the first one ends`,
+    }
+  const texts = literals.map(plainText)
+  let made = texts[0] ?? ""
+  for (const [at, [, parameter = ""]] of [...segment.matchAll(/\{([^{}]+)\}/g)].entries()) {
+    if (names.has(parameter)) return { problem: `the parameter \`${shown(parameter)}\` is there twice` }
+    names.set(parameter, nameFor(parameter, new Set(names.values())))
+    made = `${made}{${names.get(parameter)}}${texts[at + 1] ?? ""}`
+  }
+  return texts.includes(undefined) || made.endsWith(".") ? noText : made
 }
 
 /** The shape two paths share that answer the same requests. */
@@ -41,14 +50,13 @@ export function shapeOf(path: string): string {
   return path.replace(/\{[^}]*\}/g, "{}")
 }
 
-function plainSegment(segment: string): string | undefined {
-  let text: string
+function plainText(literal: string): string | undefined {
   try {
-    text = decodeURIComponent(segment)
+    const text = decodeURIComponent(literal)
+    return /^[A-Za-z0-9._~!$&'()*+,=:@-]*$/.test(text) ? text : undefined
   } catch {
     return undefined
   }
-  return /^[A-Za-z0-9._~!$&'()*+,=:@-]+$/.test(text) && !text.endsWith(".") ? text : undefined
 }
 
 const reserved = ["__proto__", "constructor", "prototype"]

@@ -40,7 +40,7 @@ export async function explainOffline(
   const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at))
   const match = path === undefined ? undefined : routesOf(plan).find(question.method, path, question.host)
   const served = match?.kind === "found" ? match : askedAbout(plan, question, path)
-  const key = served?.kind === "found" ? served.route.key : undefined
+  const key = served !== undefined && "route" in served ? served.route.key : undefined
   const cut = planOfRoute(plan, key, surroundings.environment)
   const pools = new Pools()
   const made: { rehearsal?: Rehearsal } = {}
@@ -82,7 +82,7 @@ function withLost(
   path: string | undefined,
 ): RequestExplanation {
   if (match === undefined || path === undefined) return explained
-  const key = match.kind === "found" ? match.route.key : undefined
+  const key = "route" in match ? match.route.key : undefined
   // A preflight is answered by the route it asks about.
   if (explained.route !== null && explained.route.key !== key) return explained
   const lost = lostRoutes(plan, { method, path, authority: host }, key)

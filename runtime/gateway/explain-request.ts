@@ -45,6 +45,7 @@ import type { Match } from "./routes.ts"
 import { backendIdentity } from "./shown-identity.ts"
 import { StepTable } from "./step-table.ts"
 import { type SectionName, type StepUse, sectionNames, type Unfolded, unfold } from "./unfold.ts"
+import { unmatched } from "./unmatched.ts"
 import { upgradeRefusal } from "./upgrade-refusal.ts"
 import { pathOf } from "./upstream-path.ts"
 
@@ -96,13 +97,12 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   exchange.take(intake)
   const match = generation.routes.find(exchange.method, intake.path, intake.authority)
   const asked = { method: exchange.method, path: intake.path, authority: intake.authority }
-  const key = match.kind === "found" ? match.route.key : undefined
+  const key = "route" in match ? match.route.key : undefined
   const lost = lostRoutes(generation.plan, asked, key)
   const request = { method: asked.method, path: asked.path, host: asked.authority, ip: intake.ip }
   const base = { request, live, lost, why: whyMatched(match, lost), trouble: [] }
   if (match.kind !== "found") {
-    const found = problem(match.kind === "none" ? "not-found" : "method-not-allowed")
-    return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
+    return { ...base, route: null, sections: [], verdict: verdictOf(unmatched(match), undefined, []) }
   }
   // Other methods, and other protocols, are served as if they had not asked.
   const upgrades = intake.wantsWebSocket && exchange.method === "GET"

@@ -1,8 +1,11 @@
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
+import { compareSegments, pathTemplates, type SegmentTemplate } from "../plan/segment-template.ts"
+import { foldedSegment } from "./folded-segment.ts"
 import { HostRoutes } from "./host-routes.ts"
+import { MixedSegment } from "./mixed-segment.ts"
 import type { Loss, LostRoute } from "./request-explanation.ts"
-import { foldedSegment, type Match, type Matchable, Routes } from "./routes.ts"
+import { type Match, type Matchable, Routes } from "./routes.ts"
 
 /** What was asked for: `path` is canonical. */
 export interface Asked {
@@ -16,7 +19,7 @@ const lostMax = 20
 /** How near a route is: those a person means most likely come first. */
 const nearness: readonly Loss[] = ["protection", "host", "less-specific", "method", "look-alike"]
 
-/** The routes that could be meant by a request and do not answer it, the nearest first, with the reason of each. `chosen` is the key of the one that does. */
+/** The routes that could be meant by a request and do not answer it, the nearest first, with the reason of each. `chosen` is the key of the one that does, or that would if its path had one reading. */
 export function lostRoutes(plan: Plan, asked: Asked, chosen: string | undefined): LostRoute[] {
   const lost: LostRoute[] = []
   const winner = chosen === undefined ? undefined : plan.plan.routes[chosen]
@@ -37,6 +40,8 @@ export function whyMatched(match: Match<Matchable>, lost: readonly LostRoute[]):
     const less = lost.some(({ loss }) => loss === "less-specific")
     return less ? "it is the most specific route that fits" : "it is the only route that fits"
   }
+  if (match.kind === "unclear")
+    return `the parameters of \`${match.route.path}\` could have other values just as well: the text between them stands there more than once`
   if (match.kind === "method") return `the path is there for other methods only (${match.allow})`
   if (match.alike)
     return "the path differs only by case from one that is protected otherwise: nothing less specific may answer it"
@@ -75,31 +80,42 @@ function lessSpecific(route: Route, winner: Route, method: string): string {
     return route.hosts === undefined
       ? "it is served on every host; routes of the host itself go first"
       : "its host pattern is less specific"
-  const own = segmentsOf(route.path)
-  const others = segmentsOf(winner.path)
+  const own = pathTemplates(route.path) ?? []
+  const others = pathTemplates(winner.path) ?? []
   for (let at = 0; at < Math.max(own.length, others.length); at += 1) {
-    const [mine, theirs] = [kindOf(own[at]), kindOf(others[at])]
-    if (mine !== theirs) return `its \`${own[at] ?? ""}\` is ${mine}; ${theirs} goes first`
+    const [mine, theirs] = [own[at], others[at]]
+    const words = [kindOf(mine), kindOf(theirs)] as const
+    const segment = segmentsOf(route.path)[at] ?? ""
+    if (words[0] !== words[1]) return `its \`${segment}\` is ${words[0]}; ${words[1]} goes first`
+    if (mine !== undefined && theirs !== undefined && compareSegments(mine, theirs) > 0)
+      return `its \`${segment}\` has less literal text than \`${segmentsOf(winner.path)[at]}\``
   }
   if (route.method !== winner.method)
     return `its method is ${route.method}; ${winner.method} goes first for ${method}`
   return "another route is more specific"
 }
 
-function kindOf(segment: string | undefined): string {
-  if (segment === undefined) return "the end of the path"
-  if (!segment.startsWith("{")) return "literal text"
-  return segment.endsWith("*}") ? "the rest of a path" : "a parameter"
+const kindWords: Readonly<Record<SegmentTemplate["kind"], string>> = {
+  static: "literal text",
+  mixed: "literal text with parameters",
+  parameter: "a parameter",
+  tail: "the rest of a path",
+}
+
+function kindOf(segment: SegmentTemplate | undefined): string {
+  return segment === undefined ? "the end of the path" : kindWords[segment.kind]
 }
 
 function looksAlike(pattern: string, path: string): boolean {
-  const own = segmentsOf(pattern)
+  const own = pathTemplates(pattern) ?? []
   const asked = segmentsOf(path)
-  const tail = own.at(-1)?.endsWith("*}") === true
+  const tail = own.at(-1)?.kind === "tail"
   if (tail ? asked.length < own.length - 1 : asked.length !== own.length) return false
-  return own.every(
-    (segment, at) => segment.startsWith("{") || foldedSegment(segment) === foldedSegment(asked[at] ?? ""),
-  )
+  return own.every((template, at) => {
+    const folded = foldedSegment(asked[at] ?? "")
+    if (template.kind === "mixed") return new MixedSegment(template).resembles(folded)
+    return template.kind !== "static" || foldedSegment(template.literals[0] as string) === folded
+  })
 }
 
 function segmentsOf(path: string): string[] {

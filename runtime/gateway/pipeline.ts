@@ -16,6 +16,7 @@ import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
 import type { Match } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
+import { unmatched } from "./unmatched.ts"
 import { upgradeRefusal } from "./upgrade-refusal.ts"
 import type { OpenTunnel, TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
 
@@ -85,9 +86,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.take(intake)
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
     if (this.#sharing(match)) return
-    if (match.kind === "none") this.#fail(problem("not-found", { reason: "OperationNotFound" }))
-    else if (match.kind === "method")
-      this.#fail(problem("method-not-allowed", { headers: ["allow", match.allow] }))
+    if (match.kind !== "found") this.#fail(unmatched(match))
     else {
       exchange.route = match.route
       exchange.parameters = match.parameters

@@ -16,7 +16,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
   "invalid-path": row(
     400,
     "Invalid path",
-    "The path has no canonical form: empty or dot segments, encoded separators or characters that must be encoded.",
+    "The path has no canonical form (empty or dot segments, encoded separators, characters that must be encoded), or more than one reading.",
   ),
   "invalid-header": row(
     400,

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { pathTemplates } from "./segment-template.ts"
 import { stepId } from "./step-id.ts"
 import { loadText, name, reference } from "./text.ts"
 
@@ -126,14 +127,18 @@ export const sections = z.strictObject({
 
 /**
  * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`,
- * and perhaps a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not sent to the backend.
+ * literals and parameters in one segment (`{id}:cancel`), and perhaps a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not sent to the backend.
  */
 export const route = z.strictObject({
   api: name,
   version: name.nullable(),
   operation: z.string(),
   method: z.string().regex(/^(\*|[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})$/),
-  path: z.string().regex(/^\//).max(2048),
+  path: z
+    .string()
+    .regex(/^\//)
+    .max(2048)
+    .refine((path) => pathTemplates(path) !== undefined, "is no path of a route"),
   /** Names it is served on, lower case, `*.example.com` for all below one; absent: every name. */
   hosts: z
     .array(z.string().regex(/^(?:\*\.)?[a-z0-9._~[\]:-]{1,253}$/))

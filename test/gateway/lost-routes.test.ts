@@ -32,7 +32,7 @@ function explained(plan: Plan, method: string, path: string, authority = "localh
       protection: protectionOf(plan, sections.inbound),
     })
   const match = routes.find(method, path, authority)
-  const chosen = match.kind === "found" ? match.route.key : undefined
+  const chosen = "route" in match ? match.route.key : undefined
   const lost = lostRoutes(plan, { method, path, authority }, chosen)
   return { match, chosen, lost, why: whyMatched(match, lost) }
 }
@@ -48,6 +48,8 @@ const plan = planOf({
     guarded("/admin", { method: "PUT" }),
     open("/any", { method: "*" }),
     open("/any", { method: "GET" }),
+    guarded("/f/{name}.json"),
+    guarded("/f/{name}.{ext}"),
   ],
 })
 
@@ -86,6 +88,21 @@ const rows: [string, string, string | undefined, string, string[]][] = [
   ["GET", "/admin", undefined, "other methods only (PUT)", ["protection GET /{rest*}", "method PUT /admin"]],
   ["GET", "/Admin", undefined, "differs only by case", ["protection GET /{rest*}", "look-alike PUT /admin"]],
   ["GET", "/any", "GET /any", "most specific", ["less-specific * /any", "less-specific GET /{rest*}"]],
+  [
+    "GET",
+    "/f/x.json",
+    "GET /f/{name}.json",
+    "most specific",
+    ["less-specific GET /f/{name}.{ext}", "less-specific GET /{rest*}"],
+  ],
+  ["GET", "/f/x.y.z", "GET /f/{name}.{ext}", "could have other values", ["less-specific GET /{rest*}"]],
+  [
+    "GET",
+    "/f/x.JSON",
+    "GET /f/{name}.{ext}",
+    "most specific",
+    ["less-specific GET /{rest*}", "look-alike GET /f/{name}.json"],
+  ],
   ["DELETE", "/nothing", undefined, "other methods only", ["method GET /{rest*}"]],
 ]
 test.each(rows)("%s %s: %s", (method, path, chosen, why, lost) => {
@@ -97,15 +114,15 @@ test.each(rows)("%s %s: %s", (method, path, chosen, why, lost) => {
 })
 
 test("what the matcher chooses never loses, and where it chooses, who else fits is less specific", () => {
-  const segment = fc.constantFrom("a", "A", "b", "{x}")
+  const segment = fc.constantFrom("a", "A", "b", "{x}", "{x}-a", "b{x}-{y}")
   const path = fc
     .array(segment, { minLength: 1, maxLength: 3 })
-    .map((parts) => `/${parts.map((part, at) => (part === "{x}" ? `{x${at}}` : part)).join("/")}`)
+    .map((parts) => `/${parts.map((part, at) => part.replaceAll(/[xy]/g, `$&${at}`)).join("/")}`)
   const route = fc.record({ path, method: fc.constantFrom("GET", "PUT", "*"), guarded: fc.boolean() })
   const asked = fc.record({
     method: fc.constantFrom("GET", "HEAD", "PUT"),
     path: fc
-      .array(fc.constantFrom("a", "A", "b", "c"), { minLength: 1, maxLength: 3 })
+      .array(fc.constantFrom("a", "A", "b", "c", "c-a", "bc-a", "bc-a-A"), { minLength: 1, maxLength: 3 })
       .map((parts) => `/${parts.join("/")}`),
   })
   fc.assert(
@@ -124,7 +141,7 @@ test("what the matcher chooses never loses, and where it chooses, who else fits 
         const { match, chosen, lost } = explained(own, method, wanted)
         expect(lost.map((each) => each.route)).not.toContain(chosen)
         const fits = lost.filter(({ loss }) => loss === "less-specific" || loss === "protection")
-        if (match.kind === "found") expect(fits.every(({ loss }) => loss === "less-specific")).toBe(true)
+        if ("route" in match) expect(fits.every(({ loss }) => loss === "less-specific")).toBe(true)
         else expect(fits.every(({ loss }) => loss === "protection")).toBe(true)
         if (match.kind === "none" && !match.alike)
           expect(lost.filter(({ loss }) => loss !== "look-alike")).toEqual([])

@@ -35,6 +35,16 @@ const layouts: Record<string, RouteDraft[]> = {
     { method: "GET", path: "/v1/secure", inbound: [key] },
     { method: "POST", path: "/v1/Secure2/{id}", inbound: [key] },
   ],
+  "parts of segments": [
+    { method: "*", path: "/v1/{a}" },
+    { method: "*", path: "/{x}-{y}/{rest*}" },
+    { method: "*", path: "/v1/{a}/{b}" },
+    { method: "*", path: "/v1/s{kind}" },
+    { method: "GET", path: "/v1/secure{more}", inbound: [key] },
+    { method: "GET", path: "/v1/secure{more}/{id}", inbound: [key] },
+    { method: "GET", path: "/v1/secure/{id}", inbound: [key] },
+    { method: "GET", path: "/v1/secure", inbound: [key] },
+  ],
 }
 
 const seams = [

@@ -6,13 +6,13 @@ export const routes = area({
     severity: "error",
     title: "Invalid path",
     help: "Correct the path.",
-    why: "A path starts with `/`; its segments are plain text, `{name}` for a parameter, or `{name*}` for all the rest, last. What no canonical request path can contain (`//`, `.`, `..`, `%`, `;`) can't be matched.",
+    why: "A path starts with `/`; its segments are plain text, `{name}` for a parameter, both (`{id}:cancel`), or `{name*}` for all the rest, last. Between two parameters there is text, or nobody could say where one ends. What no canonical request path can contain (`//`, `.`, `..`, `%`, `;`) can't be matched.",
   },
   SP3002: {
     severity: "error",
     title: "Ambiguous routes",
     help: "Change one of the paths, or remove one of the routes.",
-    why: "The most specific route wins: text before parameter, parameter before tail, segment by segment. Two routes of one method with the same shape can't be told apart.",
+    why: "The most specific route wins: text before text with parameters (more text first), that before a parameter, a parameter before the tail, segment by segment. Two routes of one method can't be told apart when they have the same shape, or part where both have text with parameters, as much text, and a request fits both.",
   },
   SP3003: {
     severity: "warning",

@@ -1,19 +1,18 @@
+import {
+  pathTemplates,
+  type SegmentTemplate,
+  segmentTemplate,
+  shapeOfSegment,
+} from "../../../runtime/plan/segment-template.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Text } from "../ast.ts"
 import type { Slot } from "../schema/row.ts"
 import { readConstant } from "./names.ts"
 
-/** One segment of a route: text, `{name}` or a last `{name*}`. */
-export interface Segment {
-  readonly kind: "static" | "parameter" | "tail"
-  /** The text, or the parameter's name. */
-  readonly text: string
-}
-
 /** A path of an API or an operation; `/` has no segments. */
 export interface RoutePath {
-  readonly segments: readonly Segment[]
+  readonly segments: readonly SegmentTemplate[]
 }
 
 const segmentsMax = 64
@@ -31,22 +30,34 @@ export function readPath(text: Text, slot: Slot, report: Report): RoutePath | un
 }
 
 /** The segments of a path that is right. */
-export function segmentsOf(path: string): Segment[] {
-  return path === "/" ? [] : path.slice(1).split("/").map(segmentOf)
+export function segmentsOf(path: string): SegmentTemplate[] {
+  return pathTemplates(path) ?? []
+}
+
+/** A segment of text alone. */
+export function staticSegment(text: string): SegmentTemplate {
+  return { kind: "static", literals: [text], names: [] }
+}
+
+export function isStatic({ kind }: SegmentTemplate): boolean {
+  return kind === "static"
 }
 
 /** The path as it is written, `/` for none. */
-export function printPath(segments: readonly Segment[]): string {
-  if (segments.length === 0) return "/"
-  return segments
-    .map(({ kind, text }) => `/${kind === "static" ? text : kind === "tail" ? `{${text}*}` : `{${text}}`}`)
+export function printPath(segments: readonly SegmentTemplate[]): string {
+  return segments.length === 0 ? "/" : segments.map((segment) => `/${printSegment(segment)}`).join("")
+}
+
+function printSegment({ kind, literals, names }: SegmentTemplate): string {
+  const tail = kind === "tail" ? "*" : ""
+  return literals
+    .map((literal, at) => (names[at] === undefined ? literal : `${literal}{${names[at]}${tail}}`))
     .join("")
 }
 
-function segmentOf(text: string): Segment {
-  const found = /^\{([^}*]*)(\*?)\}$/.exec(text)
-  if (found === null) return { kind: "static", text }
-  return { kind: found[2] === "*" ? "tail" : "parameter", text: found[1] as string }
+/** The path with the names of parameters left out: paths of one shape match the same. */
+export function shapeOfPath(segments: readonly SegmentTemplate[]): string {
+  return `/${segments.map(shapeOfSegment).join("/")}`
 }
 
 interface Problem {
@@ -66,52 +77,66 @@ function pathProblem(path: string): Problem | undefined {
     return { why: `the path has more than ${segmentsMax} segments`, help: "Shorten it." }
   const names = new Set<string>()
   for (const [index, text] of texts.entries()) {
-    const problem =
-      text.includes("{") || text.includes("}")
-        ? parameterProblem(text, index === texts.length - 1, names)
-        : staticProblem(text)
+    const problem = segmentProblem(text, index === texts.length - 1) ?? namesProblem(text, names)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function staticProblem(text: string): Problem | undefined {
-  const help =
-    "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; other characters can't be in a canonical path."
+const help =
+  "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; other characters can't be in a canonical path."
+
+function segmentProblem(text: string, last: boolean): Problem | undefined {
+  const template = segmentTemplate(text)
+  if (template === undefined) return bracesProblem(text)
+  if (template.kind === "tail" && !last)
+    return {
+      why: `\`${text}\` takes all the rest, but is not the last segment`,
+      help: "Move it to the end, or use a plain parameter.",
+    }
   if (text === "") return { why: "the path has an empty segment (`//`)", help: "Remove one `/`." }
+  const written = template.literals.join("")
   if (text.endsWith(".")) {
     return {
       why: `\`${shown(text)}\` ends with a dot: no canonical path has such a segment`,
       help: "Leave the dot out, or write the path it stands for.",
     }
   }
-  if (/[?#]/.test(text))
+  if (/[?#]/.test(written))
     return {
       why: `\`${shown(text)}\` holds a query or fragment`,
       help: 'Paths are matched without them; use `request.query("…")` in a condition.',
     }
-  if (/^[A-Za-z0-9._~!$&'()*+,=:@-]+$/.test(text)) return undefined
+  if (/^[A-Za-z0-9._~!$&'()*+,=:@-]*$/.test(written)) return undefined
   return { why: `\`${shown(text)}\` holds characters no route can match`, help }
 }
 
-function parameterProblem(text: string, last: boolean, names: Set<string>): Problem | undefined {
-  const found = /^\{([A-Za-z_][A-Za-z0-9_]{0,63})(\*?)\}$/.exec(text)
-  if (found === null) {
+function bracesProblem(text: string): Problem {
+  if (/\{\w+\}\{\w+\}/.test(text))
     return {
-      why: `\`${shown(text)}\` is not a parameter`,
-      help: "A parameter is a whole segment: `/{name}`, with letters, digits and `_`; the last may be `/{name*}`.",
+      why: `in \`${shown(text)}\` no text stands between two parameters: nobody can say where the first one ends`,
+      help: "Make them one parameter, or write text between them.",
     }
+  if (/\{\w+\*\}/.test(text))
+    return {
+      why: `\`${shown(text)}\` has text beside a parameter that takes all the rest`,
+      help: "`{name*}` is a whole segment, the last one.",
+    }
+  return {
+    why: `\`${shown(text)}\` is not a parameter`,
+    help: "A parameter is `{name}`, with letters, digits and `_`: a whole segment, or a part of one (`{id}:cancel`). The last may be `/{name*}`.",
   }
-  if (found[2] === "*" && !last)
-    return {
-      why: `\`${text}\` takes all the rest, but is not the last segment`,
-      help: "Move it to the end, or use a plain parameter.",
-    }
-  const name = found[1] as string
-  if (["__proto__", "constructor", "prototype"].includes(name))
-    return { why: `\`${name}\` can't be a parameter`, help: "Choose another name." }
-  if (names.has(name))
-    return { why: `the parameter \`${name}\` is there twice`, help: "Give one of them another name." }
-  names.add(name)
+}
+
+function namesProblem(text: string, names: Set<string>): Problem | undefined {
+  for (const name of segmentTemplate(text)?.names ?? []) {
+    if (!/^[A-Za-z_]\w{0,63}$/.test(name) || reserved.includes(name))
+      return { why: `\`${shown(name)}\` can't be a parameter`, help: "Choose another name." }
+    if (names.has(name))
+      return { why: `the parameter \`${name}\` is there twice`, help: "Give one of them another name." }
+    names.add(name)
+  }
   return undefined
 }
+
+const reserved = ["__proto__", "constructor", "prototype"]

@@ -1,7 +1,7 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { exportDocument, printDocument } from "../../openapi/export-document.ts"
-import type { RoutePath } from "../bind/path.ts"
+import { isStatic, type RoutePath } from "../bind/path.ts"
 import type { DescribedOperation } from "../described.ts"
 import { exportParts, type Served } from "../export-api.ts"
 import type { RouteSource } from "../routes.ts"
@@ -49,7 +49,7 @@ function answerOf(
   described: ReadonlyMap<string, DescribedOperation>,
 ): StepOf<"respond"> | string {
   const segments = operation.args.value<RoutePath>("path")?.segments ?? []
-  if (segments.some(({ kind }) => kind !== "static")) return "the path of a document has no parameters"
+  if (!segments.every(isStatic)) return "the path of a document has no parameters"
   const ending = /\.(json|yaml|yml)$/.exec(operationName)?.[1] as keyof typeof forms | undefined
   if (ending === undefined) return "the path ends in none of `.json`, `.yaml`, `.yml`"
   const { format, media } = forms[ending]

@@ -89,7 +89,7 @@ export class RouteLowering {
     const ownAuth = this.#describedAuth.of(source, nearestAuth(items))
     const authItems = ownAuth ?? []
     const auth = this.#auth(authItems)
-    const parameters = source.path.flatMap(({ kind, text }) => (kind === "static" ? [] : [text]))
+    const parameters = source.path.flatMap(({ names }) => names)
     const inboundPlace = this.#places.make(source, "inbound", parameters, auth)
     const outboundPlace = this.#places.make(source, "outbound", parameters, auth)
     const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]

@@ -236,7 +236,7 @@ export const operations: readonly Row[] = methods.map((method) => ({
   docs:
     method === "ANY"
       ? "An operation for every method that has none of its own on this path."
-      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, a last \`{rest*}\` all the rest.`,
+      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, also beside text (\`{id}:cancel\`), a last \`{rest*}\` all the rest.`,
   example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
 }))
 

@@ -3,7 +3,7 @@ import type { Report } from "../../../core/diagnostic.ts"
 import { nearest } from "../../../core/nearest.ts"
 import type { Word } from "../../ast.ts"
 import { type Bound, headSpan, statementOf } from "../../bind/bound.ts"
-import { printPath } from "../../bind/path.ts"
+import { printPath, staticSegment } from "../../bind/path.ts"
 import type { RouteSource } from "../../routes.ts"
 import type { Lowered, StepContext } from "../step.ts"
 
@@ -34,7 +34,7 @@ export function lowerDeprecation(
     deprecated: since ?? deprecated !== undefined,
     ...(date === undefined ? {} : { sunset: date }),
     closed: removed !== undefined || (sunset?.statement.args.length ?? 0) > 1,
-    ...(known === undefined ? {} : { successor: printPath([{ kind: "static", text: known }, ...path]) }),
+    ...(known === undefined ? {} : { successor: printPath([staticSegment(known), ...path]) }),
     ...(documentation === undefined ? {} : { documentation }),
   }
   return steps.add(step, headSpan(first.statement))
