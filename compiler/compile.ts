@@ -13,6 +13,7 @@ import { type LoweredGateway, lower } from "./gateway/lower.ts"
 import { compileModels, testsOfStores } from "./gateway/models.ts"
 import { readPolicyFiles } from "./gateway/policy-files.ts"
 import { Program } from "./gateway/program.ts"
+import { readSchemaFiles } from "./gateway/schema-files.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
 import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model-test/declared-tests.ts"
 
@@ -49,8 +50,9 @@ export function compile(files: Files, entry: string): Compiled {
   const models = compileModels(program, project, report)
   const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
   const described = readDocuments(program, project, report)
-  const policies = readPolicyFiles(program, project, report)
-  const lowered = lower(program, models, described, policies, report)
+  const policyFiles = readPolicyFiles(program, project, report)
+  const schemaFiles = readSchemaFiles(program, project, report)
+  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths

@@ -169,6 +169,30 @@ const validateHeaders: Print<"validate-headers"> = ({ headers, unspecified, erro
   ]
 }
 
+const validateContent: Print<"validate-content"> = (step) => {
+  const { bytesMax, onSize, onUnspecified, mediaMap, types, errors } = step
+  const size = fixed(bytesMax, "a size")
+  return block(`validate content ${known(onUnspecified)}`, [
+    types.map(({ as, media, schema, action }) =>
+      schema === undefined
+        ? `${as}${media === "*" ? "" : ` ${quoted(media)}`} ${action}`
+        : none("a schema of the cloud's store"),
+    ),
+    (mediaMap?.rules ?? []).map(
+      (rule) =>
+        `map ${"from" in rule ? quoted(rule.from) : parenthesized(rule.when.text)} to ${quoted(rule.to)}`,
+    ),
+    mediaMap?.missing === undefined ? [] : [`map missing to ${quoted(mediaMap.missing)}`],
+    mediaMap?.any === undefined ? [] : [`map any to ${quoted(mediaMap.any)}`],
+    [`size ${size % 1024 === 0 ? `${size / 1024}KB` : `${size}B`} ${known(onSize)}`],
+    errors === undefined ? [] : [`errors ${errors}`],
+  ])
+}
+
+function known(action: StepOf<"validate-content">["onSize"]): Judged {
+  return typeof action === "string" ? action : none("what is done about a violation, found per request")
+}
+
 /** Statements that let callers in or refuse them, and what judges answers. */
 export const accessStatements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   "rate-limit": rateLimit,
@@ -180,6 +204,7 @@ export const accessStatements: { readonly [Kind in StepKind]?: Print<Kind> } = {
     const [head, ...rest] = jwt(step)
     return [`check ${head}`, ...rest]
   },
+  "validate-content": validateContent,
   "validate-status": validateStatus,
   "validate-headers": validateHeaders,
 }

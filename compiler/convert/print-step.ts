@@ -122,13 +122,6 @@ type Elsewhere<Kind extends StepKind> = (step: StepOf<Kind>) => string
 
 /** What is said outside of `policy`, and how. */
 const elsewhere: { readonly [Kind in StepKind]?: Elsewhere<Kind> } = {
-  "validate-content": ({ message, bytesMax, onSize, onUnspecified, types, errors }) => {
-    const [{ action } = { action: onUnspecified }] = types
-    const size = bytesMax % 1024 === 0 ? `${bytesMax / 1024}KB` : `${bytesMax}B`
-    const words = [`content ${action}`, `unknown-content ${onUnspecified}`, `size ${size} ${onSize}`]
-    if (errors !== undefined) words.push(`errors ${errors}`)
-    return `what a body must be is said by an OpenAPI document; in the API that has one: \`validate ${message} { ${words.join("; ")} }\``
-  },
   "validate-parameters": ({ unspecified }) =>
     `what parameters must be is said by an OpenAPI document; in the API that has one: \`validate request { unknown-query ${unspecified.query}; unknown-headers ${unspecified.header} }\``,
   "content-safety": () =>
@@ -186,6 +179,8 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
     `rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
   ],
   "set-body": ({ media, content }) => bodyLines("body set", media, content),
+  "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
+  jsonp: ({ callback }) => [`body jsonp ${quoted(callback)}`],
   "find-replace": ({ from, to }) => [`body replace ${quoted(from)} with ${quoted(to)}`],
   "xml-to-json": (step) =>
     conversion(step.kind, [

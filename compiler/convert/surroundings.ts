@@ -131,8 +131,13 @@ export class ConvertSurroundings implements Surroundings {
     return []
   }
 
-  schema(_id: string, span: Span): string | undefined {
+  schema(_named: object, _message: string, _overrides: object, span: Span): string | undefined {
     return this.#none(span, "a schema of the cloud's store")
+  }
+
+  /** In an API with a document it would be judged. */
+  unjudged(span: Span): void {
+    this.#none(span, "the schema whose properties are meant")
   }
 
   /** Also what is always the same stays code: it is translated with all the rest. */

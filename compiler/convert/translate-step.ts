@@ -199,7 +199,7 @@ function nameOf(name: string, around: string): string {
 /** What is found out when the exchange has ended, with an answer or without. */
 const whenEnded: ReadonlySet<string> = new Set(["countIf", "increment"])
 
-const truths: ReadonlySet<string> = new Set(["test", "countIf", "storeIf"])
+const truths: ReadonlySet<string> = new Set(["test", "when", "countIf", "storeIf"])
 
 function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
   if (truths.has(key) && cel.kind !== "bool") return none("a condition that is neither true nor false")

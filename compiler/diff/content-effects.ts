@@ -34,6 +34,8 @@ export const contentAdded: Effects = {
       ? neutral("the backend gets this body instead of the caller's")
       : breaking("callers get this body instead of the backend's"),
   "find-replace": ({ message }) => changedBody(message),
+  "mask-urls": ({ message }) => changedBody(message),
+  jsonp: () => opens("any page that callers open may read what GET is answered"),
   "xml-to-json": ({ message }) => changedBody(message),
   "json-to-xml": ({ message }) => changedBody(message),
   respond: ({ status = 200 }) =>
@@ -93,6 +95,8 @@ export const contentRemoved: Effects = {
   "set-host": () => neutral("the backend gets its own Host header"),
   "set-body": ({ message }) => ownBody(message),
   "find-replace": ({ message }) => ownBody(message),
+  "mask-urls": ({ message }) => ownBody(message),
+  jsonp: () => breaking("pages that ask for a script get JSON"),
   "xml-to-json": ({ message }) => ownBody(message),
   "json-to-xml": ({ message }) => ownBody(message),
   respond: ({ status = 200 }) =>

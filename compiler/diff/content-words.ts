@@ -16,6 +16,8 @@ export type ContentKind =
   | "set-host"
   | "set-body"
   | "find-replace"
+  | "mask-urls"
+  | "jsonp"
   | "xml-to-json"
   | "json-to-xml"
   | "respond"
@@ -45,6 +47,8 @@ export const contentWords: WordsOf<ContentKind> = {
       : `forward-host ${textWords(host)}`,
   "set-body": ({ media, content }) => `body set ${bodyWords(media, content)}`,
   "find-replace": ({ from, to }) => `body replace ${textWords(from)} with ${textWords(to)}`,
+  "mask-urls": ({ headers }) => `body mask-urls${blockWords(headers ? ["headers"] : [])}`,
+  jsonp: ({ callback }) => `body jsonp ${textWords(callback)}`,
   "xml-to-json": ({ style, apply, considerAccept, alwaysArray }) =>
     `body xml-to-json${blockWords([
       ...(style === "direct" ? [] : ["style friendly"]),

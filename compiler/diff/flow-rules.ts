@@ -91,6 +91,19 @@ const replaceRules: FieldRules<Fields<"find-replace">> = {
   ],
 }
 
+const maskRules: FieldRules<Fields<"mask-urls">> = {
+  message: nowAboutMessage,
+  headers: (_, after, { after: { message } }) =>
+    neutral(`URLs in header fields of the ${message} ${after ? "are changed too" : "stay as they are"}`),
+}
+
+const jsonpRules: FieldRules<Fields<"jsonp">> = {
+  callback: (before, after) => [
+    breaking(`the function is named by the query parameter ${textWords(after)}`),
+    ...callersDecide(before, after),
+  ],
+}
+
 const getRules: FieldRules<Fields<"cache-get">> = {
   key: otherKey,
   variable: (before, after) => neutral(`the value is in \`${after}\`, not in \`${before}\``),
@@ -291,6 +304,8 @@ export const flowRules = {
   "xml-to-json": xmlRules,
   "json-to-xml": jsonRules,
   "find-replace": replaceRules,
+  "mask-urls": maskRules,
+  jsonp: jsonpRules,
   "cache-get": getRules,
   "cache-remove": {
     key: (before, after) => [

@@ -145,6 +145,8 @@ function identities(step: Step): readonly string[] {
       return [`retry ${step.steps.join()}`, "retry"]
     case "parallel":
       return [`parallel ${step.branches.join()}`, "parallel"]
+    case "mask-urls":
+      return [`mask ${step.message}`]
     case "set-body":
       return [`body ${step.message}`]
     case "respond":

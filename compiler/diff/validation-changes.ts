@@ -1,19 +1,22 @@
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import { blockWords } from "./access-words.ts"
+import { blockWords, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { same } from "./same.ts"
 
 type Content = StepOf<"validate-content">
 type Parameters = StepOf<"validate-parameters">
 type Fields<Step> = Omit<Step, "kind">
-type Action = Content["onSize"]
+type Action = Content["types"][number]["action"]
+/** An action, perhaps one that is found per request. */
+type FoundAction = Content["onSize"]
 
 const strength: Readonly<Record<Action, number>> = { ignore: 0, detect: 1, prevent: 2 }
 
 /** What it means that messages are judged by schemas now. */
 export const validationAdded = {
   "validate-content": ({ message, onSize, onUnspecified, types }: Content): Finding => {
-    if (![onSize, onUnspecified, ...types.map(({ action }) => action)].includes("prevent"))
+    const actions = [onSize, onUnspecified, ...types.map(({ action }) => action)]
+    if (!actions.some((action) => action === "prevent" || typeof action === "object"))
       return neutral(`bodies of ${message}s that do not fit are noted`)
     return message === "request"
       ? closes("requests whose bodies do not fit are refused with 400")
@@ -39,14 +42,22 @@ export const validationRules: {
 } = {
   "validate-content": {
     message: (_, after) => neutral(`it is about the ${after} now`),
-    bytesMax: (before, after) =>
-      after > before
+    bytesMax: (before, after) => {
+      if (typeof after !== "number") return opens("what a request says may decide how large bodies may be")
+      return typeof before === "number" && after > before
         ? opens(`bodies of up to ${after} bytes are let through`)
-        : closes(`bodies have ${after} bytes at most`),
-    onSize: (before, after) => actionChange(before, after, "bodies that are too large"),
-    onUnspecified: (before, after) => actionChange(before, after, "bodies of other media types"),
+        : closes(`bodies have ${after} bytes at most`)
+    },
+    onSize: (before, after) => foundChange(before, after, "bodies that are too large"),
+    onUnspecified: (before, after) => foundChange(before, after, "bodies of other media types"),
     onMissing: (before, after) =>
       actionChange(before ?? "ignore", after ?? "ignore", "messages without a body"),
+    mediaMap: (_, after) =>
+      opens(
+        after === undefined
+          ? "media types count as what they are: bodies may be judged by another rule, or by none"
+          : "media types count as others: bodies may be judged by another rule, or by none",
+      ),
     types: (before, after) =>
       ruleChanges(before, after, ({ media, status }) =>
         [media, ...(status === undefined ? [] : [status])].join(" "),
@@ -63,6 +74,12 @@ export const validationRules: {
     ],
     errors: () => neutral("what is found goes to another variable"),
   },
+}
+
+/** What a request decides may be anything. */
+function foundChange(before: FoundAction, after: FoundAction, what: string): Finding {
+  if (typeof after === "object") return opens(`what is done about ${what} is found per request`)
+  return actionChange(typeof before === "object" ? "prevent" : before, after, what)
 }
 
 function actionChange(before: Action, after: Action, what: string): Finding {
@@ -98,14 +115,36 @@ export function ruleChanges<Rule extends { readonly action: Action }>(
 
 /** Such steps in words of gateway.conf. */
 export const validationWords = {
-  "validate-content": ({ message, types, bytesMax }: Content): string =>
-    `validate ${message}${blockWords([`content ${strongest(types)}`, `size ${bytesMax}B`])}`,
+  "validate-content": (step: Content): string => {
+    const { message, types, bytesMax, mediaMap } = step
+    const size = `size ${typeof bytesMax === "number" ? `${bytesMax}B` : countWordsOf(bytesMax)}`
+    // By schemas and missing bodies those are known that a document asks for.
+    if (step.onMissing !== undefined || types.some(({ schema }) => schema !== undefined))
+      return `validate ${message}${blockWords([`content ${strongest(types)}`, size, ...mapWords(mediaMap)])}`
+    return `validate content${blockWords([
+      ...types.map(({ as, media, action }) => `${as}${media === "*" ? "" : ` "${media}"`} ${action}`),
+      ...mapWords(mediaMap),
+      size,
+    ])}`
+  },
   "validate-parameters": ({ parameters, unspecified }: Parameters): string =>
     `validate request${blockWords([
       `parameters ${strongest(parameters)}`,
       ...(unspecified.query === "ignore" ? [] : [`unknown-query ${unspecified.query}`]),
       ...(unspecified.header === "ignore" ? [] : [`unknown-headers ${unspecified.header}`]),
     ])}`,
+}
+
+function mapWords(map: Content["mediaMap"]): string[] {
+  if (map === undefined) return []
+  const { rules, missing, any } = map
+  return [
+    ...rules.map(
+      (rule) => `map ${"from" in rule ? `"${rule.from}"` : `(${rule.when.text})`} to "${rule.to}"`,
+    ),
+    ...(missing === undefined ? [] : [`map missing to "${missing}"`]),
+    ...(any === undefined ? [] : [`map any to "${any}"`]),
+  ]
 }
 
 function strongest(rules: readonly { readonly action: Action }[]): Action {

@@ -5,7 +5,9 @@ import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
 import type { DescribedOperation, Documents } from "./described.ts"
 import { Backends } from "./lower/backends.ts"
+import { BodySchemas } from "./lower/body-schemas.ts"
 import { lowerCallerCredentials } from "./lower/caller-credentials.ts"
+import { describedBodies } from "./lower/described-place.ts"
 import { addDocuments } from "./lower/docs.ts"
 import { Expressions } from "./lower/expression.ts"
 import { lowerIssuer } from "./lower/issuer.ts"
@@ -25,10 +27,12 @@ import { type Lowered, StepTable } from "./lower/step.ts"
 import type { StoreModels } from "./lower/store-model.ts"
 import { dropStrayKeys } from "./lower/stray-keys.ts"
 import { Texts } from "./lower/text.ts"
+import { Validation } from "./lower/validation.ts"
 import { Values } from "./lower/values.ts"
 import type { PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
+import { judgesContent, type SchemaFiles } from "./schema-files.ts"
 
 /** Steps of all routes together; a plan of this size has some 20 MB of origins. */
 const usesMax = 500_000
@@ -51,7 +55,7 @@ export function lower(
   program: Program,
   models: StoreModels,
   documents: Documents,
-  policyFiles: PolicyFiles,
+  { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)
@@ -61,8 +65,10 @@ export function lower(
   const credentials = new OwnCredentials(program, values, report)
   const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
-  const places = new Places(values.names())
-  const shared = { program, values, texts, expressions, models, report, steps }
+  const judging = judgesContent(program.root) ? new Validation(schemas, steps, report) : undefined
+  const places = new Places(values.names(), judging === undefined ? undefined : describedBodies(judging))
+  const bodySchemas = new BodySchemas(schemaFiles, schemas)
+  const shared = { program, values, texts, expressions, models, report, steps, bodySchemas }
   const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, schemas, policies, timeoutMs)

@@ -4,6 +4,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { components } from "./components.ts"
 import type { JsonSchema, SchemaEntry, Schemas } from "./schema.ts"
 import { annotations, keywords } from "./schema-keywords.ts"
+import { overridden, overrideObstacle, overridesKey, type SchemaOverrides } from "./schema-overrides.ts"
 
 /** What a schema judges: `readOnly` is not asked of requests, `writeOnly` not of answers. */
 export type Direction = "request" | "response"
@@ -15,23 +16,26 @@ export type Direction = "request" | "response"
 export class PlanSchemas {
   readonly #report: Report
   readonly #table = new Map<string, ValueSchema>()
-  readonly #names = new WeakMap<Schemas, Record<Direction, Map<string, string>>>()
+  readonly #names = new WeakMap<Schemas, Map<string, Map<string, string>>>()
   readonly #told = new Set<unknown>()
 
   constructor(report: Report) {
     this.#report = report
   }
 
-  /** The name of a schema in the plan. What keeps it from judging is reported. */
-  use(schemas: Schemas, key: string, direction: Direction): string {
-    let both = this.#names.get(schemas)
-    if (both === undefined) {
-      both = { request: new Map(), response: new Map() }
-      this.#names.set(schemas, both)
+  /** The name of a schema in the plan. What keeps it from judging, or from judging otherwise than it says itself, is reported. */
+  use(schemas: Schemas, key: string, direction: Direction, overrides: SchemaOverrides = {}): string {
+    let known = this.#names.get(schemas)
+    if (known === undefined) {
+      known = new Map()
+      this.#names.set(schemas, known)
     }
-    const names = both[direction]
+    const reading = { schemas, direction, overrides }
+    const as = `${direction} ${overridesKey(overrides)}`
+    const names = known.get(as) ?? new Map<string, string>()
+    known.set(as, names)
     if (!names.has(key))
-      for (const group of components(schemas.entries, key, names)) this.#add(group, schemas, names, direction)
+      for (const group of components(schemas.entries, key, names)) this.#add(group, names, reading)
     return names.get(key) ?? key
   }
 
@@ -40,17 +44,11 @@ export class PlanSchemas {
     return Object.fromEntries([...this.#table].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  #add(
-    group: readonly SchemaEntry[],
-    schemas: Schemas,
-    names: Map<string, string>,
-    direction: Direction,
-  ): void {
-    for (const entry of group) this.#reportObstacles(entry)
+  #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: Reading): void {
+    for (const entry of group) this.#reportObstacles(entry, reading.overrides)
     const [only] = group
     if (only === undefined) return
-    const strip = (entry: SchemaEntry): ValueSchema =>
-      new Stripping(schemas, names, direction).schema(entry.json)
+    const strip = (entry: SchemaEntry): ValueSchema => new Stripping(reading, names).schema(entry.json)
     if (group.length === 1 && !only.references.has(only.key)) {
       const schema = strip(only)
       const name = digestOf(schema)
@@ -95,8 +93,10 @@ export class PlanSchemas {
     }
   }
 
-  #reportObstacles({ obstacles }: SchemaEntry): void {
+  #reportObstacles({ obstacles, json, key, span }: SchemaEntry, overrides: SchemaOverrides): void {
     for (const obstacle of obstacles) this.#tell(obstacle, "SP8013", obstacle.span, obstacle.detail)
+    const detail = overrideObstacle(json, overrides)
+    if (detail !== undefined) this.#tell(`${key} ${overridesKey(overrides)}`, "SP8013", span, detail)
   }
 
   #tell(about: unknown, code: "SP8013", span: SchemaEntry["span"], detail: string): void {
@@ -105,16 +105,25 @@ export class PlanSchemas {
   }
 }
 
+/** How schemas are read: which, of which messages, and what a place says otherwise than they do. */
+interface Reading {
+  readonly schemas: Schemas
+  readonly direction: Direction
+  readonly overrides: SchemaOverrides
+}
+
 /** Leaves of a schema what judges in one direction, its references by the names of the plan. */
 class Stripping {
   readonly #schemas: Schemas
   readonly #names: ReadonlyMap<string, string>
   readonly #direction: Direction
+  readonly #overrides: SchemaOverrides
 
-  constructor(schemas: Schemas, names: ReadonlyMap<string, string>, direction: Direction) {
+  constructor({ schemas, direction, overrides }: Reading, names: ReadonlyMap<string, string>) {
     this.#schemas = schemas
     this.#names = names
     this.#direction = direction
+    this.#overrides = overrides
   }
 
   schema(json: JsonSchema): JsonSchema {
@@ -126,7 +135,7 @@ class Stripping {
       else if (keyword === "required") this.#required(value as string[], json["properties"], kept)
       else kept[keyword] = this.#value(keywords[keyword], value)
     }
-    return kept
+    return overridden(kept, this.#overrides)
   }
 
   #value(kind: string | undefined, value: unknown): unknown {

@@ -79,6 +79,10 @@ const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "find-replace": ({ message }, marks) => {
     if (message === "request") marks.put("body")
   },
+  "mask-urls": ({ message }, marks) => {
+    if (message === "request") marks.put("body")
+  },
+  jsonp: nothing,
   "xml-to-json": nothing,
   "json-to-xml": nothing,
   respond: nothing,

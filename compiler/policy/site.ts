@@ -12,6 +12,14 @@ export type Section = "inbound" | "backend" | "outbound" | "on-error"
 /** The sections in the order they run. */
 export const sections: readonly Section[] = ["inbound", "backend", "outbound", "on-error"]
 
+/** What a policy that judges by a schema says otherwise than the schema does. */
+export interface SchemaOverrides {
+  /** Whether objects may have properties the schema does not name. */
+  readonly additional?: boolean
+  /** Names of properties count in any letter case. */
+  readonly anyCase?: true
+}
+
 /** A step where it is used: its key in the plan, where it was written, the steps inside of it. */
 export interface Used {
   readonly id: string
@@ -79,14 +87,22 @@ export interface Surroundings {
   /** Issuers of gateway.conf by the addresses of their discovery; none is reported. */
   declaredIssuers(span: Span): readonly { readonly address: LoadText; readonly issuer: string }[]
   issuer(source: IssuerSource, span: Span): string | undefined
-  schema(id: string, span: Span): string | undefined
+  /** A schema of the plan: that of a file that gateway.conf names, or the one `ref` leads to in it. */
+  schema(
+    named: { readonly id: string; readonly ref: string | undefined },
+    message: "request" | "response",
+    overrides: SchemaOverrides,
+    span: Span,
+  ): string | undefined
+  /** Something is demanded of the properties of a body, and no schema is known that says which there are. */
+  unjudged(span: Span): void
   compile(code: Code): Expression | undefined
 }
 
 /** What an OpenAPI document says of an operation. */
 export interface DescribedOperation {
   /** How the bodies of a message are judged; of answers by their status. */
-  contents(message: "request" | "response"): StepOf<"validate-content">["types"]
+  contents(message: "request" | "response", overrides?: SchemaOverrides): StepOf<"validate-content">["types"]
   /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). `index` of the example, from 0 on. */
   answer(status: number, media: string | undefined, index: number): StepOf<"respond"> | undefined
   /** How many examples of such an answer there are. */

@@ -172,6 +172,19 @@ export class Use {
     )
   }
 
+  /** A required word that may be found per request. */
+  anyChoice<const Word extends string>(
+    name: string,
+    words: readonly Word[],
+  ): Word | { expression: Expression } | undefined {
+    const value = this.value(name)
+    if (value?.kind === "code") return this.#dynamic(value)
+    const named = value === undefined ? undefined : soleValue(value)
+    if (named !== undefined) return { expression: { lang: "cel", text: named, type: "string" } }
+    const [first] = words
+    return first === undefined ? undefined : this.choice(name, words, first)
+  }
+
   flag(name: string, byDefault: boolean): Flag | undefined {
     const value = this.value(name)
     if (value === undefined) return this.has(name) ? undefined : byDefault

@@ -64,6 +64,7 @@ const streamsMax = 100
 export class Backend implements BackendHandle {
   readonly name: string
   readonly url: string
+  readonly urls: readonly string[]
   readonly settings: BackendSettings
   readonly targets: readonly Target[]
   readonly retry: { readonly plan: BackendRetry; readonly budget: RetryBudget } | undefined
@@ -76,7 +77,8 @@ export class Backend implements BackendHandle {
   /** Pools are taken from `pools`, which shares them with the backends of the running plan. @throws Error for a URL that is not one. */
   constructor(name: string, settings: BackendSettings, pools: Pools) {
     this.name = name
-    this.url = settings.targets[0]?.url ?? ""
+    this.urls = settings.targets.map(({ url }) => url)
+    this.url = this.urls[0] ?? ""
     this.settings = settings
     const { breaker, health, retry, balance } = settings
     const taken: SharedPool[] = []

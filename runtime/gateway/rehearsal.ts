@@ -39,6 +39,8 @@ const rehearsed: ReadonlySet<StepKind> = new Set<StepKind>([
   "set-host",
   "set-body",
   "find-replace",
+  "mask-urls",
+  "jsonp",
   "xml-to-json",
   "json-to-xml",
   "respond",

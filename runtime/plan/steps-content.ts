@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { headerName } from "./header-name.ts"
+import { mediaRange } from "./media-range.ts"
 import { stepId } from "./step-id.ts"
 import { count, flag, variableName } from "./steps-access.ts"
 import { expression, text } from "./text.ts"
@@ -76,6 +77,17 @@ export const setBody = z.strictObject({
 /** Replaces every occurrence of a text in the body. */
 export const findReplace = z.strictObject({ kind: z.literal("find-replace"), message, from: text, to: text })
 
+/** Absolute URLs in a body that lead to the chosen backend lead to the gateway instead; in a request the other way round. */
+export const maskUrls = z.strictObject({
+  kind: z.literal("mask-urls"),
+  message,
+  /** Those in fields that hold one, such as Location, too. */
+  headers: z.boolean(),
+})
+
+/** Wraps a JSON answer to GET into a call of the function that the query parameter `callback` names; without the parameter the answer stays JSON. */
+export const jsonp = z.strictObject({ kind: z.literal("jsonp"), callback: text })
+
 /** Body from XML to JSON. `direct`: `@attribute`, `#text`; `javascript-friendly`: attributes as plain members. */
 export const xmlToJson = z.strictObject({
   kind: z.literal("xml-to-json"),
@@ -144,26 +156,50 @@ const formField = z.strictObject({
   media: z.array(z.string().max(256)).max(20),
 })
 
+/** What happens on a violation, known when the plan is made or found per request. */
+const violationOrFound = z.union([violation, z.strictObject({ expression })])
+
+/**
+ * What the media type of a message counts as when its body is judged: what the first rule that fits says, be it by what the message says or by a condition; else `missing` where it says
+ * none, else `any`, else what it says.
+ */
+const mediaMap = z.strictObject({
+  rules: z
+    .array(
+      z.union([
+        z.strictObject({ from: mediaRange, to: mediaRange }),
+        z.strictObject({ when: expression, to: mediaRange }),
+      ]),
+    )
+    .max(100),
+  missing: mediaRange.optional(),
+  any: mediaRange.optional(),
+})
+
 /**
  * Judges a body by media type, size and schema. `schemas` names a JSON Schema of the plan (`schemas`), compiled once. `*` in `types` is what no other names.
- * All errors, with JSON pointers, go to the variable `errors`. `as` says what the schema is given: a value, a form as an object, the whole as one text; `any` is not looked at.
+ * All errors, with JSON pointers, go to the variable `errors`. `as` says what the schema is given: a value, a form as an object, the whole as one text; `any` is not looked at, of `xml` and
+ * `soap` the form is.
  */
 export const validateContent = z.strictObject({
   kind: z.literal("validate-content"),
   message,
-  bytesMax: z.number().int().min(1),
-  onSize: violation,
-  onUnspecified: violation,
+  bytesMax: count,
+  onSize: violationOrFound,
+  onUnspecified: violationOrFound,
   /** There must be a body. */
   onMissing: violation.optional(),
+  mediaMap: mediaMap.optional(),
   /** A response's schemas may differ by status: `2xx`, `404`, `default`; absent: any. */
   types: z
     .array(
       z.strictObject({
         media: z.string().max(256),
         status: describedStatus.optional(),
-        as: z.enum(["json", "xml", "form", "multipart", "text", "any"]),
+        as: z.enum(["json", "xml", "soap", "form", "multipart", "text", "any"]),
         schema: schemaName.optional(),
+        /** Names of properties count in any letter case; those of the schema are in lower case. */
+        anyCase: z.literal(true).optional(),
         fields: z.array(formField).max(1000).optional(),
         action: violation,
       }),

@@ -95,6 +95,7 @@ const sources: ReadonlyMap<string, string> = new Map([
   ["set-query", "set-query-parameter"],
   ["rewrite", "rewrite-uri"],
   ["find-replace", "find-and-replace"],
+  ["mask-urls", "redirect-content-urls"],
   ["when", "choose"],
   ["parallel", "wait"],
   ["respond", "return-response"],

@@ -80,6 +80,8 @@ export interface BackendHandle {
   readonly name: string
   /** Of its first target. */
   readonly url: string
+  /** Of all its targets. */
+  readonly urls: readonly string[]
   /** What a request of our own to it shows, besides what it asks. Rejects with NoToken where none is to be had. */
   credentials(): Promise<{
     readonly authorization: string | undefined

@@ -15,7 +15,9 @@ import { grant } from "./grant.ts"
 import { introspect } from "./introspect.ts"
 import { ipFilter } from "./ip-filter.ts"
 import { jsonToXml } from "./json-to-xml.ts"
+import { jsonp } from "./jsonp.ts"
 import { limitConcurrency } from "./limit-concurrency.ts"
+import { maskUrls } from "./mask-urls.ts"
 import { metric } from "./metric.ts"
 import { parallel } from "./parallel.ts"
 import type { Policy } from "./policy.ts"
@@ -74,6 +76,8 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   "set-host": setHost,
   "set-body": setBody,
   "find-replace": findReplace,
+  "mask-urls": maskUrls,
+  jsonp,
   "xml-to-json": xmlToJson,
   "json-to-xml": jsonToXml,
   respond,

@@ -1,4 +1,6 @@
+import { ExpressionError } from "../expression/expression-error.ts"
 import type { StepOf } from "../plan/steps.ts"
+import { pointerInto, withoutCase } from "../validation/any-case.ts"
 import { type FieldForm, formValue, multipartValue } from "../validation/body-value.ts"
 import { keysProblem } from "../validation/json-text.ts"
 import { fitOf, type MediaType, mediaTypeOf } from "../validation/media-type.ts"
@@ -10,9 +12,12 @@ import { Refused } from "./answer.ts"
 import { describedFor } from "./by-status.ts"
 import { charsetProblem } from "./charset.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
+import { compileMediaMap } from "./media-map.ts"
 import { messageOf } from "./message.ts"
-import type { Policy } from "./policy.ts"
-import { type ViolatedRule, Violations } from "./violations.ts"
+import type { Policy, Provision } from "./policy.ts"
+import { envelopeProblem } from "./soap-envelope.ts"
+import { compileCount, compileTextValue } from "./value.ts"
+import { type Action, type ViolatedRule, Violations } from "./violations.ts"
 import { readXml, XmlProblem } from "./xml-reading.ts"
 
 type Plan = StepOf<"validate-content">
@@ -23,6 +28,7 @@ interface Rule {
   readonly as: Plan["types"][number]["as"]
   readonly action: Plan["types"][number]["action"]
   readonly validator: Validator | undefined
+  readonly anyCase: boolean
   readonly fields: readonly FieldForm[]
 }
 
@@ -31,18 +37,11 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
   const message = messageOf(plan.message)
   provision.need(message.needs)
   const log = provision.traceLog()
-  const rules = plan.types.map(({ media, status, as, schema, fields = [], action }): Rule => {
-    const range = mediaTypeOf(media)
-    if (range === undefined) throw new Error(`\`${media}\` is no media type`)
-    return {
-      range,
-      status,
-      as,
-      action,
-      fields,
-      validator: schema === undefined ? undefined : provision.schema(schema),
-    }
-  })
+  const rules = plan.types.map((each) => compileRule(each, provision))
+  const countsAs = compileMediaMap(plan.mediaMap, provision)
+  const bytesMax = compileCount(plan.bytesMax, provision)
+  const onSize = compileAction(plan.onSize, provision)
+  const onUnspecified = compileAction(plan.onUnspecified, provision)
   return (exchange) => {
     const violations = new Violations(plan.kind, log)
     const body = message.body(exchange)
@@ -52,22 +51,47 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
       violations.add(action, { in: "body", pointer: "", message: text }, rule, nameOf(rule, written))
     if (!body.present) {
       if (plan.onMissing !== undefined) add(plan.onMissing, "is required", "IncorrectMessage")
-    } else if (body.content.length > plan.bytesMax)
-      add(plan.onSize, `has more than ${plan.bytesMax} bytes`, "SizeLimit")
+    } else if (body.content.length > bytesMax(exchange))
+      add(onSize(exchange), `has more than ${bytesMax(exchange)} bytes`, "SizeLimit")
     else if (headers.count("content-type") > 1)
-      add(plan.onUnspecified, "has more than one Content-Type", "Unspecified")
+      add(onUnspecified(exchange), "has more than one Content-Type", "Unspecified")
     else {
       const known = rulesFor(rules, plan.message === "response" ? exchange.response?.status : undefined)
-      const rule = bestOf(known, written)
-      if (rule !== undefined) judge(rule, body, written ?? "", violations)
+      const media = countsAs(exchange, written)
+      const rule = bestOf(known, media)
+      if (rule !== undefined) judge(rule, { body, written: written ?? "", media: media ?? "" }, violations)
       else if (known.length > 0 || rules.length === 0 || plan.message === "request")
         add(
-          plan.onUnspecified,
+          onUnspecified(exchange),
           written === undefined ? "has no Content-Type" : "has a Content-Type that is not expected",
           "Unspecified",
         )
     }
     return settle(violations, exchange, plan)
+  }
+}
+
+function compileRule(
+  { media, status, as, schema, anyCase, fields = [], action }: Plan["types"][number],
+  provision: Provision,
+): Rule {
+  const range = mediaTypeOf(media)
+  if (range === undefined) throw new Error(`\`${media}\` is no media type`)
+  const validator = schema === undefined ? undefined : provision.schema(schema)
+  return { range, status, as, action, anyCase: anyCase === true, fields, validator }
+}
+
+const actions: readonly Action[] = ["ignore", "detect", "prevent"]
+
+/** What an expression brings must be one of the three words: what is none fails the call, and lets nothing through. */
+function compileAction(plan: Plan["onSize"], provision: Provision): (exchange: Exchange) => Action {
+  if (typeof plan === "string") return () => plan
+  const word = compileTextValue(plan.expression, provision)
+  return (exchange) => {
+    const said = word(exchange)
+    const found = actions.find((action) => action === said)
+    if (found === undefined) throw new ExpressionError("type", "the value is not ignore, detect or prevent")
+    return found
   }
 }
 
@@ -97,19 +121,31 @@ function bestOf(rules: readonly Rule[], written: string | undefined): Rule | und
   return best
 }
 
-function judge(rule: Rule, body: MessageBody, contentType: string, violations: Violations): void {
+/** A body, what its Content-Type says, and what that counts as. */
+interface Judged {
+  readonly body: MessageBody
+  readonly written: string
+  readonly media: string
+}
+
+function judge(rule: Rule, judged: Judged, violations: Violations): void {
   const { action, validator } = rule
   if (action === "ignore") return
+  const { body, written } = judged
   const add = (pointer: string, message: string): void =>
-    violations.add(action, { in: "body", pointer, message }, "IncorrectMessage", contentType)
-  const read = charsetProblem(rule.as, body.content, contentType) ?? valueOfBody(rule, body, contentType)
+    violations.add(action, { in: "body", pointer, message }, "IncorrectMessage", written)
+  const read = charsetProblem(rule.as, body.content, written) ?? valueOfBody(rule, judged)
   if ("problem" in read) {
     add("", read.problem)
     return
   }
   for (const { pointer, message } of read.violations ?? []) add(pointer, message)
-  if (validator !== undefined && "value" in read)
-    for (const { pointer, message } of validator.validate(read.value)) add(pointer, message)
+  if (validator === undefined || !("value" in read)) return
+  const named = rule.anyCase ? withoutCase(read.value) : { value: read.value }
+  if ("problem" in named) add("", named.problem)
+  else
+    for (const { pointer, message } of validator.validate(named.value))
+      add(rule.anyCase ? pointerInto(read.value, pointer) : pointer, message)
 }
 
 /** Violations of the size are about no media type. */
@@ -122,28 +158,39 @@ type Read =
   | { readonly problem: string }
 
 /** What the schema judges; nothing where the body is only looked at for its form. */
-function valueOfBody({ as, validator, fields }: Rule, body: MessageBody, contentType: string): Read {
+function valueOfBody({ as, validator, fields }: Rule, { body, written, media }: Judged): Read {
   const shape = validator?.shape ?? textShape
   switch (as) {
     case "json":
       return jsonOf(body)
     case "xml":
-      try {
-        readXml(body.text())
-        return {}
-      } catch (error) {
-        if (error instanceof XmlProblem) return { problem: `is not well-formed XML: it ${error.message}` }
-        throw error
-      }
+    case "soap":
+      return formOfXml(as, body.text(), media)
     case "form":
       return formValue(body.text(), shape, fields)
     case "multipart":
-      return multipartValue(body.content, contentType, shape, fields)
+      return multipartValue(body.content, written, shape, fields)
     case "text":
       return { value: valueOfText(body.text(), shape) }
     case "any":
       return {}
   }
+}
+
+function formOfXml(as: "xml" | "soap", text: string, media: string): Read {
+  try {
+    if (as === "xml") readXml(text)
+    const problem = as === "soap" ? envelopeProblem(text, essenceOf(media)) : undefined
+    return problem === undefined ? {} : { problem }
+  } catch (error) {
+    if (error instanceof XmlProblem) return { problem: `is not well-formed XML: it ${error.message}` }
+    throw error
+  }
+}
+
+function essenceOf(media: string): string {
+  const type = mediaTypeOf(media)
+  return type === undefined ? "" : `${type.type}/${type.subtype}`
 }
 
 function jsonOf(body: MessageBody): Read {

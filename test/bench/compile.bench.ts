@@ -14,6 +14,7 @@ import { lower } from "../../compiler/gateway/lower.ts"
 import { compileModels } from "../../compiler/gateway/models.ts"
 import { readPolicyFiles } from "../../compiler/gateway/policy-files.ts"
 import { Program } from "../../compiler/gateway/program.ts"
+import { readSchemaFiles } from "../../compiler/gateway/schema-files.ts"
 import { tokenize } from "../../compiler/gateway/tokens.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import { planFormat } from "../../runtime/plan/plan.ts"
@@ -107,8 +108,9 @@ function phases(): ReadonlyMap<string, number> {
   checkNetworks(program, found)
   done("check", undefined)
   const models = done("model", compileModels(program, project, found))
-  const policies = readPolicyFiles(program, project, found)
-  const { body, origins } = done("lower", lower(program, models, new Map(), policies, found))
+  const policyFiles = readPolicyFiles(program, project, found)
+  const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, found) }
+  const { body, origins } = done("lower", lower(program, models, new Map(), named, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

@@ -18,7 +18,7 @@ const fragment = `<fragment><set-header name="X-Edge" exists-action="override"><
 const guarded = `<policies>
   <inbound>
     <base />
-    <validate-content unspecified-content-type-action="prevent" max-size="1024" size-exceeded-action="prevent" />
+    <validate-parameters specified-parameter-action="prevent" unspecified-parameter-action="ignore" />
     <trace source="x"><message>@(context.RequestId.ToString())</message></trace>
   </inbound>
   <backend><base /></backend>
@@ -71,14 +71,14 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     const { code, out, err } = await run({ cwd }, "policy", "convert", "a.xml", "--name", "checked")
     expect(code).toBe(2)
     expect(out).toContain("policy checked {")
-    expect(out).toContain(`    # not converted, a.xml:4: what a body must be is said by an OpenAPI document`)
+    expect(out).toContain(`    # not converted, a.xml:4: what parameters must be is said by an OpenAPI document`)
     expect(out).toContain(
-      `    respond 501 { body text "To be written by hand: validate-content, a.xml line 4" }\n`,
+      `    respond 501 { body text "To be written by hand: validate-parameters, a.xml line 4" }\n`,
     )
     expect(out).toContain(
       '    #   <trace source="x"><message>@(context.RequestId.ToString())</message></trace>\n',
     )
-    expect(err).toContain("a.xml:4:5: `validate-content` is not converted, calls are answered 501: ")
+    expect(err).toContain("a.xml:4:5: `validate-parameters` is not converted, calls are answered 501: ")
     expect(err).toContain("a.xml:5:5: `trace` is not converted: there is no counterpart for ")
     expect(err).toContain("0 of 2 policies are converted; the text says what is left to write.\n")
   })

@@ -38,6 +38,7 @@ const identity: Readonly<Record<string, readonly string[]>> = {
   "set-query": ["name"],
   "set-body": ["message"],
   "find-replace": ["message"],
+  "mask-urls": ["message"],
   "set-variable": ["name"],
   metric: ["name"],
   grant: ["action"],

@@ -57,7 +57,7 @@ export async function trafficOf(files: MemoryFiles, sections: ReadonlyMap<string
         [`> ${request.split("\n", 1)[0]}`, ...seen, ...told.sort(), ...answerLines(answer)].join("\n"),
       )
     }
-    return blocks.join("\n\n").replaceAll(upstream.url, "http://backend")
+    return blocks.join("\n\n").replaceAll(new URL(upstream.url).host, "backend")
   } finally {
     await gateway.close(0)
     await upstream.close()
@@ -111,7 +111,7 @@ function moved(plan: Plan, port: number, backend: string): Plan {
   }
 }
 
-/** `/path STATUS[,STATUS…] media/type body`: one status after the other, the last one stays. */
+/** `/path STATUS[,STATUS…] media/type body`: one status after the other, the last one stays. `BACKEND` is the address of the backend itself. */
 function answering(text: string): Answering {
   const rules = text.split("\n").flatMap((line) => {
     const found = /^(\S+) ([\d,]+) (\S+) ?(.*)$/.exec(line)
@@ -122,7 +122,8 @@ function answering(text: string): Answering {
   return (request, response) => {
     const rule = rules.find(({ path }) => (request.url ?? "").startsWith(path))
     request.resume().once("end", () => {
-      const { statuses, media, body } = rule ?? { statuses: [200], media: "text/plain", body: "ok" }
+      const { statuses, media, ...rest } = rule ?? { statuses: [200], media: "text/plain", body: "ok" }
+      const body = rest.body.replaceAll("BACKEND", `127.0.0.1:${request.socket.localPort}`)
       const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200
       const headers = {
         "content-type": media,

@@ -91,9 +91,11 @@ export class TestSurroundings implements Surroundings {
     return JSON.stringify(source)
   }
 
-  schema(id: string): string {
+  schema({ id }: { readonly id: string }): string {
     return id
   }
+
+  unjudged(): void {}
 
   compile({ code, form }: Code): Expression | undefined {
     return {

@@ -67,6 +67,7 @@ export const rooms: readonly Room[] = [
       "duplicate-key",
       "header-name",
       "json-schema",
+      "media-range",
       "model",
       "nested-steps",
       "outline",
@@ -205,6 +206,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/validation",
     doors: [
+      "any-case",
       "body-value",
       "json-text",
       "media-type",
@@ -478,6 +480,8 @@ export const rooms: readonly Room[] = [
       "read-document",
       "readings",
       "schema",
+      "schema-document",
+      "schema-overrides",
       "suggested-backend",
     ],
     may: ["compiler/core", "runtime/plan", "runtime/validation"],
@@ -500,6 +504,7 @@ export const rooms: readonly Room[] = [
       "parser",
       "policy-files",
       "program",
+      "schema-files",
     ],
     may: [
       "compiler/core",

@@ -224,4 +224,10 @@ export const statements = area({
     help: 'Write scheme, host and port in lower case and nothing else, e.g. `"https://console.example"` or `"http://localhost:3000"`.',
     why: "Origins are compared letter by letter with what browsers send: scheme, host and, where it is not the scheme's own, port (RFC 6454). Anything else would never be equal.",
   },
+  SP2040: {
+    severity: "error",
+    title: "Invalid media type",
+    help: "Write a type such as `application/json`, or a range such as `application/*`.",
+    why: "A media type is a type and a subtype with `/` between them, perhaps with parameters (RFC 9110 §8.3.1). A body's type would never equal anything else.",
+  },
 })

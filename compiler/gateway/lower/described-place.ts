@@ -1,6 +1,7 @@
 import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
 import type { DescribedOperation } from "../described.ts"
+import type { DescribedBodies } from "./place.ts"
 import type { Validation } from "./validation.ts"
 
 /** What policy documents find of the OpenAPI document that describes the operation they run for. */
@@ -10,13 +11,26 @@ export function describedPlace(
 ): ForDocuments | undefined {
   if (described === undefined) return undefined
   return {
-    contents: (message) => validation.contents(described, message, "prevent"),
+    contents: (message, overrides) => validation.contents(described, message, "prevent", overrides),
     answer: (status, media, index) => {
       const answer = mockAnswer(described.operation, described.document, status, media, index)
       return typeof answer === "string" ? undefined : answer
     },
     examples: (status, media) => examplesOf(described.operation, status, media),
     query: requiredQuery(described),
+  }
+}
+
+/** What statements that judge bodies where they stand find of the document, by operation. */
+export function describedBodies(validation: Validation): (described: DescribedOperation) => DescribedBodies {
+  const numbers = new Map<DescribedOperation["operation"], number>()
+  return (described) => {
+    const number = numbers.get(described.operation) ?? numbers.size
+    numbers.set(described.operation, number)
+    return {
+      key: `operation ${number}`,
+      contents: (message, overrides) => validation.contents(described, message, "prevent", overrides),
+    }
   }
 }
 

@@ -1,7 +1,10 @@
 import { declareEnvironment, type Environment } from "../../../runtime/expression/environment.ts"
 import { type RequestPlace, requestContext } from "../../../runtime/expression/request-context.ts"
 import type { CelType } from "../../../runtime/expression/types.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Span } from "../../core/source.ts"
+import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
+import type { DescribedOperation } from "../described.ts"
 
 /** Claims of tokens with their types, or any. */
 export type Claims = Readonly<Record<string, CelType>> | "any"
@@ -23,6 +26,12 @@ export interface Auth {
   readonly span: Span | undefined
 }
 
+/** What the OpenAPI document of the operation says of bodies. Equal ones have equal keys. */
+export interface DescribedBodies {
+  readonly key: string
+  contents(message: "request" | "response", overrides: SchemaOverrides): StepOf<"validate-content">["types"]
+}
+
 /** Where a statement runs: what its expressions may name. Places with equal `key` are equal. */
 export interface Place {
   readonly key: string
@@ -34,6 +43,8 @@ export interface Place {
   readonly environment: Environment
   /** A condition around it asked by `has()` how the caller came in. */
   readonly asked: boolean
+  /** There only where a statement may ask for it. */
+  readonly described?: DescribedBodies | undefined
   /** The route, for findings: `GET /v1/orders/{id}`. */
   readonly route: string
   readonly routeSpan: Span
@@ -42,14 +53,17 @@ export interface Place {
 /** Makes places; environments are shared by all places that may name the same. */
 export class Places {
   readonly #values: readonly string[]
+  readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
   readonly #environments = new Map<string, { key: string; environment: Environment }>()
 
-  constructor(values: readonly string[]) {
+  /** `bodiesOf`: there where a statement may ask what documents say of bodies; each operation they describe is a place of its own then. */
+  constructor(values: readonly string[], bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
     this.#values = values
+    this.#bodiesOf = bodiesOf
   }
 
   make(
-    route: { key: string; span: Span },
+    route: { key: string; span: Span; described?: DescribedOperation | undefined },
     section: Place["section"],
     parameters: readonly string[],
     auth: Auth,
@@ -66,7 +80,7 @@ export class Places {
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)
     }
-    return {
+    const place = {
       ...known,
       section,
       variables,
@@ -76,6 +90,7 @@ export class Places {
       route: route.key,
       routeSpan: route.span,
     }
+    return route.described === undefined ? place : describedPlaceOf(place, this.#bodiesOf?.(route.described))
   }
 
   /** The place behind statements that leave variables. */
@@ -87,8 +102,14 @@ export class Places {
     const route = { key: place.route, span: place.routeSpan }
     const { section, pathParameters, auth } = place
     const made = this.make(route, section, pathParameters, auth, false, variables)
-    return place.asked ? { ...made, asked: true, key: `${made.key}?` } : made
+    const known = place.asked ? { ...made, asked: true, key: `${made.key}?` } : made
+    return describedPlaceOf(known, place.described)
   }
+}
+
+/** The place in an operation that a document describes. */
+function describedPlaceOf(place: Place, described: DescribedBodies | undefined): Place {
+  return described === undefined ? place : { ...place, described, key: `${place.key} ${described.key}` }
 }
 
 /** Kinds of `auth` by the variable they provide. */

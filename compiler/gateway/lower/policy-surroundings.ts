@@ -13,6 +13,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
+import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { PolicyDocument } from "../../policy/ast.ts"
 import { compileCode } from "../../policy/compile-code.ts"
 import type { CompiledCsharp } from "../../policy/csharp/compile-csharp.ts"
@@ -22,6 +23,7 @@ import { statementOf, statementsOf } from "../bind/bound.ts"
 import type { PolicyFiles } from "../policy-files.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
+import type { BodySchemas } from "./body-schemas.ts"
 import { placeExpression } from "./expression-places.ts"
 import type { Lowered, StepTable } from "./step.ts"
 import { lowerUrl, urlProblemOf } from "./url.ts"
@@ -36,6 +38,7 @@ export class PolicySurroundings implements Surroundings {
   readonly #program: Program
   readonly #values: Values
   readonly #steps: StepTable
+  readonly #bodySchemas: BodySchemas
   readonly #backends: Backends
   readonly #files: PolicyFiles
   readonly #named: ReadonlyMap<string, string>
@@ -47,7 +50,13 @@ export class PolicySurroundings implements Surroundings {
   readonly #issuers = new Map<string, Issuer>()
 
   constructor(
-    shared: { program: Program; values: Values; report: Report; steps: StepTable },
+    shared: {
+      program: Program
+      values: Values
+      report: Report
+      steps: StepTable
+      bodySchemas: BodySchemas
+    },
     backends: Backends,
     files: PolicyFiles,
   ) {
@@ -55,6 +64,7 @@ export class PolicySurroundings implements Surroundings {
     this.#program = shared.program
     this.#values = shared.values
     this.#steps = shared.steps
+    this.#bodySchemas = shared.bodySchemas
     this.#backends = backends
     this.#files = files
     const block = statementOf(shared.program.root, "xml")?.block
@@ -297,13 +307,20 @@ export class PolicySurroundings implements Surroundings {
     this.report.add("SP7012", span, detail, { help })
   }
 
-  schema(id: string, span: Span): string | undefined {
-    return this.#refuse(
-      span,
-      `no schema is called \`${shown(id)}\``,
-      "Describe the API by `openapi`, and write `validate request`.",
-    )
+  schema(
+    { id, ref }: Parameters<Surroundings["schema"]>[0],
+    message: "request" | "response",
+    overrides: SchemaOverrides,
+    span: Span,
+  ): string | undefined {
+    const found = this.#bodySchemas.named(id, { ref, message, overrides })
+    if (found !== null) return found
+    const near = didYouMean(id, this.#bodySchemas.ids)
+    const help = `Name its file: \`xml { schema "${shown(id)}" "FILE" }\`.`
+    return this.#unknown(span, `no schema is called \`${shown(id)}\`${near}`, help)
   }
+
+  unjudged(): void {}
 
   compile(written: Code): Expression | undefined {
     const { code } = written

@@ -8,6 +8,7 @@ import type { Span } from "../../core/source.ts"
 import type { Bound, BoundBlock } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
+import type { BodySchemas } from "./body-schemas.ts"
 import type { Expressions } from "./expression.ts"
 import { ExpressionPlaces } from "./expression-places.ts"
 import type { Place, Places } from "./place.ts"
@@ -37,6 +38,7 @@ export interface StepContext {
   readonly report: Report
   readonly steps: StepTable
   readonly backends: Backends
+  readonly bodySchemas: BodySchemas
   readonly place: Place
   /** Names the block the statement stands in, with the conditions around it; for counters. */
   readonly scope: string

@@ -4,6 +4,7 @@ import type { Content, Parameter, Response } from "../../openapi/api-document.ts
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { readingsOf } from "../../openapi/readings.ts"
 import type { Schemas } from "../../openapi/schema.ts"
+import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import type { DescribedOperation } from "../described.ts"
 import type { RouteSource, Scope } from "../routes.ts"
@@ -30,10 +31,15 @@ export class Validation {
   }
 
   /** How bodies of a described operation are judged, of answers by their status. */
-  contents(described: DescribedOperation, direction: Direction, action: Action): ContentRule[] {
+  contents(
+    described: DescribedOperation,
+    direction: Direction,
+    action: Action,
+    overrides: SchemaOverrides = {},
+  ): ContentRule[] {
     const { operation, document } = described
     const rules = (contents: readonly Content[]): ContentRule[] =>
-      contents.flatMap((each) => this.#rules(each, document.schemas, direction, action))
+      contents.flatMap((each) => this.#rules(each, document.schemas, { direction, action, overrides }))
     if (direction === "request") return rules(operation.body?.contents ?? [])
     return operation.responses.flatMap(({ status, contents }) =>
       rules(contents).map((rule) => ({ ...rule, status })),
@@ -160,7 +166,11 @@ export class Validation {
     return [{ kind: "validate-headers", headers: [], described, unspecified, ...settings.errors }]
   }
 
-  #rules(content: Content, schemas: Schemas, direction: Direction, action: Action): ContentRule[] {
+  #rules(
+    content: Content,
+    schemas: Schemas,
+    { direction, action, overrides }: { direction: Direction; action: Action; overrides: SchemaOverrides },
+  ): ContentRule[] {
     const { media, span, schema, fields } = content
     return readingsOf(content, schemas, direction).map(({ range, as, judges }) => {
       if (!judges && schema !== undefined && range === media && action !== "ignore" && as !== "bytes")
@@ -173,7 +183,8 @@ export class Validation {
       return {
         media: range,
         as: as === "bytes" ? "any" : as,
-        ...this.#schema(schemas, judges ? schema : undefined, direction),
+        ...this.#schema(schemas, judges ? schema : undefined, direction, as === "json" ? overrides : {}),
+        ...(as === "json" && judges && overrides.anyCase === true ? { anyCase: true as const } : {}),
         ...(fields.length === 0
           ? {}
           : { fields: fields.map((field) => ({ ...field, media: [...field.media] })) }),
@@ -189,8 +200,13 @@ export class Validation {
     this.#report.add("SP8018", span, `bodies of \`${media}\` ${what}`)
   }
 
-  #schema(schemas: Schemas, key: Parameter["schema"], direction: Direction): { schema?: string } {
-    return key === undefined ? {} : { schema: this.#schemas.use(schemas, key, direction) }
+  #schema(
+    schemas: Schemas,
+    key: Parameter["schema"],
+    direction: Direction,
+    overrides: SchemaOverrides = {},
+  ): { schema?: string } {
+    return key === undefined ? {} : { schema: this.#schemas.use(schemas, key, direction, overrides) }
   }
 }
 

@@ -8,7 +8,7 @@ import {
   limitRows,
 } from "./access.ts"
 import type { BlockName } from "./block-name.ts"
-import { jsonToXmlRows, xmlToJsonRows } from "./content.ts"
+import { jsonToXmlRows, maskUrlsRows, xmlToJsonRows } from "./content.ts"
 import {
   backendCredentialRows,
   certificateRows,
@@ -55,7 +55,12 @@ import {
 } from "./scopes.ts"
 import { inboundRows, onErrorRows, operationRespond, outboundRows, respondRows, sentRows } from "./steps.ts"
 import { fileRows, gatewayRows, limitsRows, productRows, storeRows, subscriptionRows } from "./top.ts"
-import { validateHeadersRows, validateStatusRows } from "./validation.ts"
+import {
+  contentJsonRows,
+  validateContentRows,
+  validateHeadersRows,
+  validateStatusRows,
+} from "./validation.ts"
 import { policyXml, xmlRows } from "./xml.ts"
 
 /** The language: every block and what it may hold. */
@@ -94,6 +99,8 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "validate request": { title: "`validate request`", rows: validateRequestRows },
   "validate response": { title: "`validate response`", rows: validateResponseRows },
   "validate status": { title: "`validate status`", rows: validateStatusRows },
+  "validate content": { title: "`validate content`", rows: validateContentRows },
+  "validate content json": { title: "`json` of `validate content`", rows: contentJsonRows },
   "validate headers": { title: "`validate headers`", rows: validateHeadersRows },
   operation: { title: "an operation", rows: [...routeScope, operationRespond, extraRow] },
   "auth jwt": { title: "`auth jwt`", rows: authJwtRows },
@@ -119,6 +126,7 @@ export const blocks: { readonly [Name in BlockName]: BlockRow } = {
   "parallel on-error": { title: "`parallel`", rows: branchRows("on-error") },
   "cache response": { title: "`cache response`", rows: cacheResponseRows },
   "cache lookup": { title: "`cache lookup`", rows: cacheResponseRows },
+  "mask-urls": { title: "`body mask-urls`", rows: maskUrlsRows },
   "json-to-xml": { title: "`body json-to-xml`", rows: jsonToXmlRows },
   "xml-to-json": { title: "`body xml-to-json`", rows: xmlToJsonRows },
   product: { title: "`product`", rows: [...productRows, limit, quota, policyXml] },

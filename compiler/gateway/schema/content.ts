@@ -62,3 +62,13 @@ export const jsonToXmlRows: readonly Row[] = [
     example: 'attributes "attrs"',
   },
 ]
+
+export const maskUrlsRows: readonly Row[] = [
+  {
+    keyword: "headers",
+    forms: [{ args: [] }],
+    byDefault: "the body alone",
+    docs: "URLs in Location, Content-Location and Link are changed too.",
+    example: "headers",
+  },
+]

@@ -1,10 +1,19 @@
 import { allow, checkInOrder, concurrencyBlock, deny } from "./access.ts"
 import { authenticate } from "./credentials.ts"
-import { answerStatus, flowRows, method, redirect, type StepBlock, sendRows, status, useBackend } from "./flow.ts"
+import {
+  answerStatus,
+  flowRows,
+  method,
+  redirect,
+  type StepBlock,
+  sendRows,
+  status,
+  useBackend,
+} from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 import { limit, quota } from "./scopes.ts"
-import { validateAnswer } from "./validation.ts"
+import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
 /** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
 export const bodyContent = oneOf(
@@ -77,18 +86,25 @@ const forwardHost: Row = {
   example: "forward-host preserve",
 }
 
-const body: Row = {
+const jsonpForm = { args: [word("jsonp"), slot("callback", "text", { label: '"PARAMETER"' })] }
+
+/** `outbound`: what makes a script of an answer stands there alone. */
+const bodyRow = (outbound: boolean): Row => ({
   keyword: "body",
   several: true,
   forms: [
+    ...(outbound ? [jsonpForm] : []),
+    { args: [word("mask-urls")], block: "mask-urls" },
     { args: [word("set"), bodyContent] },
     { args: [word("replace"), slot("from", "text"), word("with"), slot("to", "text")] },
     { args: [word("json-to-xml")], block: "json-to-xml" },
     { args: [word("xml-to-json")], block: "xml-to-json" },
   ],
-  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value.",
+  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
   example: 'body set json ({"error": "no such order"})',
-}
+})
+
+const body = bodyRow(false)
 
 export const respond: Row = {
   keyword: "respond",
@@ -138,6 +154,7 @@ export const inboundRows: readonly Row[] = [
   quota,
   concurrencyBlock,
   requireRow,
+  validateContentInOrder,
   header,
   query,
   rewrite,
@@ -157,7 +174,7 @@ export const outboundRows: readonly Row[] = [
   validateAnswer,
   header,
   status,
-  body,
+  bodyRow(true),
   respond,
   redirect,
   when("outbound"),

@@ -20,6 +20,15 @@ export const xmlRows: readonly Row[] = [
     example: 'fragment "session" "models/session.fragment.xml"',
   },
   {
+    keyword: "schema",
+    several: 1000,
+    forms: [
+      { args: [slot("id", "constant", { label: '"ID"' }), slot("path", "constant", { label: '"FILE"' })] },
+    ],
+    docs: 'The file with the JSON Schema that `<content schema-id="ID" />` judges by; `schema-ref` leads to one in it.',
+    example: 'schema "order" "models/order.schema.json"',
+  },
+  {
     keyword: "backend",
     several: 1000,
     forms: [

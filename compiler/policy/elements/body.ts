@@ -75,6 +75,15 @@ function findAndReplace(use: Use): Used[] | undefined {
     : undefined
 }
 
+function redirectContentUrls(use: Use): Used[] {
+  return use.step({ kind: "mask-urls", message: messageOf(use.context.section), headers: false })
+}
+
+function jsonp(use: Use): Used[] | undefined {
+  const callback = use.text("callback-parameter-name")
+  return callback === undefined ? undefined : use.step({ kind: "jsonp", callback })
+}
+
 function xmlToJson(use: Use): Used[] | undefined {
   const apply = use.choice("apply", ["always", "content-type-xml"], "always")
   const parts = {
@@ -123,6 +132,12 @@ export const body: PolicyTable = {
     sections: everywhere,
     attributes: { from: requiredDynamic, to: requiredDynamic },
     lower: findAndReplace,
+  },
+  "redirect-content-urls": { sections: ["inbound", "outbound"], lower: redirectContentUrls },
+  jsonp: {
+    sections: ["outbound"],
+    attributes: { "callback-parameter-name": requiredDynamic },
+    lower: jsonp,
   },
   "xml-to-json": {
     sections: ["inbound", "outbound", "on-error"],

@@ -28,14 +28,6 @@ export const refused: Readonly<Record<string, Refusal>> = {
     instead:
       "Write `set-body` with an expression over `context.Request.Body.As<XElement>()`, or `xml-to-json` and a Liquid template.",
   },
-  jsonp: {
-    why: "a callback in a response runs foreign code in a page",
-    instead: "Write `cors` instead: browsers have had it for long.",
-  },
-  "redirect-content-urls": {
-    why: "addresses in bodies are not looked for",
-    instead: "Write `find-and-replace` with the backend's address and the gateway's.",
-  },
   "validate-graphql-request": { why: "GraphQL is not looked into", instead: "Remove it." },
   "validate-odata-request": { why: "OData is not looked into", instead: "Remove it." },
   "sql-data-source": { why: "the gateway asks no databases", instead: "Forward to a backend that does." },

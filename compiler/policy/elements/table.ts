@@ -9,6 +9,7 @@ import { requests } from "./requests.ts"
 import type { PolicyTable } from "./row.ts"
 import { telemetry } from "./telemetry.ts"
 import { tokens } from "./tokens.ts"
+import { contentValidation } from "./validate-content.ts"
 import { validation } from "./validation.ts"
 import { withoutEffect } from "./without-effect.ts"
 
@@ -18,6 +19,7 @@ export const policies: PolicyTable = {
   ...backend,
   ...body,
   ...cache,
+  ...contentValidation,
   ...flow,
   ...message,
   ...models,

@@ -1,5 +1,5 @@
 import type { BodyContent } from "../../../../runtime/plan/steps-content.ts"
-import { type Bound, headSpan } from "../../bind/bound.ts"
+import { type Bound, headSpan, mentions } from "../../bind/bound.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import { lowerConversion } from "./conversion.ts"
 import { messageAt } from "./header.ts"
@@ -49,6 +49,13 @@ export function lowerBody(bound: Bound, context: StepContext): Lowered | undefin
     const to = texts.lower(toAt, place)
     if (from === undefined || to === undefined) return undefined
     return steps.add({ kind: "find-replace", message, from, to }, at)
+  }
+  if (what.text === "mask-urls")
+    return steps.add({ kind: "mask-urls", message, headers: mentions(bound.block, "headers") }, at)
+  if (what.text === "jsonp") {
+    const parameter = bound.args.text("callback")
+    const callback = parameter === undefined ? undefined : texts.lower(parameter, place)
+    return callback === undefined ? undefined : steps.add({ kind: "jsonp", callback }, at)
   }
   if (what.text !== "set") return steps.add(lowerConversion(what.text, message, bound), at)
   const content = lowerContent(bound, context)

@@ -1,13 +1,16 @@
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { LowerStep } from "../step.ts"
+import { lowerValidateContent } from "./validate-content.ts"
 
 type Action = "ignore" | "detect" | "prevent"
 
 /** `validate status detect { allow 200 4xx; prevent 500 }`, `validate headers { allow "X-A"; require "X-B" }` */
-export const lowerValidateAnswer: LowerStep = (bound, { steps, report }) => {
+export const lowerValidateAnswer: LowerStep = (bound, context) => {
+  const { steps, report } = context
   const [what] = bound.statement.args
   if (what?.kind !== "word") return undefined
+  if (what.text === "content") return lowerValidateContent(bound, context)
   const action = bound.args.value<Action>("action") ?? "prevent"
   const seen = new Set<string>()
   const namedOnce = (each: Bound, slot: string): string[] =>

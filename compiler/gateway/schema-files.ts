@@ -1,0 +1,52 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { Project } from "../core/load.ts"
+import type { SourceFile } from "../core/source.ts"
+import { readSchemaDocument, type SchemaDocument } from "../openapi/schema-document.ts"
+import { type Bound, type BoundBlock, statementOf, statementsOf } from "./bind/bound.ts"
+import type { Program } from "./program.ts"
+
+/** Files with JSON Schemas, by the statements that name them. */
+export interface SchemaFiles {
+  readonly documents: ReadonlyMap<Bound, SchemaDocument>
+  /** Statements of `xml` by the id that policy documents write. */
+  readonly byId: ReadonlyMap<string, Bound>
+}
+
+/** Reads the files that `schema` names in `xml` and in `validate content`, each once. What can't be read is reported where it is named. */
+export function readSchemaFiles(program: Program, project: Project, report: Report): SchemaFiles {
+  const byFile = new Map<SourceFile, SchemaDocument | undefined>()
+  const documents = new Map<Bound, SchemaDocument>()
+  const named = statementsOf(statementOf(program.root, "xml")?.block, "schema")
+  for (const statement of [...named, ...inContent(program.root)]) {
+    const filled = statement.args.get("path")
+    const file =
+      filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
+    if (file === undefined) continue
+    if (!byFile.has(file))
+      byFile.set(
+        file,
+        readSchemaDocument(file, report, (path, at) => project.readNamed(path, at)),
+      )
+    const document = byFile.get(file)
+    if (document !== undefined) documents.set(statement, document)
+  }
+  const byId = new Map(
+    named.flatMap((statement) => {
+      const id = statement.args.value<string>("id")
+      return id === undefined ? [] : [[id, statement] as const]
+    }),
+  )
+  return { documents, byId }
+}
+
+/** `schema` in the `json` of every `validate content`, in whatever block. */
+function inContent(block: BoundBlock | undefined): Bound[] {
+  if (block?.name === "validate content json") return statementsOf(block, "schema")
+  return (block?.statements ?? []).flatMap((each) => [...inContent(each.block), ...inContent(each.otherwise)])
+}
+
+/** Whether anything judges bodies where it stands: what a document says of the operation is asked then. */
+export function judgesContent(block: BoundBlock | undefined): boolean {
+  if (block?.name === "validate content") return true
+  return (block?.statements ?? []).some((each) => judgesContent(each.block) || judgesContent(each.otherwise))
+}

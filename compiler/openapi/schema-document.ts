@@ -1,0 +1,41 @@
+import type { Report } from "../core/diagnostic.ts"
+import type { SourceFile, Span } from "../core/source.ts"
+import { Fields } from "./fields.ts"
+import type { MapNode, Node } from "./node.ts"
+import { type LoadFile, References } from "./references.ts"
+import { type Dialect, Schemas } from "./schema.ts"
+
+/** A file that holds schemas: one JSON Schema, or a document with several. */
+export interface SchemaDocument {
+  readonly schemas: Schemas
+  /** The key in `schemas` of the file's own schema, or of the one a pointer leads to (`#/components/schemas/Order`); undefined where it leads nowhere (reported). */
+  key(pointer: string | undefined): string | undefined
+}
+
+/** Reads a file with JSON Schemas (2020-12, or those of an OpenAPI document; JSON or YAML) and those its `$ref` lead to. Undefined when it can't be read; mistakes are reported, SP8xxx. */
+export function readSchemaDocument(
+  file: SourceFile,
+  report: Report,
+  load: LoadFile,
+): SchemaDocument | undefined {
+  const references = new References(load, report)
+  const tree = references.tree(file)
+  if (tree === undefined) return undefined
+  const schemas = new Schemas(new Fields(report, references), dialectOf(tree))
+  return {
+    schemas,
+    key: (pointer) => schemas.use(pointer === undefined ? tree : reference(pointer, tree.span)),
+  }
+}
+
+function dialectOf(tree: Node): Dialect {
+  const said = tree.kind === "map" ? (tree.entries.get("openapi") ?? tree.entries.get("swagger")) : undefined
+  const version = said?.value.kind === "scalar" ? String(said.value.value) : ""
+  return version.startsWith("3.0") ? "3.0" : version.startsWith("2") ? "2.0" : "3.1"
+}
+
+/** What a pointer in the file leads to, as the file itself would say it. */
+function reference(pointer: string, span: Span): MapNode {
+  const value = { kind: "scalar" as const, span, value: pointer }
+  return { kind: "map", span, entries: new Map([["$ref", { key: span, value }]]) }
+}

@@ -1,0 +1,96 @@
+import type { JsonSchema } from "./schema.ts"
+
+/** What a place that judges by schemas says otherwise than they do. */
+export interface SchemaOverrides {
+  /** Whether objects may have other properties than the schemas name, whatever the schemas say. */
+  readonly additional?: boolean
+  /** Names of properties count in any letter case. */
+  readonly anyCase?: true
+}
+
+/** Tells two sets of overrides apart. */
+export function overridesKey({ additional, anyCase }: SchemaOverrides): string {
+  return `${additional ?? ""} ${anyCase ?? ""}`
+}
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** Keywords whose schemas judge the same object. */
+const together = ["allOf", "anyOf", "oneOf", "$ref"]
+
+/** Why a schema can't be overridden so; looks at what is in it, not at what it refers to. */
+export function overrideObstacle(json: JsonSchema, overrides: SchemaOverrides): string | undefined {
+  for (const each of schemasIn(json)) {
+    const found = obstacleHere(each, overrides)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides): string | undefined {
+  if (additional !== undefined && ["not", "if"].some((word) => word in json))
+    return "`not` and `if` would mean something else with other properties"
+  const joins = together.filter((word) => word in json)
+  const several = ((json["allOf"] as unknown[] | undefined) ?? []).length > 1
+  if (
+    additional === false &&
+    (several || "dependentSchemas" in json || (joins.length > 0 && "properties" in json))
+  )
+    return "the properties of an object are named by several schemas: none of them alone can say that there are no others"
+  if (anyCase !== true) return undefined
+  const word = ["patternProperties", "propertyNames"].find((each) => each in json)
+  if (word !== undefined) return `\`${word}\` judges names by their letter case`
+  const names = Object.keys((json["properties"] as Keywords | undefined) ?? {}).map(lower)
+  if (new Set(names).size < names.length) return "two of its properties differ in their letter case alone"
+  const values = [json["const"], ...((json["enum"] as unknown[] | undefined) ?? [])]
+  if (values.some((value) => typeof value === "object" && value !== null))
+    return "`const` or `enum` names objects, whose properties have one letter case"
+  return undefined
+}
+
+/** One schema, what is inside of it already overridden. */
+export function overridden(json: Keywords, { additional, anyCase }: SchemaOverrides): JsonSchema {
+  const made = anyCase === true ? inLowerCase(json) : { ...json }
+  if (additional === undefined) return made
+  delete made["additionalProperties"]
+  delete made["unevaluatedProperties"]
+  if (!additional && describesObject(json)) made["additionalProperties"] = false
+  return made
+}
+
+/** An object that is put together of others is closed by them. */
+function describesObject(json: Keywords): boolean {
+  if (["properties", "patternProperties", "additionalProperties"].some((word) => word in json)) return true
+  const types = [json["type"]].flat()
+  return types.includes("object") && !together.some((word) => word in json)
+}
+
+function inLowerCase(json: Keywords): Record<string, unknown> {
+  const made: Record<string, unknown> = { ...json }
+  for (const word of ["properties", "dependentSchemas", "dependentRequired"]) {
+    const map = json[word] as Keywords | undefined
+    if (map === undefined) continue
+    made[word] = Object.fromEntries(
+      Object.entries(map).map(([name, value]) => [
+        lower(name),
+        word === "dependentRequired" ? (value as string[]).map(lower) : value,
+      ]),
+    )
+  }
+  if (json["required"] !== undefined) made["required"] = (json["required"] as string[]).map(lower)
+  return made
+}
+
+const lower = (name: string): string => name.toLowerCase()
+
+/** The schema and all that are written in it. */
+function schemasIn(json: unknown): Keywords[] {
+  if (typeof json !== "object" || json === null) return []
+  if (Array.isArray(json)) return json.flatMap(schemasIn)
+  const inside = Object.entries(json).flatMap(([word, value]) => {
+    if (["enum", "const", "default", "example", "examples"].includes(word)) return []
+    const isMap = ["properties", "patternProperties", "dependentSchemas", "$defs"].includes(word)
+    return isMap ? Object.values(value as object).flatMap(schemasIn) : schemasIn(value)
+  })
+  return [json as Keywords, ...inside]
+}

@@ -1,0 +1,218 @@
+import { mediaRange } from "../../../runtime/plan/media-range.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { shown } from "../../core/shown.ts"
+import type { SchemaOverrides, Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import { messageOf } from "./message.ts"
+import { complete, given, optional, type PolicyTable, required } from "./row.ts"
+import { actionOf, actions, errors, errorsOf, requiredAction } from "./validation.ts"
+
+type Plan = StepOf<"validate-content">
+type Content = Plan["types"][number]
+type MediaMap = NonNullable<Plan["mediaMap"]>
+
+/** A media type or range, in lower case; undefined where the attribute says none (reported). */
+function mediaOf(use: Use, name: string): string | undefined {
+  const media = use.constant(name)?.trim().toLowerCase()
+  if (media === undefined || mediaRange.safeParse(media).success) return media
+  return use.report(
+    "SP7009",
+    use.spanOf(name),
+    `\`${shown(media)}\` is no media type`,
+    "Write e.g. `application/json`.",
+  )
+}
+
+/** What the element says that the schema says otherwise. */
+function overridesOf(use: Use): SchemaOverrides | undefined {
+  const name = "allow-additional-properties"
+  const additional = use.has(name) ? use.fixedFlag(name, false) : null
+  const anyCase = use.fixedFlag("case-insensitive-property-names", false)
+  if (additional === undefined || anyCase === undefined) return undefined
+  return { ...given("additional", additional ?? undefined), ...(anyCase ? { anyCase } : {}) }
+}
+
+/** A schema that is named counts, else those of the operation's OpenAPI document. */
+function contentsOf(use: Use): readonly Content[] | undefined {
+  const as = use.choice("validate-as", ["json", "xml", "soap"], "json")
+  const overrides = overridesOf(use)
+  const media = use.has("type") && use.constant("type") !== "" ? mediaOf(use, "type") : "*"
+  const parts = { as, media, overrides, action: actionOf(use, "action") }
+  if (!complete(parts) || !schemaFits(use, parts.as)) return undefined
+  const { action } = parts
+  if (parts.as !== "json") return formOf(use, { ...parts, as: parts.as })
+  const message = messageOf(use.context.section)
+  if (use.has("schema-id")) {
+    const [id, ref] = [use.constant("schema-id"), use.has("schema-ref") ? use.constant("schema-ref") : null]
+    if (id === undefined || ref === undefined) return undefined
+    const named = { id, ref: ref ?? undefined }
+    const at = use.spanOf("schema-id")
+    const schema = use.context.surroundings.schema(named, message, parts.overrides, at)
+    if (schema === undefined) return undefined
+    return [{ media: parts.media, as: "json", schema, ...anyCaseOf(parts.overrides), action }]
+  }
+  return describedContents(use, parts)
+}
+
+function anyCaseOf({ anyCase }: SchemaOverrides): { anyCase?: true } {
+  return anyCase === true ? { anyCase } : {}
+}
+
+/** Whether there is nothing about schemas that can't be: XML has none here. */
+function schemaFits(use: Use, as: string): boolean {
+  const name = [
+    "schema-id",
+    "schema-ref",
+    "allow-additional-properties",
+    "case-insensitive-property-names",
+  ].find((each) => use.has(each))
+  if (as !== "json" && name !== undefined) {
+    use.report(
+      "SP7011",
+      use.spanOf(name),
+      "schemas of XML are not known: of XML and SOAP the form is judged",
+      `Remove \`${name}\`.`,
+    )
+    return false
+  }
+  if (!use.has("schema-ref") || use.has("schema-id")) return true
+  use.report(
+    "SP7008",
+    use.spanOf("schema-ref"),
+    "`schema-ref` is there without `schema-id`",
+    "Name the schema.",
+  )
+  return false
+}
+
+function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | "action">): Content[] {
+  const known = use.context.place.described?.contents(messageOf(use.context.section)) ?? []
+  if (action !== "ignore")
+    use.context.surroundings.report.add("SP7019", use.at, "of XML and SOAP only the form is judged here", {
+      help: "What it must hold is for the backend to judge.",
+    })
+  const described = known.filter((each) => each.as === "xml")
+  if (media !== "*" || described.length === 0) return [{ media, as, action }]
+  return described.map((each) => ({ ...each, as, action }))
+}
+
+/** Without a type each that the document describes is meant; where it describes none, any there is. */
+function describedContents(
+  use: Use,
+  { media, action, overrides }: { media: string; action: Content["action"]; overrides: SchemaOverrides },
+): readonly Content[] {
+  const { place, section, surroundings } = use.context
+  const known = (place.described?.contents(messageOf(section), overrides) ?? []).filter(
+    ({ as }) => as !== "xml",
+  )
+  const own = { media, as: "json" as const, action }
+  if (known.length === 0 && (overrides.additional !== undefined || overrides.anyCase === true))
+    surroundings.unjudged(use.at)
+  if (media === "*" && known.length > 0) return known.map((each) => ({ ...each, action }))
+  const described = known.filter(
+    ({ as, schema, media: each }) =>
+      as === "json" && schema !== undefined && essenceOf(each) === essenceOf(media),
+  )
+  if (described.length === 0 && action !== "ignore")
+    surroundings.report.add(
+      "SP7019",
+      use.at,
+      "without `schema-id`, and without an OpenAPI document of the operation, only the form is judged here",
+      { help: 'Name the document in the API: `openapi "FILE"`.' },
+    )
+  return [...described.map((each) => ({ ...each, action })), own]
+}
+
+function essenceOf(media: string): string {
+  return (media.split(";", 1)[0] ?? "").trim()
+}
+
+/** A rule of the map: a type, or a condition. */
+function mapRule(use: Use): MediaMap["rules"][number] | undefined {
+  const to = mediaOf(use, "to")
+  if (use.has("from") === use.has("when"))
+    return use.report(
+      "SP7008",
+      use.at,
+      "`type` has either `from` or `when`",
+      'Write `from="TYPE"`, or `when="@(…)"`.',
+    )
+  if (use.has("when")) {
+    const parts = { when: use.condition("when"), to }
+    return complete(parts) ? parts : undefined
+  }
+  const parts = { from: mediaOf(use, "from"), to }
+  return complete(parts) ? parts : undefined
+}
+
+/** What types count as; null where nothing is said. */
+function mapOf(map: Use | undefined): MediaMap | null | undefined {
+  if (map === undefined) return null
+  const rules = map.children("type").map(mapRule)
+  const said = (name: string): string | null | undefined =>
+    map.has(name) && map.constant(name) !== "" ? mediaOf(map, name) : null
+  const parts = { missing: said("missing-content-type-value"), any: said("any-content-type-value") }
+  if (!complete(parts) || rules.includes(undefined)) return undefined
+  if (rules.length === 0 && parts.missing === null && parts.any === null) return null
+  return {
+    rules: rules as MediaMap["rules"],
+    ...given("missing", parts.missing ?? undefined),
+    ...given("any", parts.any ?? undefined),
+  }
+}
+
+function validateContent(use: Use): Used[] | undefined {
+  const types = use.children("content").map(contentsOf)
+  const parts = {
+    bytesMax: use.count("max-size", { min: 1, max: 1_073_741_824 }),
+    onSize: use.anyChoice("size-exceeded-action", actions),
+    onUnspecified: use.anyChoice("unspecified-content-type-action", actions),
+    map: mapOf(use.child("content-type-map")),
+  }
+  if (!complete(parts) || types.includes(undefined)) return undefined
+  const { map, ...rest } = parts
+  return use.step({
+    kind: "validate-content",
+    message: messageOf(use.context.section),
+    ...rest,
+    ...given("mediaMap", map ?? undefined),
+    types: (types as (readonly Content[])[]).flat(),
+    ...errorsOf(use),
+  })
+}
+
+const foundAction = { ...requiredAction, dynamic: true as const }
+
+/** `validate-content`. */
+export const contentValidation: PolicyTable = {
+  "validate-content": {
+    sections: ["inbound", "outbound", "on-error"],
+    attributes: {
+      "unspecified-content-type-action": foundAction,
+      "max-size": { ...required, dynamic: true },
+      "size-exceeded-action": foundAction,
+      ...errors,
+    },
+    children: {
+      "content-type-map": {
+        attributes: { "any-content-type-value": optional, "missing-content-type-value": optional },
+        children: {
+          type: { many: true, attributes: { from: optional, to: required, when: { dynamic: true } } },
+        },
+      },
+      content: {
+        many: true,
+        attributes: {
+          type: optional,
+          "validate-as": { required: true, values: ["json", "xml", "soap"] },
+          action: requiredAction,
+          "schema-id": optional,
+          "schema-ref": optional,
+          "allow-additional-properties": optional,
+          "case-insensitive-property-names": optional,
+        },
+      },
+    },
+    lower: validateContent,
+  },
+}
