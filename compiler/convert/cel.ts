@@ -1,11 +1,16 @@
 /**
- * Types of values that both languages have; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `caller` its subscription or product, `claims` what is in
+ * Types of values that both languages have; `long` is a whole number of 64 bits, `int` one of 32, `time` a timestamp, `id` a new id, `group` what a group of a pattern matched; `response` is a response that a request of our own left in a variable, `jwt` a token that was checked, `caller` its subscription or product, `claims` what is in
  * one, `json` an object of JSON or something in it.
  */
 export type CelKind =
   | "string"
   | "bool"
   | "int"
+  | "long"
+  | "time"
+  | "bytes"
+  | "id"
+  | "group"
   | "dyn"
   | "response"
   | "list"
@@ -29,6 +34,8 @@ export interface Cel {
   readonly present?: Cel
   /** Its characters are ASCII's, so that upper and lower case are the same in both. */
   readonly ascii?: boolean
+  /** Of a `long`: JSON has it as it is. */
+  readonly exact?: true
   /** What it always is. */
   readonly constant?: string | number | boolean | null
   /** Of texts that are joined: the parts. */
@@ -63,6 +70,11 @@ export type Folding = "lower" | "upper"
 /** From loose to tight. */
 export const binds = { choice: 0, or: 1, and: 2, relation: 3, sum: 4, unary: 5, primary: 6 } as const
 
+/** The type of it in gateway.conf. */
+export function typeOf({ kind }: Cel): string {
+  return kind === "json" ? "dyn" : kind === "long" ? "int" : kind
+}
+
 /** An expression that says the same in every case; what it lacks it has by default. */
 export function cel(text: string, kind: CelKind, more: Partial<Cel> = {}): Cel {
   return { text, kind, binds: binds.primary, total: true, nullable: false, ...more }
@@ -86,6 +98,14 @@ export function constant(value: string | number | boolean | null): Cel {
 export function inside(part: Cel, level: number): string {
   return part.binds < level ? `(${part.text})` : part.text
 }
+
+/** A whole number that fits into 32 bits; another has no value. */
+export function within32(text: string): string {
+  return `[${text}].filter(n, n >= -2147483648 && n <= 2147483647)[0]`
+}
+
+/** A whole number of either size. */
+export const isWhole = ({ kind }: Cel): boolean => kind === "int" || kind === "long"
 
 /** Texts joined. Constants beside each other become one; null is no text, as in the other language. */
 export function joined(parts: readonly Cel[]): Cel {
@@ -165,7 +185,8 @@ export function asText(part: Cel): Cel | undefined {
   if (part.kind === "string") return part
   if (part.kind === "null") return constant("")
   if (typeof part.constant === "number") return constant(String(part.constant))
-  if (part.kind === "int") return cel(`string(${part.text})`, "string", { total: part.total, ascii: true })
+  if (part.kind === "id") return cel(part.text, "string", { ascii: true })
+  if (isWhole(part)) return cel(`string(${part.text})`, "string", { total: part.total, ascii: true })
   if (part.kind === "bool" && part.absent === undefined)
     return choice(part, constant("True"), constant("False"))
   return undefined

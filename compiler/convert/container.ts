@@ -1,7 +1,7 @@
 import type { Step } from "../../runtime/plan/steps.ts"
 import { type Element, elementsOf, type Node } from "../policy/ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
-import { certain, fixed } from "./statement.ts"
+import { certain, fixed, found } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import type { Block, Statement, Unit } from "./units.ts"
 import { parenthesized, quoted } from "./write-text.ts"
@@ -66,7 +66,7 @@ function headOf(step: Step): string {
     case "cache-value": {
       if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
         return none("a value that is made again before its end, or has a default")
-      return `cache value ${step.variable} ${quoted(step.key)} for ${fixed(step.seconds, "a time")}s {`
+      return `cache value ${step.variable} ${quoted(step.key)} for ${found(step.seconds, "s")} {`
     }
     default:
       return none(`\`${step.kind}\``)

@@ -5,7 +5,7 @@ import { policiesIn } from "./holders.ts"
 import type { Note } from "./lowering.ts"
 import { placeOf } from "./policy-text.ts"
 import { formatted, problemsOf } from "./proof.ts"
-import type { Sections } from "./same-steps.ts"
+import { missingHalf, type Sections } from "./same-steps.ts"
 import type { Tally } from "./translate-step.ts"
 import type { Line, Loss, Unit } from "./units.ts"
 
@@ -88,10 +88,21 @@ function linesOfFile(document: PolicyDocument, draft: Draft, name: string): Line
           },
         ]
       : []),
+    ...halfLines(draft.sections),
     ...declarations.map((text) => ({ text })),
     { text: "" },
     ...draft.lines(name),
   ]
+}
+
+const halves = {
+  "cache-lookup": "# What it keeps is looked for where the API says `inbound { cache lookup }`.",
+  "cache-store": "# What it looks for is kept where the API says `outbound { cache store 60s }`.",
+} as const
+
+function halfLines(sections: Sections): Line[] {
+  const half = missingHalf(sections)
+  return half === undefined ? [] : [{ text: halves[half] }]
 }
 
 function checksTokens(units: readonly Unit[]): boolean {

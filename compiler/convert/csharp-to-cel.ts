@@ -1,5 +1,18 @@
 import type { CsharpProgram, CsNode, CsStatement } from "../../runtime/plan/csharp.ts"
-import { binds, type Cel, cel, choice, compared, constant, either, inside, negated, optional } from "./cel.ts"
+import {
+  binds,
+  type Cel,
+  cel,
+  choice,
+  compared,
+  constant,
+  either,
+  inside,
+  isWhole,
+  negated,
+  optional,
+  within32,
+} from "./cel.ts"
 import { withProperty } from "./json-writing.ts"
 import { asciiOnly, isInOneCase, sameInAnyCase } from "./letter-case.ts"
 import { memberOf } from "./members.ts"
@@ -25,6 +38,7 @@ export function toCel(
     around,
     locals: new Map(),
     failing: new Set(),
+    fresh: new Set(),
     notes,
     special,
     node: (node) => plain(special(node)),
@@ -36,7 +50,14 @@ export function toCel(
   }
   const made =
     "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
+  oftenEnough(made, translation)
   return inText && (made.secret !== undefined || made.writes !== undefined) ? made : plain(made)
+}
+
+/** What is another each time it is asked for stands in the text as often as in the other language: not where a value that is kept there is written out twice. */
+function oftenEnough({ text, writes }: Cel, { fresh }: Translation): void {
+  const found = (writes?.text ?? text).match(/\bnow\b|\buuid\(\)/g)?.length ?? 0
+  if (fresh.size > 0 && found > fresh.size) none("a time or an id that is used several times")
 }
 
 /** What stands in several places of the text is translated for each: nobody would read more than this. */
@@ -200,6 +221,7 @@ const fits: Readonly<Record<string, Cel["kind"]>> = {
   string: "string",
   bool: "bool",
   int: "int",
+  long: "long",
   IResponse: "response",
   Jwt: "jwt",
   JObject: "json",
@@ -209,6 +231,8 @@ const fits: Readonly<Record<string, Cel["kind"]>> = {
 function converted(node: Extract<CsNode, { k: "convert" }>, translation: Translation): Cel {
   const value = translation.node(node.on)
   if (node.to === "object") return value
+  if (node.to === "long" && value.kind === "int") return { ...value, kind: "long" }
+  if (value.kind === "time" && node.to.startsWith("DateTime")) return value
   const kind = Object.hasOwn(fits, node.to) ? fits[node.to] : undefined
   if (kind === undefined) return none(`a cast to \`${node.to}\``)
   if (value.kind === kind && (kind !== "json" || value.whole === "map")) return value
@@ -243,6 +267,26 @@ function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): C
 }
 
 const orders = new Set(["<", "<=", ">", ">="])
+const calculations = new Set(["+", "-", "*", "/", "%"])
+
+/** Of whole numbers; where the other language goes on with the lower bits only, the call fails here. */
+function calculated(
+  { op, type }: Extract<CsNode, { k: "binary" }>,
+  left: Cel,
+  right: Cel,
+  { notes }: Translation,
+): Cel {
+  if (type !== "int" && type !== "long") return none(`\`${op}\``)
+  const isSum = op === "+" || op === "-"
+  const level = isSum ? binds.sum : binds.unary
+  const text = `${inside(left, level)} ${op} ${inside(right, binds.unary)}`
+  const isSmaller = (op === "/" || op === "%") && typeof right.constant === "number" && right.constant > 1
+  if (isSmaller) return cel(text, type, { binds: binds.sum, total: left.total })
+  notes.add("a calculation that leaves the bits of its type fails the call here")
+  return type === "int"
+    ? cel(within32(text), "int", { total: false })
+    : cel(text, "long", { binds: binds.sum, total: false })
+}
 
 function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation): Cel {
   const { op } = node
@@ -255,9 +299,11 @@ function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation
   const left = translation.node(node.left)
   const right = translation.node(node.right)
   if (op === "??") return fallback(left, right)
-  if (!orders.has(op)) return none(`\`${op}\``)
-  if (left.kind !== "int" || right.kind !== "int") return none(`\`${op}\` of what are no whole numbers`)
-  return compared(left, op, right)
+  const areWhole = isWhole(left) && isWhole(right)
+  if (!areWhole && (orders.has(op) || calculations.has(op)))
+    return none(`\`${op}\` of what are no whole numbers`)
+  if (orders.has(op)) return compared(left, op, right)
+  return calculations.has(op) ? calculated(node, left, right, translation) : none(`\`${op}\``)
 }
 
 /** `text.Length > 0` and the like: any text is empty or not in both languages. */
@@ -286,6 +332,7 @@ function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
   if (left.constant !== undefined && typeof left.constant === typeof right.constant)
     return constant((left.constant === right.constant) === (op === "=="))
   if (left.kind === "dyn" && isText) return compared(left, op, right)
+  if (isWhole(left) && isWhole(right)) return compared(left, op, right)
   if (left.kind !== right.kind || !["string", "int", "bool"].includes(left.kind))
     return none("a comparison of values of two types")
   if (!left.nullable && !right.nullable) return compared(left, op, right)

@@ -74,7 +74,9 @@ function memberOf(node: CsNode, translation: Translation): Cel {
   if (value.kind === "string" && value.absent !== undefined)
     return choice(value.absent, dynamic(constant(null)), dynamic(value.present ?? value))
   const isData =
-    ["string", "int", "bool"].includes(value.kind) && !value.nullable && value.absent === undefined
+    (["string", "int", "bool"].includes(value.kind) || value.exact === true) &&
+    !value.nullable &&
+    value.absent === undefined
   return isData ? value : none("a member of JSON that is no text, whole number, yes or no")
 }
 

@@ -1,9 +1,11 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
 import { callerMember } from "./caller-members.ts"
 import { binds, type Cel, cel, choice, constant, literal } from "./cel.ts"
+import { encodingMember } from "./encoding-members.ts"
 import { jsonMember } from "./json-members.ts"
 import { writtenJson } from "./json-writing.ts"
 import { textMember } from "./text-members.ts"
+import { timeMember } from "./time-members.ts"
 import { tokenMember } from "./token-members.ts"
 import { none, pathOf, shortName, type Translation } from "./translation.ts"
 import { variableOf } from "./variables.ts"
@@ -22,6 +24,8 @@ export function memberOf(node: Call, translation: Translation): Cel {
     writtenJson(node, translation) ??
     jsonMember(node, translation) ??
     tokenMember(node, translation) ??
+    timeMember(node, translation) ??
+    encodingMember(node, translation) ??
     textMember(node, translation) ??
     none(`\`${shortName(node.member)}\``)
   )

@@ -5,7 +5,7 @@ import { SourceFile } from "../core/source.ts"
 import { formatGateway } from "../gateway/format.ts"
 import { parseGateway } from "../gateway/parser.ts"
 import type { Element } from "../policy/ast.ts"
-import { firstDifference, type Sections } from "./same-steps.ts"
+import { firstDifference, missingHalf, type Sections } from "./same-steps.ts"
 import type { Line } from "./units.ts"
 
 /** What a compilation says against a policy's statement. `secret`: it is one, and the place shows it. */
@@ -17,35 +17,39 @@ export interface StatementProblem {
   readonly follows: boolean
 }
 
-/** What the route must have that the policy is used on: parameters of its path, and whether callers show keys. */
+/** What the route must have that the policy is used on: parameters of its path, whether callers show keys, and the other half of a cache that the text has one half of. */
 export interface RouteNeeds {
   readonly parameters: readonly string[]
   readonly keyed: boolean
+  readonly sections: Sections
 }
 
 /** A gateway in which the policy is used, on a route that has all that it needs. */
-export function withGateway(text: string, name: string, { parameters, keyed }: RouteNeeds): string {
+export function withGateway(text: string, name: string, { parameters, keyed, sections }: RouteNeeds): string {
+  const half = missingHalf(sections)
+  const block = half === undefined ? "" : ` { ${halves[half]} }`
   const path = ["", ...parameters.map((each) => `{${each}}`)].join("/") || "/"
   return `${text}
 gateway converted { listen 127.0.0.1:8000; trust none }
 backend converted_backend { url "http://127.0.0.1:9000" }
-api converted { path "/converted"; auth ${keyed ? "subscription" : "none"}; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}" }
+api converted { path "/converted"; auth ${keyed ? "subscription" : "none"}; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}"${block} }
 `
 }
 
+const halves = {
+  "cache-lookup": "inbound { cache lookup }",
+  "cache-store": "outbound { cache store 60s }",
+} as const
+
 /** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */
-export function problemsOf(
-  lines: readonly Line[],
-  name: string,
-  { sections, ...needs }: RouteNeeds & { readonly sections: Sections },
-): StatementProblem[] {
+export function problemsOf(lines: readonly Line[], name: string, needs: RouteNeeds): StatementProblem[] {
   const text = lines.map((line) => line.text).join("\n")
   const { plan, diagnostics } = compile(
     new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
     "gateway.conf",
   )
   if (plan !== undefined) {
-    const element = firstDifference(sections, plan)
+    const element = firstDifference(needs.sections, plan)
     return element === undefined
       ? []
       : [{ element, detail: "its statement would say something else", follows: false }]

@@ -25,6 +25,7 @@ interface Expected extends Tree {
 export function firstDifference(sections: Sections, plan: Plan): Element | undefined {
   const [route] = Object.values(plan.plan.routes)
   if (route === undefined) throw new Error("the gateway around the text has no route")
+  const half = missingHalf(sections)
   const cors = expected(sections.scope)
   const found = {
     inbound: [...cors, ...expected(sections.inbound)],
@@ -32,7 +33,9 @@ export function firstDifference(sections: Sections, plan: Plan): Element | undef
     onError: expected(sections["on-error"]),
   }
   for (const section of ["inbound", "outbound", "onError"] as const) {
-    const made = treesOf(route.sections[section], plan).filter((each) => !isKey(each))
+    const made = treesOf(route.sections[section], plan).filter(
+      (each) => !isKey(each) && kindOf(each) !== half,
+    )
     const different = difference(found[section], made)
     if (different !== undefined) return different
   }
@@ -41,7 +44,25 @@ export function firstDifference(sections: Sections, plan: Plan): Element | undef
 
 /** The check of the key that the route around the text makes: no policy does. */
 function isKey({ step }: Tree): boolean {
-  return (step as { readonly kind: string }).kind === "validate-key"
+  return kindOf({ step }) === "validate-key"
+}
+
+const kindOf = ({ step }: Pick<Tree, "step">): string => (step as { readonly kind: string }).kind
+
+/** The half of a cache that the route must have, where the text has the other one alone: what is kept by nobody, or looked for by nobody, is an error. */
+export function missingHalf(sections: Sections): "cache-lookup" | "cache-store" | undefined {
+  const kinds = new Set(Object.values(sections).flatMap(kindsIn))
+  const [looks, keeps] = [kinds.has("cache-lookup"), kinds.has("cache-store")]
+  if (looks === keeps) return undefined
+  return looks ? "cache-store" : "cache-lookup"
+}
+
+function kindsIn(units: readonly Unit[]): Step["kind"][] {
+  return units.flatMap((unit) => {
+    if (unit.kind === "comment") return []
+    if (unit.kind === "loss") return kindsIn(unit.branch === undefined ? [] : [unit.branch.rest])
+    return [...unit.steps.map(({ kind }) => kind), ...unit.blocks.flatMap((block) => kindsIn(block.units))]
+  })
 }
 
 function difference(wanted: readonly Expected[], made: readonly Tree[]): Element | undefined {

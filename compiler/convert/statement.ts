@@ -1,5 +1,7 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Count } from "../../runtime/plan/steps-access.ts"
 import { none } from "./translation.ts"
+import { parenthesized } from "./write-text.ts"
 
 /** The lines of a statement. @throws NoCounterpart where the step has no statement. */
 export type Print<Kind extends StepKind> = (step: StepOf<Kind>) => string[]
@@ -20,6 +22,11 @@ export function fixed(count: number | object | undefined, what: string): number 
       ? `${what} that a named value says; \`--value NAME=TEXT\` puts it in`
       : `${what} that is found per request`,
   )
+}
+
+/** A number with its unit, or the expression that finds it per request. */
+export function found(count: Count, unit: string): string {
+  return typeof count === "number" ? `${count}${unit}` : parenthesized(count.expression.text)
 }
 
 /** Yes or no, written out. */

@@ -1,5 +1,17 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
-import { binds, type Cel, cel, compared, constant, type Folding, inside, literal } from "./cel.ts"
+import {
+  asText,
+  binds,
+  type Cel,
+  cel,
+  compared,
+  constant,
+  type Folding,
+  inside,
+  isWhole,
+  literal,
+  within32,
+} from "./cel.ts"
 import { asciiOnly, type Extent, isInOneCase, matching, sameInAnyCase } from "./letter-case.ts"
 import { none, shortName, type Translation, texts } from "./translation.ts"
 
@@ -217,7 +229,13 @@ const split: Method = (node, translation) => {
 const parsed: Method = (node, translation) => {
   const text = translation.text(argument(node, 0))
   translation.notes.add("a text that is read as a number is digits alone, else the call fails here")
-  return cel(`[int(${text.text})].filter(n, n >= -2147483648 && n <= 2147483647)[0]`, "int", { total: false })
+  return cel(within32(`int(${text.text})`), "int", { total: false })
+}
+
+const parsedLong: Method = (node, translation) => {
+  const text = translation.text(argument(node, 0))
+  translation.notes.add("a text that is read as a number is digits alone, else the call fails here")
+  return cel(`int(${text.text})`, "long", { total: false })
 }
 
 const replace: Method = (node, translation) => {
@@ -241,8 +259,21 @@ const itself: Method = (node, translation) => translation.text(target(node))
 
 const number: Method = (node, translation) => {
   const value = translation.node(target(node))
-  if (value.kind !== "int") return none("`int.ToString` of something else")
+  if (!isWhole(value)) return none("`int.ToString` of something else")
   return cel(`string(${value.text})`, "string", { total: value.total, ascii: true })
+}
+
+/** Of a variable that may hold anything: it is a text. */
+const anyText: Method = (node, translation) => {
+  const value = translation.node(target(node))
+  if (value.kind === "dyn") {
+    translation.notes.add(
+      "a variable of no known type is a text where one is wanted, else the call fails here",
+    )
+    return cel(`"" + ${inside(value, binds.unary)}`, "string", { binds: binds.sum, total: false })
+  }
+  const text = value.nullable ? undefined : asText(value)
+  return text ?? none("`object.ToString`")
 }
 
 const methods: Readonly<Record<string, Method>> = {
@@ -275,6 +306,9 @@ const methods: Readonly<Record<string, Method>> = {
   "string.Equals(string,string,StringComparison)": staticEqual,
   "string.Split(params string[])": split,
   "int.Parse(string)": parsed,
+  "long.Parse(string)": parsedLong,
+  "long.ToString()": number,
+  "object.ToString()": anyText,
   "IList.Contains(T)": isIn,
   "IEnumerable.Last()": last,
   "IEnumerable.LastOrDefault()": last,

@@ -1,6 +1,6 @@
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { CsharpExpression, Text, TextPart } from "../../runtime/plan/text.ts"
-import { asText, type Cel } from "./cel.ts"
+import { asText, type Cel, isWhole, typeOf } from "./cel.ts"
 import { toCel } from "./csharp-to-cel.ts"
 import { wholeOf } from "./json-members.ts"
 import { type Around, NoCounterpart, none } from "./translation.ts"
@@ -77,7 +77,8 @@ class StepTranslation {
 
   /** What was found out of a variable before must hold for each value that it is set to. */
   #checkKind(name: string, value: unknown): void {
-    const known = this.#around.variable(name)?.kind
+    const declared = this.#around.variable(name)?.kind
+    const known = declared === "long" ? "int" : declared
     const isExpression = typeof value === "object" && value !== null && "expression" in value
     const made = isExpression ? (value.expression as { type: string }).type : "string"
     if (known === "json" && made === "dyn") return
@@ -170,8 +171,8 @@ function ownCode(value: object, key: string, kind: string): OwnCode | undefined 
   return isCode ? { name, code: code as CsharpExpression } : undefined
 }
 
-function expressionOf({ text, kind }: Cel): { lang: "cel"; text: string; type: string } {
-  return { lang: "cel", text, type: kind === "json" ? "dyn" : kind }
+function expressionOf(made: Cel): { lang: "cel"; text: string; type: string } {
+  return { lang: "cel", text: made.text, type: typeOf(made) }
 }
 
 /** Constants beside each other are one. */
@@ -221,12 +222,20 @@ function fitting(cel: Cel, key: string, kind: string, notes: Set<string>): Cel {
     return cel.nullable ? wholeOf(cel) : cel
   if (cel.kind === "jwt" && kind === "set-variable") return cel
   if (cel.absent !== undefined && cel.kind !== "string") return none("a value that may be null")
-  const isData = cel.kind === "string" || cel.kind === "bool" || cel.kind === "int"
+  if (numbers.has(key) && cel.kind !== "int" && cel.kind !== "dyn")
+    return none(`${key} that is no whole number`)
+  const isData = ["string", "bool", "int", "long"].includes(cel.kind)
   if (!isData && cel.kind !== "dyn" && cel.kind !== "null") return none(`${kinds[cel.kind]} as a value`)
   return cel
 }
 
+const numbers: ReadonlySet<string> = new Set(["seconds", "timeoutSeconds", "status"])
+
 const kinds: Readonly<Record<string, string>> = {
+  time: "a time",
+  bytes: "bytes",
+  id: "an id that is no text",
+  group: "a group of a match",
   list: "a list",
   response: "a response",
   json: "JSON",
@@ -243,8 +252,8 @@ function partsOf(cel: Cel, asOne: boolean): TextPart[] {
     if (part.named !== undefined) return { value: part.named }
     if (typeof part.constant === "string" && !asOne) return part.constant
     if (typeof part.constant === "number") return String(part.constant)
-    const text = part.kind === "int" ? part : (asText(part) as Cel)
-    return { expression: { lang: "cel", text: text.text, type: text.kind } }
+    const text = isWhole(part) ? part : (asText(part) as Cel)
+    return { expression: { lang: "cel", text: text.text, type: typeOf(text) } }
   })
 }
 

@@ -46,6 +46,8 @@ export interface Translation {
   readonly locals: Map<number, Cel>
   /** Variables of a program that may have no value, which nobody has read yet. */
   readonly failing: Set<number>
+  /** What is another each time it is asked for, as often as the other language asks. */
+  readonly fresh: Set<CsNode>
   /** What is told of it: where it has no value although the other language has one. */
   readonly notes: Set<string>
   node(node: CsNode): Cel

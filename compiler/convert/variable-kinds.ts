@@ -105,7 +105,7 @@ export class Variables {
     try {
       const { kind, nullable, whole } = toCel(expression.program, this.around(section), new Set(), true)
       if (kind === "jwt" || (kind === "json" && whole === "map")) return { kind, nullable: false }
-      return kind === "string" || kind === "bool" || kind === "int" ? { kind, nullable } : dynamic
+      return ["string", "bool", "int", "long"].includes(kind) ? { kind, nullable } : dynamic
     } catch (error) {
       if (!(error instanceof NoCounterpart)) throw error
       if (section === "on-error") return dynamic
@@ -126,6 +126,7 @@ const written: Readonly<Record<string, VariableKind>> = {
   string: { kind: "string", nullable: false },
   bool: { kind: "bool", nullable: false },
   int: { kind: "int", nullable: false },
+  long: { kind: "long", nullable: false },
   JObject: { kind: "json", nullable: false },
 }
 
@@ -149,9 +150,11 @@ export function variablesNamedBy({ name: policy, attributes }: Element): NamedVa
 
 /** What stands in a variable until somebody has written what sets it: nobody gets to read it. */
 export function nothingYet(kind: VariableKind["kind"]): StepOf<"set-variable">["value"] {
-  const constants: Readonly<Record<string, string>> = { bool: "false", int: "0" }
+  const constants: Readonly<Record<string, string>> = { bool: "false", int: "0", long: "0" }
   if (kind === "string") return ""
-  return { expression: { lang: "cel", text: constants[kind] ?? "dyn(null)", type: kind } }
+  return {
+    expression: { lang: "cel", text: constants[kind] ?? "dyn(null)", type: kind === "long" ? "int" : kind },
+  }
 }
 
 /** The variables a step leaves something in. */

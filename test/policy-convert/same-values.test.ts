@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { Chance, type Pair, pairOf, randomExchange } from "./exchanges.ts"
 
 // Both languages on the same exchanges: a value is the same, and where one has none the other has none, but for what was told.
@@ -19,7 +19,29 @@ function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): 
   }
 }
 
+// Both read the clock.
+beforeAll(() => vi.useFakeTimers({ now: Date.UTC(2026, 1, 28, 23, 59, 59, 700), toFake: ["Date"] }))
+afterAll(() => vi.useRealTimers())
+
+const header = 'context.Request.Headers.GetValueOrDefault("X-A", "")'
+
 const texts = [
+  `Uri.EscapeDataString(${header} + "é/~!'()*&")`,
+  `Convert.ToBase64String(Encoding.UTF8.GetBytes(${header}))`,
+  `Convert.ToBase64String(Encoding.UTF8.GetBytes(${header} + "/é")).Replace("/", "_").Replace("+", "-").Replace("=", "")`,
+  `Regex.Match(${header}, @"b(?<rest>\\w+)").Groups["rest"]?.Value`,
+  `Regex.Match(${header} + "age=12, age=7", @"age=(\\d+)").Groups[1].Value`,
+  `Regex.Match(${header}, "a+").Value`,
+  `Regex.Replace(${header}, "a", "-")`,
+  `Regex.Replace(${header} + " x1 x22", @"x(\\d+)", "<$1>")`,
+  `Regex.Replace(${header}, "b*", "-")`,
+  "DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString()",
+  "new DateTimeOffset(DateTime.UtcNow.AddMinutes(10)).ToUnixTimeSeconds().ToString()",
+  'DateTime.UtcNow.AddSeconds(context.Response.StatusCode).ToString("yyyy-MM-ddTHH:mm:ssZ")',
+  'DateTime.UtcNow.AddDays(-1).ToString("u")',
+  'DateTimeOffset.UtcNow.AddHours(1).ToString("yyyy-MM-dd")',
+  "(context.Response.StatusCode / 100).ToString()",
+  '$"{context.Response.StatusCode % 7}"',
   "context.Request.Method",
   "context.Request.IpAddress",
   "context.Request.OriginalUrl.Path",
@@ -64,6 +86,15 @@ const texts = [
 
 // What has no value here for some exchanges, which is told.
 const toldTexts = [
+  `Encoding.UTF8.GetString(Convert.FromBase64String(${header}))`,
+  `Encoding.UTF8.GetString(Convert.FromBase64String(Convert.ToBase64String(Encoding.UTF8.GetBytes(${header}))))`,
+  `Uri.UnescapeDataString(${header})`,
+  `Uri.UnescapeDataString(Uri.EscapeDataString(${header}))`,
+  "DateTimeOffset.UtcNow.ToUnixTimeMilliseconds().ToString()",
+  `DateTimeOffset.FromUnixTimeSeconds(long.Parse(${header})).AddSeconds(5).ToUnixTimeSeconds().ToString()`,
+  "(context.Response.StatusCode * 10737418 - 1).ToString()",
+  'context.Variables["d"].ToString()',
+  `(long.Parse(${header}) + 1).ToString()`,
   '$"{context.Variables["d"]}"',
   '(string)context.Request.Body.As<JObject>()["a"]',
   '(string)context.Request.Body.As<JObject>(preserveContent: true)["a"]["b"]',
@@ -98,6 +129,7 @@ const toldTexts = [
 ]
 
 const toldTruths = [
+  `DateTimeOffset.UtcNow > DateTimeOffset.FromUnixTimeMilliseconds(long.Parse(${header}))`,
   "context.Subscription == null",
   "context.Product != null",
   'context.Request.Headers.GetValueOrDefault("X-A", "").StartsWith("first", StringComparison.OrdinalIgnoreCase)',
@@ -122,6 +154,10 @@ const toldTruths = [
 ]
 
 const truths = [
+  `Regex.IsMatch(${header}, "^a.*b?$")`,
+  "DateTime.UtcNow >= DateTime.UtcNow.AddSeconds(1)",
+  'Guid.NewGuid().ToString().Length == 36 && Guid.NewGuid().ToString("N").Length == 32',
+  "Guid.NewGuid().ToString() != Guid.NewGuid().ToString()",
   'context.Request.Headers.ContainsKey("X-A")',
   'context.Request.Url.Query.ContainsKey("p")',
   'context.Variables.ContainsKey("s")',
@@ -161,6 +197,7 @@ const truths = [
 
 // JSON that is put together, as a body.
 const json = [
+  "return JsonConvert.SerializeObject(new { at = DateTimeOffset.UtcNow.ToUnixTimeSeconds() });",
   'return new JObject(new JProperty("a", context.Request.Method), new JProperty("b", 5), new JProperty("c", new JArray("x", true))).ToString();',
   'var p = new JObject(); p["m"] = context.Request.Headers.GetValueOrDefault("X-A"); p["n"] = (int)context.Variables["n"]; p["m"] = "x"; return p.ToString(Newtonsoft.Json.Formatting.None);',
   'var p = new JObject(); if (context.Request.Method == "GET") { p["s"] = (string)context.Variables["s"]; return p.ToString(); } p["other"] = "o"; return p.ToString();',
@@ -186,7 +223,17 @@ const none = [
   '(string)context.Variables["n"]',
   '(int)context.Variables["d"]',
   'context.Variables["unknown"]',
-  "context.Response.StatusCode + 1",
+  // What is another each time it is asked for, read several times; numbers JSON may not have as they are; formats and groups of their own.
+  "var id = Guid.NewGuid().ToString(); return id + id;",
+  "var t = DateTime.UtcNow; return t.AddDays(1) > t;",
+  `return JsonConvert.SerializeObject(new { n = long.Parse(${header}) });`,
+  'DateTime.UtcNow.ToString("R")',
+  `Convert.ToBase64String(Encoding.Unicode.GetBytes(${header}))`,
+  `Regex.Match(${header}, "(a)|b").Groups[1].Value`,
+  `Regex.Match(${header}, "(a)?b").Groups[1].Value`,
+  `Regex.Match(${header}, "(a)(b)").Groups[1].Value`,
+  `Regex.Replace(${header}, "a", "$&")`,
+  "DateTime.UtcNow.AddMinutes(context.Response.StatusCode) > DateTime.UtcNow",
   // JSON that is written again, tokens nobody checked, and what stands for several things.
   "context.Request.Body.As<JObject>().ToString()",
   "context.Request.Body.As<XElement>()",
