@@ -66,7 +66,16 @@ export interface Parameter {
   readonly style: Style
   readonly explode: boolean
   readonly schema: string | undefined
+  readonly examples: readonly Example[]
   readonly span: Span
+}
+
+/** A value as it may be. `name`: where there are several, or one that has a name. */
+export interface Example {
+  readonly name: string | undefined
+  readonly summary: string | undefined
+  readonly description: string | undefined
+  readonly value: unknown
 }
 
 /** The body of a request, in each of its media types. */
@@ -85,12 +94,12 @@ export interface FormField {
   readonly media: readonly string[]
 }
 
-/** A body of one media type. `fields` are those of a form that are not written as forms are. `examples` in the order they are written, as values. */
+/** A body of one media type. `fields` are those of a form that are not written as forms are. `examples` in the order they are written. */
 export interface Content {
   readonly media: string
   readonly schema: string | undefined
   readonly fields: readonly FormField[]
-  readonly examples: readonly { readonly value: unknown }[]
+  readonly examples: readonly Example[]
   readonly span: Span
 }
 

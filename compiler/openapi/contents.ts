@@ -1,6 +1,6 @@
 import { mediaTypeOf } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
-import type { Content, Response, ResponseHeader } from "./api-document.ts"
+import type { Content, Example, Response, ResponseHeader } from "./api-document.ts"
 import type { Fields } from "./fields.ts"
 import { isForm, readEncoding } from "./form-fields.ts"
 import { type MapNode, type Node, plainOf } from "./node.ts"
@@ -40,14 +40,24 @@ export function checkMedia(media: string, at: Content["span"], fields: Fields): 
   return false
 }
 
-/** `example` and `examples` exclude each other; of both the first is meant. */
-function examplesOf(content: MapNode, fields: Fields): Content["examples"] {
-  const one = content.entries.get("example")?.value
-  if (one !== undefined) return [{ value: plainOf(one) }]
-  return fields.entries(content, "examples").flatMap(([, { value }]) => {
-    const inside = fields.map(value, "an example")?.entries.get("value")?.value
-    return inside === undefined ? [] : [{ value: plainOf(inside) }]
+/** `example` and `examples` of a body or a parameter exclude each other; of both the first is meant. */
+export function examplesOf(map: MapNode, fields: Fields): Example[] {
+  const one = map.entries.get("example")?.value
+  if (one !== undefined) return [unnamed(one)]
+  return fields.entries(map, "examples").flatMap(([name, { value }]) => {
+    const example = fields.map(value, "an example")
+    const inside = example?.entries.get("value")?.value
+    if (example === undefined || inside === undefined) return []
+    const words = {
+      summary: fields.text(example, "summary"),
+      description: fields.text(example, "description"),
+    }
+    return [{ name, ...words, value: plainOf(inside) }]
   })
+}
+
+function unnamed(node: Node): Example {
+  return { name: undefined, summary: undefined, description: undefined, value: plainOf(node) }
 }
 
 const answerKeys = ["description", "headers", "content", "links", "summary"]
@@ -102,7 +112,7 @@ function oldContents(map: MapNode, produces: readonly string[], { fields, schema
         media: media.toLowerCase(),
         schema: key,
         fields: [],
-        examples: example === undefined ? [] : [{ value: plainOf(example.value) }],
+        examples: example === undefined ? [] : [unnamed(example.value)],
         span: schema?.span ?? example?.key ?? map.span,
       }
     })

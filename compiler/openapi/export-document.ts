@@ -3,6 +3,7 @@ import type {
   ApiDocument,
   Body,
   Content,
+  Example,
   FormField,
   Operation,
   Parameter,
@@ -152,11 +153,11 @@ class Writing {
 
   #contents(all: readonly Content[]): Json {
     return Object.fromEntries(
-      all.map(({ media, schema, fields, examples: [example] }) => [
+      all.map(({ media, schema, fields, examples }) => [
         media,
         {
           ...this.schema(schema),
-          ...(example === undefined ? {} : { example: example.value }),
+          ...examplesOf(examples),
           ...some("encoding", encodingOf(fields)),
         },
       ]),
@@ -173,7 +174,8 @@ function parameterOf(parameter: Parameter, schema: Json): Json {
     ...(required ? { required: true } : {}),
     ...(deprecated ? { deprecated: true } : {}),
   }
-  if (style === "json") return { ...head, content: { "application/json": schema } }
+  const examples = examplesOf(parameter.examples)
+  if (style === "json") return { ...head, content: { "application/json": { ...schema, ...examples } } }
   const usual = parameter.in === "query" || parameter.in === "cookie" ? "form" : "simple"
   return {
     ...head,
@@ -181,7 +183,20 @@ function parameterOf(parameter: Parameter, schema: Json): Json {
     ...(explode === (style === "form") ? {} : { explode }),
     // A parameter has a schema or content; one that says nothing takes anything.
     schema: schema["schema"] ?? {},
+    ...examples,
   }
+}
+
+/** One without a name stands alone. */
+function examplesOf(examples: readonly Example[]): Json {
+  const [first] = examples
+  if (first === undefined) return {}
+  if (first.name === undefined) return { example: first.value }
+  const named = examples.map(({ name, summary, description, value }) => [
+    name,
+    { ...optional("summary", summary), ...optional("description", description), value },
+  ])
+  return { examples: Object.fromEntries(named) }
 }
 
 function encodingOf(fields: readonly FormField[]): Json {

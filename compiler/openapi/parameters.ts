@@ -1,7 +1,7 @@
 import { isJson } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
 import type { Body, Content, FormField, Parameter, Style } from "./api-document.ts"
-import { checkMedia, type Reading, readContents } from "./contents.ts"
+import { checkMedia, examplesOf, type Reading, readContents } from "./contents.ts"
 import { type MapNode, type Node, plainOf } from "./node.ts"
 
 /** Parameters of an operation, and its body where 2.0 writes it as one. */
@@ -91,6 +91,7 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
     description: fields.text(map, "description"),
     required: required || place === "path",
     deprecated: fields.flag(map, "deprecated"),
+    examples: reading.version === "2.0" ? [] : examplesOf(map, fields),
     span: map.span,
     ...form,
   }
@@ -103,7 +104,7 @@ export function reportDropped(name: string, at: Node, { report }: Reading["field
   })
 }
 
-type Form = Pick<Parameter, "style" | "explode" | "schema">
+type Form = Pick<Parameter, "style" | "explode" | "schema"> & Partial<Pick<Parameter, "examples">>
 
 const parameterKeys = [
   ...["name", "in", "description", "required", "deprecated", "allowEmptyValue", "style", "explode"],
@@ -116,9 +117,10 @@ function newStyle(map: MapNode, place: Parameter["in"], reading: Reading): Form 
   const [content] = readContents(map, reading)
   if (content !== undefined) {
     if (isJson(content.media.split(";", 1)[0]?.trim() ?? ""))
-      return { style: "json", explode: false, schema: content.schema }
+      return { style: "json", explode: false, schema: content.schema, examples: content.examples }
     const plain = { style: styles[place][0] as Style, explode: false }
-    if (/^text\/(?!xml)/.test(content.media)) return { ...plain, schema: content.schema }
+    if (/^text\/(?!xml)/.test(content.media))
+      return { ...plain, schema: content.schema, examples: content.examples }
     fields.report.add("SP8015", content.span, `a parameter of \`${shown(content.media)}\` is not judged`)
     return { ...plain, schema: undefined }
   }

@@ -57,6 +57,7 @@ export function readApiDocument(file: SourceFile, report: Report, load: LoadFile
   const root = fields.map(tree, "an OpenAPI document")
   const version = root === undefined ? undefined : versionOf(root, fields)
   if (root === undefined || version === undefined) return undefined
+  if (version === "3.1") references.followIdentifiers()
   fields.known(root, "an OpenAPI document", version === "2.0" ? oldKeys : newKeys)
   reportUnserved(root, fields)
   const schemas = new Schemas(fields, version)

@@ -2,6 +2,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
+import { type Identified, Identifiers, mayIdentify, pointerSteps, type Steps } from "./identifiers.ts"
 import type { Node } from "./node.ts"
 import { readTree } from "./tree.ts"
 
@@ -23,7 +24,9 @@ export class References {
   readonly #report: Report
   readonly #trees = new Map<SourceFile, Node | undefined>()
   readonly #found = new Map<string, Target | undefined>()
+  readonly #identifiers = new Map<SourceFile, Identifiers | undefined>()
   #count = 0
+  #identifies = false
 
   constructor(load: LoadFile, report: Report) {
     this.#load = load
@@ -34,6 +37,11 @@ export class References {
   tree(file: SourceFile): Node | undefined {
     if (!this.#trees.has(file)) this.#trees.set(file, readTree(file, this.#report))
     return this.#trees.get(file)
+  }
+
+  /** From now on `$id` and `$anchor` count, as JSON Schema 2020-12 has it; the schemas of OpenAPI 2.0 and 3.0 have neither. */
+  followIdentifiers(): void {
+    this.#identifies = true
   }
 
   /** What a value means: itself (without a key), or what its `$ref` leads to. Undefined when it leads nowhere, which is reported once. */
@@ -64,28 +72,56 @@ export class References {
         this.#report.add("SP8006", at, `the document has more than ${referencesMax} references`)
       return undefined
     }
-    const id = `${at.file.path}\n${text}`
+    // Where a schema has a URI of its own, the same text means something else inside of it.
+    const place = this.#identifiersOf(at.file) === undefined ? "" : String(at.start)
+    const id = `${at.file.path}\n${place}\n${text}`
     if (!this.#found.has(id)) this.#found.set(id, this.#find(text, at))
     return this.#found.get(id)
   }
 
+  #identifiersOf(file: SourceFile): Identifiers | undefined {
+    if (!this.#identifies) return undefined
+    if (!this.#identifiers.has(file)) {
+      const tree = mayIdentify(file.text) ? this.tree(file) : undefined
+      this.#identifiers.set(file, tree === undefined ? undefined : new Identifiers(tree, file.path))
+    }
+    return this.#identifiers.get(file)
+  }
+
   #find(text: string, at: Span): Target | undefined {
+    const identified = this.#identifiersOf(at.file)?.find(text, at)
+    if (identified !== undefined) return this.#identified(identified, at.file, text, at)
     const [path, pointer] = split(text)
     if (/^(?:[A-Za-z][A-Za-z0-9+.-]+:|\/\/)/.test(path)) {
       this.#report.add("SP8005", at, `\`${shown(text)}\` leads out of the project`)
       return undefined
     }
-    const steps = stepsOf(pointer)
-    if (steps === undefined) {
-      this.#report.add("SP8004", at, `\`${shown(text)}\` is no pointer`, {
-        help: "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; anchors and `$id` are not followed.",
-      })
-      return undefined
-    }
     const file = path === "" ? at.file : this.#load(path, at)
-    const tree = file === undefined ? undefined : this.tree(file)
-    if (file === undefined || tree === undefined) return undefined
-    const node = this.#walk(tree, steps, text, at)
+    if (file === undefined) return undefined
+    const steps = stepsOf(pointer)
+    if (steps !== undefined) return this.#at(file, steps, text, at)
+    const found = this.#identifiersOf(file)?.atRoot(pointer)
+    if (found !== undefined) return this.#identified(found, file, text, at)
+    this.#report.add("SP8004", at, `\`${shown(text)}\` is no pointer`, {
+      help: "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; `#NAME` means the schema with `$anchor: NAME`, since 3.1.",
+    })
+    return undefined
+  }
+
+  #identified(
+    found: Exclude<Identified, undefined>,
+    file: SourceFile,
+    text: string,
+    at: Span,
+  ): Target | undefined {
+    if ("steps" in found) return this.#at(file, found.steps, text, at)
+    this.#report.add("SP8004", at, `\`${shown(text)}\` leads to nothing: ${found.problem}`)
+    return undefined
+  }
+
+  #at(file: SourceFile, steps: Steps, text: string, at: Span): Target | undefined {
+    const tree = this.tree(file)
+    const node = tree === undefined ? undefined : this.#walk(tree, steps, text, at)
     const key = `${file.path}#${steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`
     return node === undefined ? undefined : { node, key }
   }
@@ -134,10 +170,7 @@ function stepsOf(pointer: string): string[] | undefined {
   if (text === undefined) return undefined
   if (text === "" || text === "/") return []
   if (!text.startsWith("/")) return undefined
-  return text
-    .slice(1)
-    .split("/")
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+  return pointerSteps(pointer)
 }
 
 function decoded(text: string): string | undefined {

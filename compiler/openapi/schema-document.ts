@@ -21,7 +21,9 @@ export function readSchemaDocument(
   const references = new References(load, report)
   const tree = references.tree(file)
   if (tree === undefined) return undefined
-  const schemas = new Schemas(new Fields(report, references), dialectOf(tree))
+  const dialect = dialectOf(tree)
+  if (dialect === "3.1") references.followIdentifiers()
+  const schemas = new Schemas(new Fields(report, references), dialect)
   return {
     schemas,
     key: (pointer) => schemas.use(pointer === undefined ? tree : reference(pointer, tree.span)),

@@ -54,11 +54,12 @@ export const keywords: Readonly<Record<string, string | undefined>> = {
   contentEncoding: "text",
   contentMediaType: "text",
   contentSchema: "any",
-  // What other schemas are found by; they are found by pointers here.
-  $defs: "any",
-  definitions: "any",
-  $id: "any",
-  $anchor: "any",
+  // What other schemas are found by; what refers to them leads there by pointers when it has been read.
+  $defs: "place",
+  definitions: "place",
+  $id: "place",
+  $anchor: "place",
+  $dynamicAnchor: "place",
   $schema: "any",
   $comment: "any",
 }
@@ -88,10 +89,6 @@ export const annotations: ReadonlySet<string> = new Set([
   "contentEncoding",
   "contentMediaType",
   "contentSchema",
-  "$defs",
-  "definitions",
-  "$id",
-  "$anchor",
   "$schema",
   "$comment",
 ])

@@ -211,6 +211,7 @@ class Conversion {
       )
       return
     }
+    if (kind === "place") return
     const made = this.#value(name, kind, value, inPlace && applicators.has(name))
     if (made !== undefined) json[name] = made
   }

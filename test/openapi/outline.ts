@@ -1,4 +1,4 @@
-import type { ApiDocument, Operation } from "../../compiler/openapi/api-document.ts"
+import type { ApiDocument, Example, Operation } from "../../compiler/openapi/api-document.ts"
 
 /** What was read of a document, in few lines. Schemas written where they are used stand in place, others by their names. */
 export function outlineOf(document: ApiDocument | undefined): string {
@@ -27,16 +27,18 @@ function linesOf(operation: Operation, schema: (key: string | undefined) => stri
   const lines = [`${method} ${path ?? `(${template})`} ${id ?? "-"} ${span.file.path}:${line}`]
   for (const each of operation.parameters) {
     const flags = `${each.required ? "!" : ""} ${each.style}${each.explode ? "*" : ""}`
-    lines.push(`  ${each.in} ${each.name}${flags} ${schema(each.schema)}`)
+    lines.push(`  ${each.in} ${each.name}${flags} ${schema(each.schema)}`, ...exampleLines(each.examples))
   }
   for (const each of operation.body?.contents ?? []) {
     lines.push(`  body${operation.body?.required === true ? "!" : ""} ${each.media} ${schema(each.schema)}`)
     for (const { name, style, explode: spread, media } of each.fields)
       lines.push(`    field ${name} ${style}${spread ? "*" : ""} ${media.join(", ")}`.trimEnd())
+    lines.push(...exampleLines(each.examples))
   }
   for (const response of operation.responses) {
     const contents = response.contents.map((each) => `${each.media} ${schema(each.schema)}`)
     lines.push(`  ${response.status} ${contents.join(", ")}`.trimEnd())
+    lines.push(...response.contents.flatMap((each) => exampleLines(each.examples)))
     for (const header of response.headers) lines.push(`    header ${header.name} ${schema(header.schema)}`)
   }
   if (security !== undefined) {
@@ -46,6 +48,15 @@ function linesOf(operation: Operation, schema: (key: string | undefined) => stri
     lines.push(`  security ${ways.map((way) => (way === "" ? "none" : way)).join(" or ")}`.trimEnd())
   }
   return lines
+}
+
+/** Those with a name. */
+function exampleLines(examples: readonly Example[]): string[] {
+  return examples.flatMap(({ name, summary, description, value }) =>
+    name === undefined
+      ? []
+      : [`    example ${[name, summary, description].filter(Boolean).join(", ")} ${JSON.stringify(value)}`],
+  )
 }
 
 function short(key: string): string {
