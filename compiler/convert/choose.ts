@@ -3,7 +3,7 @@ import { type Element, elementsOf } from "../policy/ast.ts"
 import { mustClose } from "./closing.ts"
 import type { Inner } from "./container.ts"
 import { type Header, headersOf, type Site, translated } from "./lowering.ts"
-import { NoCounterpart, none } from "./translation.ts"
+import { madeOr, none, refuse } from "./translation.ts"
 import type { Block, Loss, Statement, Unit } from "./units.ts"
 import { commentLines, parenthesized } from "./write-text.ts"
 
@@ -54,40 +54,30 @@ type Tests = ReadonlyMap<Element, Header | string>
 function testsOf(element: Element, site: Site): Tests {
   const branches = elementsOf(element)
   const whens = branches.filter(({ name }) => name === "when")
-  try {
-    const headers = headersOf(element, site)
+  const headers = madeOr(() => headersOf(element, site), itself)
+  if (typeof headers !== "string")
     return new Map(whens.flatMap((when, at) => (headers[at] === undefined ? [] : [[when, headers[at]]])))
-  } catch (error) {
-    if (!(error instanceof NoCounterpart)) throw error
-    const isOrdered = branches.every(
-      ({ name }, at) => name === "when" || (name === "otherwise" && at > 0 && at === branches.length - 1),
-    )
-    const tests = new Map(whens.map((when) => [when, testAlone(when, element, site)] as const))
-    if (!isOrdered || ![...tests.values()].some((test) => typeof test === "string")) throw error
-    return tests
-  }
+  const isOrdered = branches.every(
+    ({ name }, at) => name === "when" || (name === "otherwise" && at > 0 && at === branches.length - 1),
+  )
+  const tests = new Map(whens.map((when) => [when, testAlone(when, element, site)] as const))
+  const isOne = isOrdered && [...tests.values()].some((test) => typeof test === "string")
+  return isOne ? tests : refuse(headers)
 }
 
 function testAlone(when: Element, element: Element, site: Site): Header | string {
-  return attempt(
+  return madeOr(
     () => headersOf({ ...element, children: [when] }, site)[0] ?? none("a `when` without a condition"),
+    itself,
   )
 }
 
 function conditionOf(test: Header | string | undefined, branch: Element, site: Site): Branch["test"] {
   if (test === undefined || typeof test === "string") return test
-  return site.refused.get(branch) ?? attempt(() => translated(test, branch, site))
+  return site.refused.get(branch) ?? madeOr(() => translated(test, branch, site), itself)
 }
 
-/** What is made, or why it can't be. */
-function attempt<Made>(make: () => Made): Made | string {
-  try {
-    return make()
-  } catch (error) {
-    if (!(error instanceof NoCounterpart)) throw error
-    return error.message
-  }
-}
+const itself = (why: string): string => why
 
 function chained(branches: readonly Branch[], element: Element, site: Site): Statement | Loss {
   const steps: Step[] = []

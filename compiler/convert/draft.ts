@@ -9,14 +9,14 @@ import {
 } from "../policy/ast.ts"
 import { type Place, type Section, sections } from "../policy/site.ts"
 import { CheckedTokens } from "./checked-tokens.ts"
-import { lossOf, lowered, type Note, type Site } from "./lowering.ts"
+import { lossOf, lowered, type Note, orLoss, type Site, stepOf } from "./lowering.ts"
 import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
 import { scopedOf } from "./scoped.ts"
 import { unitsOf } from "./section.ts"
 import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
-import { NoCounterpart } from "./translation.ts"
+import { madeOr, refuse } from "./translation.ts"
 import type { Line, Loss, Unit } from "./units.ts"
 import { nothingYet, Variables, variablesNamedBy, variablesSetBy } from "./variable-kinds.ts"
 import { commentLines } from "./write-text.ts"
@@ -194,7 +194,7 @@ export class Draft {
     const at = element.children.findIndex(sends)
     const before = at < 0 ? element.children : element.children.slice(0, at)
     const behind = at < 0 ? [] : element.children.slice(at)
-    const lost = behind.flatMap((node): Unit[] => {
+    const lost = behind.flatMap((node): readonly Unit[] => {
       if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
       if (node.kind !== "element" || node.name === "base") return []
       if (node.name !== "forward-request")
@@ -205,22 +205,22 @@ export class Draft {
   }
 
   /** What is said of sending a request: where it may be more than that it is sent, what and where else that is said. */
-  #sending(element: Element, site: Site): Unit[] {
-    try {
-      const steps = lowered(element, site).flatMap(({ id }) => this.#surroundings.stepOf(id) ?? [])
-      const reasons = steps.flatMap(reasonsOf)
-      if (reasons.length > 0) return [lossOf(element, reasons.join("; "), site)]
-    } catch (error) {
-      if (!(error instanceof NoCounterpart)) throw error
-      return [lossOf(element, error.message, site)]
-    }
+  #sending(element: Element, site: Site): readonly Unit[] {
+    return orLoss(element, site, () => {
+      const reasons = lowered(element, site).flatMap((used) => reasonsOf(stepOf(used, site)))
+      if (reasons.length > 0) return refuse(reasons.join("; "))
+      this.#noteWithout(element, site)
+      return []
+    })
+  }
+
+  #noteWithout(element: Element, site: Site): void {
     const without = element.attributes.map(({ name }) => `\`${name}\``)
     if (without.length > 0)
       this.notes.push({
         place: placeOf(site.document.file, element.span.start),
         note: `${without.join(", ")} of \`forward-request\`: nothing is changed by it here`,
       })
-    return []
   }
 
   /** Outer blocks run first in gateway.conf, always. */
@@ -265,13 +265,11 @@ export class Draft {
       element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
     if (!isNaming) return []
     const hollow = element.name === "cache-value" ? { ...element, children: [] } : element
-    try {
-      const site = { ...this.#site(section), document }
-      return lowered(hollow, site).flatMap(({ id }) => this.#surroundings.stepOf(id) ?? [])
-    } catch (error) {
-      if (!(error instanceof NoCounterpart)) throw error
-      return undefined
-    }
+    const site = { ...this.#site(section), document }
+    return madeOr(
+      () => lowered(hollow, site).map((used) => stepOf(used, site)),
+      () => undefined,
+    )
   }
 }
 

@@ -8,8 +8,8 @@ import { mustClose } from "./closing.ts"
 import { placeOf } from "./policy-text.ts"
 import type { ConvertSurroundings } from "./surroundings.ts"
 import { type Tally, translateStep } from "./translate-step.ts"
-import { type Around, refuse } from "./translation.ts"
-import type { Loss } from "./units.ts"
+import { type Around, madeOr, refuse } from "./translation.ts"
+import type { Loss, Unit } from "./units.ts"
 
 /** What conversion of a section works with. */
 export interface Site {
@@ -43,6 +43,13 @@ export function lossOf(element: Element, reason: string, site: Site): Loss {
   const { section, document } = site
   if (!mustClose(element, section)) return { kind: "loss", element, document, reason, closed: false }
   return { kind: "loss", element, document, reason, closed: true, sets: site.setBy(element, document) }
+}
+
+/** What a policy becomes; left out where its statement was refused in its place, or it has no counterpart. */
+export function orLoss(element: Element, site: Site, make: () => readonly Unit[]): readonly Unit[] {
+  const lost = (why: string): Unit[] => [lossOf(element, why, site)]
+  const refusal = site.refused.get(element)
+  return refusal === undefined ? madeOr(make, lost) : lost(refusal)
 }
 
 /** The steps of one policy. @throws NoCounterpart with the first finding where it is wrong or not possible here. */

@@ -4,11 +4,11 @@ import type { Used } from "../policy/site.ts"
 import { chooseOf } from "./choose.ts"
 import { containerOf } from "./container.ts"
 import { policiesIn } from "./holders.ts"
-import { lossOf, lowered, type Site, stepOf, translated } from "./lowering.ts"
+import { lossOf, lowered, orLoss, type Site, stepOf, translated } from "./lowering.ts"
 import { placeOf } from "./policy-text.ts"
 import { jwt } from "./print-access.ts"
 import { printStep } from "./print-step.ts"
-import { NoCounterpart, none, refuse } from "./translation.ts"
+import { none, refuse } from "./translation.ts"
 import type { Statement, Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
@@ -16,7 +16,7 @@ const fragmentsMax = 20
 
 /** The units of a list of policies, in their order. */
 export function unitsOf(nodes: readonly Node[], site: Site): Unit[] {
-  return nodes.flatMap((node): Unit[] => {
+  return nodes.flatMap((node): readonly Unit[] => {
     if (node.kind === "text") return [strayText(node, site)]
     if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
     if (node.name === "base") return []
@@ -50,24 +50,19 @@ function noteChanges(element: Element, { changes, checked }: Site): void {
 }
 
 /** A policy as a statement, with its own comments in front, or as what is lost. */
-export function unitOf(element: Element, site: Site): Unit[] {
+export function unitOf(element: Element, site: Site): readonly Unit[] {
   if (unordered.has(element.name)) for (const each of policiesIn(element)) noteChanges(each, site)
   const units = tried(element, site)
   for (const each of policiesIn(element)) noteChanges(each, site)
   return units
 }
 
-function tried(element: Element, site: Site): Unit[] {
-  try {
-    const refusal = site.refused.get(element)
-    if (refusal !== undefined) return [lossOf(element, refusal, site)]
+function tried(element: Element, site: Site): readonly Unit[] {
+  return orLoss(element, site, () => {
     if (element.name === "choose") return chooseOf(element, site, unitsOf)
     if (containers.has(element.name)) return [containerOf(element, site, unitsOf)]
     return [...commentsIn(element), leafOf(element, site)]
-  } catch (error) {
-    if (!(error instanceof NoCounterpart)) throw error
-    return [lossOf(element, error.message, site)]
-  }
+  })
 }
 
 const containers: ReadonlySet<string> = new Set(["retry", "wait", "limit-concurrency", "cache-value"])

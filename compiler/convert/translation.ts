@@ -30,6 +30,16 @@ export interface Around {
 /** Thrown where the two languages have nothing that is exactly the same. */
 export class NoCounterpart extends Error {}
 
+/** What is made, else what stands in its place where there is no counterpart: `otherwise` is told why. */
+export function madeOr<Made, Other>(make: () => Made, otherwise: (why: string) => Other): Made | Other {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof NoCounterpart)) throw error
+    return otherwise(error.message)
+  }
+}
+
 /** @throws NoCounterpart */
 export function none(what: string): never {
   throw new NoCounterpart(`there is no counterpart for ${what}`)

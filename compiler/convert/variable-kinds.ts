@@ -4,7 +4,7 @@ import type { Section } from "../policy/site.ts"
 import type { CheckedTokens } from "./checked-tokens.ts"
 import { toCel } from "./csharp-to-cel.ts"
 import { unique, valueName } from "./names.ts"
-import { type Around, NoCounterpart, type VariableKind } from "./translation.ts"
+import { type Around, madeOr, type VariableKind } from "./translation.ts"
 
 /** What puts something into a variable: the value, or the kind of what comes from elsewhere. */
 type Setter =
@@ -102,15 +102,15 @@ export class Variables {
     if (typeof value === "string" || "text" in value) return { kind: "string", nullable: false }
     const { expression } = value
     if (expression.lang !== "cs") return dynamic
-    try {
+    const found = (): VariableKind => {
       const { kind, nullable, whole } = toCel(expression.program, this.around(section), new Set(), true)
       if (kind === "jwt" || (kind === "json" && whole === "map")) return { kind, nullable: false }
       return ["string", "bool", "int", "long"].includes(kind) ? { kind, nullable } : dynamic
-    } catch (error) {
-      if (!(error instanceof NoCounterpart)) throw error
+    }
+    return madeOr(found, () => {
       if (section === "on-error") return dynamic
       return Object.hasOwn(written, expression.type) ? written[expression.type] : undefined
-    }
+    })
   }
 }
 

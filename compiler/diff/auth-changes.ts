@@ -1,6 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
 import type { ClaimRule } from "../../runtime/plan/steps-access.ts"
+import { isWayIn, type WayIn } from "../../runtime/plan/way-in.ts"
 import { namedIssuers } from "./access-effects.ts"
 import { countWordsOf } from "./access-words.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -10,11 +11,11 @@ import { listWords, textWords } from "./words.ts"
 type Steps = PlanBody["steps"]
 type Jwt = Omit<StepOf<"validate-jwt">, "kind">
 type Key = Omit<StepOf<"validate-key">, "kind">
-type AuthStep = Way | StepOf<"any-of">
+type AuthStep = WayIn | StepOf<"any-of">
 
 /** Whether a step asks who the caller is. */
 export function isAuth(step: Step): step is AuthStep {
-  return step.kind === "any-of" || isWay(step)
+  return step.kind === "any-of" || isWayIn(step)
 }
 
 const guardKinds: ReadonlySet<string> = new Set([
@@ -57,24 +58,16 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-type Way = StepOf<"validate-jwt"> | StepOf<"validate-key"> | StepOf<"introspect"> | StepOf<"basic-auth">
-
-const wayKinds: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "introspect", "basic-auth"])
-
-function isWay(step: Step): step is Way {
-  return wayKinds.has(step.kind)
-}
-
-function waysOf(step: Step, steps: Steps): Way[] {
+function waysOf(step: Step, steps: Steps): WayIn[] {
   if (step.kind === "any-of")
     return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
-  if (step.kind !== "validate-jwt") return isWay(step) ? [step] : []
+  if (step.kind !== "validate-jwt") return isWayIn(step) ? [step] : []
   // Of several issuers each is a way in of its own: one more is no other way.
   return step.issuers.map((name) => ({ ...step, issuers: [name] }))
 }
 
 /** A way in, in words. */
-export function nameOf(way: Way): string {
+export function nameOf(way: WayIn): string {
   switch (way.kind) {
     case "validate-jwt":
       return `a token of ${namedIssuers(way.issuers)}`
@@ -87,7 +80,7 @@ export function nameOf(way: Way): string {
   }
 }
 
-function compareWays(before: Way, after: Way): Finding[] {
+function compareWays(before: WayIn, after: WayIn): Finding[] {
   if (before.kind === "validate-jwt" && after.kind === "validate-jwt")
     return compareFields(jwtRules, before, after)
   if (before.kind === "validate-key" && after.kind === "validate-key")

@@ -1,11 +1,10 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import { isWayIn, type WayIn } from "../../runtime/plan/way-in.ts"
 import type { Operation, SecurityScheme } from "../openapi/api-document.ts"
 import type { GatewayFacts } from "../openapi/own-answers.ts"
 import type { DescribedOperation } from "./described.ts"
-
-type Way = StepOf<"validate-jwt" | "introspect" | "basic-auth" | "validate-key">
 
 /** What the steps of an API's routes mean for those who call it, in OpenAPI's words. */
 export class ExportFacts {
@@ -55,7 +54,7 @@ export class ExportFacts {
   #security(steps: readonly Step[], described: DescribedOperation | undefined): GatewayFacts["security"] {
     const ways = steps
       .flatMap((step) => (step.kind === "any-of" ? this.#steps(step.steps) : [step]))
-      .filter(isWay)
+      .filter(isWayIn)
     if (ways.length === 0) return described?.operation.security === undefined ? [] : undefined
     const found = ways.flatMap((way) => {
       const known = described === undefined ? [] : documented(way, described)
@@ -64,7 +63,7 @@ export class ExportFacts {
     return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
   }
 
-  #own(way: Way): Readonly<Record<string, readonly string[]>>[] {
+  #own(way: WayIn): Readonly<Record<string, readonly string[]>>[] {
     return ownSchemes(way).map(([base, scheme]) => {
       const text = JSON.stringify(scheme)
       let name = base
@@ -76,13 +75,9 @@ export class ExportFacts {
   }
 }
 
-function isWay(step: Step): step is Way {
-  return ["validate-jwt", "introspect", "basic-auth", "validate-key"].includes(step.kind)
-}
-
 /** Schemes the document demands for the operation that are this way in. */
 function documented(
-  way: Way,
+  way: WayIn,
   { operation, document }: DescribedOperation,
 ): Record<string, readonly string[]>[] {
   return (operation.security ?? []).flatMap(({ schemes }: NonNullable<Operation["security"]>[number]) => {
@@ -94,7 +89,7 @@ function documented(
   })
 }
 
-function isSame(way: Way, { kind, definition }: SecurityScheme): boolean {
+function isSame(way: WayIn, { kind, definition }: SecurityScheme): boolean {
   if (kind === "apiKey") {
     const place = definition["in"]
     const key = String(definition["name"])
@@ -109,7 +104,7 @@ function isSame(way: Way, { kind, definition }: SecurityScheme): boolean {
   return takesTokens && isBearer && keyOf(way.from) === undefined
 }
 
-function ownSchemes(way: Way): (readonly [string, object])[] {
+function ownSchemes(way: WayIn): (readonly [string, object])[] {
   switch (way.kind) {
     case "validate-jwt":
       return way.issuers.map((issuer) => [

@@ -1,10 +1,8 @@
 import type { Step } from "../../runtime/plan/steps.ts"
+import { isWayIn } from "../../runtime/plan/way-in.ts"
 import type { Own } from "./callers-value.ts"
 import { ownBehind, ownCredential } from "./own-values.ts"
 import type { Used } from "./site.ts"
-
-/** Proofs of who calls: a request that passes one is nobody's guess. */
-const guards: ReadonlySet<string> = new Set(["validate-jwt", "validate-key", "introspect", "basic-auth"])
 
 /** A way through steps that no guard stands in: its turns, e.g. `when` at a place, whose condition does not hold. */
 export interface WayAround {
@@ -81,7 +79,7 @@ class Search {
       this.#found ??= { turns: way.turns, end: used }
       return step.kind === "forward" ? [] : [way]
     }
-    if (!guards.has(step.kind) && !isSecretCheck(step)) return this.#inside(used, step, way)
+    if (!isWayIn(step) && !isSecretCheck(step)) return this.#inside(used, step, way)
     const owner = ownCredential(step, way.own, used.origin)
     if (owner === undefined) return []
     const turn = `the \`${step.kind}\` of ${used.origin} judges what ${owner === used.origin ? "it has itself" : `${owner} put there`}`

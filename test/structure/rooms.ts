@@ -86,6 +86,7 @@ export const rooms: readonly Room[] = [
       "steps-flow",
       "text",
       "value-schema",
+      "way-in",
     ],
     may: [],
     packages: ["zod"],
