@@ -63,6 +63,8 @@ export interface Parameter {
   readonly description: string | undefined
   readonly required: boolean
   readonly deprecated: boolean
+  /** Whether a query may have it without a value, whatever its schema says. */
+  readonly allowEmpty: boolean
   readonly style: Style
   readonly explode: boolean
   readonly schema: string | undefined

@@ -173,6 +173,7 @@ function parameterOf(parameter: Parameter, schema: Json): Json {
     ...optional("description", description),
     ...(required ? { required: true } : {}),
     ...(deprecated ? { deprecated: true } : {}),
+    ...(parameter.allowEmpty ? { allowEmptyValue: true } : {}),
   }
   const examples = examplesOf(parameter.examples)
   if (style === "json") return { ...head, content: { "application/json": { ...schema, ...examples } } }

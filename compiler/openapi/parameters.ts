@@ -91,10 +91,19 @@ function readParameter(map: MapNode, where: string, name: string, reading: Readi
     description: fields.text(map, "description"),
     required: required || place === "path",
     deprecated: fields.flag(map, "deprecated"),
+    allowEmpty: allowsEmpty(map, place, fields),
     examples: reading.version === "2.0" ? [] : examplesOf(map, fields),
     span: map.span,
     ...form,
   }
+}
+
+function allowsEmpty(map: MapNode, place: Parameter["in"], fields: Reading["fields"]): boolean {
+  const allowed = fields.flag(map, "allowEmptyValue")
+  const key = map.entries.get("allowEmptyValue")?.key
+  if (place === "query" || !allowed || key === undefined) return allowed
+  fields.report.add("SP8014", key, `\`allowEmptyValue\` means nothing in a ${place} parameter`)
+  return false
 }
 
 /** Behind the gateway `X_User` and `X-User` may be the same name. */

@@ -208,7 +208,7 @@ export const validateContent = z.strictObject({
   errors: variableName.optional(),
 })
 
-/** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan. */
+/** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan; with `allowEmpty` it does not judge `?name=`, which is there. */
 export const parameterRule = z.strictObject({
   in: z.enum(["path", "query", "header", "cookie"]),
   name: z.string().min(1).max(256),
@@ -224,6 +224,7 @@ export const parameterRule = z.strictObject({
     "json",
   ]),
   explode: z.boolean(),
+  allowEmpty: z.literal(true).optional(),
   schema: schemaName.optional(),
   action: violation,
 })

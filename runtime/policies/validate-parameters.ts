@@ -20,7 +20,7 @@ import { Violations } from "./violations.ts"
 
 type RulePlan = StepOf<"validate-parameters">["parameters"][number]
 
-interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action"> {
+interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action" | "allowEmpty"> {
   readonly validator: Validator | undefined
   readonly shape: Shape
 }
@@ -62,7 +62,8 @@ function readingsOf(
   rules: readonly Rule[],
 ): ParameterValue[] {
   const { name, shape } = rule
-  if (rule.in === "query") return [queryValue(rule, shape, pairsFor(rule, pairs, rules))]
+  if (rule.in === "query")
+    return isGivenEmpty(rule, pairs) ? [] : [queryValue(rule, shape, pairsFor(rule, pairs, rules))]
   if (rule.in === "path") return [textParameter(rule, shape, exchange.parameters[name] ?? "")]
   if (rule.in === "cookie")
     return [
@@ -78,6 +79,13 @@ function readingsOf(
   return lines.length === 1 || shape.types.has("array") || shape.types.has("object")
     ? [whole]
     : [whole, ...lines.map((line) => headerValue(rule, shape, [line]))]
+}
+
+/** `?name` or `?name=`, where the document lets it be so: it is there, and no schema has to fit it. */
+function isGivenEmpty({ allowEmpty, name }: Rule, pairs: readonly Pair[]): boolean {
+  if (allowEmpty !== true) return false
+  const own = pairs.filter((pair) => pair.name === name)
+  return own.length === 1 && own[0]?.raw === ""
 }
 
 /** An object that takes any name does not take those of other parameters. */

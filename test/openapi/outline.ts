@@ -26,7 +26,7 @@ function linesOf(operation: Operation, schema: (key: string | undefined) => stri
   const line = span.file.position(span.start).line
   const lines = [`${method} ${path ?? `(${template})`} ${id ?? "-"} ${span.file.path}:${line}`]
   for (const each of operation.parameters) {
-    const flags = `${each.required ? "!" : ""} ${each.style}${each.explode ? "*" : ""}`
+    const flags = `${each.required ? "!" : ""} ${each.style}${each.explode ? "*" : ""}${each.allowEmpty ? " or empty" : ""}`
     lines.push(`  ${each.in} ${each.name}${flags} ${schema(each.schema)}`, ...exampleLines(each.examples))
   }
   for (const each of operation.body?.contents ?? []) {

@@ -101,6 +101,7 @@ export class Validation {
       required: each.required,
       style: each.style,
       explode: each.explode,
+      ...(each.allowEmpty ? { allowEmpty: true as const } : {}),
       ...this.#schema(document.schemas, each.schema, "request"),
       action,
     }))
