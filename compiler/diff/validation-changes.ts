@@ -121,10 +121,10 @@ export const validationWords = {
     // By schemas and missing bodies those are known that a document asks for.
     if (step.onMissing !== undefined || types.some(({ schema }) => schema !== undefined))
       return `validate ${message}${blockWords([`content ${strongest(types)}`, size, ...mapWords(mediaMap)])}`
-    return `validate content${blockWords([
+    return `validate content ${actionWords(step.onUnspecified)}${blockWords([
       ...types.map(({ as, media, action }) => `${as}${media === "*" ? "" : ` "${media}"`} ${action}`),
       ...mapWords(mediaMap),
-      size,
+      `${size} ${actionWords(step.onSize)}`,
     ])}`
   },
   "validate-parameters": ({ parameters, unspecified }: Parameters): string =>
@@ -133,6 +133,10 @@ export const validationWords = {
       ...(unspecified.query === "ignore" ? [] : [`unknown-query ${unspecified.query}`]),
       ...(unspecified.header === "ignore" ? [] : [`unknown-headers ${unspecified.header}`]),
     ])}`,
+}
+
+function actionWords(action: FoundAction): string {
+  return typeof action === "string" ? action : `(${action.expression.text})`
 }
 
 function mapWords(map: Content["mediaMap"]): string[] {

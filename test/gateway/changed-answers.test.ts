@@ -1,0 +1,120 @@
+import { brotliCompressSync, gzipSync } from "node:zlib"
+import { afterEach, describe, expect, test } from "vitest"
+import { inFrontOf } from "./content.ts"
+import { type Answering, startGateway, startUpstream } from "./harness.ts"
+import { closeAll, closers } from "./one-route.ts"
+import type { StepDraft } from "./plan-builder.ts"
+
+afterEach(closeAll)
+
+const masked: StepDraft = { kind: "mask-urls", message: "response", headers: false }
+const padded: StepDraft = { kind: "jsonp", callback: "q" }
+
+/** An answer that names its own address, coded or not. */
+function selfNaming(encode: (text: string) => Buffer, headers: object): Answering {
+  return (request, response) => {
+    const bytes = encode(`{"self":"http://127.0.0.1:${request.socket.localPort}/a/7"}`)
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": bytes.length,
+      etag: '"one"',
+      ...headers,
+    })
+    response.end(request.method === "HEAD" ? undefined : bytes)
+  }
+}
+
+describe("answers that are changed are whole and honest", () => {
+  test.each([
+    ["gzip", gzipSync],
+    ["br", brotliCompressSync],
+  ] as const)("%s", async (coding, encode) => {
+    const answer = selfNaming((text) => encode(text), { "content-encoding": coding })
+    const { get } = await inFrontOf(answer, { outbound: [masked] })
+    const found = await get()
+    expect(found.body).toBe('{"self":"http://gw:81/a/7"}')
+    expect(found.headers.get("content-length")).toBe(String(found.body.length))
+    const head = await get("", "HEAD")
+    for (const name of ["content-encoding", "etag"])
+      expect([found.headers.get(name), head.headers.get(name)], name).toEqual([undefined, undefined])
+    expect(head.headers.get("content-length")).toBeUndefined()
+    const { running } = await inFrontOf(answer, { outbound: [padded] })
+    const script = await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)
+    expect(await script.text()).toMatch(/^\/\*\*\/show\(\{"self":"http:\/\/[\d.:]+\/a\/7"\}\);$/)
+    expect([script.headers.get("content-encoding"), script.headers.get("etag")]).toEqual([null, null])
+  })
+
+  test("an answer without such URLs goes on as it came, with its coding and its tag", async () => {
+    const bytes = gzipSync('{"self":"http://elsewhere.example/a/7"}')
+    const answer: Answering = (_, response) =>
+      response
+        .writeHead(200, { "content-type": "application/json", "content-encoding": "gzip", etag: '"one"' })
+        .end(bytes)
+    const { get } = await inFrontOf(answer, { outbound: [masked] })
+    const { headers } = await get()
+    expect([headers.get("content-encoding"), headers.get("etag")]).toEqual(["gzip", '"one"'])
+  })
+
+  test("more than may be held: 502 for a text, while anything else passes unread", async () => {
+    const limits = { limits: { bufferBytesMax: 1_000 } }
+    const of = (media: string) =>
+      inFrontOf(
+        (_, response) =>
+          response.writeHead(200, { "content-type": media, "content-length": 5_000 }).end("x".repeat(5_000)),
+        { outbound: [masked, { ...padded, callback: "none" }] },
+        limits,
+      )
+    expect((await (await of("application/json")).get()).status).toBe(502)
+    const binary = await (await of("application/zip")).get()
+    expect([binary.status, binary.body.length]).toEqual([200, 5_000])
+  })
+
+  test("a stream of events passes as it comes", async () => {
+    let finish = (): void => undefined
+    const answer: Answering = (request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write(`data: http://127.0.0.1:${request.socket.localPort}/a\n\n`)
+      finish = () => response.end("data: end\n\n")
+    }
+    const { running, upstream } = await inFrontOf(answer, { outbound: [masked, padded] })
+    const response = await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const first = new TextDecoder().decode((await reader.read()).value)
+    expect(first).toBe(`data: ${upstream.url}/a\n\n`)
+    finish()
+    let rest = ""
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      rest += new TextDecoder().decode(next.value)
+    expect(rest).toBe("data: end\n\n")
+  })
+
+  test("all addresses of the backend that was chosen are changed, those of others are not", async () => {
+    const [other, stranger] = [await startUpstream(), await startUpstream()]
+    const answer: Answering = (request, response) => {
+      const own = `http://127.0.0.1:${request.socket.localPort}`
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(JSON.stringify([`${own}/a`, `${other.url}/a`, `${stranger.url}/a`]))
+    }
+    const [first, second] = [await startUpstream(answer), await startUpstream(answer)]
+    // Weighted so that the one that answers otherwise gets its turn last.
+    const targets = [first, second, other].map(({ url }, at) => ({ url, weight: at === 2 ? 1 : 10 }))
+    const running = await startGateway({
+      backends: { main: { connectMs: 2_000, totalMs: null, tls: { insecure: false }, targets } },
+      routes: [{ method: "GET", path: "/a/{id}", outbound: [masked] }],
+    })
+    closers.push(() => running.close(), ...[first, second, other, stranger].map((each) => () => each.close()))
+    const gateway = `http://127.0.0.1:${running.port}/a`
+    for (let call = 0; call < 2; call += 1) {
+      const response = await fetch(`${gateway}/7`)
+      expect(await response.json()).toEqual([gateway, gateway, `${stranger.url}/a`])
+    }
+  })
+})
+
+test("a script holds no line ends that older engines know", async () => {
+  const answer: Answering = (_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end('\ufeff{"a":"\u2028\u2029ä"}')
+  const { running } = await inFrontOf(answer, { outbound: [padded] })
+  const response = await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)
+  expect(await response.text()).toBe('/**/show({"a":"\\u2028\\u2029ä"});')
+})
