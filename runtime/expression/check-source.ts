@@ -13,7 +13,7 @@ export type CheckedSource =
 
 /** See `checkExpression`. */
 export function checkSource(source: string, environment: Environment, expected?: CelType): CheckedSource {
-  const parsed = parseExpression(source)
+  const parsed = parseExpression(source, environment.extended)
   if (!parsed.ok) return { ok: false, findings: parsed.findings }
   const checker = new TreeChecker(source, environment)
   const type = checker.check(parsed.tree)

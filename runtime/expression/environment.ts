@@ -69,6 +69,8 @@ export interface Environment {
   readonly isQualified: boolean
   /** As declared. */
   readonly nullHasNothing: boolean
+  /** As declared. */
+  readonly extended: boolean
   /** Functions, methods and operators. */
   readonly library: Library
 }
@@ -99,7 +101,7 @@ export function environmentOf(
   for (const name of variables.keys()) meanings.set(name, { kind: "variable", name })
   const isObject = (name: string) => objects.has(name)
   const library = extended ? extendedLibrary : standardLibrary
-  return { variables, objects, isObject, meanings, prefixes, isQualified, nullHasNothing, library }
+  return { variables, objects, isObject, meanings, prefixes, isQualified, nullHasNothing, extended, library }
 }
 
 function readType(text: CelType, where: string): CelTypeTree {

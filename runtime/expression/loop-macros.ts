@@ -1,3 +1,4 @@
+import { operatorNode } from "./operators.ts"
 import { reservedWords } from "./source-characters.ts"
 import type { LoopMacro, LoopNode, TreeNode } from "./syntax-tree.ts"
 import { simpleTypes } from "./types.ts"
@@ -52,6 +53,34 @@ function variableOf(node: TreeNode | undefined, report: (message: string, node: 
   }
   if (node !== undefined) report("a name is expected here", node)
   return ""
+}
+
+/** `cel.bind(name, value, expression)`: a loop over the value alone; undefined for another call. The value is found first, whether it is read or not. */
+export function bindingOf(
+  target: TreeNode,
+  name: string,
+  args: readonly TreeNode[],
+  place: { readonly start: number; readonly end: number; readonly nameStart: number },
+  report: (message: string, node: TreeNode) => void,
+): TreeNode | undefined {
+  const [named, value, result] = args
+  const isBinding = target.kind === "name" && target.name === "cel" && name === "bind" && args.length === 3
+  if (!isBinding || named === undefined || value === undefined || result === undefined) return undefined
+  const { start, end } = place
+  const type = simpleTypes.dyn
+  const loop: LoopNode = {
+    kind: "loop",
+    macro: "map",
+    range: { kind: "list", elements: [value], start: value.start, end: value.end, type },
+    variable: variableOf(named, report),
+    second: undefined,
+    test: undefined,
+    result,
+    start,
+    end,
+    type,
+  }
+  return operatorNode("[]", [loop, { kind: "literal", value: 0n, start, end, type }], place)
 }
 
 /** The loop that a call of this name and number of arguments is; undefined when it is none. */

@@ -10,14 +10,14 @@ export type Parsed =
   | { readonly ok: true; readonly tree: TreeNode }
   | { readonly ok: false; readonly findings: readonly ExpressionFinding[] }
 
-/** Source to tree, or the mistakes in its writing, in their order. Never throws. */
-export function parseExpression(source: string): Parsed {
+/** Source to tree, or the mistakes in its writing, in their order; `extended` with the macros of extension libraries. Never throws. */
+export function parseExpression(source: string, extended: boolean): Parsed {
   const { length } = source
   if (length > sourceLengthMax) {
     const message = `the expression is longer than ${sourceLengthMax} characters`
     return { ok: false, findings: [{ kind: "limit", message, start: sourceLengthMax, end: length }] }
   }
-  const parser = new Parser(source)
+  const parser = new Parser(source, extended)
   try {
     const tree = parser.parse()
     if (parser.findings.length === 0) return { ok: true, tree }

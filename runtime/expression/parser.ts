@@ -1,5 +1,5 @@
 import type { TokenKind } from "./lexer.ts"
-import { loopOf } from "./loop-macros.ts"
+import { bindingOf, loopOf } from "./loop-macros.ts"
 import { isNameChain, operatorNode, words } from "./operators.ts"
 import { ParserState, StopParsing } from "./parser-state.ts"
 import { excerpt, reservedWords } from "./source-characters.ts"
@@ -20,6 +20,14 @@ const closers = new Set<TokenKind>([")", "]", "}"])
  * comma, bracket, `&&` or `||`.
  */
 export class Parser extends ParserState {
+  private readonly extended: boolean
+
+  /** `extended`: with the macros of extension libraries. */
+  constructor(source: string, extended: boolean) {
+    super(source)
+    this.extended = extended
+  }
+
   /** @throws StopParsing */
   parse(): TreeNode {
     this.lexer.next()
@@ -265,9 +273,12 @@ export class Parser extends ParserState {
       return this.made({ ...first, test: true, start, end }, height)
     }
     if (target !== undefined) {
-      const loop = loopOf(target, name, args, { start, end }, (message, node) =>
-        this.report("syntax", message, node.start, node.end),
-      )
+      const report = (message: string, node: TreeNode) => this.report("syntax", message, node.start, node.end)
+      const binding = this.extended
+        ? bindingOf(target, name, args, { start, end, nameStart }, report)
+        : undefined
+      if (binding !== undefined) return this.made(binding, height + 3)
+      const loop = loopOf(target, name, args, { start, end }, report)
       if (loop !== undefined) return this.made(loop, height + 1)
     }
     const form = target === undefined ? "function" : "method"

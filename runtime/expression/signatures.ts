@@ -157,7 +157,8 @@ lists.range: int list<int>
 sets.contains: list<A> list<A> bool
 sets.equivalent: list<A> list<A> bool
 sets.intersects: list<A> list<A> bool
-uuid: string`
+uuid: string
+cel.bind: A B C C`
 
 const extensionMethods = `
 percentEncode: string string

@@ -224,6 +224,7 @@ describe("findings", () => {
     ['uuid() == ""', {}, ["unknown-name uuid"]],
     ['base64.decode(x) == b""', { x: "string" }, ["unknown-name base64"]],
     ["[x].distinct() == [1]", { x: "int" }, ["unknown-name distinct"]],
+    ["cel.bind(y, x, y > 1)", { x: "int" }, ["unknown-name cel", "unknown-name y", "unknown-name y"]],
     ["now < now", {}, ["unknown-name now", "unknown-name now"]],
     ["x <", { x: "int" }, ["syntax "]],
     ["x.in_cidr('10.0.0.0/99')", { x: "ipaddress" }, ["type '10.0.0.0/99'"]],

@@ -36,7 +36,7 @@ const celWords: ReadonlySet<string> = new Set(
 
 /** CEL's type names, macros and libraries: as a variable they would read as something else. */
 const celTypes: ReadonlySet<string> = new Set(
-  "base64 bool bytes double duration dyn int list lists map string timestamp type uint has size matches math optional regex sets strings uuid".split(
+  "base64 bool bytes cel double duration dyn int list lists map string timestamp type uint has size matches math optional regex sets strings uuid".split(
     " ",
   ),
 )
