@@ -29,7 +29,7 @@ export interface Operation {
   readonly deprecated: boolean
   readonly tags: readonly string[]
   readonly method: string
-  /** As written; parameters may have names that no route allows. */
+  /** As written, without the query some have; parameters may have names that no route allows. */
   readonly template: string
   /** As routes have it; undefined where no route can be this path (reported). */
   readonly path: string | undefined

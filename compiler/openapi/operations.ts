@@ -6,6 +6,7 @@ import type { MapNode, Node } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
 import { routePath, shapeOf } from "./path-template.ts"
 import { readSecurity } from "./security.ts"
+import { reportParts, type TemplateParts, templateParts, withQuery } from "./template-query.ts"
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch"]
 const pathKeys = [...methods, "trace", "summary", "description", "servers", "parameters"]
@@ -78,7 +79,10 @@ class Reader {
     const { fields } = this.#reading
     fields.known(item, "a path", pathKeys)
     this.#reportServers(item, "a path")
-    const route = routePath(template)
+    const parts = templateParts(template)
+    const { path = template, query = [] } = parts ?? {}
+    const route = routePath(path)
+    if (parts !== undefined) reportParts(parts, at, this.#reading)
     if ("problem" in route) fields.report.add("SP8007", at, route.problem)
     const trace = item.entries.get("trace")
     if (trace !== undefined) fields.report.add("SP8007", trace.key, "TRACE is served by no route")
@@ -86,7 +90,15 @@ class Reader {
       const entry = item.entries.get(method)
       const map = entry === undefined ? undefined : fields.map(entry.value, "an operation")
       if (entry === undefined || map === undefined) continue
-      const place = { template, pathSpan: at, span: entry.key, method: method.toUpperCase(), route }
+      const place = {
+        template,
+        path,
+        query,
+        pathSpan: at,
+        span: entry.key,
+        method: method.toUpperCase(),
+        route,
+      }
       // What is described twice is read as well, for its own mistakes.
       const operation = this.#operation(place, item, map)
       if (this.#isNew(place)) this.operations.push(operation)
@@ -102,7 +114,7 @@ class Reader {
     if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
   }
 
-  #isNew({ method, route, span, template }: Place): boolean {
+  #isNew({ method, route, span, template, path }: Place): boolean {
     if ("problem" in route) return true
     const shape = `${method} ${shapeOf(route.path)}`
     const first = this.#shapes.get(shape)
@@ -114,14 +126,19 @@ class Reader {
       "SP8008",
       span,
       `another path of the same shape as \`${shown(template)}\` has ${method} too`,
-      { related: [{ span: first, message: "the first" }] },
+      {
+        related: [{ span: first, message: "the first" }],
+        ...(path === template
+          ? {}
+          : { help: "Routes are found by the path alone: describe what both do as one operation." }),
+      },
     )
     return false
   }
 
   #operation(place: Place, item: MapNode, map: MapNode): Operation {
     const { fields } = this.#reading
-    const { span, method, template, pathSpan, route } = place
+    const { span, method, path, query, pathSpan, route } = place
     fields.known(map, "an operation", operationKeys)
     this.#reportServers(map, "an operation")
     const callbacks = map.entries.get("callbacks")
@@ -135,7 +152,8 @@ class Reader {
     const medias = [map, this.#root]
     const inputs = readInputs(lists, map, mediasOf("consumes", medias, this.#reading), this.#reading)
     const names = "names" in route ? route.names : new Map<string, string>()
-    const used = "names" in route ? this.#placed(inputs.parameters, names, place) : inputs.parameters
+    const given = withQuery(inputs.parameters, query, pathSpan, this.#reading)
+    const used = "names" in route ? this.#placed(given, names, place) : given
     return {
       id: this.#id(map),
       summary: fields.text(map, "summary"),
@@ -143,7 +161,7 @@ class Reader {
       deprecated: fields.flag(map, "deprecated"),
       tags: fields.list(map, "tags").flatMap((node) => (node.kind === "scalar" ? [String(node.value)] : [])),
       method,
-      template,
+      template: path,
       path: "path" in route ? route.path : undefined,
       names,
       span,
@@ -199,7 +217,10 @@ class Reader {
 
 /** Where an operation stands. */
 interface Place {
+  /** As it is written. */
   readonly template: string
+  readonly path: string
+  readonly query: TemplateParts["query"]
   readonly pathSpan: Span
   readonly span: Span
   readonly method: string

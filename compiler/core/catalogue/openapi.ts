@@ -42,7 +42,7 @@ export const openapi = area({
     severity: "error",
     title: "Operation can't be served",
     help: "Change the path, or take the operation out of the document.",
-    why: "A path has no query, what is in it can be in a canonical path, and between two parameters of a segment there is text. Routes have the methods GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.",
+    why: "What is in a path can be in a canonical path, and between two parameters of a segment there is text. Routes have the methods GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.",
   },
   SP8008: {
     severity: "error",

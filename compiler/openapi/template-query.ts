@@ -1,0 +1,124 @@
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
+import type { Parameter } from "./api-document.ts"
+import type { Reading } from "./contents.ts"
+import type { MapNode, Node } from "./node.ts"
+
+/** A path template taken apart. No specification lets it have a query or a fragment; those that have one mean what they would mean in a URL. */
+export interface TemplateParts {
+  readonly path: string
+  readonly query: readonly QueryPart[]
+  /** With its `#`. */
+  readonly fragment: string | undefined
+}
+
+/** `name={parameter}`, `name=value`, or `name` alone. */
+interface QueryPart {
+  readonly name: string
+  readonly parameter: string | undefined
+  readonly value: string | undefined
+}
+
+/** Undefined where the query is no list of parameters. */
+export function templateParts(template: string): TemplateParts | undefined {
+  const hash = template.indexOf("#")
+  const sent = hash === -1 ? template : template.slice(0, hash)
+  const mark = sent.indexOf("?")
+  const path = mark === -1 ? sent : sent.slice(0, mark)
+  if (/\{[^}]*$/.test(path)) return undefined
+  const query: QueryPart[] = []
+  for (const pair of mark === -1 ? [] : sent.slice(mark + 1).split("&")) {
+    const found = /^([^={}]+)(?:=(?:\{([^{}]+)\}|([^{}]*)))?$/.exec(pair)
+    const [name, value] = [decoded(found?.[1]), decoded(found?.[3])]
+    if (found === null || name === undefined || (found[3] !== undefined && value === undefined))
+      return undefined
+    query.push({ name, parameter: found[2], value })
+  }
+  return { path, query, fragment: hash === -1 ? undefined : template.slice(hash) }
+}
+
+/** Tells what is made of a query and a fragment. */
+export function reportParts({ path, query, fragment }: TemplateParts, at: Span, { fields }: Reading): void {
+  if (fragment !== undefined)
+    fields.report.add("SP8014", at, `\`${shown(fragment)}\` means nothing in a path: no request has it`, {
+      help: `Write \`${shown(path)}\`.`,
+    })
+  if (query.length > 0)
+    fields.report.add(
+      "SP8015",
+      at,
+      `what stands behind the \`?\` is read as parameters of the query: routes are found by \`${shown(path)}\` alone`,
+      { help: "Write the path without it, and each parameter with `in: query`." },
+    )
+}
+
+/** The parameters of an operation with those of its template's query: described as if they were of the path, as those of a query, or by their values alone. */
+export function withQuery(
+  parameters: readonly Parameter[],
+  query: readonly QueryPart[],
+  at: Span,
+  reading: Reading,
+): Parameter[] {
+  if (query.length === 0) return [...parameters]
+  const placed = new Map(
+    query.flatMap(({ name, parameter }) => (parameter === undefined ? [] : [[parameter, name]])),
+  )
+  const own = new Set(parameters.flatMap((each) => (each.in === "query" ? [each.name] : [])))
+  const all = parameters.flatMap((each): Parameter[] => {
+    const name = each.in === "path" ? placed.get(each.name) : undefined
+    if (name === undefined) {
+      const needed = each.in === "query" && query.some((part) => part.name === each.name)
+      return [needed ? { ...each, required: true } : each]
+    }
+    if (own.has(name)) return []
+    own.add(name)
+    return [{ ...each, in: "query", name, style: each.style === "json" ? "json" : "form" }]
+  })
+  for (const [index, { name, parameter, value }] of query.entries()) {
+    if (own.has(name)) continue
+    own.add(name)
+    if (parameter === undefined) all.push(given(name, value, index, at, reading))
+    else reading.fields.report.add("SP8009", at, `nothing describes the parameter \`${shown(parameter)}\``)
+  }
+  return all
+}
+
+/** A parameter of which its value is all that is known. */
+function given(
+  name: string,
+  value: string | undefined,
+  index: number,
+  at: Span,
+  { schemas }: Reading,
+): Parameter {
+  // Schemas are known by where they begin: each has its own character of the path.
+  const span = at.file.span(Math.min(at.start + 1 + index, at.end), at.end)
+  const scalar = (text: string): Node => ({ kind: "scalar", span, value: text })
+  const values: Node = { kind: "list", span, items: [scalar(value ?? "")] }
+  const entries = new Map([
+    ["type", { key: span, value: scalar("string") }],
+    ...(value === undefined ? [] : [["enum", { key: span, value: values }] as const]),
+  ])
+  const schema: MapNode = { kind: "map", span, entries }
+  return {
+    in: "query",
+    name,
+    description: undefined,
+    required: true,
+    deprecated: false,
+    allowEmpty: value === undefined,
+    style: "form",
+    explode: true,
+    schema: schemas.make(schema, []),
+    examples: [],
+    span: at,
+  }
+}
+
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text.replaceAll("+", " "))
+  } catch {
+    return undefined
+  }
+}
