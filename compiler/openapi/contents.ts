@@ -3,7 +3,7 @@ import { shown } from "../core/shown.ts"
 import type { Content, Example, Response, ResponseHeader } from "./api-document.ts"
 import type { Fields } from "./fields.ts"
 import { isForm, readEncoding } from "./form-fields.ts"
-import { type MapNode, type Node, plainOf } from "./node.ts"
+import { type Entry, type MapNode, type Node, plainOf } from "./node.ts"
 import type { Schemas } from "./schema.ts"
 
 /** What readers of a document share. */
@@ -35,9 +35,13 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
 
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
 export function checkMedia(media: string, at: Content["span"], fields: Fields): boolean {
-  if (mediaTypeOf(media) !== undefined && media.length <= 256) return true
+  if (isMedia(media)) return true
   fields.wrong({ span: at }, `\`${shown(media)}\` is no media type`)
   return false
+}
+
+function isMedia(media: string): boolean {
+  return mediaTypeOf(media) !== undefined && media.length <= 256
 }
 
 /** `example` and `examples` of a body or a parameter exclude each other; of both the first is meant. */
@@ -98,14 +102,14 @@ export function readResponses(
 /** An answer of 2.0: one schema for all media types, and examples by media type. */
 function oldContents(map: MapNode, produces: readonly string[], { fields, schemas }: Reading): Content[] {
   const schema = map.entries.get("schema")?.value
-  const examples = new Map(fields.entries(map, "examples"))
+  const examples = oldExamples(map, fields)
   if (schema === undefined && examples.size === 0) return []
   const key = schema === undefined ? undefined : schemas.use(schema)
   const medias =
     produces.length > 0 ? produces : examples.size > 0 ? [...examples.keys()] : ["application/json"]
   return medias
     .filter((media) => schema !== undefined || examples.has(media))
-    .filter((media) => checkMedia(media, examples.get(media)?.key ?? map.span, fields))
+    .filter((media) => checkMedia(media, map.span, fields))
     .map((media) => {
       const example = examples.get(media)
       return {
@@ -116,6 +120,19 @@ function oldContents(map: MapNode, produces: readonly string[], { fields, schema
         span: schema?.span ?? example?.key ?? map.span,
       }
     })
+}
+
+/** By media type. Many write one example as it is: its members are no types, and judge nothing. */
+function oldExamples(map: MapNode, fields: Fields): ReadonlyMap<string, Entry> {
+  return new Map(
+    fields.entries(map, "examples").filter(([media, { key }]) => {
+      if (isMedia(media)) return true
+      fields.report.add("SP8014", key, `\`${shown(media)}\` is no media type: the example means nothing`, {
+        help: "Write `application/json` around it.",
+      })
+      return false
+    }),
+  )
 }
 
 function readHeaders(map: MapNode, { fields, schemas, version }: Reading): ResponseHeader[] {
