@@ -1,4 +1,4 @@
-import type { CsharpProgram, CsNode, CsStatement } from "../../runtime/plan/csharp.ts"
+import type { CsharpProgram, CsNode } from "../../runtime/plan/csharp.ts"
 import {
   binds,
   type Cel,
@@ -13,21 +13,76 @@ import {
   optional,
   within32,
 } from "./cel.ts"
-import { withProperty } from "./json-writing.ts"
-import { asciiOnly, isInOneCase, sameInAnyCase } from "./letter-case.ts"
+import { isInOneCase, ordinary, sameInAnyCase } from "./letter-case.ts"
+import { localNames } from "./local-names.ts"
 import { memberOf } from "./members.ts"
-import { type Around, none, type Translation, textOfVariable, texts } from "./translation.ts"
+import { run, statements } from "./statements.ts"
+import {
+  type Around,
+  madeOr,
+  none,
+  same,
+  type Translation,
+  textOfVariable,
+  texts,
+  truth,
+} from "./translation.ts"
 
 /**
- * The expression of gateway.conf that has the same value as a policy expression, and none where that has none, for every request.
+ * The expression of gateway.conf that has the same value as a policy expression, and none where that has none, for every request. `source` says how
+ * its variables are called.
  * @throws NoCounterpart where there is none; its message says what has no counterpart.
  */
 export function toCel(
   program: CsharpProgram,
   around: Around,
-  notes: Set<string> = new Set(),
-  inText = false,
+  {
+    notes = new Set(),
+    inText = false,
+    source = "",
+  }: { notes?: Set<string>; inText?: boolean; source?: string } = {},
 ): Cel {
+  const plainly = (names: ReadonlyMap<number, string>): Translated =>
+    translated(program, around, inText, names)
+  const names = localNames(program, source)
+  const inline =
+    names.size === 0
+      ? plainly(names)
+      : madeOr(
+          () => plainly(new Map()),
+          () => undefined,
+        )
+  const isLong = inline === undefined || inline.made.text.length > lineMax
+  // What is written out at each place it is used is for short texts only.
+  const bound = names.size > 0 && isLong ? plainlyOr(inline, () => plainly(names)) : inline
+  const chosen = bound ?? none("statements")
+  for (const note of chosen.notes) notes.add(note)
+  return chosen.made
+}
+
+interface Translated {
+  readonly made: Cel
+  readonly notes: ReadonlySet<string>
+}
+
+/** How long a text may be that says things twice. */
+const lineMax = 120
+
+/** The shorter one, where both are possible. */
+function plainlyOr(inline: Translated | undefined, make: () => Translated): Translated {
+  if (inline === undefined) return make()
+  const bound = madeOr(make, () => inline)
+  return bound.made.text.length < inline.made.text.length ? bound : inline
+}
+
+/** `names`: variables that are named in the text; what others hold is written out where they are read. */
+function translated(
+  program: CsharpProgram,
+  around: Around,
+  inText: boolean,
+  names: ReadonlyMap<number, string>,
+): Translated {
+  const notes = new Set<string>()
   const plain = (value: Cel): Cel => ordinary(value, notes)
   let nodes = 0
   const special = (node: CsNode): Cel => {
@@ -37,6 +92,7 @@ export function toCel(
   const translation: Translation = {
     around,
     locals: new Map(),
+    names,
     failing: new Set(),
     fresh: new Set(),
     notes,
@@ -51,7 +107,8 @@ export function toCel(
   const made =
     "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
   oftenEnough(made, translation)
-  return inText && (made.secret !== undefined || made.writes !== undefined) ? made : plain(made)
+  const isSpecial = inText && (made.secret !== undefined || made.writes !== undefined)
+  return { made: isSpecial ? made : plain(made), notes }
 }
 
 /** What is another each time it is asked for stands in the text as often as in the other language: not where a value that is kept there is written out twice. */
@@ -69,80 +126,6 @@ function sized(value: Cel): Cel {
   return parts.some((part) => (part?.text.length ?? 0) > textMax) ? none("an expression of this size") : value
 }
 
-/** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
-function ordinary(value: Cel, notes: Set<string>): Cel {
-  if (value.secret !== undefined) return none("secrets in expressions")
-  if (value.writes !== undefined) return none("JSON as a text that is no body")
-  const { folded, measured } = value
-  if (measured !== undefined) return cel(`size(${asciiOnly(measured, notes).text})`, "int", { total: false })
-  if (folded === undefined) return value
-  const text = asciiOnly(folded.of, notes)
-  return cel(`${inside(text, binds.primary)}.${folded.by}Ascii()`, "string", { total: false, ascii: true })
-}
-
-/** Statements that end with a value: declarations that have one always, `if` and `return`. */
-function statements(list: readonly CsStatement[], translation: Translation): Cel {
-  const [first, ...rest] = list
-  if (first === undefined) return none("statements")
-  switch (first.s) {
-    case "block":
-      return statements([...first.body, ...rest], translation)
-    case "return":
-      return returned(first, translation)
-    case "if":
-      return branched(first, rest, translation)
-    case "run":
-      run(first.on, translation)
-      return statements(rest, translation)
-    default:
-      return none("statements")
-  }
-}
-
-function returned({ on }: Extract<CsStatement, { s: "return" }>, translation: Translation): Cel {
-  const made = on === undefined ? none("`return` without a value") : translation.special(on)
-  // What fails in the other language although nobody reads it.
-  return translation.failing.size > 0 ? none("statements") : made
-}
-
-/** The statements behind belong to both ways; what one of them does to a variable the other does not see. */
-function branched(
-  { test: condition, yes: matched, no: otherwise }: Extract<CsStatement, { s: "if" }>,
-  rest: readonly CsStatement[],
-  translation: Translation,
-): Cel {
-  const { locals, failing, notes } = translation
-  const test = truth(translation.node(condition))
-  const before = { locals: new Map(locals), failing: new Set(failing) }
-  const yes = statements([matched, ...rest], translation)
-  locals.clear()
-  failing.clear()
-  for (const [slot, value] of before.locals) locals.set(slot, value)
-  for (const slot of before.failing) failing.add(slot)
-  const behind = otherwise === undefined ? rest : [otherwise, ...rest]
-  const no = statements(behind, translation)
-  if (yes.writes === undefined || no.writes === undefined)
-    return same(test, ordinary(yes, notes), ordinary(no, notes))
-  const [one, other] = [yes.writes, no.writes].map((each) => ({ ...each, text: `dyn(${each.text})` }))
-  return { ...yes, writes: same(test, one as Cel, other as Cel) }
-}
-
-/** A variable that is set once, or JSON that gets another member. */
-function run(node: CsNode, translation: Translation): void {
-  const { locals, failing } = translation
-  const member = withProperty(node, translation)
-  if (member !== undefined) {
-    locals.set(member.slot, member.made)
-    if (!member.made.total) failing.add(member.slot)
-    return
-  }
-  if (node.k !== "set" || locals.has(node.slot)) none("statements")
-  const value = translation.node(node.value)
-  if (!value.total && value.written === undefined) none("statements")
-  locals.set(node.slot, value)
-  if (!value.total) failing.add(node.slot)
-}
-
 /** `new JObject { … }`. */
 function sequence(node: Extract<CsNode, { k: "sequence" }>, translation: Translation): Cel {
   const { first, rest, keep } = node
@@ -151,18 +134,6 @@ function sequence(node: Extract<CsNode, { k: "sequence" }>, translation: Transla
   for (const each of [first, ...rest]) run(each, translation)
   translation.failing.delete(first.slot)
   return translation.locals.get(first.slot) ?? none("this form")
-}
-
-function truth(value: Cel): Cel {
-  return value.kind === "bool" && value.absent === undefined
-    ? value
-    : none("a condition that is neither true nor false")
-}
-
-/** A choice between two of one kind. */
-function same(test: Cel, yes: Cel, no: Cel): Cel {
-  if (yes.kind !== no.kind) return none("a choice between values of two types")
-  return choice(test, yes, no)
 }
 
 function expression(node: CsNode, translation: Translation): Cel {

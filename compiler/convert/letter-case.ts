@@ -150,3 +150,14 @@ export function asciiOnly(text: Cel, notes: Set<string>): Cel {
     ascii: true,
   })
 }
+
+/** What can stand anywhere: no secret; and a text is ASCII where it is measured or brought to one case. */
+export function ordinary(value: Cel, notes: Set<string>): Cel {
+  if (value.secret !== undefined) return none("secrets in expressions")
+  if (value.writes !== undefined) return none("JSON as a text that is no body")
+  const { folded, measured } = value
+  if (measured !== undefined) return cel(`size(${asciiOnly(measured, notes).text})`, "int", { total: false })
+  if (folded === undefined) return value
+  const text = asciiOnly(folded.of, notes)
+  return cel(`${inside(text, binds.primary)}.${folded.by}Ascii()`, "string", { total: false, ascii: true })
+}

@@ -110,7 +110,7 @@ class StepTranslation {
 
   /** All expressions are tried, so that the count is right where one fails. */
   #cel(
-    { program }: CsharpExpression,
+    { program, text: source }: CsharpExpression,
     use: (cel: Cel, notes: Set<string>) => Cel,
     how: { late?: boolean; inText?: boolean },
   ) {
@@ -118,7 +118,7 @@ class StepTranslation {
     const notes = new Set<string>()
     const around = how.late === true ? { ...this.#around, section: "on-error" as const } : this.#around
     try {
-      const made = use(toCel(program, around, notes, how.inText), notes)
+      const made = use(toCel(program, around, { notes, source, inText: how.inText ?? false }), notes)
       if (how.late === true && notes.size > 0) none("what may have no value when the exchange has ended")
       this.#tally.converted += 1
       for (const note of notes) this.notes.add(note)

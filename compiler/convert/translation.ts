@@ -1,6 +1,6 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
 import type { Section } from "../policy/site.ts"
-import { asText, binds, type Cel, cel, compared, constant, joined, optional } from "./cel.ts"
+import { asText, binds, type Cel, cel, choice, compared, constant, joined, optional } from "./cel.ts"
 
 /** What is known of a variable of a document: the kind of all that is ever put in, and whether that may be null. */
 export interface VariableKind {
@@ -54,6 +54,8 @@ export function refuse(why: string): never {
 export interface Translation {
   readonly around: Around
   readonly locals: Map<number, Cel>
+  /** Variables of a program that have a name in the text, by their slots. */
+  readonly names: ReadonlyMap<number, string>
   /** Variables of a program that may have no value, which nobody has read yet. */
   readonly failing: Set<number>
   /** What is another each time it is asked for, as often as the other language asks. */
@@ -65,6 +67,19 @@ export interface Translation {
   special(node: CsNode): Cel
   /** A text that is not null. @throws NoCounterpart */
   text(node: CsNode): Cel
+}
+
+/** @throws NoCounterpart where a value is neither true nor false. */
+export function truth(value: Cel): Cel {
+  return value.kind === "bool" && value.absent === undefined
+    ? value
+    : none("a condition that is neither true nor false")
+}
+
+/** A choice between two of one kind. @throws NoCounterpart */
+export function same(test: Cel, yes: Cel, no: Cel): Cel {
+  if (yes.kind !== no.kind) return none("a choice between values of two types")
+  return choice(test, yes, no)
 }
 
 /** Texts one behind the other. */

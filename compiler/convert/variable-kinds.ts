@@ -103,7 +103,7 @@ export class Variables {
     const { expression } = value
     if (expression.lang !== "cs") return dynamic
     const found = (): VariableKind => {
-      const { kind, nullable, whole } = toCel(expression.program, this.around(section), new Set(), true)
+      const { kind, nullable, whole } = toCel(expression.program, this.around(section), { inText: true })
       if (kind === "jwt" || (kind === "json" && whole === "map")) return { kind, nullable: false }
       return ["string", "bool", "int", "long"].includes(kind) ? { kind, nullable } : dynamic
     }

@@ -210,7 +210,7 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
       Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
   }
   const notes = new Set<string>()
-  const found = attempt(() => toCel(compiled.program, around, notes, true))
+  const found = attempt(() => toCel(compiled.program, around, { notes, inText: true, source: text }))
   if (found === undefined || found.secret !== undefined) return undefined
   // JSON is written with other white space: what it says is the same.
   const isJson = found.writes !== undefined

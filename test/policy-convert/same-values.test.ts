@@ -195,8 +195,22 @@ const truths = [
   'context.Deployment.Region.Equals("east us", StringComparison.InvariantCultureIgnoreCase)',
 ]
 
+// Several statements: they hold what they find, and fail where it is found.
+const programs = [
+  `var first = ${header}.Split(',')[1]; var second = first + first; return second + context.Request.Method + second;`,
+  "var id = Guid.NewGuid().ToString(); return id + id == id + id && id != Guid.NewGuid().ToString();",
+  "var t = DateTime.UtcNow; return t.AddDays(1) > t;",
+]
+
+const toldPrograms = [
+  `var n = int.Parse(${header}); return context.Request.Method == "GET" ? "x" : "y";`,
+  `var n = int.Parse(${header}); var s = n.ToString(); if (n > 5) { return s + "+"; } return s + s;`,
+  `string host = context.Request.Headers.GetValueOrDefault("X-B", "none"); var port = host == "a" ? 443 : int.Parse(${header}); return $"{host}:{port}";`,
+]
+
 // JSON that is put together, as a body.
 const json = [
+  'var id = Guid.NewGuid().ToString(); var n = context.Request.Headers.GetValueOrDefault("X-B"); return new JObject(new JProperty("a", id.Length), new JProperty("b", n), new JProperty("c", n)).ToString();',
   "return JsonConvert.SerializeObject(new { at = DateTimeOffset.UtcNow.ToUnixTimeSeconds() });",
   'return new JObject(new JProperty("a", context.Request.Method), new JProperty("b", 5), new JProperty("c", new JArray("x", true))).ToString();',
   'var p = new JObject(); p["m"] = context.Request.Headers.GetValueOrDefault("X-A"); p["n"] = (int)context.Variables["n"]; p["m"] = "x"; return p.ToString(Newtonsoft.Json.Formatting.None);',
@@ -223,9 +237,8 @@ const none = [
   '(string)context.Variables["n"]',
   '(int)context.Variables["d"]',
   'context.Variables["unknown"]',
-  // What is another each time it is asked for, read several times; numbers JSON may not have as they are; formats and groups of their own.
-  "var id = Guid.NewGuid().ToString(); return id + id;",
-  "var t = DateTime.UtcNow; return t.AddDays(1) > t;",
+  // Numbers JSON may not have as they are; formats and groups of their own; what is kept where it is made but not where it is read.
+  'var id = Guid.NewGuid(); return new JObject(new JProperty("a", id.ToString()), new JProperty("b", id.ToString())).ToString() + "x";',
   `return JsonConvert.SerializeObject(new { n = long.Parse(${header}) });`,
   'DateTime.UtcNow.ToString("R")',
   `Convert.ToBase64String(Encoding.Unicode.GetBytes(${header}))`,
@@ -250,13 +263,13 @@ const none = [
 ]
 
 describe("policy expressions as CEL", () => {
-  test.each([...texts, ...truths])("%s", (text) => {
+  test.each([...texts, ...truths, ...programs])("%s", (text) => {
     const pair = pairOf(text, /LastError/.test(text) ? "on-error" : "outbound")
     if (pair === undefined) throw new Error("it has a counterpart")
     expectEqual(text, pair, new Chance(1), 200)
   })
 
-  test.each([...toldTexts, ...toldTruths])("%s, where it has a value", (text) => {
+  test.each([...toldTexts, ...toldTruths, ...toldPrograms])("%s, where it has a value", (text) => {
     const pair = pairOf(text, "outbound")
     if (pair === undefined) throw new Error("it has a counterpart")
     expect(pair.told).toBe(true)
