@@ -32,7 +32,7 @@ import { Values } from "./lower/values.ts"
 import type { PolicyFiles } from "./policy-files.ts"
 import type { Program } from "./program.ts"
 import { type RouteSource, routesOf } from "./routes.ts"
-import { judgesContent, type SchemaFiles } from "./schema-files.ts"
+import type { SchemaFiles } from "./schema-files.ts"
 
 /** Steps of all routes together; a plan of this size has some 20 MB of origins. */
 const usesMax = 500_000
@@ -65,13 +65,13 @@ export function lower(
   const credentials = new OwnCredentials(program, values, report)
   const backends = new Backends(program, values, credentials, report)
   const schemas = new PlanSchemas(report)
-  const judging = judgesContent(program.root) ? new Validation(schemas, steps, report) : undefined
-  const places = new Places(values.names(), judging === undefined ? undefined : describedBodies(judging))
+  const validation = new Validation(schemas, steps, report)
+  const places = new Places(values.names(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
   const shared = { program, values, texts, expressions, models, report, steps, bodySchemas }
   const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
-  const lowering = new RouteLowering(shared, places, backends, schemas, policies, timeoutMs)
+  const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)
   const kept = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
   const described = describedIn(kept.keys())
   const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), report)

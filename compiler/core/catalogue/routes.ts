@@ -162,7 +162,7 @@ export const routes = area({
     severity: "error",
     title: "Credentials for every site",
     help: "Name the sites in `origins`, or remove `credentials`.",
-    why: "With both, any page anywhere could call with the cookies of whoever looks at it, and read the answer. Browsers refuse the combination; a gateway that made one of it by echoing the origin would be open to all.",
+    why: "With both, any page anywhere could call with the cookies of whoever looks at it, and read the answer. Browsers refuse the combination; a gateway that made one of it by echoing the origin would be open to all. `jsonp` for callers known by a cookie or a password of the browser is the same by another way: scripts may be loaded by any page.",
   },
   SP3026: {
     severity: "error",

@@ -1,6 +1,8 @@
 import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
 import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
 import type { DescribedOperation } from "../described.ts"
+import type { Program } from "../program.ts"
+import { judgesContent } from "../schema-files.ts"
 import type { DescribedBodies } from "./place.ts"
 import type { Validation } from "./validation.ts"
 
@@ -21,8 +23,12 @@ export function describedPlace(
   }
 }
 
-/** What statements that judge bodies where they stand find of the document, by operation. */
-export function describedBodies(validation: Validation): (described: DescribedOperation) => DescribedBodies {
+/** What statements that judge bodies where they stand find of the document, by operation; undefined where there is no such statement. */
+export function describedBodies(
+  program: Program,
+  validation: Validation,
+): ((described: DescribedOperation) => DescribedBodies) | undefined {
+  if (!judgesContent(program.root)) return undefined
   const numbers = new Map<DescribedOperation["operation"], number>()
   return (described) => {
     const number = numbers.get(described.operation) ?? numbers.size

@@ -1,5 +1,4 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
-import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import type { Backends } from "./backends.ts"
@@ -12,6 +11,7 @@ import { lowerMock } from "./mock.ts"
 import type { Auth, Place, Places } from "./place.ts"
 import { planRoute } from "./plan-route.ts"
 import type { Policies, PolicySteps } from "./policies.ts"
+import { checkScripts } from "./readable-by-any-page.ts"
 import { checkSize, stepsMax } from "./route-size.ts"
 import { alwaysAnswers, answersItself, namesCaller, nearestAuth, runsInbound } from "./route-statements.ts"
 import type { Item } from "./scope.ts"
@@ -24,7 +24,7 @@ import { isAnonymous } from "./steps/limit.ts"
 import { isCounted } from "./steps/quota.ts"
 import { lowerRequire } from "./steps/require.ts"
 import { stepLowerings } from "./steps/table.ts"
-import { Validation } from "./validation.ts"
+import type { Validation } from "./validation.ts"
 
 /** A route of the plan with its steps as they are used, for `origins`. */
 export interface LoweredRoute {
@@ -65,7 +65,7 @@ export class RouteLowering {
     shared: Shared,
     places: Places,
     backends: Backends,
-    schemas: PlanSchemas,
+    validation: Validation,
     policies: Policies,
     timeoutMs: number | null,
   ) {
@@ -74,7 +74,7 @@ export class RouteLowering {
     this.#places = places
     this.#backends = backends
     this.#timeoutMs = timeoutMs
-    this.#validation = new Validation(schemas, shared.steps, shared.report)
+    this.#validation = validation
     this.#describedAuth = new DescribedAuth(shared.report)
     this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))
   }
@@ -129,9 +129,9 @@ export class RouteLowering {
         this.#places.behind(errorPlace, declaredBy([...steps, ...outbound])),
       ),
     ]
-    checkSize([steps, backend, outbound, onError], source, this.#shared.report)
-    this.#policies.prove(source, auth, [...steps, ...backend], onError)
     const sections = { inbound: steps, backend, outbound, onError }
+    this.#checkWhole(sections, source)
+    this.#policies.prove(source, auth, [...steps, ...backend], onError)
     return {
       lowered: { route: planRoute(source, chain, sections, this.#timeoutMs), ...sections },
       missing: {
@@ -144,6 +144,12 @@ export class RouteLowering {
           !chain.some((scope) => scope?.block?.damaged || mentions(scope?.block, "backend")),
       },
     }
+  }
+
+  #checkWhole(sections: Readonly<Record<string, readonly Lowered[]>>, source: RouteSource): void {
+    const lists = Object.values(sections)
+    checkSize(lists, source, this.#shared.report)
+    checkScripts(lists, source, this.#shared.steps, this.#shared.report)
   }
 
   #documents(

@@ -1,0 +1,34 @@
+import { nestedSteps } from "../../../runtime/plan/nested-steps.ts"
+import type { Step, StepId } from "../../../runtime/plan/steps.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { RouteSource } from "../routes.ts"
+import { idsOf, type Lowered, type StepTable } from "./step.ts"
+
+/** Reports a route whose answers are scripts for callers whose browsers say by themselves who they are: any page could read them in the caller's name. */
+export function checkScripts(
+  sections: readonly (readonly Lowered[])[],
+  source: RouteSource,
+  steps: StepTable,
+  report: Report,
+): void {
+  if (source.method !== "GET" && source.method !== "*") return
+  const all = sections.flatMap((list) => within(idsOf(list), steps))
+  if (!all.some(({ kind }) => kind === "jsonp") || !all.some(isAmbient)) return
+  report.add("SP3040", source.span, "`jsonp` lets every site read what the caller's own credentials open", {
+    help: "Take the token from a header, or cut `jsonp` here; `cors` names the sites that may read.",
+  })
+}
+
+/** Browsers send cookies, and passwords they were told once, with whatever a page asks for. */
+function isAmbient(step: Step): boolean {
+  if (step.kind === "basic-auth") return true
+  return (step.kind === "validate-jwt" || step.kind === "introspect") && "cookie" in step.from
+}
+
+function within(ids: readonly StepId[], steps: StepTable): Step[] {
+  return ids.flatMap((id) => {
+    const step = steps.get(id)
+    if (step === undefined) return []
+    return [step, ...nestedSteps(step).flatMap((nested) => within(nested.steps, steps))]
+  })
+}
