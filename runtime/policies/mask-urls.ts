@@ -27,15 +27,16 @@ export const maskUrls: Policy<"mask-urls"> = (plan) => {
     return undefined
   }
   return (exchange) => {
-    const swap = swapOf(plan.message, exchange)
-    if (swap === undefined) return undefined
     const headers = message.headers(exchange)
+    const isRead = isText(headers.get("content-type"))
+    const swap = isRead || plan.headers ? swapOf(plan.message, exchange) : undefined
+    if (swap === undefined) return undefined
     if (plan.headers) {
       const { flat } = headers
       for (let at = 0; at < flat.length; at += 2)
         if (urlFields.has(flat[at] as string)) flat[at + 1] = swap.in(flat[at + 1] as string)
     }
-    if (!isText(headers.get("content-type"))) return undefined
+    if (!isRead) return undefined
     if (plan.message === "response") forgetUnchanged(exchange)
     const loading = exchange.load(message.needs)
     return loading === undefined ? swapIn(exchange, swap) : loading.then(() => swapIn(exchange, swap))
@@ -52,6 +53,8 @@ function swapOf(message: "request" | "response", exchange: Exchange): UrlSwap | 
   const gateway = authority === "" ? path : `${scheme}://${authority}${path}`
   if (message === "request") return authority === "" ? undefined : new UrlSwap([gateway], first)
   const urls = [...(backend?.urls ?? [first])]
+  // Where another was chosen, or a redirect followed, the API's own is no address for callers either.
+  if (route?.backendUrl !== undefined) urls.push(route.backendUrl)
   // A backend that is told a name of its own writes that name.
   if (host !== undefined && host.toLowerCase() !== authority.toLowerCase()) urls.push(withHost(first, host))
   return new UrlSwap(urls, gateway)

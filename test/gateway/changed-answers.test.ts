@@ -111,6 +111,32 @@ describe("answers that are changed are whole and honest", () => {
   })
 })
 
+test("where another backend is chosen, the addresses of both are changed", async () => {
+  const [own, stranger] = [await startUpstream(), await startUpstream()]
+  const chosen = await startUpstream((request, response) => {
+    response.writeHead(200, { "content-type": "application/json" })
+    response.end(
+      JSON.stringify([own.url, stranger.url, `http://127.0.0.1:${request.socket.localPort}/base/x`]),
+    )
+  })
+  const running = await startGateway({
+    backends: { main: own.url, other: `${chosen.url}/base` },
+    routes: [
+      {
+        method: "GET",
+        path: "/a/{id}",
+        stripPrefix: "/a",
+        inbound: [{ kind: "set-backend", target: { backend: "other" } }],
+        outbound: [masked],
+      },
+    ],
+  })
+  closers.push(() => running.close(), ...[own, stranger, chosen].map((each) => () => each.close()))
+  const gateway = `http://127.0.0.1:${running.port}/a`
+  const response = await fetch(`${gateway}/7`)
+  expect(await response.json()).toEqual([gateway, stranger.url, `${gateway}/x`])
+})
+
 test("a script holds no line ends that older engines know", async () => {
   const answer: Answering = (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end('\ufeff{"a":"\u2028\u2029ä"}')
