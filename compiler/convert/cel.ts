@@ -60,6 +60,8 @@ export interface Cel {
   readonly writes?: Cel
   /** Of a member of JSON: the object is one and has no such member. */
   readonly lacks?: Cel
+  /** Of the JSON of a body: its text. */
+  readonly sent?: Cel
   /** Of JSON: what it must be as a whole. */
   readonly whole?: "map"
 }

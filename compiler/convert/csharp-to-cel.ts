@@ -13,6 +13,7 @@ import {
   optional,
   within32,
 } from "./cel.ts"
+import { jsonText } from "./json-writing.ts"
 import { isInOneCase, ordinary, sameInAnyCase } from "./letter-case.ts"
 import { localNames } from "./local-names.ts"
 import { memberOf } from "./members.ts"
@@ -21,6 +22,7 @@ import {
   type Around,
   madeOr,
   none,
+  pathOf,
   same,
   type Translation,
   textOfVariable,
@@ -154,9 +156,12 @@ function expression(node: CsNode, translation: Translation): Cel {
     case "format":
       if (node.parts.some(({ align, format }) => align !== undefined || format !== undefined))
         return none("formats in a text")
-      return texts(
-        node.parts.map(({ on }) => on),
-        translation,
+      return (
+        jsonAlone(node.parts, translation) ??
+        texts(
+          node.parts.map(({ on }) => on),
+          translation,
+        )
       )
     case "if":
       return same(truth(translation.node(node.test)), translation.node(node.yes), translation.node(node.no))
@@ -176,6 +181,14 @@ function expression(node: CsNode, translation: Translation): Cel {
     default:
       return none(words[node.k] ?? "this form")
   }
+}
+
+/** `$"{json}"`: the text of a body. */
+function jsonAlone(parts: readonly { readonly on: CsNode }[], translation: Translation): Cel | undefined {
+  const [only, ...more] = parts
+  if (only === undefined || more.length > 0) return undefined
+  const value = translation.special(only.on)
+  return value.sent === undefined ? undefined : jsonText(value)
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -264,6 +277,10 @@ function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation
   const isEquality = op === "==" || op === "!="
   if (op === "&&" || op === "||")
     return decided(op, truth(translation.node(node.left)), node.right, translation)
+  const source = isEquality
+    ? (ownSource(node.left, node.right) ?? ownSource(node.right, node.left))
+    : undefined
+  if (source !== undefined) return compared(source, op, constant("configuration"))
   const length = nothing(op, translation.special(node.left), translation.special(node.right))
   if (length !== undefined) return length
   if (isEquality) return equality(op, node.left, node.right, translation)
@@ -295,6 +312,12 @@ function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translatio
   return left.constant !== undefined && right.constant === undefined
     ? equal(op, right, left)
     : equal(op, left, right)
+}
+
+/** The source of a failure, where it is compared with what is no policy and no statement: those are called otherwise in each language. */
+function ownSource(node: CsNode, other: CsNode): Cel | undefined {
+  const isOwn = other.k === "const" && other.value === "configuration"
+  return isOwn && pathOf(node) === "LastError.Source" ? cel("error.source", "string") : undefined
 }
 
 function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {

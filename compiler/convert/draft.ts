@@ -315,16 +315,21 @@ function templateParameters(elements: readonly Element[]): string[] {
 
 const secretWords = /secret|passw|pwd|token|credential|(?:^|[_.-])key|key$|sas/i
 
-/** Values that are secrets by their name, unless they stand where a secret would be shown. */
+/** Times, counts and statuses that named values say. */
+const numbersSaid =
+  /\b(?:duration|timeout|interval|delta|max-interval|count|calls|bandwidth|renewal-period|code)\s*=\s*["']\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}["']/g
+
+/** Values that are secrets by their name, where no number is what they say, unless they stand where a secret would be shown. */
 function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string>): ReadonlySet<string> {
   const [first] = elements
   const text = first?.span.file.text ?? ""
   const names = [...text.matchAll(/\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}/g)].map(
     (found) => found[1] as string,
   )
+  const numbers = new Set([...text.matchAll(numbersSaid)].map((found) => found[1] as string))
   return new Set(
     names
-      .filter((name) => secretWords.test(name))
+      .filter((name) => secretWords.test(name) && !numbers.has(name))
       .map(valueName)
       .filter((name) => !notSecret.has(name)),
   )

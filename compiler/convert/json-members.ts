@@ -59,7 +59,16 @@ const body: Member = (node, translation) => {
   if (type !== "JObject") return json
   // What is there and no object has no value in either language.
   const absent = choice(compared(text, "==", constant("")), constant(true), nullIn(wholeOf(json)))
-  return { ...json, nullable: true, absent, whole: "map" }
+  return { ...json, nullable: true, absent, whole: "map", sent: text }
+}
+
+/** The text of a body that is an object, as it was sent; undefined for other JSON. */
+export function sentText({ sent, text: json }: Cel): Cel | undefined {
+  // Dates would be written otherwise.
+  const isDate = `t.matches(${literal('"\\d{4}-\\d{2}-\\d{2}T')})`
+  return sent === undefined
+    ? undefined
+    : cel(`[${sent.text}].filter(t, type(${json}) == map && !${isDate})[0]`, "string", { total: false })
 }
 
 /** The whole object, which a body must be then. */

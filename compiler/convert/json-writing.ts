@@ -1,5 +1,6 @@
 import type { CsNode } from "../../runtime/plan/csharp.ts"
 import { binds, type Cel, cel, choice, constant, literal } from "./cel.ts"
+import { sentText } from "./json-members.ts"
 import { none, type Translation } from "./translation.ts"
 
 type Call = Extract<CsNode, { k: "call" }>
@@ -16,10 +17,10 @@ export function writtenJson(node: Call, translation: Translation): Cel | undefin
   if (member === "JObject.FromObject(object)" || member === "JToken.FromObject(object)")
     return memberOf(node.args[0] ?? none("JSON"), translation)
   if (member === "JsonConvert.SerializeObject(object)")
-    return asText(memberOf(node.args[0] ?? none("JSON"), translation))
+    return jsonText(memberOf(node.args[0] ?? none("JSON"), translation))
   if (member !== "JToken.ToString()" && member !== "JToken.ToString(Formatting)") return undefined
   const made = node.on === undefined ? undefined : translation.node(node.on)
-  return made?.written === undefined ? undefined : asText(made)
+  return made?.written === undefined && made?.sent === undefined ? undefined : jsonText(made)
 }
 
 /** `object["name"] = value` and `object.Add("name", value)`: the object with it; undefined for other calls. */
@@ -97,8 +98,10 @@ function written(text: string, parts: readonly Cel[], of: Fields | readonly Cel[
   return cel(text, "json", { binds: binds.primary, total: parts.every(({ total }) => total), written: of })
 }
 
-/** The text of it: the same JSON, with other white space perhaps. */
-function asText(json: Cel): Cel {
+/** The text of JSON, for those who write it: the same JSON, with other white space perhaps. */
+export function jsonText(json: Cel): Cel {
+  const sent = sentText(json)
+  if (sent !== undefined) return cel("", "string", { total: false, writes: sent })
   if (json.written === undefined) return none("JSON that is written again")
   return cel("", "string", { total: json.total, writes: json })
 }

@@ -149,7 +149,10 @@ class StepTranslation {
       const parameter = /^path\.(\w+)$/.exec(part.expression.text)?.[1]
       if (part.expression.lang === "cel" && parameter !== undefined) this.#around.parameter(parameter)
       if (part.expression.lang === "cel") return [part]
-      const use = (cel: Cel): Cel => (asText(cel) === undefined ? none("what is no text") : cel)
+      const use = (cel: Cel): Cel => {
+        if (cel.writes !== undefined) return none("JSON as a text that is no body")
+        return asText(cel) === undefined ? none("what is no text") : cel
+      }
       const made = this.#cel(part.expression, use, { inText: !whole.has(key) })
       return made === undefined ? [] : partsOf(made, whole.has(key))
     })

@@ -54,6 +54,10 @@ function unknownWithDefault(node: Call, value: Cel, isSet: Cel, translation: Tra
 function withDefault(node: Call, value: Cel, isSet: Cel, translation: Translation): Cel {
   const [type] = node.types ?? []
   const given = node.args[1] === undefined ? undefined : translation.node(node.args[1])
+  const isNull = given === undefined || given.kind === "null"
+  // Null where nothing is set, and where null is.
+  if (value.nullable && isNull && value.kind === "string" && (type === undefined || type === "string"))
+    return { ...choice(isSet, { ...value, total: true }, constant("")), nullable: true }
   if (value.nullable || (type !== undefined && type !== value.kind))
     return none("a variable that may be of another type")
   const otherwise = given ?? (type === undefined ? undefined : defaults[type])

@@ -37,6 +37,7 @@ export class Chance {
 export const variables: Readonly<Record<string, VariableKind>> = {
   s: { kind: "string", nullable: false },
   b: { kind: "bool", nullable: false },
+  e: { kind: "string", nullable: true },
   n: { kind: "int", nullable: false },
   d: { kind: "dyn", nullable: true },
   r: { kind: "response", nullable: true },
@@ -93,6 +94,7 @@ function randomToken(chance: Chance): object {
 function randomVariables(chance: Chance): Variables {
   const found = new Variables()
   if (chance.number(3) > 0) found.set("s", chance.of(values))
+  if (chance.number(3) > 0) found.set("e", chance.of(values))
   if (chance.number(3) > 0) found.set("b", chance.number(2) === 0)
   if (chance.number(3) > 0) found.set("n", BigInt(chance.number(5)))
   if (chance.number(3) > 0) found.set("d", chance.of<unknown>(["a", "", "abc", null, 5, true]))
@@ -136,7 +138,7 @@ export function randomExchange(chance: Chance): Exchange {
     stripPrefix: "/orders",
   }
   const error = {
-    source: "forward",
+    source: chance.of(["forward", "configuration"]),
     scope: "",
     path: "",
     reason: chance.of(["Timeout", ""]),
@@ -227,7 +229,7 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
         csharpText,
         isJson ? (text) => JSON.parse(String(text)) : undefined,
       ),
-      outcome(() => evaluate(bindingsOf(exchange)), toText, isJson ? toJson : undefined),
+      outcome(() => evaluate(bindingsOf(exchange)), toText, isJson ? sentOrMade : undefined),
     ],
   }
 }
@@ -254,6 +256,11 @@ function asDocumentsHave(exchange: Exchange): Exchange {
     found.set("o", readObject(csharpContext(text as unknown as Exchange, around)))
   }
   return { ...exchange, variables: found }
+}
+
+/** JSON that was sent as it is, or put together. */
+function sentOrMade(value: unknown): unknown {
+  return typeof value === "string" ? JSON.parse(value) : toJson(value)
 }
 
 function attempt<Made>(make: () => Made): Made | undefined {

@@ -26,6 +26,7 @@ afterAll(() => vi.useRealTimers())
 const header = 'context.Request.Headers.GetValueOrDefault("X-A", "")'
 
 const texts = [
+  'context.Variables.GetValueOrDefault<string>("e")',
   `Uri.EscapeDataString(${header} + "é/~!'()*&")`,
   `Convert.ToBase64String(Encoding.UTF8.GetBytes(${header}))`,
   `Convert.ToBase64String(Encoding.UTF8.GetBytes(${header} + "/é")).Replace("/", "_").Replace("+", "-").Replace("=", "")`,
@@ -154,6 +155,7 @@ const toldTruths = [
 ]
 
 const truths = [
+  'context.LastError.Source == "configuration"',
   `Regex.IsMatch(${header}, "^a.*b?$")`,
   "DateTime.UtcNow >= DateTime.UtcNow.AddSeconds(1)",
   'Guid.NewGuid().ToString().Length == 36 && Guid.NewGuid().ToString("N").Length == 32',
@@ -210,6 +212,8 @@ const toldPrograms = [
 
 // JSON that is put together, as a body.
 const json = [
+  "return context.Request.Body.As<JObject>().ToString();",
+  'return $"{((IResponse)context.Variables["r"]).Body.As<JObject>()}";',
   'var id = Guid.NewGuid().ToString(); var n = context.Request.Headers.GetValueOrDefault("X-B"); return new JObject(new JProperty("a", id.Length), new JProperty("b", n), new JProperty("c", n)).ToString();',
   "return JsonConvert.SerializeObject(new { at = DateTimeOffset.UtcNow.ToUnixTimeSeconds() });",
   'return new JObject(new JProperty("a", context.Request.Method), new JProperty("b", 5), new JProperty("c", new JArray("x", true))).ToString();',
@@ -248,7 +252,7 @@ const none = [
   `Regex.Replace(${header}, "a", "$&")`,
   "DateTime.UtcNow.AddMinutes(context.Response.StatusCode) > DateTime.UtcNow",
   // JSON that is written again, tokens nobody checked, and what stands for several things.
-  "context.Request.Body.As<JObject>().ToString()",
+  'context.Request.Body.As<JObject>().ToString() + "x"',
   "context.Request.Body.As<XElement>()",
   'context.Request.Headers.GetValueOrDefault("Authorization", "").AsJwt()?.Subject',
   'context.Request.Headers.GetValueOrDefault("Authorization", "").AsJwt()?.Claims.GetValueOrDefault("x", "")',
