@@ -18,7 +18,8 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
   const { fields } = reading
   return fields.entries(map, "content").flatMap(([media, { key, value }]) => {
     const content = fields.map(value, "a media type")
-    if (content === undefined || !checkMedia(media, key, fields)) return []
+    if (content === undefined || isExampleAlone(media, key, content, fields)) return []
+    if (!checkMedia(media, key, fields)) return []
     fields.known(content, "a media type", ["schema", "example", "examples", "encoding"])
     const schema = content.entries.get("schema")?.value
     return [
@@ -38,6 +39,20 @@ export function checkMedia(media: string, at: Content["span"], fields: Fields): 
   if (isMedia(media)) return true
   fields.wrong({ span: at }, `\`${shown(media)}\` is no media type`)
   return false
+}
+
+/** Converted documents have members of an example where media types stand: without a schema they say nothing of a body. */
+function isExampleAlone(media: string, at: Content["span"], content: MapNode, fields: Fields): boolean {
+  const has = (name: string) => content.entries.has(name)
+  if (isMedia(media) || has("schema") || has("encoding") || !(has("example") || has("examples"))) return false
+  reportExample(media, at, fields)
+  return true
+}
+
+function reportExample(media: string, at: Content["span"], { report }: Fields): void {
+  report.add("SP8014", at, `\`${shown(media)}\` is no media type: the example means nothing`, {
+    help: "Write `application/json` around it.",
+  })
 }
 
 function isMedia(media: string): boolean {
@@ -127,9 +142,7 @@ function oldExamples(map: MapNode, fields: Fields): ReadonlyMap<string, Entry> {
   return new Map(
     fields.entries(map, "examples").filter(([media, { key }]) => {
       if (isMedia(media)) return true
-      fields.report.add("SP8014", key, `\`${shown(media)}\` is no media type: the example means nothing`, {
-        help: "Write `application/json` around it.",
-      })
+      reportExample(media, key, fields)
       return false
     }),
   )

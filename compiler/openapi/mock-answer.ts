@@ -28,12 +28,17 @@ export function mockAnswer(
     return `the answer ${response.status} has no content of \`${shown(media)}\``
   const made = status ?? statusOf(response)
   const bare = { kind: "respond" as const, status: made, headers: [], media: null }
-  if (content === undefined || made === 204 || made === 304) return bare
+  if (content === undefined || isBodiless(made)) return bare
   return {
     ...bare,
     media: typeIn(content.media),
     body: { text: bodyOf(content, document, index) },
   }
+}
+
+/** Whether an answer of a status has no body, whatever a document says (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304
 }
 
 /** A type of a range: no answer is of a range. */

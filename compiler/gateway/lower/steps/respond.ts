@@ -1,13 +1,11 @@
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import { didYouMean } from "../../../core/nearest.ts"
+import { isBodiless } from "../../../openapi/mock-answer.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { LowerStep, StepContext } from "../step.ts"
 import { lowerContent } from "./body.ts"
 import { statusOf } from "./count.ts"
 import { headerUse, mayWrite } from "./header.ts"
-
-/** Statuses that have no body (RFC 9110 §6.4.1). */
-const bodiless: readonly number[] = [204, 205, 304]
 
 /** `respond STATUS "reason" { body …; header "Name" "value" }`, `respond from NAME { … }` */
 export const lowerRespond: LowerStep = (bound, context) => {
@@ -21,7 +19,7 @@ export const lowerRespond: LowerStep = (bound, context) => {
   if (reasonAt !== undefined && reason === undefined) return undefined
   const bodyAt = statementOf(bound.block, "body")
   const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
-  if (bodyAt !== undefined && typeof status === "number" && bodiless.includes(status)) {
+  if (bodyAt !== undefined && typeof status === "number" && isBodiless(status)) {
     report.add("SP2029", bodyAt.statement.keyword.span, `an answer with status ${status} has no body`, {
       help: "Remove the body, or answer another status.",
     })
