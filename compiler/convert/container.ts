@@ -1,7 +1,7 @@
 import type { Step } from "../../runtime/plan/steps.ts"
 import { type Element, elementsOf, type Node } from "../policy/ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
-import { certain, fixed, found } from "./statement.ts"
+import { certain, fixed, foundTime, timeOf } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import type { Block, Statement, Unit } from "./units.ts"
 import { parenthesized, quoted } from "./write-text.ts"
@@ -55,9 +55,9 @@ function headOf(step: Step): string {
       const [every, plus, most] = [step.intervalSeconds, step.deltaSeconds, step.maxSeconds]
       const words = [
         `retry ${fixed(step.times, "a number")} while ${parenthesized(step.test.text)}`,
-        `every ${fixed(every, "a time")}s`,
-        ...(plus === undefined ? [] : [`plus ${fixed(plus, "a time")}s`]),
-        ...(most === undefined ? [] : [`at-most ${fixed(most, "a time")}s`]),
+        `every ${timeOf(fixed(every, "a time"))}`,
+        ...(plus === undefined ? [] : [`plus ${timeOf(fixed(plus, "a time"))}`]),
+        ...(most === undefined ? [] : [`at-most ${timeOf(fixed(most, "a time"))}`]),
       ]
       return `${words.join(" ")} {`
     }
@@ -66,7 +66,7 @@ function headOf(step: Step): string {
     case "cache-value": {
       if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
         return none("a value that is made again before its end, or has a default")
-      return `cache value ${step.variable} ${quoted(step.key)} for ${found(step.seconds, "s")} {`
+      return `cache value ${step.variable} ${quoted(step.key)} for ${foundTime(step.seconds)} {`
     }
     default:
       return none(`\`${step.kind}\``)

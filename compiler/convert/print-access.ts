@@ -1,6 +1,6 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { ClaimRule, CredentialSource, LimitKey } from "../../runtime/plan/steps-access.ts"
-import { block, certain, fixed, type Print } from "./statement.ts"
+import { block, certain, fixed, type Print, timeOf } from "./statement.ts"
 import { none } from "./translation.ts"
 import { headerCase, parenthesized, quoted, quotedAll } from "./write-text.ts"
 
@@ -43,7 +43,7 @@ function countingOf(step: Counted): string[] {
 const rateLimit: Print<"rate-limit"> = (step) => {
   const calls = fixed(step.callsMax, "a number of calls")
   const period = fixed(step.periodSeconds, "a time")
-  return block(`limit ${calls} per ${period}s by ${keysOf(step.keys)}`, [countingOf(step)])
+  return block(`limit ${calls} per ${timeOf(period)} by ${keysOf(step.keys)}`, [countingOf(step)])
 }
 
 const quota: Print<"quota"> = (step) => {
@@ -54,7 +54,7 @@ const quota: Print<"quota"> = (step) => {
   if (step.remainingHeader !== undefined || step.remainingVariable !== undefined)
     return none("a quota that tells what is left")
   const volume = bytesMax === undefined ? `${callsMax} calls` : `${bytesMax / 1024}KB`
-  const period = periodSeconds === 0 ? "in total" : `per ${periodSeconds}s`
+  const period = periodSeconds === 0 ? "in total" : `per ${timeOf(periodSeconds)}`
   return block(`quota ${volume} ${period} by ${keysOf(keys)}`, [
     countingOf(step),
     startsAt === undefined ? [] : [`starts ${startsAt.slice(0, 10)}`],
@@ -87,7 +87,7 @@ const cors: Print<"cors"> = (step) =>
     step.headers.length === 0 ? [] : [`headers ${listOf(step.headers)}`],
     step.expose.length === 0 ? [] : [`expose ${listOf(step.expose)}`],
     step.credentials ? ["credentials"] : [],
-    step.maxAgeSeconds === 0 ? [] : [`max-age ${step.maxAgeSeconds}s`],
+    step.maxAgeSeconds === 0 ? [] : [`max-age ${timeOf(step.maxAgeSeconds)}`],
     step.terminateUnmatched ? [] : ["forward-unmatched"],
   ])
 
@@ -129,7 +129,9 @@ export const jwt: Print<"validate-jwt"> = (step) =>
     step.claims.map(claimOf),
     step.audiences === undefined ? [] : [`audience${quotedAll(step.audiences)}`],
     step.issuerValues === undefined ? [] : [`issuer${quotedAll(step.issuerValues)}`],
-    step.clockSkewSeconds === undefined ? [] : [`clock-skew ${fixed(step.clockSkewSeconds, "a time")}s`],
+    step.clockSkewSeconds === undefined
+      ? []
+      : [`clock-skew ${timeOf(fixed(step.clockSkewSeconds, "a time"))}`],
     certain(step.requireExpiration, "`require-expiration-time`") ? [] : ["expiration optional"],
     fixed(step.status, "a status") === 401 ? [] : [`status ${fixed(step.status, "a status")}`],
     fixed(step.claimStatus, "a status") === 403

@@ -3,7 +3,7 @@ import type { BodyContent } from "../../runtime/plan/steps-content.ts"
 import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { accessStatements } from "./print-access.ts"
-import { block, certain, found, type Print } from "./statement.ts"
+import { block, certain, found, foundTime, type Print } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import { headerCase, parenthesized, quoted, quotedAll, textLines } from "./write-text.ts"
 
@@ -70,7 +70,7 @@ const respond: Print<"respond"> = ({ from, status, reason, headers, media, body 
   if (status === undefined && reason !== undefined) return none("a reason without a status")
   const words = [
     ...(from === undefined ? [] : [`from ${from}`]),
-    ...(status === undefined ? [] : [found(status, "")]),
+    ...(status === undefined ? [] : [found(status)]),
     ...(reason === undefined ? [] : [quoted(reason)]),
   ]
   return block(`respond ${words.join(" ")}`, [
@@ -90,7 +90,7 @@ const send: Print<"send-request"> = (step) => {
     headerLines(headers, mode === "new", 100),
     body === undefined ? [] : bodyLines("body", media, body),
     authentication === undefined ? [] : [authenticationOf(authentication)],
-    timeoutSeconds === 60 ? [] : [`timeout ${found(timeoutSeconds, "s")}`],
+    timeoutSeconds === 60 ? [] : [`timeout ${foundTime(timeoutSeconds)}`],
     certain(step.ignoreError, "`ignore-error`") ? ["ignore-error"] : [],
   ])
 }
@@ -148,7 +148,7 @@ const cacheLookup: Print<"cache-lookup"> = (step) =>
   ])
 
 const cacheStore: Print<"cache-store"> = ({ seconds, storeIf }) => {
-  const time = `cache store ${found(seconds, "s")}`
+  const time = `cache store ${foundTime(seconds)}`
   if (storeIf === undefined) return [time]
   return [
     `${time} if ${typeof storeIf === "boolean" ? `(${storeIf})` : parenthesized(storeIf.expression.text)}`,
@@ -172,7 +172,7 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
       : none("a name that is found per request"),
   "set-method": ({ method }) => [`method ${quoted(method)}`],
   "set-status": ({ status, reason }) => [
-    `status ${found(status, "")}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
+    `status ${found(status)}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
   ],
   rewrite: ({ path, raw, keepQuery }) => [
     `rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
@@ -206,7 +206,7 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
     `cache get ${variable} ${quoted(key)}${otherwise === undefined ? "" : ` default ${written(otherwise)}`}`,
   ],
   "cache-set": ({ key, value, seconds }) => [
-    `cache set ${quoted(key)} ${written(value)} for ${found(seconds, "s")}`,
+    `cache set ${quoted(key)} ${written(value)} for ${foundTime(seconds)}`,
   ],
   "cache-remove": ({ key }) => [`cache remove ${quoted(key)}`],
   authenticate: ({ authentication, output, outputAs }) =>

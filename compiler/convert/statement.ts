@@ -1,5 +1,6 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Count } from "../../runtime/plan/steps-access.ts"
+import { durationText } from "../gateway/bind/quantities.ts"
 import { none } from "./translation.ts"
 import { parenthesized } from "./write-text.ts"
 
@@ -24,9 +25,19 @@ export function fixed(count: number | object | undefined, what: string): number 
   )
 }
 
-/** A number with its unit, or the expression that finds it per request. */
-export function found(count: Count, unit: string): string {
-  return typeof count === "number" ? `${count}${unit}` : parenthesized(count.expression.text)
+/** A number, or the expression that finds it per request. */
+export function found(count: Count): string {
+  return typeof count === "number" ? String(count) : parenthesized(count.expression.text)
+}
+
+/** A time in seconds, or the expression that finds it per request. */
+export function foundTime(count: Count): string {
+  return typeof count === "number" ? timeOf(count) : found(count)
+}
+
+/** Whole days, hours or minutes where it is some: `7d` for 604800 seconds. */
+export function timeOf(seconds: number): string {
+  return seconds === 0 ? "0s" : durationText(seconds * 1000)
 }
 
 /** Yes or no, written out. */

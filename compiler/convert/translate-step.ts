@@ -138,7 +138,8 @@ class StepTranslation {
   #own({ name, code }: OwnCode, key: string, kind: string): unknown {
     const use = (cel: Cel, notes: Set<string>): Cel => fitting(cel, nameOf(name, key), kind, notes)
     const made = this.#cel(code, use, { inText: true })
-    if (made?.secret === undefined) return { [name]: made === undefined ? code : expressionOf(made) }
+    if (made === undefined) return { [name]: code }
+    if (made.secret === undefined && !isJoined(made)) return { [name]: expressionOf(made) }
     const text = textOf(partsOf(made, false))
     return name === "value" ? { text } : text
   }
@@ -198,6 +199,12 @@ function nameOf(name: string, around: string): string {
     : name === "value" && (around === "content" || around === "body")
       ? "body"
       : name
+}
+
+/** Words with expressions between them: as a text of one line that is how they are read. */
+function isJoined({ parts = [] }: Cel): boolean {
+  const words = parts.flatMap(({ constant }) => (typeof constant === "string" ? [constant] : []))
+  return words.some((word) => /\S/.test(word)) && words.every((word) => !/[\r\n]/.test(word))
 }
 
 /** What is found out when the exchange has ended, with an answer or without. */

@@ -494,6 +494,7 @@ export const rooms: readonly Room[] = [
       "ast",
       "bind",
       "bind/names",
+      "bind/quantities",
       "check/names",
       "check/networks",
       "described",

@@ -37,7 +37,7 @@ export function readDuration(word: Word, slot: Slot, report: Report): number | u
     return undefined
   }
   if (inRange(value, slot)) return value
-  const range = `between ${durationText(slot.min ?? 0)} and ${durationText(slot.max ?? 86_400_000)}`
+  const range = `between \`${durationText(slot.min ?? 0)}\` and \`${durationText(slot.max ?? 86_400_000)}\``
   report.add("SP2020", word.span, `\`${shown(word.text)}\` is out of range`, {
     help: `Use a duration ${range}.`,
   })
@@ -136,11 +136,12 @@ function inRange(value: number, { min, max }: Slot): boolean {
   return value >= (min ?? 0) && value <= (max ?? Number.MAX_SAFE_INTEGER)
 }
 
-function durationText(milliseconds: number): string {
+/** A duration as it is written: `30s`, `5m`, `1500ms`. */
+export function durationText(milliseconds: number): string {
   const unit = ["d", "h", "m", "s"].find(
     (each) => milliseconds > 0 && milliseconds % (durationUnits[each] as number) === 0,
   )
-  return `\`${unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`}\``
+  return unit === undefined ? `${milliseconds}ms` : `${milliseconds / (durationUnits[unit] as number)}${unit}`
 }
 
 function sizeText(bytes: number): string {
