@@ -4,6 +4,7 @@ import { Fields } from "./fields.ts"
 import type { MapNode, Node } from "./node.ts"
 import { type LoadFile, References } from "./references.ts"
 import { type Dialect, Schemas } from "./schema.ts"
+import { annotations, keywords } from "./schema-keywords.ts"
 
 /** A file that holds schemas: one JSON Schema, or a document with several. */
 export interface SchemaDocument {
@@ -26,8 +27,25 @@ export function readSchemaDocument(
   const schemas = new Schemas(new Fields(report, references), dialect)
   return {
     schemas,
-    key: (pointer) => schemas.use(pointer === undefined ? tree : reference(pointer, tree.span)),
+    key: (pointer) => {
+      if (pointer !== undefined) return schemas.use(reference(pointer, tree.span))
+      if (judges(tree)) return schemas.use(tree)
+      report.add("SP8003", tree.span, "nothing in the file judges a value: it is no schema itself", {
+        help: "Say which of its schemas is meant, e.g. `#/components/schemas/Order`.",
+      })
+      return undefined
+    },
   }
+}
+
+/** A document that only holds schemas would take everything for right. */
+function judges(tree: Node): boolean {
+  if (tree.kind !== "map") return true
+  return [...tree.entries.keys()].some((name) => {
+    if (name === "$ref" || name === "const") return true
+    // What may be followed by anything else than these holds schemas or names them.
+    return keywords[name] !== undefined && keywords[name] !== "any" && !annotations.has(name)
+  })
 }
 
 function dialectOf(tree: Node): Dialect {
