@@ -13,7 +13,7 @@ import {
   within32,
 } from "./cel.ts"
 import { asciiOnly, type Extent, isInOneCase, matching, sameInAnyCase } from "./letter-case.ts"
-import { none, shortName, type Translation, texts } from "./translation.ts"
+import { none, refuse, shortName, type Translation, texts } from "./translation.ts"
 
 type Call = Extract<CsNode, { k: "call" }>
 
@@ -249,6 +249,9 @@ const replace: Method = (node, translation) => {
   })
 }
 
+const basic: Method = () =>
+  refuse("who comes with a password is checked by `auth basic NAME`, and `users NAME` says who may")
+
 const concat: Method = (node, translation) => {
   const [only] = node.args
   return texts(only?.k === "array" ? only.items : node.args, translation)
@@ -290,6 +293,7 @@ const methods: Readonly<Record<string, Method>> = {
   "string.ToLowerInvariant()": inCase("lowerAscii", "lower"),
   "string.ToUpper()": inCase("upperAscii", "upper"),
   "string.ToUpperInvariant()": inCase("upperAscii", "upper"),
+  "string.AsBasic()": basic,
   "string.Empty": () => constant(""),
   "string.Length": length,
   "string.Substring(int)": substring,
