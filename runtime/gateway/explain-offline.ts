@@ -39,7 +39,7 @@ export async function explainOffline(
   const at = question.target.indexOf("?")
   const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at))
   const match = path === undefined ? undefined : routesOf(plan).find(question.method, path, question.host)
-  const served = match?.kind === "found" ? match : askedAbout(plan, question, path)
+  const served = match !== undefined && "route" in match ? match : askedAbout(plan, question, path)
   const key = served !== undefined && "route" in served ? served.route.key : undefined
   const cut = planOfRoute(plan, key, surroundings.environment)
   const pools = new Pools()

@@ -44,7 +44,7 @@ export function whyMatched(match: Match<Matchable>, lost: readonly LostRoute[]):
     return `the parameters of \`${match.route.path}\` could have other values just as well: the text between them stands there more than once`
   if (match.kind === "method") return `the path is there for other methods only (${match.allow})`
   if (match.alike)
-    return "the path differs only by case from one that is protected otherwise: nothing less specific may answer it"
+    return "the path differs only by case, or by an empty parameter, from one that is protected otherwise: nothing less specific may answer it"
   return lost.some(({ loss }) => loss === "host") ? "no route fits on this host" : "no route has this path"
 }
 
@@ -54,7 +54,7 @@ function lossOf(route: Route, asked: Asked, winner: Route | undefined): [Loss, s
   const onPath = alone(matchable).find(method, path)
   if (onPath.kind === "none")
     return looksAlike(route.path, path)
-      ? ["look-alike", `its path \`${route.path}\` differs by upper and lower case`]
+      ? ["look-alike", `its path \`${route.path}\` differs by upper and lower case${orEmpty(route.path)}`]
       : undefined
   const hosts = new HostRoutes<typeof matchable>()
   hosts.add(matchable)
@@ -104,6 +104,11 @@ const kindWords: Readonly<Record<SegmentTemplate["kind"], string>> = {
 
 function kindOf(segment: SegmentTemplate | undefined): string {
   return segment === undefined ? "the end of the path" : kindWords[segment.kind]
+}
+
+function orEmpty(path: string): string {
+  const some = pathTemplates(path)?.some(({ kind }) => kind === "mixed") === true
+  return some ? ", or by an empty parameter" : ""
 }
 
 function looksAlike(pattern: string, path: string): boolean {
