@@ -42,9 +42,10 @@ export function readSchemaDocument(
 function judges(tree: Node): boolean {
   if (tree.kind !== "map") return true
   return [...tree.entries.keys()].some((name) => {
+    const kind = keywords[name]
     if (name === "$ref" || name === "const") return true
-    // What may be followed by anything else than these holds schemas or names them.
-    return keywords[name] !== undefined && keywords[name] !== "any" && !annotations.has(name)
+    // Of the other words what is followed by anything, or names a place, holds schemas or describes.
+    return kind !== undefined && kind !== "any" && kind !== "place" && !annotations.has(name)
   })
 }
 
