@@ -71,7 +71,9 @@ api a { path "/a"; auth none; backend b; use orders; GET "/" }
     const { code, out, err } = await run({ cwd }, "policy", "convert", "a.xml", "--name", "checked")
     expect(code).toBe(2)
     expect(out).toContain("policy checked {")
-    expect(out).toContain(`    # not converted, a.xml:4: what parameters must be is said by an OpenAPI document`)
+    expect(out).toContain(
+      `    # not converted, a.xml:4: what parameters must be is said by an OpenAPI document`,
+    )
     expect(out).toContain(
       `    respond 501 { body text "To be written by hand: validate-parameters, a.xml line 4" }\n`,
     )
