@@ -220,6 +220,7 @@ function formBody(
   consumes: readonly string[],
   { fields, schemas }: Reading,
 ): Body {
+  for (const map of forms) reportEmptyField(map, fields)
   const read = forms.map((map) => ({
     name: fields.text(map, "name") ?? "",
     required: fields.flag(map, "required"),
@@ -245,6 +246,14 @@ function formBody(
     }),
   )
   return { description: undefined, required: read.some(({ required }) => required), contents, span }
+}
+
+function reportEmptyField(map: MapNode, fields: Reading["fields"]): void {
+  const key = map.entries.get("allowEmptyValue")?.key
+  if (key === undefined || !fields.flag(map, "allowEmptyValue")) return
+  fields.report.add("SP8015", key, "an empty field of a form is judged by its schema as any other", {
+    help: "Let the schema allow an empty text.",
+  })
 }
 
 function readBody(node: Node, reading: Reading): Body | undefined {
