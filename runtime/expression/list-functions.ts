@@ -31,9 +31,13 @@ function flattened(list: readonly unknown[], depth: number): unknown[] {
   return list.flatMap((each) => (Array.isArray(each) && depth > 0 ? flattened(each, depth - 1) : [each]))
 }
 
+/** Data may be nested without end. */
+const depthMax = 100
+
 const flatten: Applied = (value, levels) => {
   const depth = levels === undefined ? 1 : asPosition(levels)
-  if (depth < 0) throw new ExpressionError("other", "a list is not flattened by less than nothing")
+  if (depth < 0 || depth > depthMax)
+    throw new ExpressionError("other", `a list is flattened by 0 to ${depthMax} levels`)
   return flattened(asList(value), depth)
 }
 
