@@ -229,8 +229,13 @@ function equality(op: string, left: Typed, right: Typed): Typed | undefined {
     [left, right],
     [right, left],
   ] as const) {
-    if (from.type.name === "null")
-      return isValueType(to.type) ? undefined : result("object", left.node, right.node)
+    if (from.type.name === "null") {
+      // C# lifts the operator of a value (C# 7, 12.4.8): published policies ask `ContainsKey("x") != null`. A pair has none to lift.
+      if (to.type.name === "KeyValuePair") return undefined
+      const boxed = isValueType(to.type) ? implicit(to, types.object)?.node : to.node
+      if (boxed === undefined) return undefined
+      return from === left ? result("object", from.node, boxed) : result("object", boxed, from.node)
+    }
     if (to.type.name === "object") {
       const way = implicit(from, types.object)
       if (way !== undefined)
