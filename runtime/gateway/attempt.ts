@@ -222,7 +222,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     // A connection that never answered before, or has begun to answer, was not idle.
     const wasIdle = !this.#begun && error instanceof UpstreamError && error.reused && reason === "closed"
     const cause = isLate ? "timeout" : reason === "closed" ? "reset" : "broken"
-    this.#fail(this.#sent ? cause : "connect-error", found, wasIdle)
+    const isUnreached = !this.#sent && reason !== "request" && reason !== "aborted"
+    this.#fail(isUnreached ? "connect-error" : cause, found, wasIdle)
   }
 
   #break(why: string): void {

@@ -134,10 +134,10 @@ export class Backend implements BackendHandle {
   }
 
   /**
-   * The target for a repetition: one that was not tried, else one that had an answer, else any. `tried`: targets of the request, and whether they had an answer. `hasAnswer`: there is
+   * Another target for the same request: one that was not tried, else one that had an answer. `tried`: targets of the request, and whether they had an answer. `hasAnswer`: there is
    * an answer to give up for it, which is worth more than what comes of a target that is known to be ill, or was not reached. Undefined when there is none.
    */
-  pickAgain(
+  pickOther(
     key: string | undefined,
     tried: ReadonlyMap<Target, boolean>,
     hasAnswer: boolean,
@@ -145,8 +145,7 @@ export class Backend implements BackendHandle {
     const now = performance.now()
     const usable = hasAnswer ? this.targets.filter((target) => target.isWell(now)) : this.#usable()
     const fresh = usable.filter((target) => !tried.has(target))
-    const answered = usable.filter((target) => tried.get(target) === true)
-    const among = fresh.length > 0 ? fresh : answered.length > 0 || hasAnswer ? answered : usable
+    const among = fresh.length > 0 ? fresh : usable.filter((target) => tried.get(target) === true)
     return among.length === 0 ? undefined : this.#balance(among, key)
   }
 

@@ -12,6 +12,7 @@ import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { OwnAuthorization } from "./own-authorization.ts"
 import type { Target } from "./target.ts"
+import { TriedTargets } from "./tried-targets.ts"
 import { Tunnel } from "./tunnel.ts"
 import { pathOf } from "./upstream-path.ts"
 
@@ -30,11 +31,14 @@ export class TunnelCall implements Timed {
   readonly #waiting: Waiting
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
+  readonly #tried: TriedTargets
   #target: Target | undefined
   #request: ClientRequest | undefined
   #answer: AnswerBody | undefined
   #settle: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
+  /** There is a connection to the target. */
+  #reached = false
   #opened = false
   /** The breaker waits for what becomes of it. */
   #isTrial = false
@@ -45,6 +49,7 @@ export class TunnelCall implements Timed {
     this.#backend = backend
     this.#waiting = waiting
     this.#key = key
+    this.#tried = new TriedTargets(backend, key)
     this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
@@ -123,6 +128,7 @@ export class TunnelCall implements Timed {
         const failed = (error: Error) => done(error, socket)
         socket.once("error", failed).once(openedEvent(place), () => {
           socket.off("error", failed)
+          this.#reached = true
           done(null as unknown as Error, socket)
         })
         return undefined as unknown as Socket
@@ -181,7 +187,17 @@ export class TunnelCall implements Timed {
 
   #failed(error: NodeJS.ErrnoException): void {
     if (this.#opened) return
+    const target = this.#target
     this.#verdict(false)
+    const elsewhere =
+      this.#reached || this.#settle === undefined || target === undefined
+        ? undefined
+        : this.#tried.instead(target)
+    if (elsewhere !== undefined) {
+      this.#exchange.retried = true
+      this.#ask(elsewhere)
+      return
+    }
     const cause = `${error.code ?? error.name}: ${error.message}`
     this.#headIs(problem("bad-gateway", { reason: "BackendConnectionFailure", cause }))
   }

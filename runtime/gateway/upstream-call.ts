@@ -6,6 +6,7 @@ import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { OwnAuthorization } from "./own-authorization.ts"
 import type { Target } from "./target.ts"
+import { TriedTargets } from "./tried-targets.ts"
 
 /** How long before a second repetition, at most; the first goes at once. */
 const pauseMs = 50
@@ -18,9 +19,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
-  /** Targets of this request, and whether they had an answer. */
-  #tried: Map<Target, boolean> | undefined
-  #repetitions = 0
+  readonly #tried: TriedTargets
   #repeatedIdle = false
   #settleHead: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
@@ -33,6 +32,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     this.#backend = backend
     this.#waiting = waiting
     this.#key = key
+    this.#tried = new TriedTargets(backend, key)
     this.#own = new OwnAuthorization(exchange, backend.settings.authorization)
   }
 
@@ -95,6 +95,13 @@ export class UpstreamCall implements Timed, AttemptEvents {
       this.#begin(this.#attempt?.target as Target)
       return
     }
+    const isUnsent = cause === "connect-error" && !this.#hasSpentBody
+    const elsewhere = isUnsent ? this.#tried.instead((this.#attempt as Attempt).target) : undefined
+    if (elsewhere !== undefined) {
+      this.#exchange.retried = true
+      this.#begin(elsewhere)
+      return
+    }
     const next = this.#next(cause, false)
     if (next === undefined) this.#headIs(found)
     else this.#repeat(next)
@@ -147,28 +154,27 @@ export class UpstreamCall implements Timed, AttemptEvents {
   /** Where the request goes once more for this reason, taken from the budget. Undefined: what there is is the answer. */
   #next(cause: AttemptFailure["cause"], hasAnswer: boolean): Target | undefined {
     const { retry } = this.#backend
-    if (retry === undefined || this.#repetitions >= retry.plan.times) return undefined
-    if (!retry.plan.on.some((each) => each === cause) || this.#attempt?.hasSpentBody === true)
-      return undefined
+    if (retry?.plan.on.some((each) => each === cause) !== true || this.#hasSpentBody) return undefined
     if (cause !== "connect-error" && !this.#isRepeatable()) return undefined
-    this.#tried ??= new Map()
-    this.#tried.set((this.#attempt as Attempt).target, hasAnswer)
-    const target = this.#backend.pickAgain(this.#key, this.#tried, hasAnswer)
-    return target === undefined || target.isOverloaded || !retry.budget.take() ? undefined : target
+    return this.#tried.again((this.#attempt as Attempt).target, hasAnswer)
+  }
+
+  get #hasSpentBody(): boolean {
+    return this.#attempt?.hasSpentBody === true
   }
 
   #isRepeatable(): boolean {
-    if (this.#attempt?.hasSpentBody === true) return false
+    if (this.#hasSpentBody) return false
     const method = this.#exchange.sentMethod ?? this.#exchange.method
     return repeatable.has(method) || this.#backend.retry?.plan.methods.includes(method) === true
   }
 
   #repeat(target: Target): void {
-    this.#repetitions += 1
     this.#exchange.retried = true
+    const { repetitions } = this.#tried
     // At random, so that requests that failed together do not come again together.
-    if (this.#repetitions === 1) this.#begin(target)
-    else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * this.#repetitions)
+    if (repetitions === 1) this.#begin(target)
+    else this.#pause = setTimeout(() => this.#begin(target), Math.random() * pauseMs * repetitions)
   }
 
   #headIs(found: Problem | undefined): void {

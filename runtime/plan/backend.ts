@@ -39,7 +39,8 @@ export type RetryCause = z.infer<typeof retryCause>
 
 /**
  * Sends a request again, to another target where there is one: at most `times`, never after a byte of an answer went to the client, and only methods that may be repeated
- * (RFC 9110 §9.2.2) or are in `methods` (but for `connect-error`). Repetitions are at most `budgetPercent` of the requests.
+ * (RFC 9110 §9.2.2) or are in `methods` (but for `connect-error`). Repetitions are at most `budgetPercent` of the requests. What could not be brought to one target goes
+ * to the others in any case, and is none.
  */
 export const backendRetry = z.strictObject({
   times: z.number().int().min(1).max(10),

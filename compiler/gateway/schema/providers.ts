@@ -219,7 +219,7 @@ export const backendRows: readonly Row[] = [
       },
     ],
     byDefault: "no retries",
-    docs: "Sends a request again, to another target where there is one: on `connect-error`, `reset` (no answer before the connection broke), `timeout` (no answer in time) or a status. Only methods that may be repeated, and for at most 10 percent of the requests, unless its block says otherwise; never when a byte of an answer has gone out.",
+    docs: "Sends a request again, to another target where there is one: on `connect-error`, `reset` (no answer before the connection broke), `timeout` (no answer in time) or a status. Only methods that may be repeated, and for at most 10 percent of the requests, unless its block says otherwise; never when a byte of an answer has gone out. Another target is asked without it where one cannot be connected to: nothing was sent.",
     example: "retry 2 on connect-error 502 503",
   },
   {
