@@ -1,4 +1,4 @@
-/** What a counter answered. `remaining` calls are left now; `resetSeconds` until the oldest counted call leaves the window (at least 1 when refused). */
+/** What a counter answered. `remaining` calls are left now; `resetSeconds` until the oldest counted call leaves the window; when refused, until as many have left as keep this one out. 1 at least, the period at most. */
 export interface Taken {
   readonly allowed: boolean
   readonly remaining: number

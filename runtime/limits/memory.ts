@@ -3,7 +3,7 @@ import type { Limiter, Taken } from "./limiter.ts"
 import { Places } from "./places.ts"
 import { SlidingWindows } from "./sliding-windows.ts"
 
-/** `keysMax`: keys a counter holds on their own (default 100,000, about 250 bytes each); `now`: a monotonic clock in milliseconds. */
+/** `keysMax`: keys a counter holds on their own (default 100,000, about 260 bytes each); `now`: a monotonic clock in milliseconds. */
 export interface MemoryLimiterOptions {
   readonly keysMax?: number
   readonly now?: () => number

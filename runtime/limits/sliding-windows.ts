@@ -11,6 +11,9 @@ const overflowSlots = 1024
 /** How many slots a new key may look at for one whose counts have all left the window. */
 const looksPerTake = 16
 
+/** What is lost in sums of milliseconds. */
+const exactMs = 0.001
+
 /** The total of a key is a 32-bit number. */
 const countMax = 0xffff_ffff
 
@@ -20,17 +23,24 @@ interface Count {
   readonly amount: number
 }
 
+/** Slots side by side, and when the last call was counted in each. */
+interface Slots {
+  readonly words: Uint32Array
+  readonly lastMs: Float64Array
+}
+
 /**
  * Sliding windows of one counter, a slot of typed memory per key. The number of slots is bounded; when none is free, new keys share
  * the overflow slot their hash names: they may then be refused early, never let through. A key that moves from a shared slot to its own
  * takes the shared counts along, so that the move gives it nothing.
  */
 export class SlidingWindows {
+  readonly #periodMs: number
   readonly #partMs: number
   readonly #startMs: number
   readonly #keysMax: number
-  readonly #chunks: Uint32Array[] = []
-  readonly #overflow = new Uint32Array(overflowSlots * slotWords)
+  readonly #chunks: Slots[] = []
+  readonly #overflow = slots(overflowSlots)
   readonly #slotOf = new Map<string, number>()
   readonly #keyOf: (string | undefined)[] = []
   #slots = 0
@@ -38,6 +48,7 @@ export class SlidingWindows {
   #overflowUsed = false
 
   constructor(periodMs: number, keysMax: number, startMs: number) {
+    this.#periodMs = periodMs
     this.#partMs = periodMs / partsPerPeriod
     this.#keysMax = keysMax
     this.#startMs = startMs
@@ -53,50 +64,68 @@ export class SlidingWindows {
     const part = Math.floor((nowMs - this.#startMs) / this.#partMs) + partsKept
     let slot = this.#slotOf.get(key)
     if (slot === undefined) slot = this.#claim(key, part)
+    const count = { callsMax, nowMs, amount }
     return slot === undefined
-      ? this.#count(this.#overflow, hash(key) * slotWords, part, { callsMax, nowMs, amount })
-      : this.#count(this.#chunk(slot), (slot % slotsPerChunk) * slotWords, part, { callsMax, nowMs, amount })
+      ? this.#count(this.#overflow, hash(key), part, count)
+      : this.#count(this.#chunk(slot), slot % slotsPerChunk, part, count)
   }
 
-  #count(words: Uint32Array, at: number, part: number, { callsMax, nowMs, amount }: Count): Taken {
+  #count(slots: Slots, slot: number, part: number, { callsMax, nowMs, amount }: Count): Taken {
+    const { words, lastMs } = slots
+    const at = slot * slotWords
     advance(words, at, part)
+    // The part of the last calls is not over before they have left.
+    if (words[at + 1] !== 0 && (lastMs[slot] as number) + this.#periodMs - nowMs <= exactMs)
+      words.fill(0, at + 1, at + slotWords)
     const total = words[at + 1] as number
-    if (total + Math.max(1, amount) > callsMax) {
+    const tooMany = total + Math.max(1, amount) - callsMax
+    if (tooMany > 0)
       return {
         allowed: false,
         remaining: Math.max(0, callsMax - total),
-        resetSeconds: this.#resetSeconds(words, at, part, nowMs),
+        resetSeconds: this.#secondsUntil(tooMany, slots, slot, { part, nowMs }),
       }
-    }
     const ring = at + 2 + (part % partsKept)
     const counted = Math.min(amount, countMax - total)
     words[ring] = (words[ring] as number) + counted
     words[at + 1] = total + counted
+    if (counted > 0) lastMs[slot] = Math.max(nowMs, lastMs[slot] as number)
     return {
       allowed: true,
       remaining: callsMax - total - counted,
-      resetSeconds: this.#resetSeconds(words, at, part, nowMs),
+      resetSeconds: this.#secondsUntil(1, slots, slot, { part, nowMs }),
     }
   }
 
-  /** Seconds until the oldest counted call has left, rounded up. */
-  #resetSeconds(words: Uint32Array, at: number, part: number, nowMs: number): number {
-    let oldest = part
-    for (let age = partsKept - 1; age > 0; age--) {
-      if ((words[at + 2 + ((part - age) % partsKept)] as number) > 0) {
-        oldest = part - age
-        break
-      }
+  /**
+   * Seconds until `count` of the counted calls have left (where nothing is counted: the period), rounded up, 1 at least. Those of a part leave together, a period after its end; the
+   * last ones a period after the last of all, so that nobody is told to wait longer than the period.
+   */
+  #secondsUntil(
+    count: number,
+    { words, lastMs }: Slots,
+    slot: number,
+    { part, nowMs }: { readonly part: number; readonly nowMs: number },
+  ): number {
+    const at = slot * slotWords
+    let rest = words[at + 1] as number
+    const enough = Math.max(0, rest - count)
+    let leavesMs = (rest === 0 ? nowMs : (lastMs[slot] as number)) + this.#periodMs
+    for (let age = partsKept - 1; age > 0 && rest > enough; age--) {
+      const left = words[at + 2 + ((part - age) % partsKept)] as number
+      if (left === 0) continue
+      rest -= left
+      if (rest > 0 && rest <= enough) leavesMs = this.#startMs + (part - age) * this.#partMs
     }
-    const leavesMs = this.#startMs + (oldest + 1) * this.#partMs
-    return Math.max(1, Math.ceil((leavesMs - nowMs) / 1000))
+    const waitMs = Math.min(this.#periodMs, leavesMs - nowMs)
+    return Math.max(1, Math.ceil((waitMs - exactMs) / 1000))
   }
 
   #claim(key: string, part: number): number | undefined {
     let slot: number | undefined
     if (this.#slots < this.#keysMax) {
       slot = this.#slots++
-      if (slot % slotsPerChunk === 0) this.#chunks.push(new Uint32Array(slotsPerChunk * slotWords))
+      if (slot % slotsPerChunk === 0) this.#chunks.push(slots(slotsPerChunk))
     }
     slot ??= this.#reclaim(part)
     if (slot === undefined) {
@@ -105,11 +134,13 @@ export class SlidingWindows {
     }
     this.#slotOf.set(key, slot)
     this.#keyOf[slot] = key
-    const words = this.#chunk(slot)
-    const at = (slot % slotsPerChunk) * slotWords
+    const { words, lastMs } = this.#chunk(slot)
+    const own = slot % slotsPerChunk
+    const at = own * slotWords
     if (this.#overflowUsed) {
-      const shared = hash(key) * slotWords
-      words.set(this.#overflow.subarray(shared, shared + slotWords), at)
+      const shared = hash(key)
+      words.set(this.#overflow.words.subarray(shared * slotWords, (shared + 1) * slotWords), at)
+      lastMs[own] = this.#overflow.lastMs[shared] as number
     } else words.fill(0, at, at + slotWords)
     return slot
   }
@@ -119,7 +150,7 @@ export class SlidingWindows {
     for (let look = 0; look < looksPerTake; look++) {
       const slot = this.#hand
       this.#hand = (this.#hand + 1) % this.#slots
-      const last = this.#chunk(slot)[(slot % slotsPerChunk) * slotWords] as number
+      const last = this.#chunk(slot).words[(slot % slotsPerChunk) * slotWords] as number
       if (part - last < partsKept) continue
       const key = this.#keyOf[slot]
       if (key !== undefined) this.#slotOf.delete(key)
@@ -128,9 +159,13 @@ export class SlidingWindows {
     return undefined
   }
 
-  #chunk(slot: number): Uint32Array {
-    return this.#chunks[Math.floor(slot / slotsPerChunk)] as Uint32Array
+  #chunk(slot: number): Slots {
+    return this.#chunks[Math.floor(slot / slotsPerChunk)] as Slots
   }
+}
+
+function slots(count: number): Slots {
+  return { words: new Uint32Array(count * slotWords), lastMs: new Float64Array(count) }
 }
 
 /** Clears the parts between the last one counted in and `part`, and takes them off the total. */

@@ -365,7 +365,7 @@ test("closing: requests in work end with Connection: close, new connections are 
   await until(() => running.gateway.state().generations === 0)
 })
 
-test("weights spread requests evenly; a target that refuses is not retried elsewhere", async () => {
+test("weights spread requests evenly; what a target refuses to take goes to the other", async () => {
   const a = await upstreamOf((_request, response) => response.end("a"))
   const b = await upstreamOf((_request, response) => response.end("b"))
   const gone = await startRawUpstream(() => undefined)

@@ -49,6 +49,37 @@ describe("memory limiter", () => {
     expect(take("a", 1, 60).allowed).toBe(true)
   })
 
+  it("a refusal never says more than the period nor less than a second, and a call that waits so long passes", () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          gaps: fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 40 }),
+          burst: fc.integer({ min: 1, max: 30 }),
+          max: fc.integer({ min: 1, max: 12 }),
+          amount: fc.integer({ min: 1, max: 12 }),
+          seconds: fc.constantFrom(1, 7, 60, 3600),
+          start: fc.double({ min: 0, max: 1e9, noNaN: true }),
+        }),
+        ({ gaps, burst, max, amount, seconds, start }) => {
+          const { clock, limiter, take } = limiterAt(start)
+          for (const gap of gaps) {
+            clock.ms += gap
+            take("k", max, seconds)
+          }
+          for (let call = 0; call < burst; call++) take("k", max, seconds)
+          const asked = Math.min(amount, max)
+          const refused = limiter.take("c", "k", max, seconds, asked) as Taken
+          if (refused.allowed) return
+          expect(refused.resetSeconds).toBeGreaterThanOrEqual(1)
+          expect(refused.resetSeconds).toBeLessThanOrEqual(seconds)
+          clock.ms += refused.resetSeconds * 1000
+          expect((limiter.take("c", "k", max, seconds, asked) as Taken).allowed).toBe(true)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
   it("never allows more than callsMax in any window, and refuses at most a sixtieth early", () => {
     fc.assert(
       fc.property(
