@@ -106,7 +106,8 @@ export class RouteLowering {
       ...this.#inbound(source, items, authItems, inboundPlace, outboundPlace, documents),
     ]
     if (cache !== undefined && !answers) steps.push(cache.lookup)
-    const answered = this.#places.behind(outboundPlace, declaredBy(steps))
+    const judged = this.#validation.leaves(chain, "request")
+    const answered = this.#places.behind(outboundPlace, { ...declaredBy(steps), ...judged })
     // In front of the outbound statements the same step takes away what the backend says about sharing.
     const outbound = [
       ...cors,
@@ -121,14 +122,12 @@ export class RouteLowering {
     if (mock !== undefined && mock !== "broken") steps.push(mock)
     const backend = answers ? [] : documents.backend
     const errorPlace = this.#places.make(source, "on-error", parameters, auth)
-    const onError = [
-      ...documents.onError,
-      ...this.#section(
-        items,
-        "on-error",
-        this.#places.behind(errorPlace, declaredBy([...steps, ...outbound])),
-      ),
-    ]
+    const left = {
+      ...declaredBy([...steps, ...outbound]),
+      ...this.#validation.leaves(chain, "request", "response"),
+    }
+    const broken = this.#places.behind(errorPlace, left)
+    const onError = [...documents.onError, ...this.#section(items, "on-error", broken)]
     const sections = { inbound: steps, backend, outbound, onError }
     this.#checkWhole(sections, source)
     this.#policies.prove(source, auth, [...steps, ...backend], onError)
@@ -185,6 +184,7 @@ export class RouteLowering {
     const known = this.#places.behind(place, declaredBy(authSteps))
     const checks = items.filter(({ bound }) => bound.row.keyword === "check")
     const knowing = checks.filter(({ bound }) => namesCaller(bound))
+    const chain = [source.scopes.operation, source.scopes.version, source.scopes.api]
     const steps = [
       ...this.#deprecation(source),
       ...this.#each(items, ["allow", "deny"], place, lowerIp),
@@ -206,14 +206,11 @@ export class RouteLowering {
       ),
       ...this.#concurrency(items, known),
       ...items.flatMap(({ bound }) => (bound.row.keyword === "require" ? this.#require(bound, known) : [])),
-      ...this.#validation.steps(
-        source,
-        [source.scopes.operation, source.scopes.version, source.scopes.api],
-        "request",
-      ),
+      ...this.#validation.steps(source, chain, "request"),
       ...documents.inbound,
     ]
-    return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, declaredBy(steps)))]
+    const behind = { ...declaredBy(steps), ...this.#validation.leaves(chain, "request") }
+    return [...steps, ...this.#section(items, "inbound", this.#places.behind(place, behind))]
   }
 
   /** What is said of all routes of an API answers those of its documents, too. */

@@ -1,3 +1,4 @@
+import type { CelType } from "../../../runtime/expression/types.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Content, Parameter, Response } from "../../openapi/api-document.ts"
@@ -59,6 +60,16 @@ export class Validation {
     const settings = new Settings(statement)
     const made = direction === "request" ? this.#request(source, settings) : this.#response(source, settings)
     return made.map((step) => this.#steps.add(step, headSpan(statement.statement)))
+  }
+
+  /** The variables the statements for these directions leave, also on routes where they judge nothing: the statements of an API may name them on all of them. */
+  leaves(
+    chain: readonly (Scope | undefined)[],
+    ...directions: readonly Direction[]
+  ): Readonly<Record<string, CelType>> {
+    const statements = directions.flatMap((direction) => this.#nearest(chain, direction) ?? [])
+    const names = statements.flatMap((statement) => new Settings(statement).errors.errors ?? [])
+    return Object.fromEntries(names.map((name) => [name, "dyn"]))
   }
 
   #nearest(chain: readonly (Scope | undefined)[], direction: Direction): Bound | undefined {

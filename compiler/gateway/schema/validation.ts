@@ -39,7 +39,7 @@ const errors: Row = {
   keyword: "errors",
   forms: [{ args: [slot("variable", "value-name")] }],
   byDefault: "no variable",
-  docs: "The variable that gets the list of all that was found; it is not there where nothing was: `has(var.found)`.",
+  docs: 'The variable that gets the list of all that was found: of each `["in"]`, `.pointer` and `.message`; it is not there where nothing was: `has(var.found)`.',
   example: "errors found",
 }
 
