@@ -54,6 +54,17 @@ export interface PlanKeeperSettings {
 }
 
 const pollMsDefault = 1_000
+/** A refused plan is tried again after the first pause, then after twice as long, up to the last one. */
+const firstPauseMs = 2_000
+const lastPauseMs = 60_000
+
+interface RefusedPlan {
+  readonly serial: number
+  readonly message: string
+  readonly pauseMs: number
+  /** When it is tried again, by the monotonic clock. */
+  readonly dueMs: number
+}
 
 /** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
 export class PlanKeeper {
@@ -61,7 +72,7 @@ export class PlanKeeper {
   #serial: number | null = null
   #served: PlanBody | null = null
   #error: string | null = null
-  #refused: { readonly serial: number; readonly message: string } | null = null
+  #refused: RefusedPlan | null = null
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -152,6 +163,7 @@ export class PlanKeeper {
     }
     prepared.activate(inserted.stores)
     this.#served = plan.plan
+    this.#refused = null
     this.#changed(inserted.serial, null)
     return { kind: "done", answer: { applied: true, record: recordFor(inserted.serial, plan, author) } }
   }
@@ -182,19 +194,24 @@ export class PlanKeeper {
     this.#timer.unref()
   }
 
-  /** Serves the newest plan of the database if it is newer than the one served. A plan that was refused is not tried again until a newer one comes. */
+  /**
+   * Serves the newest plan of the database if it is newer than the one served. A plan that was refused is tried again now and then: a port becomes free when its process has ended,
+   * a file is there later.
+   */
   async #follow(): Promise<void> {
     const { database, servable, log } = this.#settings
     try {
-      const newer = await planSince(database, Math.max(this.#serial ?? 0, this.#refused?.serial ?? 0))
+      const refused = this.#refused
+      const known = refused !== null && performance.now() < refused.dueMs ? refused.serial : 0
+      const newer = await planSince(database, Math.max(this.#serial ?? 0, known))
       if (newer === undefined) {
         this.#changed(this.#serial, this.#refused?.message ?? null)
         return
       }
       const read = readPlan(newer.plan)
-      if ("problems" in read) throw new RefusedSerial(newer.serial, unreadable(read.problems))
+      if ("problems" in read) throw new RefusedSerial(newer.serial, unreadable(read.problems), false)
       const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
-        throw new RefusedSerial(newer.serial, error)
+        throw new RefusedSerial(newer.serial, error, true)
       })
       const stores = await declaredStores(database).catch(async (error: unknown) => {
         await prepared.discard()
@@ -213,17 +230,30 @@ export class PlanKeeper {
   #failed(error: unknown): void {
     const { log } = this.#settings
     if (error instanceof RefusedSerial) {
-      this.#refused = { serial: error.serial, message: error.message }
-      log.error(
-        { serial: error.serial, reason: error.message },
-        `the newest plan cannot be served here; ${this.#serial === null ? "none is" : "the old one serves on"}`,
-      )
+      const isNews = error.message !== this.#refused?.message
+      this.#refused = this.#refusal(error)
+      if (isNews)
+        log.error(
+          { serial: error.serial, reason: error.message },
+          `the newest plan cannot be served here; ${this.#serial === null ? "none is" : "the old one serves on"}`,
+        )
     } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
     const text = error instanceof Error ? error.message : String(error)
     this.#changed(
       this.#serial,
       error instanceof SourceUnavailable ? `the database does not answer: ${text}` : text,
     )
+  }
+
+  #refusal({ serial, message, mayPass }: RefusedSerial): RefusedPlan {
+    const before = this.#refused?.serial === serial ? this.#refused.pauseMs : 0
+    const pauseMs = before === 0 ? firstPauseMs : Math.min(lastPauseMs, before * 2)
+    return {
+      serial,
+      message,
+      pauseMs,
+      dueMs: mayPass ? performance.now() + pauseMs : Number.POSITIVE_INFINITY,
+    }
   }
 
   #changed(serial: number | null, error: string | null): void {
@@ -260,10 +290,13 @@ function isForeseen(error: unknown): boolean {
 
 class RefusedSerial extends Error {
   readonly serial: number
+  /** What it was refused for lies outside of the plan and of this program. */
+  readonly mayPass: boolean
 
-  constructor(serial: number, reason: unknown) {
+  constructor(serial: number, reason: unknown, mayPass: boolean) {
     super(`plan ${serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
     this.serial = serial
+    this.mayPass = mayPass
   }
 }
 
