@@ -50,7 +50,9 @@ describePostgres("a plan that this process could not serve", () => {
     const next = planOf({ ...ports, gateway: others.gateway }, "elsewhere")
     expect((await runtime.apply(next, author)).kind).toBe("done")
     await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(await readiness(ports)).toBe('{"ready":true,"reasons":[]}')
+    expect((await control(ports, "GET", "/v1/status")).body["processes"]).toMatchObject([
+      { serial: 2, error: null },
+    ])
     expect(await call({ ...ports, gateway: others.gateway }, "/hello")).toBe("elsewhere")
   }, 40_000)
 })
