@@ -1,4 +1,5 @@
 import { ExpressionError } from "./expression-error.ts"
+import { isPlainObject } from "./plain-object.ts"
 
 export const intMin = -(2n ** 63n)
 export const intMax = 2n ** 63n - 1n
@@ -141,8 +142,7 @@ export type ValueKind =
 
 function kindOfObject(value: object): ValueKind {
   if (Array.isArray(value)) return "list"
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) return "map"
+  if (isPlainObject(value)) return "map"
   if (value instanceof CelMap) return "map"
   if (value instanceof Uint) return "uint"
   if (value instanceof Timestamp) return "timestamp"

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http"
+import { plainObject } from "../expression/plain-object.ts"
 import { cookieValues } from "../policies/cookies.ts"
 import type { ExchangeError, MessageBody, PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
@@ -33,7 +34,7 @@ const noRoute: RouteViews = {
 }
 
 /** Has no fields: `has(jwt.sub)` is false. */
-export const nothing: object = Object.freeze(Object.create(null))
+export const nothing: object = Object.freeze(plainObject())
 
 /**
  * What expressions read, in the shapes of runtime/expression/request-context.ts: plain data but for the clock, made at the first expression of a request.

@@ -59,6 +59,9 @@ export class Deadlines {
     if (next === undefined) list.last = previous
     else next.previous = previous
     entry.list = undefined
+    // An entry that is old and done would otherwise keep all that came after it, with their requests, from being collected as young.
+    entry.previous = undefined
+    entry.next = undefined
     this.#size -= 1
   }
 

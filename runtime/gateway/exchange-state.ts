@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
+import { plainObject } from "../expression/plain-object.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
 import type { DirectAnswer, Problem, ProblemName } from "../policies/answer.ts"
@@ -47,7 +48,7 @@ const nothingTakenIn: Intake = {
   takesTrailers: false,
 }
 
-const noParameters: PathParameters = Object.freeze(Object.create(null))
+const noParameters: PathParameters = Object.freeze(plainObject<string>())
 
 /** What is known of one request and its answer: all that reading, answering and asking a backend need. */
 export class ExchangeState implements BindingSource {

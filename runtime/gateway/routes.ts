@@ -1,3 +1,4 @@
+import { plainObject } from "../expression/plain-object.ts"
 import { type SegmentTemplate, segmentTemplate } from "../plan/segment-template.ts"
 import { canonicalPath, decodeSegment } from "../policies/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
@@ -57,7 +58,7 @@ interface Node<R> {
   readonly protections: Set<string>
 }
 
-const noParameters: PathParameters = Object.freeze(Object.create(null))
+const noParameters: PathParameters = Object.freeze(plainObject<string>())
 const noMixed: readonly never[] = []
 
 /**
@@ -311,7 +312,7 @@ function noForm(path: string): Error {
 function parametersOf<R extends Matchable>(leaf: Leaf<R>, walk: Walk<R>, path: string): PathParameters {
   const { names, places } = leaf
   if (names.length === 0) return noParameters
-  const parameters: Record<string, string> = Object.create(null)
+  const parameters = plainObject<string>()
   for (let at = 0; at < names.length; at += 1) {
     const place = places[at] as number
     parameters[names[at] as string] =
@@ -333,7 +334,7 @@ function withMixed(
   mixed: readonly PlacedMixed[],
   segments: readonly string[],
 ): PathParameters | undefined {
-  const parameters: Record<string, string> = Object.assign(Object.create(null), whole)
+  const parameters = Object.assign(plainObject<string>(), whole)
   for (const { segment, place } of mixed) {
     const values = segment.valuesOf(segments[place] as string)
     if (values === undefined) return undefined

@@ -1,10 +1,11 @@
+import { plainObject } from "../expression/plain-object.ts"
 import type { StoredResponse } from "../policies/exchange.ts"
 import { isStoredResponse } from "../policies/stored-response.ts"
 
 /** The variables of an exchange, and as what expressions see them: `var.NAME`. */
 export class Variables extends Map<string, unknown> {
-  /** Has no prototype: any name may be a variable's. */
-  readonly view: Record<string, unknown> = Object.create(null)
+  /** Any name may be a variable's. */
+  readonly view = plainObject<unknown>()
 
   override set(name: string, value: unknown): this {
     this.view[name] = isStoredResponse(value) ? responseMap(value) : value

@@ -1,5 +1,6 @@
 import { type KeptValue, keep, restore } from "../csharp/kept-value.ts"
 import { toJson } from "../expression/compile.ts"
+import { isPlainObject } from "../expression/plain-object.ts"
 import type { StoredResponse } from "./exchange.ts"
 import { HeaderList } from "./header-list.ts"
 
@@ -49,7 +50,8 @@ function taken(this: unknown, _: string, value: unknown): unknown {
   if (typeof value === "bigint") return { [`${tag}int`]: value.toString() }
   if (value instanceof Uint8Array) return { [`${tag}bytes`]: Buffer.from(value).toString("base64") }
   if (value instanceof Map) return { [`${tag}map`]: [...value] }
-  if (typeof value !== "object" || value === null || isPlain(value)) return value
+  if (typeof value !== "object" || value === null || Array.isArray(value) || isPlainObject(value))
+    return value
   const kept = keep(value)
   return kept === undefined ? toJson(value) : { [`${tag}kept`]: kept }
 }
@@ -63,9 +65,4 @@ function given(_: string, value: unknown): unknown {
   if (Array.isArray(map)) return new Map(map as [unknown, unknown][])
   if (kept !== undefined) return restore(kept as KeptValue)
   return value
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype || Array.isArray(value)
 }

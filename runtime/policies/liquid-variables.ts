@@ -1,6 +1,7 @@
 import type { PolicyUrl } from "../csharp/ports.ts"
 import { urlText } from "../csharp/url-text.ts"
 import { toJson } from "../expression/compile.ts"
+import { plainObject } from "../expression/plain-object.ts"
 import { problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
@@ -111,7 +112,7 @@ function contextOf(exchange: Exchange): object {
 
 /** By the names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
 function headersOf({ flat }: HeaderList): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null)
+  const headers = plainObject<string>()
   const spelled = new Set<string>()
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] as string

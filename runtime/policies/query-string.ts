@@ -1,3 +1,4 @@
+import { plainObject } from "../expression/plain-object.ts"
 import { percentEncode } from "./percent-encode.ts"
 
 /**
@@ -89,7 +90,7 @@ export class QueryString {
   /** The first value of each parameter, as expressions see them. Without a prototype: any name may be asked for. */
   values(): Readonly<Record<string, string>> {
     if (this.#isEmpty) return noValues
-    const values: Record<string, string> = Object.create(null)
+    const values = plainObject<string>()
     for (const { name, raw } of this.#read()) if (!(name in values)) values[name] = rawValue(raw)
     return values
   }
@@ -109,7 +110,7 @@ function sameLetters(a: string, b: string): boolean {
   return a.length === b.length && a.toUpperCase() === b.toUpperCase()
 }
 
-const noValues: Readonly<Record<string, string>> = Object.freeze(Object.create(null))
+const noValues: Readonly<Record<string, string>> = Object.freeze(plainObject<string>())
 
 interface Pair {
   readonly name: string

@@ -1,4 +1,5 @@
 import { XmlCdata, XmlElement, XmlText } from "@rgrove/parse-xml"
+import { plainObject } from "../expression/plain-object.ts"
 import { type ReadXml, readXml } from "./xml-reading.ts"
 
 /** How JSON is made of a document. */
@@ -22,7 +23,7 @@ export function jsonOfXml(text: string, options: XmlToJsonOptions): unknown {
 type Members = Record<string, unknown>
 
 function valueOfElement(element: XmlElement, document: ReadXml, options: XmlToJsonOptions): unknown {
-  const members: Members = Object.create(null)
+  const members = plainObject<unknown>()
   for (const [name, value] of Object.entries(element.attributes))
     members[options.style === "direct" ? `@${name}` : name] = value
   const repeated = new Set<string>()

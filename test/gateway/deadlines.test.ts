@@ -30,3 +30,14 @@ test("each duration keeps its order; what is cancelled does not come; nothing co
   await pause(60)
   expect(came.at(-1)).toBe("again")
 })
+
+test("what is done holds neither what came before nor what came after it: old entries would keep younger requests", async () => {
+  let now = 0
+  const deadlines = new Deadlines(() => now)
+  const entries = Array.from({ length: 4 }, () => deadlines.set({ expired: () => undefined }, 100))
+  deadlines.cancel(entries[1])
+  now = 100
+  await pause(60)
+  for (const { previous, next, list } of entries)
+    expect({ previous, next, list }).toEqual({ previous: undefined, next: undefined, list: undefined })
+})

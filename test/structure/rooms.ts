@@ -101,6 +101,7 @@ export const rooms: readonly Room[] = [
       "environment",
       "expression-error",
       "finding",
+      "plain-object",
       "request-context",
       "types",
     ],
