@@ -172,6 +172,11 @@ export class Backend implements BackendHandle {
     return Math.max(1, Math.ceil(Math.min(...waits) / 1000))
   }
 
+  /** No target may be used: requests are answered 503. */
+  get isAway(): boolean {
+    return this.#usable().length === 0
+  }
+
   states(): readonly TargetState[] {
     const now = performance.now()
     return this.targets.map((target) => target.state(now))
@@ -190,7 +195,8 @@ export class Backend implements BackendHandle {
     const now = performance.now()
     const closed = up.filter((target) => target.breaker?.allows(now) === true)
     if (closed.length === up.length) return up
-    const tooMany = (up.length - closed.length) * 100 > breaker.ejectedMaxPercent * this.targets.length
+    const { length } = this.targets
+    const tooMany = length > 1 && (up.length - closed.length) * 100 > breaker.ejectedMaxPercent * length
     return tooMany ? up : closed
   }
 }

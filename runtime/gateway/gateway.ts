@@ -81,6 +81,8 @@ export interface GatewayState {
   readonly cache: CacheStats
   /** Targets of each backend, in the order of the plan. */
   readonly backends: Readonly<Record<string, readonly TargetState[]>>
+  /** Names of backends without a target that may be used. */
+  readonly backendsAway: readonly string[]
   readonly decisionPoints: Readonly<Record<string, PdpState>>
 }
 
@@ -200,6 +202,7 @@ class RunningGateway implements Gateway {
     const issuers = [...(this.#current?.resources.verifiers ?? [])].map(
       ([name, { value }]) => [name, value.state()] as const,
     )
+    const backends = [...(this.#current?.resources.backends ?? [])]
     return {
       serving: this.#current !== undefined && !this.#gatewayState.draining,
       draining: this.#gatewayState.draining,
@@ -209,9 +212,8 @@ class RunningGateway implements Gateway {
       generations: this.#generations.size,
       cache: this.#shared.cache.stats(),
       issuers: Object.fromEntries(issuers),
-      backends: Object.fromEntries(
-        [...(this.#current?.resources.backends ?? [])].map(([name, { value }]) => [name, value.states()]),
-      ),
+      backends: Object.fromEntries(backends.map(([name, { value }]) => [name, value.states()])),
+      backendsAway: backends.filter(([, { value }]) => value.isAway).map(([name]) => name),
       decisionPoints: Object.fromEntries(
         [...(this.#current?.resources.decisionPoints ?? [])].map(([name, { value }]) => [
           name,

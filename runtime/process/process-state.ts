@@ -43,12 +43,15 @@ export function processState(parts: StatefulParts): ProcessState {
   return { state: reasons.length === 0 ? "active" : "degraded", reasons }
 }
 
-/** Who is asked and does not answer: issuers whose keys cannot be had, of the gateway and of the engine, and decision points. */
+/** Who is asked and does not answer: issuers whose keys cannot be had, of the gateway and of the engine, decision points, and backends of which no target is well. */
 export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
   const state = gateway?.state()
   return [
     ...issuersAway(state?.issuers ?? {}, "its APIs answer 503"),
     ...pointsAway(state?.decisionPoints ?? {}),
+    ...(state?.backendsAway ?? []).map(
+      (name) => `backend ${name}: none of its targets is well (what goes there is answered 503)`,
+    ),
     ...issuersAway(listeners?.issuers() ?? {}, "callers of the engine with its tokens are answered 503"),
   ]
 }

@@ -1,0 +1,62 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterEach, expect, it } from "vitest"
+import type { StatusAnswer } from "../../runtime/control/api.ts"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+import { author, call, control, freePorts, planOf, start } from "./project.ts"
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+async function target() {
+  const state = { status: 200, url: "" }
+  const server = createServer((_, response) => response.writeHead(state.status).end("well"))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  stops.push(() => new Promise((resolve) => server.close(resolve)))
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return state
+}
+
+describePostgres("a backend", () => {
+  it("none of whose targets may be asked makes the process degraded, and not less ready; one that is well is enough", async () => {
+    const targets = [await target(), await target()] as const
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+    const ports = await freePorts()
+    const runtime = await start(url, ports)
+    stops.push(() => runtime.close())
+    const more = `
+backend both {
+  ${targets.map((each) => `target "${each.url}"`).join("\n  ")}
+  breaker 1 failures in 1m open 1s { status 500 }
+}
+api both { path "/both"; auth none; backend both; GET "/" }`
+    expect(await runtime.apply(planOf(ports, "hello", more), author)).toMatchObject({ kind: "done" })
+    const seen = async () => {
+      const { traffic, warnings } = (await control(ports, "GET", "/v1/status"))
+        .body as unknown as StatusAnswer
+      const page = (await control(ports, "GET", "/metrics")).body["text"] as string
+      return {
+        breakers: traffic?.backends["both"]?.map(({ breaker }) => breaker),
+        warnings,
+        isDegraded: page.includes('sallyport_state{state="degraded"} 1\n'),
+      }
+    }
+    targets[0].status = 500
+    expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "well"])
+    expect(await seen()).toEqual({ breakers: ["open", "closed"], warnings: [], isDegraded: false })
+    targets[1].status = 500
+    expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "503"])
+    const warning = "backend both: none of its targets is well (what goes there is answered 503)"
+    expect(await seen()).toEqual({ breakers: ["open", "open"], warnings: [warning], isDegraded: true })
+    expect((await control(ports, "GET", "/readyz")).status).toBe(200)
+    for (const each of targets) each.status = 200
+    await expect.poll(() => call(ports, "/both"), { timeout: 10_000 }).toBe("well")
+    expect(await seen()).toMatchObject({ warnings: [], isDegraded: false })
+  })
+})
