@@ -3,7 +3,7 @@ import type { Bindings } from "../expression/compile.ts"
 import { plainObject } from "../expression/plain-object.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
-import type { DirectAnswer, Problem, ProblemName } from "../policies/answer.ts"
+import { type DirectAnswer, type Problem, type ProblemName, problem, Refused } from "../policies/answer.ts"
 import {
   type AnsweringStep,
   type AnswerPlace,
@@ -199,10 +199,18 @@ export class ExchangeState implements BindingSource {
       headers: this.headers,
       present: this.intake.body !== "none",
       bytesMax: this.generation.bufferBytesMax,
-      read: () =>
-        readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax))),
+      read: () => this.#readBody(),
     })
     return this.#requestBody
+  }
+
+  async #readBody(): Promise<Buffer> {
+    // There is one stream of it: whoever waited for a second one would wait for nothing.
+    if (this.reading)
+      throw new Refused(
+        problem("internal-error", { cause: "the body of the request was sent before, and was not kept" }),
+      )
+    return readBody(this.openBody(Math.min(this.generation.bodyBytesMax, this.generation.bufferBytesMax)))
   }
 
   /** What to send instead of the client's stream. */

@@ -26,6 +26,11 @@ export interface LiveRoute extends Hosted {
   /** The first outbound step behind the one that keeps answers: where one that was kept goes on. */
   readonly afterStore: number
   readonly onError: readonly Step[]
+  /**
+   * Whether the body of the request is asked for when it has been sent, and so is kept: `always` where an outbound step reads it, and `small` where only steps of on-error do, who do not run for
+   * most calls: one that may be held by its length.
+   */
+  readonly keepsBody: "always" | "small" | "never"
 }
 
 /** What a generation is made of. */

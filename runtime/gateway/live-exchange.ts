@@ -25,11 +25,19 @@ export class LiveExchange extends ExchangeState implements Exchange {
     }
     const call = new UpstreamCall(this, backend, this.waiting, key)
     this.#upstream = call
-    // A small body is kept where the backend's retries may need it again.
-    const { body } = this.intake
-    if (backend.retry !== undefined && typeof body === "number" && body <= keptBytesMax && !this.reading)
+    if (!this.reading && this.#isKept(backend))
       return this.#keepBody().then((found) => found ?? call.send(timeoutMs))
     return call.send(timeoutMs)
+  }
+
+  /** A body is kept where steps behind the backend ask for it, and a small one where the backend's retries may need it again. */
+  #isKept({ retry }: Backend): boolean {
+    const { body } = this.intake
+    const keeps = this.route?.keepsBody ?? "never"
+    if (body === "none") return false
+    if (keeps === "always") return true
+    const bytesMax = keeps === "small" ? this.generation.bufferBytesMax : keptBytesMax
+    return (keeps === "small" || retry !== undefined) && typeof body === "number" && body <= bytesMax
   }
 
   async #keepBody(): Promise<Problem | undefined> {

@@ -3,6 +3,7 @@ import { nestedSteps } from "../plan/nested-steps.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId } from "../plan/steps.ts"
+import { requestBody } from "../policies/exchange.ts"
 import type { Step } from "../policies/policy.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
@@ -143,7 +144,16 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
     outbound: ready(route.sections.outbound),
     afterStore: afterStore(plan, route.sections.outbound),
     onError: ready(route.sections.onError),
+    keepsBody: keepsBody(route, steps),
   }
+}
+
+function keepsBody({ sections }: Route, steps: StepTable): LiveRoute["keepsBody"] {
+  const reads = (id: StepId): boolean =>
+    (steps.get(id).needs & requestBody) !== 0 ||
+    nestedSteps(steps.planOf(id)).some((nested) => nested.steps.some(reads))
+  if ([...sections.backend, ...sections.outbound].some(reads)) return "always"
+  return sections.onError.some(reads) ? "small" : "never"
 }
 
 function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {

@@ -87,7 +87,7 @@ export class StepTable {
     const policy = this.#policies[plan.kind] as Policy<StepKind>
     const run = timed(policy(plan as never, recorder), plan.kind, this.dependencies.waited)
     return {
-      step: Object.assign(withBodies(run, recorder.needed), { id, kind: plan.kind }),
+      step: Object.assign(withBodies(run, recorder.needed), { id, kind: plan.kind, needs: recorder.needed }),
       uses: recorder.uses,
     }
   }

@@ -26,6 +26,8 @@ export interface Step extends Run {
   readonly id: StepId
   /** The kind of its plan, for logs, metrics and on-error sections. */
   readonly kind: StepKind
+  /** The bodies it has loaded before it is run; those of steps inside of it are theirs to say. */
+  readonly needs: Needs
 }
 
 /** One kind of step. Everything is read here, once; nothing is parsed per request. */
