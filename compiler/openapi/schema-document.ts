@@ -1,4 +1,5 @@
 import type { Report } from "../core/diagnostic.ts"
+import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { Fields } from "./fields.ts"
 import type { MapNode, Node } from "./node.ts"
@@ -28,9 +29,12 @@ export function readSchemaDocument(
   return {
     schemas,
     key: (pointer) => {
-      if (pointer !== undefined) return schemas.use(reference(pointer, tree.span))
-      if (judges(tree)) return schemas.use(tree)
-      report.add("SP8003", tree.span, "nothing in the file judges a value: it is no schema itself", {
+      const said = pointer === undefined ? tree : reference(pointer, tree.span)
+      const meant = references.follow(said)?.node
+      if (meant === undefined) return undefined
+      if (judges(meant)) return schemas.use(said)
+      const where = pointer === undefined ? "in the file" : `under \`${shown(pointer)}\``
+      report.add("SP8003", meant.span, `nothing ${where} judges a value: it is no schema itself`, {
         help: "Say which of its schemas is meant, e.g. `#/components/schemas/Order`.",
       })
       return undefined
@@ -38,7 +42,7 @@ export function readSchemaDocument(
   }
 }
 
-/** A document that only holds schemas would take everything for right. */
+/** What only holds schemas, be it a document or a part of one, would take everything for right. */
 function judges(tree: Node): boolean {
   if (tree.kind !== "map") return true
   return [...tree.entries.keys()].some((name) => {

@@ -460,6 +460,7 @@ export const rooms: readonly Room[] = [
       "compile-code",
       "csharp/compile-csharp",
       "csharp/source",
+      "described-contents",
       "lower-document",
       "lower-section",
       "reader/read-document",

@@ -1,6 +1,7 @@
 import { mediaRange } from "../../../runtime/plan/media-range.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { shown } from "../../core/shown.ts"
+import { describedContents } from "../described-contents.ts"
 import type { SchemaOverrides, Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { messageOf } from "./message.ts"
@@ -51,7 +52,7 @@ function contentsOf(use: Use): readonly Content[] | undefined {
     if (schema === undefined) return undefined
     return [{ media: parts.media, as: "json", schema, ...anyCaseOf(parts.overrides), action }]
   }
-  return describedContents(use, parts)
+  return contentsOfType(use, parts)
 }
 
 function anyCaseOf({ anyCase }: SchemaOverrides): { anyCase?: true } {
@@ -97,7 +98,7 @@ function formOf(use: Use, { as, media, action }: Pick<Content, "as" | "media" | 
 }
 
 /** Without a type each that the document describes is meant; where it describes none, any there is. */
-function describedContents(
+function contentsOfType(
   use: Use,
   { media, action, overrides }: { media: string; action: Content["action"]; overrides: SchemaOverrides },
 ): readonly Content[] {
@@ -109,22 +110,15 @@ function describedContents(
   if (known.length === 0 && (overrides.additional !== undefined || overrides.anyCase === true))
     surroundings.unjudged(use.at)
   if (media === "*" && known.length > 0) return known.map((each) => ({ ...each, action }))
-  const described = known.filter(
-    ({ as, schema, media: each }) =>
-      as === "json" && schema !== undefined && essenceOf(each) === essenceOf(media),
-  )
-  if (described.length === 0 && action !== "ignore")
+  const { contents, isDescribed } = describedContents(known, own, messageOf(section))
+  if (!isDescribed && action !== "ignore")
     surroundings.report.add(
       "SP7019",
       use.at,
       "without `schema-id`, and without an OpenAPI document of the operation, only the form is judged here",
       { help: 'Name the document in the API: `openapi "FILE"`.' },
     )
-  return [...described.map((each) => ({ ...each, action })), own]
-}
-
-function essenceOf(media: string): string {
-  return (media.split(";", 1)[0] ?? "").trim()
+  return contents
 }
 
 /** A rule of the map: a type, or a condition. */

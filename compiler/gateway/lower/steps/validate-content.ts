@@ -2,6 +2,7 @@ import { mediaRange } from "../../../../runtime/plan/media-range.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import { shown } from "../../../core/shown.ts"
 import type { SchemaOverrides } from "../../../openapi/schema-overrides.ts"
+import { describedContents } from "../../../policy/described-contents.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import { messageAt } from "./header.ts"
@@ -69,14 +70,7 @@ function lowerRule(
   if (media === "*" && fitting.length > 0)
     return fitting.map((each) => ({ ...each, ...(as === "json" ? {} : { as }), action }))
   if (as !== "json") return [own]
-  const described = fitting.filter(
-    (each) => each.as === "json" && each.schema !== undefined && essenceOf(each.media) === essenceOf(media),
-  )
-  return [...described.map((each) => ({ ...each, action })), own]
-}
-
-function essenceOf(media: string): string {
-  return (media.split(";", 1)[0] ?? "").trim()
+  return describedContents(fitting, own, message).contents
 }
 
 /** A media type or range in lower case; what is none is reported. */
