@@ -20,6 +20,7 @@ export interface Address {
 export interface Exchanged {
   readonly status: number
   readonly contentType: string
+  readonly headers: Headers
   readonly text: string
 }
 
@@ -45,7 +46,7 @@ export async function exchange(
       signal: AbortSignal.timeout(timeoutMs),
     })
     const contentType = answer.headers.get("content-type") ?? ""
-    return { status: answer.status, contentType, text: await answer.text() }
+    return { status: answer.status, contentType, headers: answer.headers, text: await answer.text() }
   } catch (error) {
     throw new NoAnswer(
       `no ${what} answers at ${url} (${reasonOf(error)})`,
@@ -54,13 +55,18 @@ export async function exchange(
   }
 }
 
+/** Something answers at an address, but not what was looked for. */
+export function somethingElse({ url, what, remedy }: Address): CliError {
+  return new CliError(`${url} answers, but is no ${what}`, `Check ${remedy}.`)
+}
+
 /** The JSON of an answer, undefined when it is empty. @throws CliError when it is none: something else answers there. */
-export function jsonOf({ text }: Exchanged, { url, what, remedy }: Address): unknown {
+export function jsonOf({ text }: Exchanged, address: Address): unknown {
   if (text === "") return undefined
   try {
     return JSON.parse(text)
   } catch {
-    throw new CliError(`${url} answers, but is no ${what}`, `Check ${remedy}.`)
+    throw somethingElse(address)
   }
 }
 

@@ -1,10 +1,12 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { ControlProblem } from "../../runtime/control/api.ts"
+import type { ControlMark, ControlProblem } from "../../runtime/control/api.ts"
 import { CliError, exitCode } from "./command.ts"
 import { traceOfDev } from "./dev/trace.ts"
-import { type Address, exchange, jsonOf } from "./exchange.ts"
+import { type Address, exchange, jsonOf, somethingElse } from "./exchange.ts"
 import type { Io } from "./io.ts"
+
+const controlMark: ControlMark = "sallyport-control"
 
 /** Where `dev` listens for operators when nothing else is said. */
 export const controlUrlDefault = "http://127.0.0.1:8082"
@@ -72,6 +74,7 @@ async function tokenOfDev(io: Io): Promise<string> {
 
 async function send(address: Address, method: string, path: string, body: unknown): Promise<RemoteAnswer> {
   const answer = await exchange(address, method, path, body)
+  if (!answer.headers.has(controlMark)) throw somethingElse(address)
   if (answer.status === 401) {
     throw new CliError(
       `${address.url} does not accept the control token`,

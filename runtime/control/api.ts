@@ -1,6 +1,10 @@
 import { z } from "zod"
 import { plan } from "../plan/plan.ts"
 
+/** A header every answer of the control API has: whoever asks sees that nothing else answers there. */
+export const controlMark = "sallyport-control"
+export type ControlMark = typeof controlMark
+
 /** Who applied a plan, for the history. All three are words for people; nothing is decided by them. */
 export const author = z.strictObject({
   who: z.string().min(1).max(200),

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
+import { controlMark } from "./api.ts"
 import { addExplainRoutes } from "./explain.ts"
 import { addHealthRoutes } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
@@ -61,6 +62,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
 function guard(app: FastifyInstance, token: string): void {
   const allowed = bearerGuard(token)
   app.addHook("onRequest", async (request, reply) => {
+    reply.header(controlMark, "1")
     if (openPaths.has(request.routeOptions.url ?? "") || allowed(request.headers.authorization)) return
     reply.header("www-authenticate", 'Bearer realm="sallyport control"')
     return sendProblem(

@@ -2,6 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 import { onTestFinished } from "vitest"
+import { controlMark } from "../../runtime/control/api.ts"
 
 /** A request as the fake control API got it. */
 export interface Seen {
@@ -16,6 +17,8 @@ export interface Answer {
   readonly status?: number
   readonly json?: unknown
   readonly text?: string
+  /** It is another service that answers. */
+  readonly other?: true
 }
 
 /** A control API on a real socket that answers what a test tells it to, by `METHOD /path`; everything else is 404. */
@@ -46,7 +49,10 @@ export async function fakeControl(answers: FakeControl["answers"]): Promise<Fake
         : typeof found === "function"
           ? found(one)
           : (found ?? { status: 404, json: { title: "Not found", detail: `there is no ${one.path}` } })
-    response.writeHead(answer.status ?? 200, { "content-type": "application/json" })
+    response.writeHead(answer.status ?? 200, {
+      "content-type": "application/json",
+      ...(answer.other === true ? {} : { [controlMark]: "1" }),
+    })
     response.end(answer.text ?? JSON.stringify(answer.json ?? {}))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

@@ -40,7 +40,10 @@ describe("reaching a Sallyport", () => {
   })
 
   test("a URL that is none, another service, a wrong token, no token", async () => {
-    const control = await fakeControl({ "GET /v1/status": { text: "<html>" } })
+    const control = await fakeControl({
+      "GET /v1/status": { text: "<html>" },
+      "GET /v1/plans?limit=20": { json: { fine: true }, other: true },
+    })
     const bad = await run(
       { cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_URL: "localhost:8082" } },
       "status",
@@ -48,6 +51,8 @@ describe("reaching a Sallyport", () => {
     expect(bad).toMatchObject({ code: 1, err: expect.stringContaining("is not an http(s) URL") })
     const html = await run({ cwd: "/", env: control.env }, "status")
     expect(html).toMatchObject({ code: 1, err: expect.stringContaining("answers, but is no Sallyport") })
+    const other = await run({ cwd: "/", env: control.env }, "history")
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining("answers, but is no Sallyport") })
     const wrong = await run({ cwd: "/", env: { ...control.env, SALLYPORT_CONTROL_TOKEN: "wrong" } }, "status")
     expect(wrong).toMatchObject({
       code: 1,
