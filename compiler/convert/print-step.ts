@@ -174,9 +174,10 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   "set-status": ({ status, reason }) => [
     `status ${found(status)}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
   ],
-  rewrite: ({ path, raw, keepQuery }) => [
-    `rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
-  ],
+  rewrite: ({ path, raw, keepQuery, parameters }) =>
+    parameters === undefined
+      ? [`rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`]
+      : none("an address that is a template after it was made: write its parameters into it"),
   "set-body": ({ media, content }) => bodyLines("body set", media, content),
   "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
   jsonp: ({ callback }) => [`body jsonp ${quoted(callback)}`],

@@ -130,5 +130,6 @@ export const contentRules = {
       after
         ? opens("the caller's query reaches the backend")
         : closes("the backend does not see the caller's query any more"),
+    parameters: () => neutral("the backend is asked for another path"),
   } satisfies FieldRules<Fields<"rewrite">>,
 }

@@ -36,6 +36,8 @@ export const rewrite = z.strictObject({
   raw: z.boolean(),
   /** False: the client's query is dropped. */
   keepQuery: z.boolean(),
+  /** What stands in braces in a path that an expression made, as `{order-id}`, and the path parameter it stands for. */
+  parameters: z.record(z.string().min(1).max(128), z.string().min(1).max(128)).optional(),
 })
 
 /** Method of the request to the backend. */
@@ -283,7 +285,7 @@ export const validateStatus = z.strictObject({
 /** A line in the log (and later the trace) of the exchange. */
 export const trace = z.strictObject({
   kind: z.literal("trace"),
-  source: z.string().max(256),
+  source: text,
   severity: z.enum(["verbose", "information", "error"]),
   message: text,
   metadata: z.array(z.strictObject({ name: z.string().max(256), value: text })).max(50),

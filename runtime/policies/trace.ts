@@ -5,10 +5,14 @@ import { compileText } from "./text.ts"
 /** Longer texts are cut: a log line is no place for a body. */
 const charactersMax = 4096
 
+/** Who writes is said in a word or two. */
+const sourceMax = 256
+
 /** Writes a line to the log. */
 export const trace: Policy<"trace"> = (plan, provision) => {
   const log = provision.traceLog()
-  const { source, severity } = plan
+  const { severity } = plan
+  const source = compileText(plan.source, provision, anyText)
   const message = compileText(plan.message, provision, anyText)
   const metadata = plan.metadata.map(({ name, value }) => ({
     name,
@@ -19,7 +23,7 @@ export const trace: Policy<"trace"> = (plan, provision) => {
     for (const { name, text } of metadata) said[name] = text.of(exchange).slice(0, charactersMax)
     log.write({
       requestId: exchange.id,
-      source,
+      source: source.of(exchange).slice(0, sourceMax),
       severity,
       message: message.of(exchange).slice(0, charactersMax),
       metadata: said,

@@ -1,11 +1,11 @@
-import type { Member, Parameter } from "../../../runtime/csharp/table.ts"
-import { type CsType, named, printType, substitute } from "../../../runtime/csharp/type.ts"
+import { lineage, type Member, type Parameter } from "../../../runtime/csharp/table.ts"
+import { type CsType, named, printType, sameType, substitute } from "../../../runtime/csharp/type.ts"
 import type { CsNode } from "../../../runtime/plan/csharp.ts"
 import { type Converted, implicit } from "./conversions.ts"
 import { type Bound, infer, isOpen } from "./inference.ts"
 import type { Scope } from "./scope.ts"
 import type { Argument, Expression } from "./syntax-tree.ts"
-import { resolveType } from "./type-names.ts"
+import { isValueType, resolveType } from "./type-names.ts"
 import { type Typed, types } from "./typed.ts"
 
 type Lambda = Extract<Expression, { kind: "lambda" }>
@@ -48,13 +48,27 @@ export function fitMember(
   written: readonly CsType[],
   scope: Scope,
 ): Fit | undefined {
-  if (written.length > 0 && written.length !== member.generics.length) return undefined
+  if (written.length > 0 && written.length !== member.generics.length) {
+    // What is called on a sequence is an extension in .NET, where the element's type is an argument as well: `ToArray<string>()`.
+    const element = member.owner === "IEnumerable" ? owner.get("T") : undefined
+    const [first, ...rest] = written
+    if (element === undefined || first === undefined || rest.length !== member.generics.length)
+      return undefined
+    if (!isKindOf(element, first)) return undefined
+    return fitMember(member, new Map([...owner, ["T", first]]), given, rest, scope)
+  }
   const straight = place(member.parameters, given, false)
   const found = straight === undefined ? undefined : attempt(member, straight, owner, written, scope)
   if (found !== undefined) return found
   const expanded = place(member.parameters, given, true)
   const spread = expanded === undefined ? undefined : attempt(member, expanded, owner, written, scope)
   return spread === undefined ? undefined : { ...spread, cost: spread.cost + 3 }
+}
+
+/** Whether elements of the one type are elements of the other: a reference is one of its bases, too. */
+function isKindOf(element: CsType, wanted: CsType): boolean {
+  if (sameType(element, wanted)) return true
+  return !isValueType(element) && lineage(element).some((base) => sameType(base, wanted))
 }
 
 type Placed = readonly {

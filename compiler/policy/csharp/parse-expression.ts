@@ -1,6 +1,7 @@
 import type { Token } from "./lexer.ts"
 import { expectType, reserved, tryType, tryTypeList } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
+import { CsharpMistake } from "./source.ts"
 import type { Argument, Expression, LambdaParameter, SwitchArm, TypeSyntax } from "./syntax-tree.ts"
 
 /** Binary operators by how tightly they bind. `is` and `as` stand with the comparisons. */
@@ -201,6 +202,12 @@ function parsePrimary(parser: Parser): Expression {
   }
   if (parser.token.kind !== "name") throw parser.wrong("an expression")
   if (token.text === "new") return parser.rules.creation(parser)
+  if (token.text === "checked" && parser.isSign("(", 1)) throw watched(token)
+  if (token.text === "unchecked" && parser.isSign("(", 1)) {
+    // Numbers wrap everywhere, so that it says nothing new.
+    parser.take()
+    return parsePrimary(parser)
+  }
   if (token.text === "typeof" || token.text === "default") return parseTypeWord(parser)
   if (reserved.has(token.text)) throw parser.wrong("an expression")
   parser.take()
@@ -212,6 +219,17 @@ function parsePrimary(parser: Parser): Expression {
     start: token.start,
     end: parser.end,
   }
+}
+
+/** Overflow is told nowhere but in conversions: `checked` cannot be promised. */
+export function watched({ start, end }: Token): CsharpMistake {
+  return new CsharpMistake(
+    "syntax",
+    "`checked` is not possible: numbers wrap, and nobody looks for it",
+    start,
+    end,
+    "Use `Convert.ToInt32(…)` of a wider number, which refuses what does not fit, or compare before.",
+  )
 }
 
 function parseTypeWord(parser: Parser): Expression {

@@ -1,3 +1,4 @@
+import { watched } from "./parse-expression.ts"
 import { parseArrayItems } from "./parse-new.ts"
 import { expectType, reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
@@ -30,6 +31,9 @@ export function parseBody(parser: Parser): Block {
 const readers: Readonly<Record<string, (parser: Parser) => Statement>> = {
   "{": parseBlock,
   ";": (parser) => ({ kind: "empty", start: parser.take().start, end: parser.end }),
+  checked: (parser) => {
+    throw watched(parser.token)
+  },
   if: parseIf,
   while: (parser) => {
     const { start } = parser.take()
@@ -54,6 +58,7 @@ const readers: Readonly<Record<string, (parser: Parser) => Statement>> = {
   continue: parseJump,
   try: parseTry,
   using: parseUsing,
+  unchecked: parseUnchecked,
   const: (parser) => {
     parser.take()
     return parseDeclaration(parser) ?? fail(parser)
@@ -73,6 +78,18 @@ export function parseStatement(parser: Parser): Statement {
     parser.expect(";")
     return { kind: "expression", on, start, end: parser.end }
   })
+}
+
+/** `unchecked { … }`: what every statement here is, for numbers wrap. `unchecked(…);` is an expression. */
+function parseUnchecked(parser: Parser): Statement {
+  if (parser.isSign("{", 1)) {
+    parser.take()
+    return parseBlock(parser)
+  }
+  const { start } = parser.token
+  const on = parser.rules.expression(parser)
+  parser.expect(";")
+  return { kind: "expression", on, start, end: parser.end }
 }
 
 function fail(parser: Parser): never {

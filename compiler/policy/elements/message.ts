@@ -2,6 +2,7 @@ import type { Step } from "../../../runtime/plan/steps.ts"
 import type { Text, TextPart } from "../../../runtime/plan/text.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
+import type { Span } from "../../core/source.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Section, Used } from "../site.ts"
 import type { Use } from "../use.ts"
@@ -165,15 +166,7 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
       const name = found[1] as string
       const query = described?.query.includes(name) === true
       const parameter = pathParameterOf(name, pathParameters)
-      if (!query && parameter === undefined) {
-        const near = didYouMean(name, [...pathParameters, ...(described?.query ?? [])])
-        return use.report(
-          "SP7009",
-          value.span,
-          `the route has no parameter \`${shown(name)}\`${near}`,
-          "Use parameters of the operation's path, required ones of its query, or an expression.",
-        )
-      }
+      if (!query && parameter === undefined) return unknownParameter(use, value.span, name)
       if (found.index > at) push(parts, part.slice(at, found.index))
       const text = query ? `request.query(${JSON.stringify(name)})` : `path.${parameter}`
       parts.push({ expression: { lang: "cel", text, type: "string" } })
@@ -183,6 +176,17 @@ function templateOf(use: Use, value: Extract<Value, { kind: "text" }>): Text | u
   }
   const [first = ""] = parts
   return parts.length < 2 && typeof first === "string" ? first : { text: parts }
+}
+
+function unknownParameter(use: Use, span: Span, name: string): undefined {
+  const { pathParameters, described } = use.context.place
+  const near = didYouMean(name, [...pathParameters, ...(described?.query ?? [])])
+  return use.report(
+    "SP7009",
+    span,
+    `the route has no parameter \`${shown(name)}\`${near}`,
+    "Use parameters of the operation's path, required ones of its query, or an expression.",
+  )
 }
 
 /** A path in gateway.conf has no `-` in its names: what a document calls `{order-id}` is `{order_id}` there. */
@@ -202,23 +206,31 @@ function rewrite(use: Use): Used[] | undefined {
   const keepQuery = use.fixedFlag("copy-unmatched-params", true)
   if (value === undefined) return undefined
   const isMade = value.kind === "code" || value.behind !== undefined
-  if (
-    value.kind === "text" &&
-    value.behind !== undefined &&
-    /[{}]/.test([...value.parts, ...value.behind.parts].join())
-  )
-    return use.report(
-      "SP7009",
-      value.span,
-      "parameters in braces do not stand beside an expression",
-      'Write them into it: `context.Request.MatchedParameters["id"]`.',
-    )
+  const parameters = isMade ? namedInBraces(use, value.span) : {}
+  if (value.kind === "text" && value.behind !== undefined)
+    for (const part of [...value.parts, ...value.behind.parts])
+      for (const [, name = ""] of typeof part === "string" ? part.matchAll(/\{\*?([^{}]*)\}/g) : [])
+        if (!Object.hasOwn(parameters, name)) return unknownParameter(use, value.span, name)
   const path = isMade ? textOf(value, use.context.surroundings) : templateOf(use, value)
   const parts = { path, keepQuery }
   const raw = isMade || value.parts.some((part) => typeof part !== "string")
   if (!complete(parts)) return undefined
-  const steps = use.step({ kind: "rewrite", ...parts, raw })
+  const named = Object.keys(parameters).length === 0 ? {} : { parameters }
+  const steps = use.step({ kind: "rewrite", ...parts, raw, ...named })
   return value.kind === "code" ? steps : [...steps, ...matchedAway(use, value)]
+}
+
+/** What an expression makes is a template, too: the parameters of the route it names in braces; of one that reads variables, those the document names anywhere. */
+function namedInBraces(use: Use, { file, start, end }: Span): Record<string, string> {
+  const { pathParameters } = use.context.place
+  const found: Record<string, string> = {}
+  const own = file.text.slice(start, end)
+  const searched = own.includes("Variables") ? file.text : own
+  for (const [, name = ""] of searched.matchAll(/\{\*?([^\s{}/?&=]{1,128})\}/g)) {
+    const parameter = pathParameterOf(name, pathParameters)
+    if (parameter !== undefined) found[name] = parameter
+  }
+  return found
 }
 
 /** Parameters of the operation's template were matched: the new address has them only where it says so. */

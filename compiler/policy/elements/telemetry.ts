@@ -29,7 +29,7 @@ function trace(use: Use): Used[] | undefined {
     return complete(parts) ? parts : undefined
   })
   const parts = {
-    source: use.constant("source"),
+    source: use.text("source"),
     severity: use.choice("severity", ["verbose", "information", "error"], "verbose"),
     message: text,
   }
@@ -162,7 +162,7 @@ function numberOf(use: Use): Metric["value"] | undefined {
 export const telemetry: PolicyTable = {
   trace: {
     sections: everywhere,
-    attributes: { source: required, severity: { values: ["verbose", "information", "error"] } },
+    attributes: { source: requiredDynamic, severity: { values: ["verbose", "information", "error"] } },
     children: {
       message: { text: "value" },
       metadata: { many: true, attributes: { name: required, value: requiredDynamic } },

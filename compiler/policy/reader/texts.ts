@@ -4,18 +4,22 @@ import { readEntity } from "./characters.ts"
 import type { Cursor } from "./cursor.ts"
 import { beginsExpression, expressionEnd } from "./expression-scan.ts"
 
-/** Where an expression stands: `start` is where its text or value begins, `until` what ends that. */
+/** Where an expression stands: `start` is where its text or value begins, `until` what ends that, `alone` where it must be all of it. */
 interface Surrounding {
   readonly start: number
   readonly until: string
   readonly what: string
+  readonly alone?: boolean
 }
 
 /**
  * The expression at the cursor and the end of what holds it. Undefined, and reported, when it has no end or is not alone; the cursor then is where
  * the text around it can be read as plain text.
  */
-export function readExpression(cursor: Cursor, { start, until, what }: Surrounding): Raw | undefined {
+export function readExpression(
+  cursor: Cursor,
+  { start, until, what, alone = false }: Surrounding,
+): Raw | undefined {
   const { text, file, at } = cursor
   const found = expressionEnd(text, at)
   if (!("end" in found)) {
@@ -29,6 +33,15 @@ export function readExpression(cursor: Cursor, { start, until, what }: Surroundi
   cursor.at = found.end
   cursor.blanks()
   if (!cursor.sees(until)) {
+    const behind = { start: at, end: found.end }
+    const around =
+      !alone && textFollows(cursor, found.end, until)
+        ? readAround(cursor, { start, until, behind })
+        : undefined
+    if (around !== undefined) {
+      if (until !== "<") cursor.at += 1
+      return around
+    }
     cursor.report("SP7004", cursor.at, cursor.at + 1, `the expression in ${what} is not alone`, {
       help: 'An expression is the whole value: write the rest into it, e.g. `@($"before{…}after")`.',
     })
@@ -37,6 +50,13 @@ export function readExpression(cursor: Cursor, { start, until, what }: Surroundi
   const end = cursor.at
   if (until !== "<") cursor.at += 1
   return { ...code, span: file.span(start, end) }
+}
+
+/** Whether what stands behind an expression goes on with its text, as in `@(…)ms`. An operator is one that was meant to be in it, a bracket or a quote is one too many. */
+function textFollows(cursor: Cursor, end: number, until: string): boolean {
+  const close = cursor.find(until, end)
+  const rest = close === undefined ? "" : cursor.text.slice(end, close)
+  return /^(?:[\w/.:%-]| +(?!(?:as|is)\b)[A-Za-z])[^\n<>]*$/.test(rest)
 }
 
 /** An expression from `@(` to its bracket. */
@@ -107,7 +127,12 @@ export function readText(cursor: Cursor, element: string): Raw | undefined {
   const start = cursor.at
   cursor.blanks()
   if (beginsExpression(cursor.text, cursor.at)) {
-    const raw = readExpression(cursor, { start, until: "<", what: "the text" })
+    const raw = readExpression(cursor, {
+      start,
+      until: "<",
+      what: "the text",
+      alone: !ofOneValue.has(element),
+    })
     if (raw !== undefined) return raw
   }
   const around = ofOneValue.has(element) ? textAround(cursor, start) : undefined
@@ -176,7 +201,7 @@ export function readOpaque(cursor: Cursor, name: string): Raw | undefined {
   if (wrapped.test(cursor.text.slice(start, start + 64))) return undefined
   cursor.blanks()
   if (beginsExpression(cursor.text, cursor.at)) {
-    const raw = readExpression(cursor, { start, until: "<", what: `\`<${name}>\`` })
+    const raw = readExpression(cursor, { start, until: "<", what: `\`<${name}>\``, alone: true })
     if (raw !== undefined && cursor.sees("</")) return raw
   } else if (!cursor.sees("<") || cursor.sees("</") || cursor.sees("<![CDATA[")) {
     cursor.at = start
