@@ -1,5 +1,5 @@
 import { problem, Refused } from "../policies/answer.ts"
-import type { MessageBody } from "../policies/exchange.ts"
+import { fieldsOfBody, type MessageBody } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import { CodingError, codingsOf, decodeContent } from "./content-coding.ts"
 
@@ -20,21 +20,6 @@ export interface BodyOptions {
 }
 
 const empty = Buffer.alloc(0)
-
-/** Fields that describe a body that is gone. */
-const ofTheOldBody: Readonly<Record<Sender, readonly string[]>> = {
-  request: ["content-encoding", "content-md5", "digest", "content-digest", "repr-digest"],
-  response: [
-    "content-encoding",
-    "content-range",
-    "accept-ranges",
-    "etag",
-    "content-md5",
-    "digest",
-    "content-digest",
-    "repr-digest",
-  ],
-}
 
 /** The body of a live message: read when needed, decoded once, replaced by policies. */
 export class LiveBody implements MessageBody {
@@ -112,8 +97,7 @@ export class LiveBody implements MessageBody {
   replace(content: Buffer, media: string | null): void {
     const { headers, sender } = this.#options
     this.replaceAs(content)
-    for (const name of ofTheOldBody[sender]) headers.remove(name)
-    headers.remove("content-length")
+    for (const name of fieldsOfBody[sender]) headers.remove(name)
     if (media !== null) headers.set("content-type", media)
   }
 

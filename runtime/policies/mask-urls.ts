@@ -68,6 +68,8 @@ function isText(contentType: string | undefined): boolean {
   const type = contentType === undefined ? undefined : mediaTypeOf(contentType)
   if (type === undefined) return false
   const essence = `${type.type}/${type.subtype}`
+  // Several parts of what may be a text (RFC 9110 §14.6), whose own types stand in the body.
+  if (essence === "multipart/byteranges") return true
   if (type.type === "text") return essence !== "text/event-stream"
   return isJson(essence) || /^application\/(?:[\w.+-]+\+)?(?:xml|yaml|javascript|ecmascript)$/.test(essence)
 }

@@ -1,4 +1,11 @@
-import { type Exchange, type MessageBody, type Needs, requestBody, responseBody } from "./exchange.ts"
+import {
+  type Exchange,
+  fieldsOfBody,
+  type MessageBody,
+  type Needs,
+  requestBody,
+  responseBody,
+} from "./exchange.ts"
 import type { HeaderList } from "./header-list.ts"
 
 /** One of the two messages of an exchange, for steps that work on either. */
@@ -16,7 +23,7 @@ export function messageOf(name: "request" | "response"): Message {
 /** An answer to HEAD has no body to change, but says how long the unchanged one is, how it is coded, and which it is. */
 export function forgetUnchanged({ method, response }: Exchange): void {
   if (method !== "HEAD") return
-  for (const name of ["content-length", "content-encoding", "etag"]) response?.headers.remove(name)
+  for (const name of fieldsOfBody.response) response?.headers.remove(name)
 }
 
 const request: Message = {

@@ -18,6 +18,9 @@ function selfNaming(encode: (text: string) => Buffer, headers: object): Answerin
       "content-type": "application/json",
       "content-length": bytes.length,
       etag: '"one"',
+      "accept-ranges": "bytes",
+      "content-digest": "sha-256=:AA==:",
+      "content-md5": "AA==",
       ...headers,
     })
     response.end(request.method === "HEAD" ? undefined : bytes)
@@ -35,13 +38,33 @@ describe("answers that are changed are whole and honest", () => {
     expect(found.body).toBe('{"self":"http://gw:81/a/7"}')
     expect(found.headers.get("content-length")).toBe(String(found.body.length))
     const head = await get("", "HEAD")
-    for (const name of ["content-encoding", "etag"])
+    for (const name of ["content-encoding", "etag", "accept-ranges", "content-digest", "content-md5"])
       expect([found.headers.get(name), head.headers.get(name)], name).toEqual([undefined, undefined])
     expect(head.headers.get("content-length")).toBeUndefined()
     const { running } = await inFrontOf(answer, { outbound: [padded] })
     const script = await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)
     expect(await script.text()).toMatch(/^\/\*\*\/show\(\{"self":"http:\/\/[\d.:]+\/a\/7"\}\);$/)
     expect([script.headers.get("content-encoding"), script.headers.get("etag")]).toEqual([null, null])
+  })
+
+  test.each([
+    ["text/plain", "http://OWN/a/7"],
+    [
+      "multipart/byteranges; boundary=b",
+      "--b\r\nContent-Type: text/plain\r\n\r\nhttp://OWN/a/7\r\n--b--\r\n",
+    ],
+    [
+      "multipart/byteranges; boundary=b",
+      "--b\r\nContent-Type: text/plain\r\n\r\nhttp://elsewhere/a/7\r\n--b--\r\n",
+    ],
+  ])("parts of an answer can't get others: %s with %s", async (media, text) => {
+    const answer: Answering = (request, response) =>
+      response
+        .writeHead(206, { "content-type": media })
+        .end(text.replace("OWN", `127.0.0.1:${request.socket.localPort}`))
+    const { get } = await inFrontOf(answer, { outbound: [masked] })
+    const { status, body } = await get()
+    expect([status, body.includes("/a/7")]).toEqual(text.includes("OWN") ? [502, false] : [206, true])
   })
 
   test("an answer without such URLs goes on as it came, with its coding and its tag", async () => {
