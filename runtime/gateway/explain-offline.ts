@@ -15,11 +15,13 @@ import { LoadError } from "./load-error.ts"
 import { lostRoutes, whyMatched } from "./lost-routes.ts"
 import { defaultPatience } from "./patience.ts"
 import { planOfRoute } from "./plan-of-route.ts"
+import { problemStatus } from "./problem.ts"
 import { type Provisioned, protectionOf, provision } from "./provision.ts"
 import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestExplanation, RequestQuestion } from "./request-explanation.ts"
 import type { GatewayDependencies } from "./resources.ts"
 import { unfold } from "./unfold.ts"
+import { unmatched } from "./unmatched.ts"
 
 /** Where `env()` and `file()` of the plan read. */
 export interface Surroundings {
@@ -88,7 +90,13 @@ function withLost(
   const lost = lostRoutes(plan, { method, path, authority: host }, key)
   const why = whyMatched(match, lost)
   if (match.kind !== "method") return { ...explained, lost, why }
-  const verdict = { kind: "answered", status: 405, problem: "method-not-allowed", assuming: [] } as const
+  const found = unmatched(match, plan.plan.gateway?.errors ?? "problem")
+  const verdict = {
+    kind: "answered",
+    status: problemStatus(found),
+    problem: found.name,
+    assuming: [],
+  } as const
   return { ...explained, lost, why, verdict }
 }
 

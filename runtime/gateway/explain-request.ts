@@ -102,7 +102,8 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   const request = { method: asked.method, path: asked.path, host: asked.authority, ip: intake.ip }
   const base = { request, live, lost, why: whyMatched(match, lost), trouble: [] }
   if (match.kind !== "found") {
-    return { ...base, route: null, sections: [], verdict: verdictOf(unmatched(match), undefined, []) }
+    const found = unmatched(match, generation.errors)
+    return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
   }
   // Other methods, and other protocols, are served as if they had not asked.
   const upgrades = intake.wantsWebSocket && exchange.method === "GET"

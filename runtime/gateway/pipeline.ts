@@ -86,7 +86,7 @@ class Passage implements Timed, TunnelKeeper {
     exchange.take(intake)
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
     if (this.#sharing(match)) return
-    if (match.kind !== "found") this.#fail(unmatched(match))
+    if (match.kind !== "found") this.#fail(unmatched(match, generation.errors))
     else {
       exchange.route = match.route
       exchange.parameters = match.parameters

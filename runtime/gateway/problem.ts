@@ -157,13 +157,13 @@ function problemMembers(found: Problem, status: number, requestId: string): obje
   }
 }
 
-/** The challenge for a subscription key in Azure API Management's words: the first place a key may come in. */
+/** The challenge for a subscription key in Azure API Management's words: the first place a key may come in, a header as it is usually written. */
 function apimHeaders(headers: readonly string[], realm: string): string[] {
   return headers.map((value) => {
     const [, type, name] = /^Subscription-Key (header|query)="([^"]*)"/.exec(value) ?? []
-    return type === undefined
-      ? value
-      : `AzureApiManagementKey realm="${realm.replace(/[^\x21-\x7e]|["\\]/g, "")}",name="${name}",type="${type}"`
+    if (type === undefined || name === undefined) return value
+    const shown = type === "header" ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name
+    return `AzureApiManagementKey realm="${realm.replace(/[^\x21-\x7e]|["\\]/g, "")}",name="${shown}",type="${type}"`
   })
 }
 
@@ -172,8 +172,19 @@ export function apimMessage(found: Problem): string {
   if (found.message !== undefined) return found.message
   const byReason = found.reason === undefined ? undefined : apimReasons[found.reason]
   const words = byReason ?? apimNames[found.name] ?? problemTable[found.name].detail
-  return words.replace("{retry}", retryAfterOf(found))
+  return words.replace("{retry}", retryAfterOf(found)) + faultsOf(found)
 }
+
+/** There is no member for them: they are told in the message, so that a caller can mend what was sent. */
+function faultsOf({ errors = [] }: Problem): string {
+  const told = errors.slice(0, faultsTold).map((each) => `${each.in} ${each.pointer} ${each.message}`)
+  const more = errors.length - told.length
+  return told.length === 0 ? "" : ` ${told.join("; ")}${more === 0 ? "" : `; and ${more} more`}`
+}
+
+const faultsTold = 10
+const invalidToken = "Invalid JWT."
+const otherAddress = "Forbidden"
 
 const apimReasons: Readonly<Record<string, string>> = {
   SubscriptionKeyNotFound:
@@ -181,6 +192,16 @@ const apimReasons: Readonly<Record<string, string>> = {
   SubscriptionKeyInvalid:
     "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.",
   TokenNotPresent: "JWT not present.",
+  JwtInvalid: invalidToken,
+  TokenAudienceNotAllowed: invalidToken,
+  TokenExpired: invalidToken,
+  TokenIssuerNotAllowed: invalidToken,
+  TokenSignatureInvalid: invalidToken,
+  TokenSignatureKeyNotFound: invalidToken,
+  CallerIpBlocked: otherAddress,
+  CallerIpNotAllowed: otherAddress,
+  FailedToParseCallerIP: otherAddress,
+  ConcurrencyLimitExceeded: "Too many requests are under way.",
 }
 
 const apimNames: Readonly<Partial<Record<ProblemName, string>>> = {

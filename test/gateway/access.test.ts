@@ -346,7 +346,7 @@ describe("errors apim", () => {
       message: expect.stringMatching(/^Access denied due to missing subscription key\./),
     })
     expect(missing.headers.get("www-authenticate")).toBe(
-      'AzureApiManagementKey realm="http://gw:81",name="x-key",type="header"',
+      'AzureApiManagementKey realm="http://gw:81",name="X-Key",type="header"',
     )
     expect(messageOf(await get("/a/7", "X-Key: wrong\r\n")).message).toMatch(/invalid subscription key/)
   })
@@ -355,5 +355,8 @@ describe("errors apim", () => {
     const { get } = await start({ inbound: [limit, jwt] }, { issuers, errors: "apim" }, verifier)
     expect(messageOf(await get())).toEqual({ statusCode: 401, message: "JWT not present." })
     expect(messageOf(await get()).message).toMatch(/^Rate limit is exceeded\. Try again in \d+ seconds\.$/)
+    const { get: again } = await start({ inbound: [jwt] }, { issuers, errors: "apim" }, verifier)
+    const bad = await again("/a/7", "Authorization: Bearer a.b.c\r\n")
+    expect([bad.status, messageOf(bad).message]).toEqual([401, "Invalid JWT."])
   })
 })
