@@ -22,7 +22,7 @@ const problemsShownMax = 10
 export function readPlanFile(io: Io, path: string): PlanFile {
   const text = readText(io, path)
   const json = parse(path, text)
-  const twice = duplicateKey(text)
+  const twice = duplicateKey(text, json)
   if (twice !== undefined)
     throw notAPlan(path, [
       { path: "", message: `line ${twice.line} gives the key \`${shown(twice.key)}\` twice in one object` },

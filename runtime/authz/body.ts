@@ -17,7 +17,7 @@ export function parseBody(body: Buffer): Fields {
   } catch (error) {
     throw new ApiError("validation_error", `malformed JSON: ${(error as Error).message}`)
   }
-  const twice = duplicateKey(text)
+  const twice = duplicateKey(text, value)
   if (twice !== undefined)
     throw new ApiError(
       "validation_error",

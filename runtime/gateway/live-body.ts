@@ -29,6 +29,8 @@ export class LiveBody implements MessageBody {
   #raw: Buffer | undefined
   #content: Buffer | undefined
   #loading: Promise<void> | undefined
+  #text: string | undefined
+  #textType: string | undefined
   #json: unknown
   #replaced = false
 
@@ -72,7 +74,12 @@ export class LiveBody implements MessageBody {
 
   text(): string {
     const type = this.#options.headers.get("content-type")
-    return decodeText(this.content, type)
+    // Policies may change the type: the text is kept with what it was read by.
+    if (this.#text === undefined || this.#textType !== type) {
+      this.#text = decodeText(this.content, type)
+      this.#textType = type
+    }
+    return this.#text
   }
 
   json(): unknown {
@@ -90,6 +97,7 @@ export class LiveBody implements MessageBody {
   replaceAs(content: Buffer): void {
     this.#content = content
     this.#present = content.length > 0
+    this.#text = undefined
     this.#json = undefined
     this.#replaced = true
   }

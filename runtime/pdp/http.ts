@@ -50,7 +50,7 @@ export function jsonOf(body: Buffer): unknown {
   const text = body.toString("utf8")
   try {
     const json: unknown = JSON.parse(text)
-    return duplicateKey(text) === undefined ? json : undefined
+    return duplicateKey(text, json) === undefined ? json : undefined
   } catch {
     return undefined
   }

@@ -7,6 +7,7 @@ export interface DuplicateKey {
 
 /** Objects with more keys are looked at with sets. */
 const comparedMax = 16
+const countedDepthMax = 1000
 
 /** Where the keys of the objects around a place begin and end, and what was around those; used by one call after the other. */
 const starts: number[] = []
@@ -14,10 +15,42 @@ const ends: number[] = []
 const outer: number[] = []
 
 /**
- * The first key of `text`, which must be JSON, that its object has already. RFC 7493 forbids such keys. A third of what parsing costs: small objects without escapes in their keys, which nearly all
- * are, are compared in place.
+ * The first key of `text` that its object has already; `value` is what `JSON.parse` made of it. RFC 7493 forbids such keys. A quarter of what parsing costs: a text that
+ * has no more colons behind quotes than the value has keys has none of them twice.
  */
-export function duplicateKey(text: string): DuplicateKey | undefined {
+export function duplicateKey(text: string, value: unknown): DuplicateKey | undefined {
+  return quotedColons(text) === keysWithin(value, 0) ? undefined : duplicateIn(text)
+}
+
+/** How many colons follow a quote: those of all keys, and some within strings. */
+function quotedColons(text: string): number {
+  let count = 0
+  for (let at = text.indexOf(":"); at !== -1; at = text.indexOf(":", at + 1)) {
+    let before = at - 1
+    while (isBlank(text.charCodeAt(before))) before--
+    if (text.charCodeAt(before) === quote) count++
+  }
+  return count
+}
+
+function isBlank(sign: number): boolean {
+  return sign === 0x20 || (sign >= 0x09 && sign <= 0x0d)
+}
+
+/** How many keys all objects of a value have; none of the text's counts are like it when it is nested deeper than the stack bears. */
+function keysWithin(value: unknown, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0
+  if (depth > countedDepthMax) return Number.NaN
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += keysWithin(item, depth + 1)
+  else
+    for (const key in value)
+      count += 1 + keysWithin((value as Readonly<Record<string, unknown>>)[key], depth + 1)
+  return count
+}
+
+/** Small objects without escapes in their keys, which nearly all are, are compared in place. */
+function duplicateIn(text: string): DuplicateKey | undefined {
   /** The first key of the object around the place; -1 in a list. */
   let first = -1
   let count = 0

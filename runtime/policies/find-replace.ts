@@ -19,12 +19,31 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
     if (!body.present && plan.message === "response") forgetUnchanged(exchange)
     if (sought.length === 0 || !body.present || !body.content.includes(sought)) return undefined
     const put = Buffer.from(to.of(exchange))
-    // Bytes, not characters: a text in UTF-8 is found in it wherever it stands, and other encodings are left alone.
-    const pieces = body.content.toString("latin1").split(sought.toString("latin1"))
-    const length = body.content.length + (pieces.length - 1) * (put.length - sought.length)
+    const count = occurrences(body.content, sought)
+    const length = body.content.length + count * (put.length - sought.length)
     if (length > grownBytesMax)
       return problem("internal-error", { cause: `the replaced body would have ${length} bytes` })
-    body.replace(Buffer.from(pieces.join(put.toString("latin1")), "latin1"), null)
+    body.replace(replaced(body.content, sought, put, Buffer.allocUnsafe(length)), null)
     return undefined
   }
+}
+
+// Bytes, not characters: a text in UTF-8 is found in it wherever it stands, and other encodings are left alone.
+function occurrences(content: Buffer, sought: Buffer): number {
+  let count = 0
+  for (let at = content.indexOf(sought); at !== -1; at = content.indexOf(sought, at + sought.length)) count++
+  return count
+}
+
+/** Fills `into`, which is as long as the result. */
+function replaced(content: Buffer, sought: Buffer, put: Buffer, into: Buffer): Buffer {
+  let from = 0
+  let to = 0
+  for (let at = content.indexOf(sought); at !== -1; at = content.indexOf(sought, from)) {
+    to += content.copy(into, to, from, at)
+    to += put.copy(into, to)
+    from = at + sought.length
+  }
+  content.copy(into, to, from)
+  return into
 }

@@ -196,7 +196,7 @@ function essenceOf(media: string): string {
 function jsonOf(body: MessageBody): Read {
   try {
     const value = body.json()
-    const problem = keysProblem(body.text())
+    const problem = keysProblem(body.text(), value)
     return problem === undefined ? { value } : { problem }
   } catch (error) {
     if (error instanceof Refused) return { problem: "is not JSON" }

@@ -7,15 +7,15 @@ export type JsonValue = { readonly value: unknown } | { readonly problem: string
 export function jsonValue(text: string): JsonValue {
   try {
     const value: unknown = JSON.parse(text)
-    const problem = keysProblem(text)
+    const problem = keysProblem(text, value)
     return problem === undefined ? { value } : { problem }
   } catch {
     return { problem: "must be JSON" }
   }
 }
 
-/** A key that is there twice in an object is one to us and another to whoever reads on. `text` must be JSON. */
-export function keysProblem(text: string): string | undefined {
-  const twice = duplicateKey(text)
+/** A key that is there twice in an object is one to us and another to whoever reads on. `value` is what `text` says. */
+export function keysProblem(text: string, value: unknown): string | undefined {
+  const twice = duplicateKey(text, value)
   return twice === undefined ? undefined : `has the key \`${twice.key.slice(0, 100)}\` twice in one object`
 }

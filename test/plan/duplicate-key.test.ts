@@ -1,11 +1,13 @@
 import { expect, test } from "vitest"
-import { duplicateKey } from "../../runtime/plan/duplicate-key.ts"
+import { duplicateKey as duplicateOf } from "../../runtime/plan/duplicate-key.ts"
 import { Random } from "../naive/random.ts"
+
+const duplicateKey = (text: string) => duplicateOf(text, JSON.parse(text))
 
 /** What an object is made of here: its members in order, so that a key may stand twice. */
 type Value = number | string | readonly Value[] | { readonly members: readonly (readonly [string, Value])[] }
 
-const keys = ["a", "b", "ab", "", "\\", '"', 'a"', "\n", "{", "\u00e9", ":,"]
+const keys = ["__proto__", "7", "a", "b", "ab", "", "\\", '"', 'a"', "\n", "{", "\u00e9", ":,"]
 
 function randomValue(random: Random, depth: number): Value {
   const kind = random.below(depth > 3 ? 2 : 4)
@@ -56,7 +58,6 @@ test("finds a key that stands twice in its object, however it is written, and no
     const random = new Random(seed)
     const value = randomValue(random, 0)
     const text = textOf(value, random)
-    JSON.parse(text)
     const twice = hasTwice(value)
     seen.add(twice)
     expect([text, duplicateKey(text) !== undefined]).toEqual([text, twice])
@@ -73,4 +74,10 @@ test("an object of very many keys takes no longer than its text", () => {
   const members = Array.from({ length: 200_000 }, (_, at) => `"${String(at).padStart(6, "0")}":0`)
   expect(duplicateKey(`{${members.join(",")}}`)).toBeUndefined()
   expect(duplicateKey(`{${members.join(",")},"000000":0}`)?.key).toBe("000000")
+})
+
+test("a value of any depth is looked at", () => {
+  const deep = (inner: string) => `${'{"a":['.repeat(100_000)}${inner}${"]}".repeat(100_000)}`
+  expect(duplicateKey(deep("1"))).toBeUndefined()
+  expect(duplicateKey(deep('{"b":1,"b":2}'))?.key).toBe("b")
 })
