@@ -105,7 +105,7 @@ export class Project {
     this.#report.add(
       outcome.code,
       at,
-      `\`${shown(path)}\` ${outcome.detail}${near}`,
+      `\`${shown(path || ".")}\` ${outcome.detail}${near}`,
       at === undefined ? entryHelp(outcome.code, path) : {},
     )
     return undefined
@@ -141,6 +141,8 @@ export class Project {
   }
 
   #load(path: string): Outcome {
+    // The project's own folder.
+    if (path === "") return { code: failureCodes.irregular, detail: "is no regular file" }
     const { fileBytesMax, projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
       return { code: "SP0006", detail: `would be more than the ${filesMax} files a project may have` }

@@ -107,7 +107,7 @@ export class SubscriptionDesk {
       if (typeof next === "string") return next
       const ends = end === undefined ? record.expiresAt : end
       if (next.state === "active" && ends !== null && ends.getTime() <= this.#now())
-        return `\`${name}\` ended at ${ends.toISOString()}: give it a new end, or none`
+        return `\`${name}\` ended at ${ends.toISOString()}: give it a new end, or none (\`--expires\`, \`expiresAt\`)`
       return { state: next.state, expiresAt: ends }
     })
     return this.#told(name, done)
@@ -144,7 +144,7 @@ export class SubscriptionDesk {
     if (ownOf(plan?.subscriptions, name) !== undefined)
       return { refused: "conflict", message: `gateway.conf declares a subscription \`${name}\`` }
     if (expiresAt !== null && Date.parse(expiresAt) <= this.#now())
-      return invalid(`\`expiresAt\` ${expiresAt} is past`)
+      return invalid(`the end ${expiresAt} (\`--expires\`, \`expiresAt\`) is past`)
     if (request.keys !== undefined && request.keys.primary === request.keys.secondary)
       return invalid("primary and secondary key are the same")
     if ("product" in scope) {

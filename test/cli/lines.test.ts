@@ -163,6 +163,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [["request", "GET", "a"], {}, /begins with `\/`/],
     [["request", "GET", "/"], { claim: ["a=b"] }, /--as names/],
     [["request", "GET", "/"], { as: "a", claim: ["ab"] }, /name=value/],
+    [["request", "GET", "/"], { ip: "10.0.0" }, /--ip is an address/],
     [["request", "GET", "/"], { as: "a", token: "t" }, /takes the place/],
     [["request", "GET", "/"], { header: ["nothing"] }, /name: value/],
     [["request", "GET", "/"], { plan: "p", url: "http://x" }, /three places/],
@@ -231,6 +232,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   "tuple delete": [[["u", "r", "o"], { ignoreMissing: true }, { idempotent: true }]],
   "tuple read": [
+    [[], { object: "order:" }, /a type: that needs --user/],
+    [[], { object: "order:", user: "user:a" }, { object: "order:", user: "user:a" }],
     [[], {}, { object: undefined, format: "text" }],
     [[], { user: "user:ann", object: "order:" }, { user: "user:ann", object: "order:" }],
     [[], { user: "user:ann" }, /need --object/],

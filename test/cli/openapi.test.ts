@@ -285,9 +285,9 @@ api a {
   })
 
   test.each([
-    [["pets"], "has several versions"],
-    [["pets", "--api-version", "v3"], "has no version"],
-    [["cats"], "there is no API"],
+    [["pets"], "has several versions\nhelp: Say --api-version with one of `v1`, `v2`."],
+    [["pets", "--api-version", "v3"], "has no version `v3`\nhelp: Say --api-version with one of `v1`, `v2`."],
+    [["cats"], "there is no API `cats`\nhelp: There is `pets`."],
   ])("%j is refused", async (words, why) => {
     const { code, err } = await run(world(), "export", "openapi", ...words)
     expect(code).toBe(1)

@@ -1,3 +1,4 @@
+import { isIP } from "node:net"
 import type { ExplainRequestQuestion } from "../../../runtime/control/explain-api.ts"
 import { CliError, type CommandLine, type Options } from "../command.ts"
 import { formatOption, readFormat } from "./format.ts"
@@ -103,7 +104,10 @@ function questionOf(method: string, target: string, options: Options): ExplainRe
       throw new CliError("a WebSocket is asked for by GET", "Say GET, or leave --websocket out.")
     headers.push(...upgradeHeaders)
   }
-  const said = { host: textOf(options, "host"), ip: textOf(options, "ip"), ...given }
+  const ip = textOf(options, "ip")
+  if (ip !== undefined && isIP(ip) === 0)
+    throw new CliError(`--ip is an address, unlike \`${ip}\``, "For example: --ip 203.0.113.7")
+  const said = { host: textOf(options, "host"), ip, ...given }
   return {
     ...{ method, target, headers },
     ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),

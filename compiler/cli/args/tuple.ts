@@ -56,9 +56,9 @@ export const tupleReadLine: CommandLine<TupleReadArgs> = {
   summary: "list tuples",
   options: [
     storeOption,
-    ["--user <user>", "only of this user; needs --object with at least a type"],
+    ["--user <user>", "only of this user; needs --object, at least its type"],
     ["--relation <relation>", "only this relation; needs --object"],
-    ["--object <object>", "only on this object (order:1) or type (order:)"],
+    ["--object <object>", "only on this object (order:1), with --user on a type, too (order:)"],
     formatOption,
   ],
   examples: [
@@ -69,7 +69,13 @@ export const tupleReadLine: CommandLine<TupleReadArgs> = {
   parse(_, options) {
     const object = text(options, "object")
     if (object === undefined && (options["user"] !== undefined || options["relation"] !== undefined)) {
-      throw new CliError("--user and --relation need --object", "Name at least the type: --object order:")
+      throw new CliError(
+        "--user and --relation need --object",
+        "Say --object order:1, or with --user the type alone: --object order:",
+      )
+    }
+    if (object?.endsWith(":") === true && options["user"] === undefined) {
+      throw new CliError(`--object ${object} is a type: that needs --user`, "Say --user, or which object.")
     }
     return {
       user: text(options, "user"),

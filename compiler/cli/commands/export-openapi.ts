@@ -14,13 +14,15 @@ export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, ver
   const chosen = version ?? (versions.length === 1 ? versions[0] : undefined)
   if (versions.length === 0) {
     const known = [...new Set(Object.values(plan.plan.routes).map((route) => route.api))].sort()
-    throw new CliError(`there is no API \`${api}\``, `There is ${known.join(", ") || "none"}.`)
+    throw new CliError(`there is no API \`${api}\``, `There is ${listed(known) || "none"}.`)
   }
   if (chosen === undefined || !versions.includes(chosen)) {
-    const names = versions.map((each) => each ?? "none").join(", ")
+    const names = versions.filter((each) => each !== null)
     throw new CliError(
       version === undefined ? `\`${api}\` has several versions` : `\`${api}\` has no version \`${version}\``,
-      `Say --api-version with one of ${names}.`,
+      names.length === 0
+        ? "It has no versions: leave --api-version out."
+        : `Say --api-version with one of ${listed(names)}.`,
     )
   }
   const served = {
@@ -30,4 +32,8 @@ export const exportOpenapi: Work<ExportOpenapiArgs> = async ({ project, api, ver
   }
   io.out(printDocument(exportDocument(exportParts(served, described, api, chosen)), format))
   return exitCode.ok
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ")
 }
