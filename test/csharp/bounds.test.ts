@@ -16,6 +16,14 @@ const bombs: readonly (readonly [string, string])[] = [
     "nested sequences",
     "@(Enumerable.Range(0, 3000).Select(a => Enumerable.Range(0, 3000).Sum(b => a * b)).Sum(x => (long)x))",
   ],
+  [
+    "a join of all with all",
+    "@((from a in Enumerable.Range(0, 3000) join b in Enumerable.Range(0, 3000) on 1 equals 1 select 1).Count())",
+  ],
+  [
+    "a query over pairs",
+    "@((from a in Enumerable.Range(0, 3000) from b in Enumerable.Range(0, 3000) select 1).Count())",
+  ],
   ["a growing replacement", '@{ var s = "aa"; while (true) { s = s.Replace("a", "aa"); } return s; }'],
   [
     "a nested object",
@@ -37,15 +45,38 @@ test("a pattern that grows exponentially elsewhere runs in linear time", () => {
   expect(run(`@(Regex.IsMatch("${"a".repeat(200)}", "^(a+)+b$"))`)).toBe(false)
 })
 
-test.each(["(", "{", "[", "new[]{", "-", "!", "(int)", "x => ", "a?.b(", '$"{', "1 + (", "true ? "])(
-  "thousands of `%s` are refused",
+test.each([
+  "(",
+  "{",
+  "[",
+  "new[]{",
+  "-",
+  "!",
+  "(int)",
+  "x => ",
+  "a?.b(",
+  '$"{',
+  "1 + (",
+  "true ? ",
+  "from x in ",
+])("thousands of `%s` are refused", (piece) => {
+  expect(compile(`@(${piece.repeat(5000)})`)).toHaveProperty("findings")
+  expect(compile(`@{${piece.repeat(5000)}}`)).toHaveProperty("findings")
+})
+
+test.each(["where x > 0 ", "let y = x ", "from y in x ", "orderby x ", "join y in x on y equals x "])(
+  "thousands of clauses `%s` are refused",
   (piece) => {
-    expect(compile(`@(${piece.repeat(5000)})`)).toHaveProperty("findings")
-    expect(compile(`@{${piece.repeat(5000)}}`)).toHaveProperty("findings")
+    const clauses = Array.from({ length: 2000 }, (_, index) => piece.replace("y", `y${index}`)).join("")
+    expect(compile(`@(from x in new[] { 1 } ${clauses} select x)`)).toHaveProperty("findings")
   },
 )
 
 const word = fc.constantFrom(
+  "from",
+  "in",
+  "select",
+  "where",
   "context",
   ".Request",
   ".Headers",

@@ -35,6 +35,8 @@ export function parseExpression(parser: Parser): Expression {
   return parser.nested(() => {
     const lambda = tryLambda(parser)
     if (lambda !== undefined) return lambda
+    const query = parser.rules.query(parser)
+    if (query !== undefined) return query
     if (parser.isWord("throw")) {
       const { start } = parser.take()
       const on = parseExpression(parser)
@@ -154,7 +156,7 @@ function tryCast(parser: Parser): Expression | undefined {
     const begins =
       kind === "sign"
         ? ["(", "!", "~"].includes(text) || (builtIn.has(found.name) && ["-", "+"].includes(text))
-        : kind !== "end" && !(kind === "name" && ["is", "as", "switch"].includes(text))
+        : kind !== "end" && !(kind === "name" && ["is", "as", "switch"].includes(text)) && !parser.goesOn()
     return begins ? found : undefined
   })
   if (type === undefined) return undefined

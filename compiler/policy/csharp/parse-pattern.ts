@@ -42,7 +42,10 @@ function single(parser: Parser): Pattern {
   if (type === undefined) throw parser.wrong("a type or a constant")
   const next = parser.token
   const declares =
-    next.kind === "name" && !reserved.has(next.text) && !["when", "and", "or", "switch"].includes(next.text)
+    next.kind === "name" &&
+    !reserved.has(next.text) &&
+    !["when", "and", "or", "switch"].includes(next.text) &&
+    !parser.goesOn()
   if (!declares && type.suffix.at(-1) === "?" && !["&&", "||", ")", ";", ","].includes(next.text)) {
     // `x is T ? a : b`: the `?` belongs to the condition around it.
     parser.at--

@@ -12,15 +12,23 @@ export interface Rules {
   readonly pattern: (parser: Parser) => Pattern
   readonly creation: (parser: Parser) => Expression
   readonly interpolated: (parser: Parser) => Expression
+  readonly query: (parser: Parser) => Expression | undefined
   readonly block: (parser: Parser) => Block
   readonly statement: (parser: Parser) => Statement
 }
+
+/** Words that go on with a query, and are names everywhere else. */
+const queryWords = new Set(
+  "from where select group into orderby join let in on equals by ascending descending".split(" "),
+)
 
 /** The tokens and the place among them. */
 export class Parser {
   readonly tokens: readonly Token[]
   readonly rules: Rules
   at = 0
+  /** Queries that are being read, one inside the other. */
+  queries = 0
   #depth = 0
 
   constructor(tokens: readonly Token[], rules: Rules, depth = 0) {
@@ -48,6 +56,10 @@ export class Parser {
   isWord(text: string, distance = 0): boolean {
     const token = this.peek(distance)
     return token.kind === "name" && token.text === text
+  }
+  /** Whether a clause of a query goes on here: no operand, and no name for what a pattern found. */
+  goesOn(): boolean {
+    return this.queries > 0 && this.token.kind === "name" && queryWords.has(this.token.text)
   }
   take(): Token {
     const { token } = this

@@ -3,6 +3,7 @@ import { parseExpression } from "./parse-expression.ts"
 import { parseInterpolated, parseLiteral } from "./parse-literal.ts"
 import { parseNew } from "./parse-new.ts"
 import { parsePattern } from "./parse-pattern.ts"
+import { tryQuery } from "./parse-query.ts"
 import { parseBlock, parseBody, parseStatement } from "./parse-statement.ts"
 import { Parser, type Rules } from "./parser-state.ts"
 import type { CsharpScope } from "./source.ts"
@@ -14,6 +15,7 @@ const rules: Rules = {
   pattern: parsePattern,
   creation: parseNew,
   interpolated: parseInterpolated,
+  query: tryQuery,
   block: parseBlock,
   statement: parseStatement,
 }

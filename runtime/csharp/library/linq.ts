@@ -6,6 +6,7 @@ import { declareType } from "../table.ts"
 import type { CsType } from "../type.ts"
 import { cast, defaultOf, isInstance, unbox } from "../type-test.ts"
 import { compareValues, keyOf, same } from "../values.ts"
+import { pairing } from "./linq-joins.ts"
 import { adding } from "./linq-sums.ts"
 import { sequenceExtensions } from "./messages.ts"
 import { empty, type Fn, type Items, itself, list } from "./sequence.ts"
@@ -110,6 +111,7 @@ export function declareLinq(): void {
       ...joining,
       ...making,
       ...adding,
+      ...pairing,
       ...sequenceExtensions,
     },
   )

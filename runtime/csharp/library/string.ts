@@ -1,3 +1,4 @@
+import { lastPositionOf, piecesOf, positionOf } from "../../plan/text-search.ts"
 import { CsEnum } from "../collections.ts"
 import { compositeFormat } from "../composite-format.ts"
 import { argument, argumentNull, CsException, outOfRange } from "../errors.ts"
@@ -41,7 +42,7 @@ function concat(values: unknown): Text {
 function replaceAll(self: Text, from: Text | null, to: Text | null): Text {
   if (needed(from, "oldValue") === "")
     throw argument("String cannot be of zero length. (Parameter 'oldValue')")
-  const parts = self.split(from as Text)
+  const parts = piecesOf(self, from as Text)
   // Before it is made: the result may be far longer than both.
   chargeText(self.length + parts.length * (to ?? "").length)
   return parts.join(to ?? "")
@@ -52,7 +53,7 @@ function replaceFolded(self: Text, from: Text, to: Text | null, comparison: unkn
   if (text.length !== self.length || sought === "") return replaceAll(self, from, to)
   let made = ""
   let at = 0
-  for (let found = text.indexOf(sought); found >= 0; found = text.indexOf(sought, at)) {
+  for (let found = positionOf(text, sought); found >= 0; found = positionOf(text, sought, at)) {
     made += self.slice(at, found) + (to ?? "")
     at = found + sought.length
     chargeText(made.length)
@@ -75,7 +76,7 @@ function split(
   chargeText(self.length * (1 + sought.length))
   const [only, more] = sought
   if (only !== undefined && more === undefined && count === all) {
-    const found = self.split(only)
+    const found = piecesOf(self, only)
     const cut = trimmed ? found.map((piece) => piece.trim()) : found
     const kept = dropEmpty ? cut.filter((piece) => piece !== "") : cut
     chargeItems(kept.length)
@@ -125,7 +126,16 @@ const all = Number.MAX_SAFE_INTEGER
 function indexOf(self: Text, sought: Text | null, start: number): number {
   if (start < 0 || start > self.length) throw outOfRange("startIndex")
   chargeText(self.length)
-  return self.indexOf(needed(sought, "value"), start)
+  return positionOf(self, needed(sought, "value"), start)
+}
+
+function lastIndexOf(self: Text, sought: Text): number {
+  chargeText(self.length)
+  return lastPositionOf(self, sought)
+}
+
+function holds(self: Text, sought: Text): boolean {
+  return indexOf(self, sought, 0) >= 0
 }
 
 function isBlank(text: Text | null): boolean {
@@ -188,13 +198,13 @@ const searching = {
       throw new CsException("IndexOutOfRangeException", "Index was outside the bounds of the array.")
     return self[index]
   },
-  "Contains(string value): bool": (self: Text, sought: Text | null) => self.includes(needed(sought, "value")),
+  "Contains(string value): bool": (self: Text, sought: Text | null) => holds(self, needed(sought, "value")),
   "Contains(char value): bool": (self: Text, sought: Text) => self.includes(sought),
   "Contains(string value, StringComparison comparison): bool": (
     self: Text,
     sought: Text,
     comparison: CsEnum,
-  ) => fold(self, comparison).includes(fold(needed(sought, "value"), comparison)),
+  ) => holds(fold(self, comparison), fold(needed(sought, "value"), comparison)),
   "StartsWith(string value): bool": (self: Text, sought: Text | null) =>
     self.startsWith(needed(sought, "value")),
   "StartsWith(char value): bool": (self: Text, sought: Text) => self.startsWith(sought),
@@ -235,13 +245,13 @@ const searching = {
     comparison: CsEnum,
   ) => indexOf(fold(self, comparison), fold(needed(sought, "value"), comparison), start),
   "LastIndexOf(string value): int": (self: Text, sought: Text | null) =>
-    self.lastIndexOf(needed(sought, "value")),
+    lastIndexOf(self, needed(sought, "value")),
   "LastIndexOf(char value): int": (self: Text, sought: Text) => self.lastIndexOf(sought),
   "LastIndexOf(string value, StringComparison comparison): int": (
     self: Text,
     sought: Text,
     comparison: CsEnum,
-  ) => fold(self, comparison).lastIndexOf(fold(needed(sought, "value"), comparison)),
+  ) => lastIndexOf(fold(self, comparison), fold(needed(sought, "value"), comparison)),
   "IndexOfAny(char[] values): int": (self: Text, values: readonly Text[]) => {
     chargeText(self.length * values.length)
     return self.split("").findIndex((c) => values.includes(c))

@@ -189,7 +189,7 @@ const builderRows: Record<string, (...values: never[]) => unknown> = {
     from: string,
     to: string | null,
   ) => {
-    const parts = self.value.split(from)
+    const parts = piecesOf(self.value, from)
     chargeText(self.value.length + parts.length * (to ?? "").length)
     self.value = parts.join(to ?? "")
     return self

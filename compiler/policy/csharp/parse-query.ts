@@ -1,0 +1,203 @@
+import { reserved, tryType } from "./parse-type.ts"
+import type { Parser } from "./parser-state.ts"
+import type { Argument, Block, Expression, LambdaExpression, Statement, TypeSyntax } from "./syntax-tree.ts"
+
+/** What a query has become so far: a sequence, the names its elements have in what follows, and whether a clause was applied. */
+interface Query {
+  readonly on: Expression
+  readonly names: readonly string[]
+  readonly isPlain: boolean
+}
+
+/** `from x in xs where … orderby … select …` as the calls it stands for (C# 7, 12.17.3); undefined when no query begins here. */
+export function tryQuery(parser: Parser): Expression | undefined {
+  const { start } = parser.token
+  const head = parser.attempt(() => {
+    const found = parser.tryTake("from") ? rangeOf(parser) : undefined
+    return found !== undefined && parser.tryTake("in") ? found : undefined
+  })
+  if (head === undefined) return undefined
+  parser.queries++
+  try {
+    const on = sourceOf(parser, head, start)
+    return clauses(parser, { on, names: [head.name], isPlain: true })
+  } finally {
+    parser.queries--
+  }
+}
+
+interface Range {
+  readonly name: string
+  readonly type?: TypeSyntax
+}
+
+/** `x` or `T x`. */
+function rangeOf(parser: Parser): Range | undefined {
+  const isName = (distance: number): boolean => {
+    const token = parser.peek(distance)
+    return token.kind === "name" && !reserved.has(token.text)
+  }
+  if (isName(0) && parser.isWord("in", 1)) return { name: parser.take().text }
+  const type = tryType(parser)
+  return type !== undefined && isName(0) ? { name: parser.take().text, type } : undefined
+}
+
+/** What is gone through: with a type each element is cast to it. */
+function sourceOf(parser: Parser, { type }: Range, start: number): Expression {
+  const source = parser.rules.expression(parser)
+  if (type === undefined) return source
+  const on: Expression = {
+    kind: "member",
+    on: source,
+    name: "Cast",
+    nameStart: start,
+    types: [type],
+    start,
+    end: source.end,
+  }
+  return { kind: "call", on, args: [], start, end: source.end }
+}
+
+/** Clauses up to `select` or `group`, and what follows an `into` behind those. */
+function clauses(parser: Parser, first: Query): Expression {
+  let query = first
+  for (;;) {
+    const { text, start } = parser.token
+    const clause = parser.token.kind === "name" && Object.hasOwn(readers, text) ? readers[text] : undefined
+    if (clause !== undefined) {
+      parser.take()
+      query = parser.nested(() => clause(parser, query, start))
+      continue
+    }
+    const ended = ending(parser, query)
+    if (!parser.tryTake("into")) return ended
+    query = { on: ended, names: [parser.name().text], isPlain: true }
+  }
+}
+
+function ending(parser: Parser, query: Query): Expression {
+  const { start } = parser.token
+  if (parser.tryTake("select")) {
+    const made = parser.rules.expression(parser)
+    const isItself = made.kind === "name" && query.names.length === 1 && made.name === query.names[0]
+    return isItself && !query.isPlain ? query.on : call(query.on, "Select", start, [lambda(query, made)])
+  }
+  if (!parser.tryTake("group")) throw parser.wrong("`select` or `group`, with which a query ends")
+  const element = parser.rules.expression(parser)
+  parser.expect("by")
+  const key = parser.rules.expression(parser)
+  const isItself = element.kind === "name" && query.names.length === 1 && element.name === query.names[0]
+  const picked = isItself ? [] : [lambda(query, element)]
+  return call(query.on, "GroupBy", start, [lambda(query, key), ...picked])
+}
+
+const readers: Readonly<Record<string, (parser: Parser, query: Query, start: number) => Query>> = {
+  where: (parser, query, start) => {
+    const test = parser.rules.expression(parser)
+    return { ...query, on: call(query.on, "Where", start, [lambda(query, test)]), isPlain: false }
+  },
+  let: (parser, query, start) => {
+    const { text: name } = parser.name()
+    parser.expect("=")
+    const value = parser.rules.expression(parser)
+    return widened(query, name, (made) => call(query.on, "Select", start, [lambda(query, made(value))]))
+  },
+  from: (parser, query, start) => {
+    const range = rangeOf(parser)
+    if (range === undefined) throw parser.wrong("a name")
+    parser.expect("in")
+    const inner = sourceOf(parser, range, start)
+    return widened(query, range.name, (made) => {
+      const item: Expression = { kind: "name", name: range.name, start, end: inner.end }
+      const pair = lambda(query, made(item), range.name)
+      return call(query.on, "SelectMany", start, [lambda(query, inner), pair])
+    })
+  },
+  join: parseJoin,
+  orderby: (parser, query, start) => {
+    let { on } = query
+    let name = "OrderBy"
+    do {
+      const key = parser.rules.expression(parser)
+      const isDown = parser.tryTake("descending")
+      if (!isDown) parser.tryTake("ascending")
+      on = call(on, isDown ? `${name}Descending` : name, start, [lambda(query, key)])
+      name = "ThenBy"
+    } while (parser.tryTake(","))
+    return { ...query, on, isPlain: false }
+  },
+}
+
+/** `join y in ys on a equals b`, with `into` all that match at once. */
+function parseJoin(parser: Parser, query: Query, start: number): Query {
+  const range = rangeOf(parser)
+  if (range === undefined) throw parser.wrong("a name")
+  parser.expect("in")
+  const inner = sourceOf(parser, range, start)
+  parser.expect("on")
+  const outerKey = parser.rules.expression(parser)
+  parser.expect("equals")
+  const innerKey = parser.rules.expression(parser)
+  const group = parser.tryTake("into") ? parser.name().text : undefined
+  const name = group ?? range.name
+  const method = group === undefined ? "Join" : "GroupJoin"
+  return widened(query, name, (made) => {
+    const item: Expression = { kind: "name", name, start, end: inner.end }
+    const key = lambda({ ...query, names: [range.name] }, innerKey)
+    return call(query.on, method, start, [
+      { value: inner, start: inner.start, end: inner.end },
+      lambda(query, outerKey),
+      key,
+      lambda(query, made(item), name),
+    ])
+  })
+}
+
+/** One name more: elements are objects of all of them from here on. */
+function widened(
+  query: Query,
+  name: string,
+  make: (made: (value: Expression) => Expression) => Expression,
+): Query {
+  const on = make((value) => {
+    const { start, end } = value
+    const kept = query.names.map((each) => ({
+      name: each,
+      value: { kind: "name", name: each, start, end } as const,
+    }))
+    return { kind: "anonymous", fields: [...kept, { name, value }], start, end }
+  })
+  return { on, names: [...query.names, name], isPlain: false }
+}
+
+function call(on: Expression, name: string, nameStart: number, args: readonly Argument[]): Expression {
+  const end = args.at(-1)?.end ?? on.end
+  const member: Expression = { kind: "member", on, name, nameStart, start: on.start, end }
+  return { kind: "call", on: member, args, start: on.start, end }
+}
+
+/** The function of an element that gives `body`. Of several names each is declared in it, under a name for the element nobody can write. */
+function lambda({ names }: Query, body: Expression, second?: string): Argument {
+  const { start, end } = body
+  const [only = ""] = names
+  const element = names.length === 1 ? only : `$${start}`
+  const params = [element, ...(second === undefined ? [] : [second])].map((name) => ({ name }))
+  const value: LambdaExpression = {
+    kind: "lambda",
+    params,
+    body: names.length === 1 ? body : declaring(names, element, body),
+    start,
+    end,
+  }
+  return { value, start, end }
+}
+
+function declaring(names: readonly string[], element: string, body: Expression): Block {
+  const { start, end } = body
+  const on: Expression = { kind: "name", name: element, start, end }
+  const declared = names.map((name): Statement => {
+    const value: Expression = { kind: "member", on, name, nameStart: start, start, end }
+    return { kind: "declare", type: undefined, names: [{ name, start, end, value }], start, end }
+  })
+  return { kind: "block", body: [...declared, { kind: "return", on: body, start, end }], start, end }
+}
