@@ -17,9 +17,10 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
     const body = message.body(exchange)
     const sought = Buffer.from(from.of(exchange))
     if (!body.present && plan.message === "response") forgetUnchanged(exchange)
-    if (sought.length === 0 || !body.present || !body.content.includes(sought)) return undefined
-    const put = Buffer.from(to.of(exchange))
+    if (sought.length === 0 || !body.present) return undefined
     const count = occurrences(body.content, sought)
+    if (count === 0) return undefined
+    const put = Buffer.from(to.of(exchange))
     const length = body.content.length + count * (put.length - sought.length)
     if (length > grownBytesMax)
       return problem("internal-error", { cause: `the replaced body would have ${length} bytes` })
