@@ -280,6 +280,7 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
     const { name } = exchange.backend
     const backend = exchange.backend instanceof Backend ? exchange.backend : undefined
     const [target] = backend?.targets ?? []
+    if (backend?.isAway === true) return awayVerdict(exchange, rehearsal, backend.name)
     return {
       ...{ kind: "forwarded", backend: name, method: exchange.sentMethod ?? exchange.method },
       targets: backend?.states() ?? [],
@@ -297,6 +298,14 @@ function ending(outcome: Outcome, exchange: LiveExchange, rehearsal: Rehearsal):
   }
 }
 
+/** Checks or breakers keep all requests from the backend. */
+function awayVerdict(exchange: LiveExchange, rehearsal: Rehearsal, name: string): Verdict {
+  const use = exchange.answeredBy === undefined ? undefined : rehearsal.useOf(exchange.answeredBy.id)
+  if (use !== undefined) use.state = "answered"
+  const found = problem("backend-unavailable", { cause: `no target of \`${name}\` is well` })
+  return verdictOf(found, use, rehearsal.assuming)
+}
+
 function verdictOf(
   outcome: NonNullable<Outcome>,
   use: StepUse | undefined,
@@ -308,7 +317,8 @@ function verdictOf(
     const { name, cause } = outcome
     return { ...by, kind: "answered", status: problemStatus(outcome), problem: name, cause, assuming }
   }
-  return { ...by, kind: "answered", status: outcome.kind === "answer" ? outcome.status : status, assuming }
+  if (outcome.kind === "found") return { ...by, kind: "answered", status, assuming }
+  return { ...by, kind: "answered", status: outcome.status, cause: outcome.cause, assuming }
 }
 
 function stepsOf(

@@ -221,6 +221,7 @@ class Passage implements Timed, TunnelKeeper {
     else if (outcome.kind === "problem") this.#fail(outcome)
     else if (outcome.kind === "found") this.#found()
     else {
+      exchange.cause ??= outcome.cause
       exchange.dropUpstream()
       sendDirect(exchange, outcome)
     }

@@ -68,6 +68,8 @@ export interface DirectAnswer {
   readonly reason?: string | undefined
   readonly headers: readonly string[]
   readonly body: Buffer | undefined
+  /** Why it is not what was asked for, where its status does not say so; for operators. */
+  readonly cause?: string | undefined
 }
 
 /** The response of the exchange was found without asking a backend: outbound goes on behind the step that kept it. */

@@ -23,8 +23,15 @@ export function claimAt(claims: Claims, name: string): unknown {
 /** Why claims do not meet a rule: the claim is not there, or it has other values. */
 export type ClaimFault = "TokenClaimNotFound" | "TokenClaimValueNotAllowed"
 
+/** The first rule that claims do not meet. */
+export interface ClaimFailure {
+  readonly fault: ClaimFault
+  /** Name of the claim. */
+  readonly claim: string
+}
+
 /** Judges claims by rules; undefined: they meet all of them. */
-export type ClaimRules = (claims: Claims, exchange: Exchange) => ClaimFault | undefined
+export type ClaimRules = (claims: Claims, exchange: Exchange) => ClaimFailure | undefined
 
 /** Makes rules on claims ready. Compared as text and exactly; a claim that is neither text, number, boolean nor a list of those meets no comparison. */
 export function compileClaimRules(rules: readonly ClaimRule[], provision: Provision): ClaimRules {
@@ -38,8 +45,8 @@ export function compileClaimRules(rules: readonly ClaimRule[], provision: Provis
   return (claims, exchange) => {
     for (const { claim, meets, separator, wantedOf } of compiled) {
       const value = claimAt(claims, claim)
-      if (value === undefined || value === null) return "TokenClaimNotFound"
-      if (!meets(value, wantedOf(exchange), separator)) return "TokenClaimValueNotAllowed"
+      if (value === undefined || value === null) return { fault: "TokenClaimNotFound", claim }
+      if (!meets(value, wantedOf(exchange), separator)) return { fault: "TokenClaimValueNotAllowed", claim }
     }
     return undefined
   }

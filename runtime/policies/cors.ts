@@ -23,8 +23,8 @@ export const cors: Policy<"cors"> = (plan, provision) => {
     const origin = exchange.headers.get("origin")
     const allowed = origin === undefined ? undefined : origins.allowed(origin, exchange)
     if (isPreflight(exchange)) {
-      const answer = allowed === undefined ? undefined : preflight(allowed, exchange)
-      return answer ?? (plan.terminateUnmatched ? unmatched : undefined)
+      if (allowed === undefined) return plan.terminateUnmatched ? otherOrigin : undefined
+      return preflight(allowed, exchange) ?? (plan.terminateUnmatched ? otherMethod : undefined)
     }
     if (origins.varies) exchange.answerWith("vary", "Origin")
     if (allowed === undefined) return undefined
@@ -44,7 +44,9 @@ export function isPreflight({ method, headers }: Pick<Exchange, "method" | "head
   )
 }
 
-const unmatched: DirectAnswer = { kind: "answer", status: 200, headers: ["vary", "Origin"], body: undefined }
+const unmatched = { kind: "answer", status: 200, headers: ["vary", "Origin"], body: undefined } as const
+const otherOrigin: DirectAnswer = { ...unmatched, cause: "the preflight's origin is none of `origins`" }
+const otherMethod: DirectAnswer = { ...unmatched, cause: "the preflight's method is none of `methods`" }
 
 interface Origins {
   /** Whether the answer depends on the origin. */

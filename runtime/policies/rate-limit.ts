@@ -117,6 +117,7 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
     exchange.answerWith("ratelimit-policy", `"${periodSeconds}s";q=${callsMax};w=${periodSeconds}`)
     return problem("rate-limited", {
       headers: [retryAfterHeader, String(seconds)],
+      cause: `${callsMax} in ${periodSeconds} s are used up; again in ${seconds} s`,
       ...refusedWords(plan, seconds),
     })
   }

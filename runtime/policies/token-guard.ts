@@ -1,7 +1,7 @@
 import type { Verification } from "../identity/verifier.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { type Problem, problem } from "./answer.ts"
-import { type ClaimFault, compileClaimRules } from "./claim.ts"
+import { type ClaimFailure, compileClaimRules } from "./claim.ts"
 import { compileCredential } from "./credential.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
@@ -19,13 +19,13 @@ type TokenPlan = StepOf<"validate-jwt"> | StepOf<"introspect">
  */
 export function compileTokenGuard(plan: TokenPlan, provision: Provision, verify: Verify): Run {
   const credential = compileCredential(plan.from, provision)
-  const claimFault = compileClaimRules(plan.claims, provision)
+  const claimFailure = compileClaimRules(plan.claims, provision)
   const refusals = new Refusals(plan, provision)
   const judge = (exchange: Exchange, token: string, found: Verification): Outcome => {
     if (found.kind === "invalid") return refusals.invalid(exchange, found.reason, found.fault)
     if (found.kind === "unavailable") return unavailable(found.retryAfterSeconds)
-    const fault = claimFault(found.claims, exchange)
-    if (fault !== undefined) return refusals.insufficient(exchange, fault)
+    const failure = claimFailure(found.claims, exchange)
+    if (failure !== undefined) return refusals.insufficient(exchange, failure)
     exchange.claims = found.claims
     if (plan.output !== undefined) exchange.variables.set(plan.output, verifiedToken(token, found))
     credential.drop(exchange)
@@ -74,7 +74,7 @@ class Refusals {
     return this.#unauthorized(exchange, challenge, fault, `token: ${why}`)
   }
 
-  insufficient(exchange: Exchange, fault: ClaimFault): Problem {
+  insufficient(exchange: Exchange, { fault, claim }: ClaimFailure): Problem {
     const status = this.#claimStatus(exchange)
     const challenge = ["www-authenticate", `Bearer error="insufficient_scope"${this.#scope}`]
     return problem(status === 401 ? "unauthorized" : "insufficient-scope", {
@@ -83,7 +83,11 @@ class Refusals {
       reason: fault,
       message: this.#message?.(exchange),
       presented: true,
-      cause: "the token's claims do not meet the rules",
+      // The name is the plan's; what the token says is not told.
+      cause:
+        fault === "TokenClaimNotFound"
+          ? `the token has no claim \`${claim}\``
+          : `the token's claim \`${claim}\` does not meet the rules`,
     })
   }
 

@@ -51,8 +51,14 @@ test.each(rows)("%s %s %j → %s", (rule, claim, values, expected) => {
 })
 
 test("what is wrong has a word: not there, or another value", () => {
-  expect(faultOf({ claim: "missing", test: "present", values: [] })).toBe("TokenClaimNotFound")
-  expect(faultOf({ claim: "level", test: "has-any", values: ["4"] })).toBe("TokenClaimValueNotAllowed")
+  expect(faultOf({ claim: "missing", test: "present", values: [] })).toEqual({
+    fault: "TokenClaimNotFound",
+    claim: "missing",
+  })
+  expect(faultOf({ claim: "level", test: "has-any", values: ["4"] })).toEqual({
+    fault: "TokenClaimValueNotAllowed",
+    claim: "level",
+  })
 })
 
 test.each([

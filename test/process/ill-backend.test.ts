@@ -48,13 +48,23 @@ api both { path "/both"; auth none; backend both; GET "/" }`
       }
     }
     targets[0].status = 500
-    expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "well"])
-    expect(await seen()).toEqual({ breakers: ["open", "closed"], warnings: [], isDegraded: false })
+    // Targets stand in the plan in the order of their URLs.
+    expect([await call(ports, "/both"), await call(ports, "/both")].sort()).toEqual(["500", "well"])
+    const one = await seen()
+    expect({ ...one, breakers: one.breakers?.toSorted() }).toEqual({
+      ...{ breakers: ["closed", "open"], warnings: [], isDegraded: false },
+    })
     targets[1].status = 500
     expect([await call(ports, "/both"), await call(ports, "/both")]).toEqual(["500", "503"])
     const warning = "backend both: none of its targets is well (what goes there is answered 503)"
     expect(await seen()).toEqual({ breakers: ["open", "open"], warnings: [warning], isDegraded: true })
     expect((await control(ports, "GET", "/readyz")).status).toBe(200)
+    const question = { method: "GET", target: "/both", host: "gw" }
+    const explained = await control(ports, "POST", "/v1/explain-request", question)
+    expect(explained.body["verdict"]).toMatchObject({
+      ...{ status: 503, problem: "backend-unavailable", by: { kind: "forward" } },
+      cause: "no target of `both` is well",
+    })
     for (const each of targets) each.status = 200
     await expect.poll(() => call(ports, "/both"), { timeout: 10_000 }).toBe("well")
     expect(await seen()).toMatchObject({ warnings: [], isDegraded: false })

@@ -43,7 +43,7 @@ export const explainLine: CommandLine<ExplainArgs> = {
     ["--claim <name=value...>", "a claim of that token more; JSON, or text"],
     ["--token <token>", "put where the route wants a token"],
     ["--key <key>", "put where the route wants a subscription key"],
-    ["--header <line...>", "a header, `name: value`"],
+    ["-H, --header <line...>", "a header, `name: value`"],
     ["--body <file>", "the body"],
     ["--websocket", "it asks for a WebSocket: with the header lines for that"],
     ["--ip <address>", "the address it comes from, 127.0.0.1 when not said"],

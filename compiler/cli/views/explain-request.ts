@@ -143,7 +143,8 @@ function websocketLines({ idleMs, expireWithToken, closeWhenRemoved }: WebSocket
 
 /** Why a request was refused. */
 export function refusalText({ refusal, proof }: RefusalAnswer): string {
-  const { id, at, method, path, status, problem, cause, answeredBy, decision } = refusal
+  const { id, at, method, path, status, problem, answeredBy, decision } = refusal
+  const cause = withoutPlace(refusal.cause, answeredBy?.place)
   const who = answeredBy === undefined ? "the gateway" : `${answeredBy.kind}${placed(answeredBy.place)}`
   const fields = (
     ["route", "api", "version", "operation", "user", "subscription", "product", "backend"] as const
@@ -177,6 +178,11 @@ function askedLines(decision: NonNullable<RefusalAnswer["refusal"]["decision"]>)
     `  asked: ${user} ${relation} ${object} ${whom}`,
     ...(reason === undefined ? [] : [`  it says: ${reason}`]),
   ]
+}
+
+/** A cause begins with the place of its step, for those who read nothing else. */
+function withoutPlace(cause: string | undefined, place: string | undefined): string | undefined {
+  return cause?.startsWith(`${place}: `) === true ? cause.slice(`${place}: `.length) : cause
 }
 
 function placed(place: string): string {
