@@ -73,7 +73,7 @@ function headerName(name: string): string {
 }
 
 const headerTexts: Readonly<Record<string, string>> = {
-  ratelimit: "What is left of the limit, and the seconds until it is whole again.",
+  ratelimit: "What is left of the limit, and the seconds until more of it is there.",
   "ratelimit-policy": "How much may be called in how many seconds.",
 }
 

@@ -57,7 +57,7 @@ const metric: Row = {
     },
     { args: [variable, optional(slot("amount", "expression"))], block: "metric" },
   ],
-  docs: "Adds to a counter on /metrics, 1 unless an expression says how much; or the tokens a language model used for the call, as its answer says.",
+  docs: "Adds to the counter `author_NAME_total` on /metrics, 1 unless an expression says how much; or the tokens a language model used for the call, as its answer says.",
   example: 'metric orders_placed { label tenant "${request.header("X-Tenant")}" }',
 }
 
