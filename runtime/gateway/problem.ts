@@ -37,7 +37,7 @@ export const problemTable: { readonly [Name in ProblemName]: ProblemRow } = {
     "The path exists, the method does not apply to it; see Allow.",
   ),
   "request-timeout": row(408, "Request timeout", "The request was not received in time."),
-  sunset: row(410, "Gone", "This version has reached its sunset date and is closed."),
+  sunset: row(410, "Gone", "This version is closed: it was removed, or its last day is over."),
   "body-too-large": row(413, "Content too large", "The body is larger than the gateway accepts."),
   "target-too-long": row(414, "URI too long", "The request target is longer than the gateway accepts."),
   "expectation-failed": row(

@@ -106,7 +106,9 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
   const { retryAfterHeader = "retry-after", remainingHeader, totalHeader } = plan
   return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
     const seconds = Math.max(1, resetSeconds)
-    exchange.answerWith("ratelimit", `"${periodSeconds}s";r=${remaining};t=${resetSeconds}`)
+    // Several limits may be of one period: clients tell them apart by what they allow.
+    const name = `"${callsMax}-in-${periodSeconds}s"`
+    exchange.answerWith("ratelimit", `${name};r=${remaining};t=${resetSeconds}`)
     if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(remaining))
     if (totalHeader !== undefined) exchange.answerWith(totalHeader, String(callsMax))
     const { variables } = exchange
@@ -114,7 +116,7 @@ function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
     if (plan.totalVariable !== undefined) variables.set(plan.totalVariable, BigInt(callsMax))
     if (allowed) return undefined
     if (plan.retryAfterVariable !== undefined) variables.set(plan.retryAfterVariable, BigInt(seconds))
-    exchange.answerWith("ratelimit-policy", `"${periodSeconds}s";q=${callsMax};w=${periodSeconds}`)
+    exchange.answerWith("ratelimit-policy", `${name};q=${callsMax};w=${periodSeconds}`)
     return problem("rate-limited", {
       headers: [retryAfterHeader, String(seconds)],
       cause: `${callsMax} in ${periodSeconds} s are used up; again in ${seconds} s`,

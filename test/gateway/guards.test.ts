@@ -174,12 +174,12 @@ test("rate-limit: N calls pass, the next is 429 with what is left; keys are apar
   for (const remaining of [1, 0]) {
     const passed = await get("/a/7", ann)
     expect(passed.status).toBe(200)
-    expect(passed.headers.get("ratelimit")).toMatch(new RegExp(`^"60s";r=${remaining};t=\\d+$`))
+    expect(passed.headers.get("ratelimit")).toMatch(new RegExp(`^"2-in-60s";r=${remaining};t=\\d+$`))
   }
   const refused = await get("/a/7", ann)
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1)
-  expect(refused.headers.get("ratelimit-policy")).toBe('"60s";q=2;w=60')
+  expect(refused.headers.get("ratelimit-policy")).toBe('"2-in-60s";q=2;w=60')
   expect((await get("/a/7", tokenOf({ sub: "bob", scope: "read" }))).status).toBe(200)
   for (const status of [200, 200, 429]) expect((await get("/a/7", "X-Key: right\r\n")).status).toBe(status)
 })
