@@ -1,5 +1,5 @@
 import { ExpressionError } from "./expression-error.ts"
-import { charge } from "./meter.ts"
+import { charge, chargeLength } from "./meter.ts"
 import {
   type CelMap,
   Duration,
@@ -34,7 +34,14 @@ function equalMaps(left: CelMap | JsonObject, right: CelMap | JsonObject, depth:
 }
 
 function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
-  return left.length === right.length && left.every((byte, index) => byte === right[index])
+  return left.length === right.length && compareBytes(left, right) === 0
+}
+
+/** Texts of two lengths are not looked into. */
+function equalTexts(left: string, right: string): boolean {
+  if (left.length !== right.length) return false
+  chargeLength(left.length)
+  return left === right
 }
 
 function equalObjects(left: object, right: object, depth: number): boolean {
@@ -55,6 +62,7 @@ function equalObjects(left: object, right: object, depth: number): boolean {
  * things of different kinds are never equal. @throws ExpressionError `cost` for data nested without end.
  */
 export function equals(left: unknown, right: unknown, depth = 0): boolean {
+  if (typeof left === "string") return typeof right === "string" && equalTexts(left, right)
   if (left === right) return true
   if (left instanceof Uint) return equals(left.value, right, depth)
   if (right instanceof Uint) return equals(left, right.value, depth)
@@ -74,8 +82,11 @@ function compareText(left: string, right: string): number {
   for (let index = 0; index < length; index++) {
     const a = left.charCodeAt(index)
     const b = right.charCodeAt(index)
-    if (a !== b) return rank(a) - rank(b)
+    if (a === b) continue
+    chargeLength(2 * index)
+    return rank(a) - rank(b)
   }
+  chargeLength(2 * length)
   return left.length - right.length
 }
 
@@ -85,6 +96,7 @@ function rank(unit: number): number {
 }
 
 function compareBytes(left: Uint8Array, right: Uint8Array): number {
+  chargeLength(Math.min(left.length, right.length))
   return Buffer.compare(left, right)
 }
 
@@ -139,7 +151,7 @@ export function isGreaterOrEqual(left: unknown, right: unknown): boolean {
 export function isIn(element: unknown, container: unknown): boolean {
   if (Array.isArray(container)) {
     charge(container.length >>> 3)
-    if (typeof element === "string") return container.includes(element)
+    if (typeof element === "string" && element.length <= 64) return container.includes(element)
     return container.some((other) => equals(element, other))
   }
   if (kindOf(container) !== "map")

@@ -133,8 +133,8 @@ export function toSeconds(value: unknown): number | undefined {
 
 /**
  * The JSON value of a value: int and uint become numbers when that is exact and strings when not (as in protobuf's JSON),
- * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types).
+ * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types), `cost` for more than 64 MiB of it.
  */
 export function toJson(value: unknown): unknown {
-  return jsonOf(value, 0)
+  return jsonOf(value)
 }

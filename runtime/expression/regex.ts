@@ -98,6 +98,9 @@ export function compileRegex(pattern: string): Compiled {
 }
 
 function regexOf(pattern: unknown): Regex {
+  // Making one takes about 20 steps for each unit of the pattern; what is known costs nothing.
+  if (typeof pattern === "string" && !cache.has(pattern))
+    charge(Math.min(pattern.length, patternLengthMax) * 8)
   const regex =
     typeof pattern === "string" ? compileRegex(pattern) : { fault: "the pattern is not a regular expression" }
   if ("fault" in regex) throw new ExpressionError("other", "the pattern is not a regular expression")

@@ -1,3 +1,4 @@
+import { lastPositionOf, piecesOf, positionOf } from "../plan/text-search.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { formatText } from "./format-text.ts"
 import { charge, chargeLength } from "./meter.ts"
@@ -50,12 +51,12 @@ function indexOf(text: string, part: string, from: number | undefined, last: boo
   const start = from ?? (last ? length : 0)
   requireInside(start, length)
   const unit = characters === undefined ? start : characters.slice(0, start).join("").length
-  const found = last ? text.lastIndexOf(part, unit) : text.indexOf(part, unit)
+  const found = last ? lastPositionOf(text, part, unit) : positionOf(text, part, unit)
   return BigInt(characters === undefined || found < 0 ? found : textSize(text.slice(0, found)))
 }
 
 function splitText(text: string, separator: string, limit: number | undefined): string[] {
-  const parts = separator === "" ? Array.from(text) : text.split(separator)
+  const parts = separator === "" ? Array.from(text) : piecesOf(text, separator)
   charge(parts.length)
   if (limit === undefined || limit < 0 || parts.length <= limit) return parts
   return limit === 0 ? [] : [...parts.slice(0, limit - 1), parts.slice(limit - 1).join(separator)]
@@ -125,7 +126,7 @@ const optionalNumber = (value: unknown): number | undefined =>
 type Method = (text: string, first: unknown, second: unknown, third: unknown) => unknown
 
 const methods: Readonly<Record<string, Method>> = {
-  contains: (text, part) => text.includes(asText(part)),
+  contains: (text, part) => positionOf(text, asText(part)) >= 0,
   startsWith: (text, part) => text.startsWith(asText(part)),
   endsWith: (text, part) => text.endsWith(asText(part)),
   charAt: (text, at) => {

@@ -4,6 +4,17 @@ import { type JsonObject, kindOf, mapEntries, type Uint } from "./values.ts"
 
 const depthMax = 200
 
+/**
+ * What a value may be as JSON, about in bytes. A list that stands in others many times is one in memory and many in JSON: ten names that each hold the one before ten times are ten thousand
+ * million values.
+ */
+const sizeMax = 1 << 26
+
+/** What is left of it. */
+interface Budget {
+  left: number
+}
+
 function number(value: bigint): number | string {
   const near = Number(value)
   return Number.isSafeInteger(near) ? near : value.toString()
@@ -15,12 +26,14 @@ function mapKey(key: unknown): string {
   return text
 }
 
-function objectOf(map: JsonObject, depth: number): unknown {
+function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
   const object: Record<string, unknown> = {}
   for (const [key, value] of mapEntries(map)) {
+    const name = mapKey(key)
+    budget.left -= name.length
     // Defined, not assigned: a key `__proto__` must stay a key.
-    Object.defineProperty(object, mapKey(key), {
-      value: jsonOf(value, depth + 1),
+    Object.defineProperty(object, name, {
+      value: jsonOf(value, depth + 1, budget),
       enumerable: true,
       configurable: true,
       writable: true,
@@ -30,8 +43,10 @@ function objectOf(map: JsonObject, depth: number): unknown {
 }
 
 /** See `toJson`. */
-export function jsonOf(value: unknown, depth: number): unknown {
+export function jsonOf(value: unknown, depth = 0, budget: Budget = { left: sizeMax }): unknown {
   if (depth > depthMax) throw new ExpressionError("cost", "the value is nested too deeply for JSON")
+  budget.left -= typeof value === "string" ? value.length + 8 : 8
+  if (budget.left < 0) throw new ExpressionError("cost", "the value is too large for JSON")
   const kind = kindOf(value)
   switch (kind) {
     case "null":
@@ -51,9 +66,9 @@ export function jsonOf(value: unknown, depth: number): unknown {
     case "bytes":
       return Buffer.from(value as Uint8Array).toString("base64")
     case "list":
-      return (value as readonly unknown[]).map((element) => jsonOf(element, depth + 1))
+      return (value as readonly unknown[]).map((element) => jsonOf(element, depth + 1, budget))
     case "map":
-      return objectOf(value as JsonObject, depth)
+      return objectOf(value as JsonObject, depth, budget)
     default:
   }
   throw new ExpressionError("type", `JSON can't hold this ${kind}`)

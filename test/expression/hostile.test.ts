@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { checkExpression } from "../../runtime/expression/check.ts"
-import { compileExpression } from "../../runtime/expression/compile.ts"
+import { compileExpression, toJson } from "../../runtime/expression/compile.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { ExpressionError } from "../../runtime/expression/expression-error.ts"
 import { bindings, declarations } from "./sample.ts"
@@ -105,6 +105,42 @@ describe("regular expressions that blow up elsewhere", () => {
   ])("%s is refused at check time", (pattern) => {
     const checked = checkExpression(`s.matches(r'${pattern}')`, environment)
     expect(checked).toMatchObject({ ok: false, findings: [{ kind: "regex" }] })
+  })
+})
+
+describe("values of callers that take long to compare, to search and to write", () => {
+  const ofCallers = declareEnvironment({ variables: { sent: "dyn" }, objects: {}, extended: true })
+  const texts = (count: number, length: number) =>
+    Array.from({ length: count }, (_, at) => "x".repeat(length) + String(at).padStart(6, "0"))
+  const alike = "a".repeat(8_000)
+  const lists = texts(3_000, 2_000)
+  test.each<[source: string, sent: unknown]>([
+    ["size(sent.distinct()) == 0", texts(800, 20_000)],
+    ["size(sent.sort()) == 0", texts(5_000, 2_000)],
+    ["sent.all(x, sent.exists(y, x == y))", texts(800, 20_000)],
+    ["sent.all(x, !(x < sent[0]))", texts(5_000, 20_000)],
+    ["sent.all(x, (x + 'y') in sent)", texts(800, 20_000)],
+    ["sent.all(x, sent.exists(y, bytes(x) == bytes(y)))", texts(400, 2_000)],
+    ["sent[0].contains(sent[1])", ["a".repeat(1_000_000), `${alike}b${alike}`]],
+    ["sent[0].lastIndexOf(sent[1]) > 0", ["a".repeat(1_000_000), `${alike}b`]],
+    ["size(sent[0].split(sent[1])) > 1", ["a".repeat(1_000_000), `${alike}b${alike}`]],
+    ["sent.all(x, !''.matches(x))", Array.from({ length: 2_000 }, (_, at) => `${"a".repeat(1_900)}${at}`)],
+  ])("%s", (source, sent) => {
+    const run = compileExpression(source, ofCallers)
+    const from = performance.now()
+    try {
+      run({ sent })
+    } catch (error) {
+      expect(error).toMatchObject({ reason: "cost" })
+    }
+    // Before: from a quarter of a second to ten.
+    expect(performance.now() - from).toBeLessThan(150)
+  })
+
+  test("one list in many places is many in JSON", () => {
+    const found = compileExpression("sent.map(x, sent)", ofCallers)({ sent: lists })
+    expect(() => toJson(found)).toThrow("too large for JSON")
+    expect(toJson(lists)).toEqual(lists)
   })
 })
 
