@@ -14,6 +14,7 @@ import { valueName } from "./names.ts"
 import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
 import { scopedOf } from "./scoped.ts"
 import { unitsOf } from "./section.ts"
+import { sharingCounters } from "./shared-counters.ts"
 import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { madeOr, refuse } from "./translation.ts"
@@ -71,6 +72,11 @@ export class Draft {
     // What was seen is declared only where it is printed.
     for (const map of Object.values(this.#surroundings.declared)) map.clear()
     this.#convert()
+    for (const { span } of sharingCounters(Object.values(this.sections).flat()))
+      this.notes.push({
+        place: placeOf(span.file, span.start),
+        note: "the document counts together what this limit and one before it count; here each counts for itself, and who gets past both has more calls",
+      })
     for (const [name, other] of this.#variables.renamed())
       this.notes.push({
         place: placeOf(document.file, document.root?.span.start ?? 0),
