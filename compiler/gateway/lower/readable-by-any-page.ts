@@ -13,16 +13,30 @@ export function checkScripts(
 ): void {
   if (source.method !== "GET" && source.method !== "*") return
   const all = sections.flatMap((list) => within(idsOf(list), steps))
-  if (!all.some(({ kind }) => kind === "jsonp") || !all.some(isAmbient)) return
+  if (!all.some(({ kind }) => kind === "jsonp") || !all.some((step) => isAmbient(step, all))) return
   report.add("SP3040", source.span, "`jsonp` lets every site read what the caller's own credentials open", {
     help: "Take the token from a header, or cut `jsonp` here; `cors` names the sites that may read.",
   })
 }
 
-/** Browsers send cookies, and passwords they were told once, with whatever a page asks for. */
-function isAmbient(step: Step): boolean {
+/** Browsers send cookies, and passwords they were told once, with whatever a page asks for. A token may come out of a cookie by way of an expression, a variable, or a header that is set before. */
+function isAmbient(step: Step, all: readonly Step[]): boolean {
   if (step.kind === "basic-auth") return true
-  return (step.kind === "validate-jwt" || step.kind === "introspect") && "cookie" in step.from
+  if (step.kind !== "validate-jwt" && step.kind !== "introspect") return false
+  const { from } = step
+  if ("cookie" in from) return true
+  if ("text" in from) return all.some(readsCookies)
+  if (!("header" in from)) return false
+  const { header } = from
+  const isMade = all.some(
+    (each) => each.kind === "set-header" && each.action !== "remove" && each.name === header,
+  )
+  return header === "cookie" || (isMade && all.some(readsCookies))
+}
+
+/** Whether it names a cookie, or the header they are in, in whichever language. */
+function readsCookies(step: Step): boolean {
+  return !(step.kind === "set-header" && step.action === "remove") && /cookie/i.test(JSON.stringify(step))
 }
 
 function within(ids: readonly StepId[], steps: StepTable): Step[] {
