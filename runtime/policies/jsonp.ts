@@ -51,20 +51,57 @@ function answersJson({ response }: Exchange): boolean {
   return type !== undefined && isJson(`${type.type}/${type.subtype}`)
 }
 
+/** A text of JSON as an expression with the same value: two characters end lines of older scripts, and `__proto__:` is no property in a script (ECMA-262 §13.2.5.5), but what an object inherits from. */
+function asExpression(json: string): string {
+  const text = json
+    .replace(/^\ufeff/, "")
+    .replaceAll("\u2028", "\\u2028")
+    .replaceAll("\u2029", "\\u2029")
+  return /__proto__|\\u00/i.test(text) ? withComputedNames(text) : text
+}
+
+/** The longest way to write `__proto__`, each unit escaped. */
+const writtenMax = "__proto__".length * 6 + 2
+
+function withComputedNames(json: string): string {
+  let made = ""
+  let done = 0
+  for (let at = json.indexOf('"'); at !== -1; ) {
+    const end = endOfString(json, at)
+    const isName = end - at <= writtenMax && firstBehind(json, end) === ":"
+    if (isName && JSON.parse(json.slice(at, end)) === "__proto__") {
+      made += `${json.slice(done, at)}[${json.slice(at, end)}]`
+      done = end
+    }
+    at = json.indexOf('"', end)
+  }
+  return made + json.slice(done)
+}
+
+function firstBehind(json: string, at: number): string | undefined {
+  let next = at
+  while (/\s/.test(json[next] ?? "")) next += 1
+  return json[next]
+}
+
+/** Behind the string that begins here. */
+function endOfString(json: string, at: number): number {
+  for (let quote = json.indexOf('"', at + 1); ; quote = json.indexOf('"', quote + 1)) {
+    let slashes = 0
+    while (json[quote - 1 - slashes] === "\\") slashes += 1
+    if (slashes % 2 === 0) return quote + 1
+  }
+}
+
 function wrap(exchange: Exchange, callback: string): Outcome {
   const { response } = exchange
   if (response === undefined) throw new Error("the answer is used before there is one")
   const { body, headers } = response
   if (response.status === 206) return problem("bad-gateway", { cause: "part of an answer is no JSON" })
   if (body.present) {
-    // Read, so that nothing but JSON is run; two of its characters ended lines of scripts before ES2019.
+    // Read, so that nothing but JSON is run.
     body.json()
-    const json = body
-      .text()
-      .replace(/^\ufeff/, "")
-      .replaceAll("\u2028", "\\u2028")
-      .replaceAll("\u2029", "\\u2029")
-    body.replace(Buffer.from(`/**/${callback}(${json});`), media)
+    body.replace(Buffer.from(`/**/${callback}(${asExpression(body.text())});`), media)
   } else if (exchange.method === "HEAD") {
     forgetUnchanged(exchange)
     headers.set("content-type", media)

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { afterEach, describe, expect, test } from "vitest"
 import { inFrontOf } from "./content.ts"
@@ -166,4 +167,17 @@ test("a script holds no line ends that older engines know", async () => {
   const { running } = await inFrontOf(answer, { outbound: [padded] })
   const response = await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)
   expect(await response.text()).toBe('/**/show({"a":"\\u2028\\u2029ä"});')
+})
+
+test("a script makes the value that the JSON says, whatever its names are", async () => {
+  const json =
+    '{"a":"__proto__:","__proto__":{"admin":true},"b":[{"\\u005f_proto__" : 1,"__proto\\u005F_":2}],"\\"__proto__":3}'
+  const answer: Answering = (_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(json)
+  const { running } = await inFrontOf(answer, { outbound: [padded] })
+  const script = await (await fetch(`http://127.0.0.1:${running.port}/a/7?q=show`)).text()
+  const [shown] = runInNewContext(
+    `let seen; const show = (value) => { seen = JSON.stringify(value) }; ${script}; [seen]`,
+  )
+  expect(shown).toBe(JSON.stringify(JSON.parse(json)))
 })
