@@ -1,44 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type Served, serveDocuments } from "../policy-xml/serving.ts"
-import { startUpstream, type Upstream } from "./harness.ts"
+import { describe, expect, test } from "vitest"
+import { standing } from "../policy-xml/serving.ts"
 
 // Whoever waited for a body that was sent already would wait until the client counts as too slow, ten seconds.
 const atOnceMs = 5_000
 
 describe("a body that is read when it has been sent", () => {
-  let upstream: Upstream
-  let served: Served
-
-  beforeAll(async () => {
-    upstream = await startUpstream()
-    served = await serveDocuments([
-      [
-        "gateway.conf",
-        `gateway g { listen 127.0.0.1:8000; trust none; limits { buffer 1KB } }
-backend b { url "${upstream.url}" }
+  const at = standing((backend) => [
+    [
+      "gateway.conf",
+      `gateway g { listen 127.0.0.1:8000; trust none; limits { buffer 1KB } }
+backend b { url "${backend}" }
 api a { path "/a"; auth none; backend b
   POST "/read" { outbound { header set "X-Length" "\${string(size(request.text))}" } }
   POST "/failed" { outbound { validate status prevent { allow 201 } }; on-error { header set "X-Length" "\${string(size(request.text))}" } }
 }`,
-      ],
-    ])
-  })
-
-  afterAll(async () => {
-    await served.close()
-    await upstream.close()
-  })
+    ],
+  ])
 
   async function post(path: string, text: string, chunked: boolean) {
     const from = Date.now()
     const body = chunked ? new Blob([text]).stream() : text
-    const answer = await fetch(served.url + path, { method: "POST", body, duplex: "half" } as RequestInit)
+    const answer = await fetch(at.served.url + path, { method: "POST", body, duplex: "half" } as RequestInit)
     await answer.arrayBuffer()
     expect(Date.now() - from).toBeLessThan(atOnceMs)
     return { status: answer.status, length: answer.headers.get("x-length") }
   }
 
-  const sent = (): string | undefined => upstream.requests.at(-1)?.body
+  const sent = (): string | undefined => at.upstream.requests.at(-1)?.body
 
   test.each([false, true])("is what was sent, of whatever form (chunked: %s)", async (chunked) => {
     expect(await post("/a/read", "x".repeat(900), chunked)).toEqual({ status: 200, length: "900" })
@@ -48,9 +36,9 @@ api a { path "/a"; auth none; backend b
   test.each([false, true])(
     "is refused where it is more than may be held, and nobody gets it (chunked: %s)",
     async (chunked) => {
-      const before = upstream.requests.length
+      const before = at.upstream.requests.length
       expect(await post("/a/read", "x".repeat(2000), chunked)).toEqual({ status: 413, length: null })
-      expect(upstream.requests.length).toBe(before)
+      expect(at.upstream.requests.length).toBe(before)
     },
   )
 
@@ -63,7 +51,7 @@ api a { path "/a"; auth none; backend b
     async (chunked) => {
       expect(await post("/a/failed", "x".repeat(2000), chunked)).toEqual({ status: 502, length: null })
       expect(sent()).toHaveLength(2000)
-      expect(served.log.at(-1)?.cause).toContain("status 200 is none this API answers with")
+      expect(at.served.log.at(-1)?.cause).toContain("status 200 is none this API answers with")
     },
   )
 })

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { startUpstream, type Upstream } from "../gateway/harness.ts"
-import { type Served, serveDocuments } from "./serving.ts"
+import { expect, test } from "vitest"
+import { standing } from "./serving.ts"
 
 // Published documents put an address together and leave parameters of the operation in it: `@("/messages/" + … + "/{messageId}")`.
 const document = `<policies>
@@ -18,32 +17,21 @@ const document = `<policies>
   </inbound>
 </policies>`
 
-let upstream: Upstream
-let served: Served
-
-beforeAll(async () => {
-  upstream = await startUpstream()
-  served = await serveDocuments([
-    [
-      "gateway.conf",
-      `gateway g { listen 127.0.0.1:8000 }
-backend b { url "${upstream.url}/base" }
+const at = standing((backend) => [
+  [
+    "gateway.conf",
+    `gateway g { listen 127.0.0.1:8000 }
+backend b { url "${backend}/base" }
 api a { path "/a"; backend b; auth none; policy xml "doc.xml"; ANY "/{order_id}/{rest*}" {} }`,
-    ],
-    ["doc.xml", document],
-  ])
-})
-
-afterAll(async () => {
-  await served.close()
-  await upstream.close()
-})
+  ],
+  ["doc.xml", document],
+])
 
 async function asked(method: string, path: string, headers: Record<string, string> = {}): Promise<string> {
-  const before = upstream.requests.length
-  const answer = await fetch(`${served.url}/a/${path}`, { method, headers })
+  const before = at.upstream.requests.length
+  const answer = await fetch(`${at.served.url}/a/${path}`, { method, headers })
   await answer.text()
-  return upstream.requests.length > before ? (upstream.requests.at(-1)?.url ?? "") : `${answer.status}`
+  return at.upstream.requests.length > before ? (at.upstream.requests.at(-1)?.url ?? "") : `${answer.status}`
 }
 
 test("what an expression makes is a template: parameters of the route stand for their names, encoded", async () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url"
-import { expect } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
 import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
@@ -10,7 +10,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable, type IssuedKeys } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort } from "../gateway/harness.ts"
+import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
 
 /** A gateway that serves a project of gateway.conf and documents. */
 export interface Served {
@@ -49,4 +49,24 @@ export async function serveDocuments(
   const listen = [{ host: "127.0.0.1", port }]
   await gateway.apply({ ...plan, plan: { ...plan.plan, gateway: { ...plan.plan.gateway, listen } } })
   return { url: `http://127.0.0.1:${port}`, log, close: () => gateway.close(0) }
+}
+
+/** A project that is served before a backend which echoes, as long as the tests of a file or of a `describe` run. */
+export interface Standing {
+  readonly upstream: Upstream
+  readonly served: Served
+}
+
+/** `filesOf` gets the URL of the backend. Call it where tests are declared; it is there when they run. */
+export function standing(filesOf: (backend: string) => readonly (readonly [string, string])[]): Standing {
+  const made: { upstream?: Upstream; served?: Served } = {}
+  beforeAll(async () => {
+    made.upstream = await startUpstream()
+    made.served = await serveDocuments(filesOf(made.upstream.url))
+  })
+  afterAll(async () => {
+    await made.served?.close()
+    await made.upstream?.close()
+  })
+  return made as Standing
 }
