@@ -1,3 +1,4 @@
+import { positionOf } from "../plan/text-search.ts"
 import { problem } from "./answer.ts"
 import { anyText } from "./grammars.ts"
 import { forgetUnchanged, messageOf } from "./message.ts"
@@ -13,38 +14,58 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
   provision.need(message.needs)
   const from = compileText(plan.from, provision, anyText)
   const to = compileText(plan.to, provision, anyText)
+  const isWritten = typeof plan.from === "string"
   return (exchange) => {
     const body = message.body(exchange)
     const sought = Buffer.from(from.of(exchange))
     if (!body.present && plan.message === "response") forgetUnchanged(exchange)
     if (sought.length === 0 || !body.present) return undefined
-    const count = occurrences(body.content, sought)
+    const find = isWritten ? native(body.content, sought) : linear(body.content, sought)
+    const count = occurrences(find, sought.length)
     if (count === 0) return undefined
     const put = Buffer.from(to.of(exchange))
     const length = body.content.length + count * (put.length - sought.length)
     if (length > grownBytesMax)
       return problem("internal-error", { cause: `the replaced body would have ${length} bytes` })
-    body.replace(replaced(body.content, sought, put, Buffer.allocUnsafe(length)), null)
+    const into = Buffer.allocUnsafe(length)
+    fill(into, body.content, { find, cut: sought.length, put })
+    body.replace(into, null)
     return undefined
   }
 }
 
+/** Where the next one is from a place on; -1 where there is none. */
+type Find = (from: number) => number
+
 // Bytes, not characters: a text in UTF-8 is found in it wherever it stands, and other encodings are left alone.
-function occurrences(content: Buffer, sought: Buffer): number {
+function native(content: Buffer, sought: Buffer): Find {
+  return (from) => content.indexOf(sought, from)
+}
+
+/** Of what a caller may bring: the other one takes seconds for bodies that are made for it. */
+function linear(content: Buffer, sought: Buffer): Find {
+  const [text, part] = [content.toString("latin1"), sought.toString("latin1")]
+  return (from) => positionOf(text, part, from)
+}
+
+function occurrences(find: Find, length: number): number {
   let count = 0
-  for (let at = content.indexOf(sought); at !== -1; at = content.indexOf(sought, at + sought.length)) count++
+  for (let at = find(0); at !== -1; at = find(at + length)) count++
   return count
 }
 
-/** Fills `into`, which is as long as the result. */
-function replaced(content: Buffer, sought: Buffer, put: Buffer, into: Buffer): Buffer {
+/** Fills `into`, which is as long as the result: `put` in the place of `cut` bytes. */
+function fill(
+  into: Buffer,
+  content: Buffer,
+  { find, cut, put }: { readonly find: Find; readonly cut: number; readonly put: Buffer },
+): void {
   let from = 0
   let to = 0
-  for (let at = content.indexOf(sought); at !== -1; at = content.indexOf(sought, from)) {
+  for (let at = find(0); at !== -1; at = find(from)) {
     to += content.copy(into, to, from, at)
     to += put.copy(into, to)
-    from = at + sought.length
+    from = at + cut
   }
   content.copy(into, to, from)
-  return into
 }

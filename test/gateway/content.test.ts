@@ -169,6 +169,21 @@ describe("bodies", () => {
   const replace = (to: string): StepDraft => ({ kind: "find-replace", message: "response", from: "old", to })
   const content = '{"a":"old, old"}'
 
+  test("a text that the caller brings is found in no more time than it takes to read both", async () => {
+    const half = "a".repeat(4_000)
+    const part = `${half}b${half}`
+    const answer: Answering = (_, response) => response.end(`${"a".repeat(3_000_000)}${part}é`)
+    const { get } = await inFrontOf(answer, {
+      outbound: [{ ...replace("new"), from: cel('request.header("X-Part")') } as StepDraft],
+    })
+    const from = performance.now()
+    const { body } = await get(`X-Part: ${part}\r\n`)
+    expect(body.length).toBeLessThan(3_000_100)
+    expect(body.endsWith("anewé") || body.endsWith("anew\u00c3\u00a9")).toBe(true)
+    // Three seconds for each look at it, before.
+    expect(performance.now() - from).toBeLessThan(2_000)
+  })
+
   for (const [coding, encode] of codings) {
     for (const chunked of [true, false]) {
       test(`${coding}, ${chunked ? "chunked" : "with its length"}: changed is whole and honest, unchanged is as it came`, async () => {
