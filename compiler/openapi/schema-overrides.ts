@@ -1,3 +1,4 @@
+import { foldedName } from "../../runtime/plan/folded-name.ts"
 import type { JsonSchema } from "./schema.ts"
 
 /** What a place that judges by schemas says otherwise than they do. */
@@ -40,7 +41,7 @@ function obstacleHere(json: Keywords, { additional, anyCase }: SchemaOverrides):
   if (anyCase !== true) return undefined
   const word = ["patternProperties", "propertyNames"].find((each) => each in json)
   if (word !== undefined) return `\`${word}\` judges names by their letter case`
-  const names = Object.keys((json["properties"] as Keywords | undefined) ?? {}).map(lower)
+  const names = Object.keys((json["properties"] as Keywords | undefined) ?? {}).map(foldedName)
   if (new Set(names).size < names.length) return "two of its properties differ in their letter case alone"
   const values = [json["const"], ...((json["enum"] as unknown[] | undefined) ?? [])]
   if (values.some((value) => typeof value === "object" && value !== null))
@@ -72,16 +73,14 @@ function inLowerCase(json: Keywords): Record<string, unknown> {
     if (map === undefined) continue
     made[word] = Object.fromEntries(
       Object.entries(map).map(([name, value]) => [
-        lower(name),
-        word === "dependentRequired" ? (value as string[]).map(lower) : value,
+        foldedName(name),
+        word === "dependentRequired" ? (value as string[]).map(foldedName) : value,
       ]),
     )
   }
-  if (json["required"] !== undefined) made["required"] = (json["required"] as string[]).map(lower)
+  if (json["required"] !== undefined) made["required"] = (json["required"] as string[]).map(foldedName)
   return made
 }
-
-const lower = (name: string): string => name.toLowerCase()
 
 /** The schema and all that are written in it. */
 function schemasIn(json: unknown): Keywords[] {

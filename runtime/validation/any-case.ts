@@ -1,3 +1,5 @@
+import { foldedName } from "../plan/folded-name.ts"
+
 /** Deeper values are refused by whoever judges them; up to here names are looked at. */
 const depthMax = 200
 
@@ -10,7 +12,7 @@ export function withoutCase(value: unknown): { readonly value: unknown } | { rea
     // Without a prototype, so that `__proto__` is a name like any other.
     const made: Record<string, unknown> = Object.create(null)
     for (const [name, item] of Object.entries(each)) {
-      const folded = name.toLowerCase()
+      const folded = foldedName(name)
       if (folded in made) twice.push(name)
       made[folded] = lower(item, depth + 1)
     }
@@ -29,7 +31,7 @@ export function pointerInto(value: unknown, pointer: string): string {
   const named = steps.map((step) => {
     const name = step.replaceAll("~1", "/").replaceAll("~0", "~")
     const isObject = typeof at === "object" && at !== null && !Array.isArray(at)
-    const own = isObject ? Object.keys(at as object).find((key) => key.toLowerCase() === name) : undefined
+    const own = isObject ? Object.keys(at as object).find((key) => foldedName(key) === name) : undefined
     at = typeof at === "object" && at !== null ? (at as Record<string, unknown>)[own ?? name] : undefined
     return own === undefined ? step : own.replaceAll("~", "~0").replaceAll("/", "~1")
   })

@@ -65,6 +65,7 @@ export const rooms: readonly Room[] = [
       "credentials",
       "csharp",
       "duplicate-key",
+      "folded-name",
       "header-name",
       "json-schema",
       "media-range",
