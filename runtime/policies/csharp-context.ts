@@ -21,7 +21,7 @@ import type {
 import { api, deployment, failure, operation, product, subscription, user } from "./csharp-place.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
-import { HeaderList } from "./header-list.ts"
+import { HeaderList, usualSpelling } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
 import { toldViolations } from "./violations.ts"
@@ -182,7 +182,7 @@ class Headers implements PolicyLists {
   }
   *entries(): Iterable<readonly [string, readonly string[]]> {
     const names = new Set(this.#flat.filter((_, index) => index % 2 === 0))
-    for (const name of names) yield [name, this.get(name) ?? []]
+    for (const name of names) yield [usualSpelling(name), this.get(name) ?? []]
   }
 }
 

@@ -60,3 +60,8 @@ export class HeaderList {
     flat.length = to
   }
 }
+
+/** A name as it is usually written (`Content-Type`): what is published compares names it goes through letter by letter. */
+export function usualSpelling(name: string): string {
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
+}

@@ -5,7 +5,7 @@ import { plainObject } from "../expression/plain-object.ts"
 import { problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
-import type { HeaderList } from "./header-list.ts"
+import { type HeaderList, usualSpelling } from "./header-list.ts"
 import { messageOf } from "./message.ts"
 import { jsonOfXml } from "./xml-json.ts"
 import { XmlProblem } from "./xml-reading.ts"
@@ -117,7 +117,7 @@ function headersOf({ flat }: HeaderList): Readonly<Record<string, string>> {
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] as string
     const value = name in headers ? `${headers[name]},${flat[at + 1]}` : (flat[at + 1] as string)
-    const usual = name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
+    const usual = usualSpelling(name)
     headers[name] = value
     headers[usual] = value
     spelled.add(usual)

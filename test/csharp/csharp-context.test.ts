@@ -79,7 +79,7 @@ test.each([
   ['context.Request.Url.Query["A"].Length + context.Request.Url.Query.Count', 3],
   [
     'string.Join("|", context.Request.Headers.Select(h => h.Key + "=" + string.Join("+", h.Value)))',
-    "accept=text/plain+text/html",
+    "Accept=text/plain+text/html",
   ],
   ['context.Request.MatchedParameters.GetValueOrDefault("ID", "none")', "17"],
   ['context.Request.MatchedParameters.ContainsKey("x") || context.Request.Headers.ContainsKey("x")', false],
