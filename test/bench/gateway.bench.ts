@@ -21,6 +21,8 @@ const warmSeconds = 3
 /** What everything must reach against bare @fastify/http-proxy doing nothing else. */
 const bareBar = 1.3
 const routeCounts = [10, 10_000] as const
+/** Processes of one program differ by a tenth: each count has several. */
+const routeProcesses = 3
 const streamMebibytesMax = 64
 
 /** A server with what it is asked. */
@@ -167,16 +169,19 @@ function compare(what: string, own: readonly Round[], base: readonly Round[], ba
 
 async function measureRoutes(bench: Bench): Promise<void> {
   const { backend } = bench
-  const subjects: Subject[] = []
-  for (const count of routeCounts) {
-    const server = await bench.start("gateway", (port) =>
-      planOfRoutes(count, { port, backendPort: backend.port }),
-    )
-    subjects.push({ name: `${count} routes: gateway`, server, load: routesLoad(count) })
-  }
+  const subjects: (Subject & { readonly count: number })[] = []
+  for (let process = 1; process <= routeProcesses; process += 1)
+    for (const count of routeCounts) {
+      const server = await bench.start("gateway", (port) =>
+        planOfRoutes(count, { port, backendPort: backend.port }),
+      )
+      subjects.push({ name: `${count} routes: gateway ${process}`, count, server, load: routesLoad(count) })
+    }
   const found = await inTurn(bench, subjects)
-  for (const [name, all] of found) rounds(name, all)
-  const [few = [], many = []] = subjects.map(({ name }) => roundsOf(found, name))
+  const [few = [], many = []] = routeCounts.map((wanted) =>
+    subjects.flatMap(({ name, count }) => (count === wanted ? roundsOf(found, name) : [])),
+  )
+  for (const [count, all] of [few, many].entries()) rounds(`${routeCounts[count]} routes: gateway`, all)
   compare("10,000 routes ÷ 10 routes", many, few, 0.95)
 }
 
