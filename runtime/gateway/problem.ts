@@ -1,4 +1,5 @@
 import type { Problem, ProblemName } from "../policies/answer.ts"
+import { usualSpelling } from "../policies/header-list.ts"
 
 interface ProblemRow {
   readonly status: number
@@ -162,7 +163,7 @@ function apimHeaders(headers: readonly string[], realm: string): string[] {
   return headers.map((value) => {
     const [, type, name] = /^Subscription-Key (header|query)="([^"]*)"/.exec(value) ?? []
     if (type === undefined || name === undefined) return value
-    const shown = type === "header" ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name
+    const shown = type === "header" ? usualSpelling(name) : name
     return `AzureApiManagementKey realm="${realm.replace(/[^\x21-\x7e]|["\\]/g, "")}",name="${shown}",type="${type}"`
   })
 }

@@ -42,15 +42,12 @@ export function lastPositionOf(text: string, part: string, until = text.length):
 /** As `text.split(by)`. */
 export function piecesOf(text: string, by: string): string[] {
   if (isShort(text.length, by)) return text.split(by)
-  const table = tableOf({ text: by, first: 0, step: 1, length: by.length })
+  const part: Reading = { text: by, first: 0, step: 1, length: by.length }
+  const table = tableOf(part)
   const pieces: string[] = []
   let from = 0
   for (;;) {
-    const found = search(
-      { text, first: from, step: 1, length: text.length - from },
-      { text: by, first: 0, step: 1, length: by.length },
-      table,
-    )
+    const found = search({ text, first: from, step: 1, length: text.length - from }, part, table)
     if (found < 0) return [...pieces, text.slice(from)]
     pieces.push(text.slice(from, from + found))
     from += found + by.length

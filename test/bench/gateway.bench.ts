@@ -170,12 +170,12 @@ function compare(what: string, own: readonly Round[], base: readonly Round[], ba
 async function measureRoutes(bench: Bench): Promise<void> {
   const { backend } = bench
   const subjects: (Subject & { readonly count: number })[] = []
-  for (let process = 1; process <= routeProcesses; process += 1)
+  for (let copy = 1; copy <= routeProcesses; copy += 1)
     for (const count of routeCounts) {
       const server = await bench.start("gateway", (port) =>
         planOfRoutes(count, { port, backendPort: backend.port }),
       )
-      subjects.push({ name: `${count} routes: gateway ${process}`, count, server, load: routesLoad(count) })
+      subjects.push({ name: `${count} routes: gateway ${copy}`, count, server, load: routesLoad(count) })
     }
   const found = await inTurn(bench, subjects)
   const [few = [], many = []] = routeCounts.map((wanted) =>
