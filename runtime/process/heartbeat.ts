@@ -31,6 +31,11 @@ export class Heartbeat {
   readonly #id = newId()
   readonly #startedAt = new Date()
   #timer: NodeJS.Timeout | undefined
+  /** The report on its way. Connections of a pool overtake each other: one at a time, and none behind the goodbye. */
+  #speaking: Promise<void> | undefined
+  /** Something changed while a report was on its way. */
+  #hasMore = false
+  #stopped = false
 
   constructor(settings: HeartbeatSettings) {
     this.#settings = settings
@@ -44,16 +49,30 @@ export class Heartbeat {
 
   /** Says itself now. A database that is away is no trouble here: the next beat says more. */
   beat(): void {
+    if (this.#stopped) return
+    this.#hasMore = true
+    this.#speaking ??= this.#speak()
+  }
+
+  async #speak(): Promise<void> {
+    while (this.#hasMore && !this.#stopped) {
+      this.#hasMore = false
+      await this.#report().catch(() => undefined)
+    }
+    this.#speaking = undefined
+  }
+
+  async #report(): Promise<void> {
     const { database, roles, version, state } = this.#settings
     const { serial, error, ...own } = state()
-    reportProcess(database, {
+    await reportProcess(database, {
       id: this.#id,
       role: roles.join(","),
       version,
       activeSerial: serial,
       lastError: error ?? "",
       ...own,
-    }).catch(() => undefined)
+    })
   }
 
   /** The processes that spoke lately. */
@@ -86,7 +105,9 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true
     clearInterval(this.#timer)
+    await this.#speaking
     await removeProcess(this.#settings.database, this.#id).catch(() => undefined)
   }
 }

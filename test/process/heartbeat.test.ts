@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterEach, expect, test } from "vitest"
+import { migrateDatabase } from "../../runtime/main.ts"
+import { Heartbeat } from "../../runtime/process/heartbeat.ts"
+import type { Database } from "../../runtime/store/database.ts"
+import { openPostgres } from "../../runtime/store/postgres.ts"
+import { createLog } from "../../runtime/telemetry/log.ts"
+import { createDatabase, describePostgres } from "../postgres.ts"
+
+const stops: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+})
+
+/** The first report is held up, as on a connection that is still being opened; others overtake it. */
+function slowFirstReport(database: Database): Database {
+  let isFirst = true
+  return {
+    ...database,
+    async query(statement, parameters) {
+      const holdMs = statement.name === "process-report" && isFirst ? 200 : 0
+      if (holdMs > 0) isFirst = false
+      await sleep(holdMs)
+      return database.query(statement, parameters)
+    },
+  }
+}
+
+async function beating() {
+  const { url, drop } = await createDatabase()
+  stops.push(drop)
+  await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+  const real = openPostgres(url)
+  stops.push(() => real.close())
+  const now = { serial: 1 }
+  const database = slowFirstReport(real)
+  const rest = { error: null, subscriptions: null, state: "active" as const, reasons: [] }
+  const state = () => ({ ...rest, serial: now.serial })
+  const heartbeat = new Heartbeat({ database, roles: ["gateway"], version: "1.0.0", state })
+  return { heartbeat, now }
+}
+
+describePostgres("the heartbeat", () => {
+  test("tells of what is, though an older report is held up", async () => {
+    const { heartbeat, now } = await beating()
+    heartbeat.beat()
+    now.serial = 2
+    heartbeat.beat()
+    await expect.poll(async () => (await heartbeat.fleet())[0]?.serial).toBe(2)
+    await sleep(300)
+    expect(await heartbeat.fleet()).toMatchObject([{ serial: 2 }])
+    await heartbeat.stop()
+  })
+
+  test("leaves no entry behind, though a report is on its way when it stops", async () => {
+    const { heartbeat } = await beating()
+    heartbeat.beat()
+    await heartbeat.stop()
+    heartbeat.beat()
+    await sleep(300)
+    expect(await heartbeat.fleet()).toEqual([])
+  })
+})
