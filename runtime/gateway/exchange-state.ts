@@ -23,6 +23,7 @@ import { QueryString } from "../policies/query-string.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import { type BindingSource, errorView, makeBindings, nothing, responseView } from "./bindings.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
+import type { IncomingExchange, ListenerState } from "./incoming.ts"
 import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
@@ -54,6 +55,7 @@ const noParameters: PathParameters = Object.freeze(plainObject<string>())
 export class ExchangeState implements BindingSource {
   readonly request: IncomingMessage
   readonly reply: ServerResponse
+  readonly listener: ListenerState
   /** The client's connection, when it asks for a WebSocket. */
   readonly upgrade: WaitingSocket | undefined
   tunnelKeeper: TunnelKeeper | undefined
@@ -120,19 +122,11 @@ export class ExchangeState implements BindingSource {
   #releases: (() => void)[] | undefined
   #arrivals: (() => Promise<Problem | undefined>)[] | undefined
 
-  constructor(
-    message: {
-      readonly request: IncomingMessage
-      readonly reply: ServerResponse
-      readonly upgrade: WaitingSocket | undefined
-    },
-    generation: Generation,
-    waiting: Waiting,
-    id: string,
-  ) {
+  constructor(message: IncomingExchange, generation: Generation, waiting: Waiting, id: string) {
     this.request = message.request
     this.reply = message.reply
     this.upgrade = message.upgrade
+    this.listener = message.listener
     this.generation = generation
     this.waiting = waiting
     this.id = id

@@ -211,7 +211,10 @@ function exchangeOf(question: RequestQuestion, { generation, waiting }: Ready): 
   message.push(null)
   message.complete = true
   return new LiveExchange(
-    { request: message, reply: new ServerResponse(message), upgrade: undefined },
+    {
+      ...{ request: message, reply: new ServerResponse(message), upgrade: undefined },
+      listener: { closing: false },
+    },
     generation,
     waiting,
     "explained",

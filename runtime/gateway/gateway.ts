@@ -253,14 +253,14 @@ class RunningGateway implements Gateway {
     })
   }
 
-  readonly #handle: Handle = (request, reply, target, upgrade) => {
+  readonly #handle: Handle = (incoming, target) => {
     // Read once: everything this request meets is of this generation.
     const generation = this.#current?.generation
     if (generation === undefined) {
-      reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
+      incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
       return
     }
-    serve(this.#context, generation, { request, reply, upgrade }, target)
+    serve(this.#context, generation, incoming, target)
   }
 
   /** What is no request is in the log all the same: its answer's request id must lead somewhere. */

@@ -78,10 +78,6 @@ export class Generation {
     this.#resources = parts.resources
   }
 
-  get draining(): boolean {
-    return this.gatewayView.state === "draining"
-  }
-
   /** Requests that began here and have not ended. */
   get running(): number {
     return this.#running

@@ -1,19 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import { type AddressInfo, Server, type Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
+import type { IncomingExchange } from "./incoming.ts"
 import { renderProblem } from "./problem.ts"
-import type { WaitingSocket } from "./upgraded-socket.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
-/** What happens to a request: `target` is the request target as sent, `upgrade` the connection of one that asks for a WebSocket. */
-export type Handle = (
-  request: IncomingMessage,
-  reply: ServerResponse,
-  target: string,
-  upgrade?: WaitingSocket,
-) => void
+/** What happens to a request: `target` is the request target as sent. */
+export type Handle = (incoming: IncomingExchange, target: string) => void
 
 /** What a listener needs besides its address. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */
 export interface ListenerSettings {
@@ -28,6 +23,10 @@ export interface ListenerSettings {
 export type Refused = (id: string, found: Problem, peer: string) => void
 
 const keepAliveMs = 75_000
+/** How long connections wait for one more request whose answer ends them, when the listener closes. */
+const lingerMsMax = 1_000
+/** The part of the time there is to end that may be spent so. */
+const lingerPart = 0.1
 const framesMax = 65_536
 
 /**
@@ -37,17 +36,20 @@ const framesMax = 65_536
 export class Listener {
   readonly address: Address
   readonly #fastify: FastifyInstance
-  #closing: Promise<void> | undefined
+  readonly #state: { closing: boolean }
+  #closed: Promise<void> | undefined
 
-  private constructor(address: Address, instance: FastifyInstance) {
+  private constructor(address: Address, instance: FastifyInstance, state: { closing: boolean }) {
     this.address = address
     this.#fastify = instance
+    this.#state = state
   }
 
   /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
   static async open(address: Address, settings: ListenerSettings): Promise<Listener> {
     const { headerBytesMax, headMs, handle } = settings
     const answerRaw = answererOf(settings)
+    const listener = { closing: false }
     const instance = fastify({
       logger: false,
       return503OnClosing: false,
@@ -73,13 +75,16 @@ export class Listener {
       reply.hijack()
       const { raw } = request
       ;(raw.socket as Tagged)[latest] = reply.raw
-      handle(raw, reply.raw, (raw as IncomingMessage & { originalUrl: string }).originalUrl)
+      const { originalUrl } = raw as IncomingMessage & { originalUrl: string }
+      handle({ request: raw, reply: reply.raw, listener, upgrade: undefined }, originalUrl)
     })
     // The hook answers; the route spares Fastify the way to its 404. Methods Fastify does not know go that way all the same.
     instance.all("/", () => undefined)
     instance.setNotFoundHandler(() => undefined)
     const { server } = instance
-    takeUpgrades(server, handle)
+    takeUpgrades(server, (request, reply, upgrade) =>
+      handle({ request, reply, listener, upgrade }, request.url ?? "/"),
+    )
     // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
     server.maxHeadersCount = 0
     // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.
@@ -101,7 +106,7 @@ export class Listener {
         resolve()
       })
     })
-    return new Listener(address, instance)
+    return new Listener(address, instance, listener)
   }
 
   /** Where it listens, as `host:port`. */
@@ -115,22 +120,41 @@ export class Listener {
     ;(this.#fastify.server as unknown as { maxHeaderSize: number }).maxHeaderSize = bytes
   }
 
-  /** No new connections; those in use end with the answer they wait for, at the latest after `graceMs`. */
+  /** No new connections; those there are end with the answer they wait for, or with the next one, at the latest after `graceMs`. */
   close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#close(graceMs)
-    return this.#closing
+    this.#closed ??= this.#close(graceMs)
+    return this.#closed
   }
 
   async #close(graceMs: number): Promise<void> {
     const { server } = this.#fastify
+    this.#state.closing = true
+    const lingerMs = Math.min(lingerMsMax, graceMs * lingerPart)
+    await this.#linger(lingerMs)
     const closed = this.#fastify.close()
     server.closeIdleConnections()
     // Connections that become idle later are not closed by Node before their keep-alive time is over.
     const idle = setInterval(() => server.closeIdleConnections(), 50)
-    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    const force = setTimeout(() => server.closeAllConnections(), graceMs - lingerMs)
     await closed
     clearInterval(idle)
     clearTimeout(force)
+  }
+
+  /**
+   * Ends the accepting of connections. A client that has a connection may be sending its next request just now, and would find it reset (RFC 9112 §9.3.1, §9.6):
+   * for a moment idle connections stay, and answers say that they are the last.
+   */
+  async #linger(ms: number): Promise<void> {
+    if (ms === 0) return
+    await new Promise<void>((resolve) => {
+      const over = setTimeout(resolve, ms)
+      // Node's HTTP server would close idle connections with it.
+      Server.prototype.close.call(this.#fastify.server, () => {
+        clearTimeout(over)
+        resolve()
+      })
+    })
   }
 }
 

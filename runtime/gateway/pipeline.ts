@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Problem, problem } from "../policies/answer.ts"
 import { isPreflight } from "../policies/cors.ts"
 import type { ExchangeError } from "../policies/exchange.ts"
@@ -8,6 +7,7 @@ import { runSteps } from "../policies/run-steps.ts"
 import { answererOf, elementOf, placeOf } from "./answered-by.ts"
 import type { Deadline, Deadlines, Timed } from "./deadlines.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
+import type { IncomingExchange } from "./incoming.ts"
 import { takeIn } from "./intake.ts"
 import { LiveExchange } from "./live-exchange.ts"
 import type { Observer } from "./observer.ts"
@@ -18,7 +18,7 @@ import type { Match } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
 import { unmatched } from "./unmatched.ts"
 import { upgradeRefusal } from "./upgrade-refusal.ts"
-import type { OpenTunnel, TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
+import type { OpenTunnel, TunnelKeeper } from "./upgraded-socket.ts"
 
 /** What every request of the process shares. */
 export interface PipelineContext {
@@ -27,14 +27,6 @@ export interface PipelineContext {
   readonly observer: Observer
   readonly newId: () => string
   readonly tunnels: Tunnels
-}
-
-/** A request with what is answered on. */
-export interface IncomingExchange {
-  readonly request: IncomingMessage
-  readonly reply: ServerResponse
-  /** The connection of a request that asks for a WebSocket. */
-  readonly upgrade: WaitingSocket | undefined
 }
 
 /** Serves one request. `target` is the request target as sent. */

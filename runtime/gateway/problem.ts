@@ -147,7 +147,7 @@ export function renderProblem(
 
 function problemMembers(found: Problem, status: number, requestId: string): object {
   const { title, detail } = problemTable[found.name]
-  const { message, errors } = found
+  const { message, errors, errorsLeftOut = 0 } = found
   return {
     type: problemType(found.name),
     title,
@@ -155,6 +155,7 @@ function problemMembers(found: Problem, status: number, requestId: string): obje
     detail: message ?? detail,
     request_id: requestId,
     ...(errors === undefined ? {} : { errors }),
+    ...(errorsLeftOut === 0 ? {} : { errors_left_out: errorsLeftOut }),
   }
 }
 
@@ -177,9 +178,9 @@ export function apimMessage(found: Problem): string {
 }
 
 /** There is no member for them: they are told in the message, so that a caller can mend what was sent. */
-function faultsOf({ errors = [] }: Problem): string {
+function faultsOf({ errors = [], errorsLeftOut = 0 }: Problem): string {
   const told = errors.slice(0, faultsTold).map((each) => `${each.in} ${each.pointer} ${each.message}`)
-  const more = errors.length - told.length
+  const more = errors.length - told.length + errorsLeftOut
   return told.length === 0 ? "" : ` ${told.join("; ")}${more === 0 ? "" : `; and ${more} more`}`
 }
 

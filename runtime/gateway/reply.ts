@@ -76,7 +76,7 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
   const { status, reason } = head
   for (const line of answerLines) lines.push(line)
   lines.push("x-request-id", exchange.id)
-  if (close || exchange.generation.draining) lines.push("connection", "close")
+  if (close || exchange.listener.closing) lines.push("connection", "close")
   exchange.status = status
   try {
     if (reason === undefined) reply.writeHead(status, lines)

@@ -3,12 +3,7 @@ import type { Socket } from "node:net"
 import type { WaitingSocket } from "./upgraded-socket.ts"
 
 /** What happens to a request that asks for a WebSocket. */
-export type HandleUpgrade = (
-  request: IncomingMessage,
-  reply: ServerResponse,
-  target: string,
-  upgrade: WaitingSocket,
-) => void
+export type HandleUpgrade = (request: IncomingMessage, reply: ServerResponse, upgrade: WaitingSocket) => void
 
 const dropped: ReadonlySet<string> = new Set(["upgrade", "http2-settings"])
 
@@ -32,7 +27,7 @@ export function takeUpgrades(server: Server, handle: HandleUpgrade): void {
       reply.emit("close")
     })
     socket.on("error", () => socket.destroy())
-    handle(request, reply, request.url ?? "/", new WaitingClient(socket, head))
+    handle(request, reply, new WaitingClient(socket, head))
   })
 }
 

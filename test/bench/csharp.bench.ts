@@ -87,6 +87,7 @@ const incoming = {
   request: { method: "GET" } as IncomingMessage,
   reply: {} as ServerResponse,
   upgrade: undefined,
+  listener: { closing: false },
 }
 
 function exchange(): LiveExchange {
