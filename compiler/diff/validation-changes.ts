@@ -73,6 +73,12 @@ export const validationRules: {
       ...(before.header === after.header ? [] : [actionChange(before.header, after.header, "other headers")]),
     ],
     errors: () => neutral("what is found goes to another variable"),
+    withBody: (_, after) =>
+      neutral(
+        after === true
+          ? "faults of parameters and of the body are told in one answer"
+          : "faults of parameters are told without those of the body",
+      ),
   },
 }
 

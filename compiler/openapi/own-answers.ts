@@ -43,6 +43,7 @@ export const ownAnswers = {
                 },
               },
             },
+            errors_left_out: { type: "integer" },
           },
         },
       },

@@ -1,5 +1,6 @@
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
+import { isObject, shapeProblem } from "./json-shape.ts"
 import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
 import { cut, problemsOf } from "./problems.ts"
@@ -18,8 +19,6 @@ export type PlanRead = { readonly plan: Plan } | { readonly problems: readonly P
 /** As `PlanRead`, for a plan sealed with the serial it was made against. */
 export type SealedRead = { readonly sealed: SealedPlan } | { readonly problems: readonly PlanProblem[] }
 
-/** Deeper JSON is refused before the schema walks it (its recursion is bounded by the stack only). */
-const depthMax = 200
 const problemsMax = 50
 /** `when` and `any-of` inside of each other. Whoever provides a step walks the steps inside of it. */
 const stepDepthMax = 200
@@ -224,6 +223,11 @@ class Integrity {
         const depth = this.#depths.get(id) ?? this.#step(step, id, above)
         if (above.length + depth > stepDepthMax) this.#reportDepth(at)
         deepest = Math.max(deepest, depth)
+        if (isUntold(step, this.#plan.steps[ids[index + 1] ?? ""]))
+          this.#add(
+            at,
+            "its faults are to be told with those of the body, which the next step does not judge",
+          )
       }
     })
     return deepest
@@ -331,12 +335,14 @@ class Integrity {
   }
 }
 
-function quote(key: string): string {
-  return JSON.stringify(cut(key, 120))
+/** Whether what a step finds would be told by nobody: a request would get through with it. */
+function isUntold(step: Step, next: Step | undefined): boolean {
+  if (step.kind !== "validate-parameters" || step.withBody !== true) return false
+  return next?.kind !== "validate-content" || next.message !== "request"
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
+function quote(key: string): string {
+  return JSON.stringify(cut(key, 120))
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -361,37 +367,4 @@ function schemaReferences(schema: unknown): string[] {
     if (key === "enum" || key === "const") return []
     return key === "$ref" && typeof value === "string" ? [value] : schemaReferences(value)
   })
-}
-
-/** An object or list of the JSON, with the way to it. */
-interface Place {
-  readonly value: object
-  readonly key: string
-  readonly level: number
-  readonly above: Place | undefined
-}
-
-/**
- * What no schema can be asked to judge: JSON that is too deep for it, and keys that it would leave out without a word.
- * With an own stack, because the value may be hostile.
- */
-function shapeProblem(json: unknown): PlanProblem | undefined {
-  if (!isObject(json)) return undefined
-  const stack: Place[] = [{ value: json, key: "", level: 1, above: undefined }]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, level } = top
-    if (level > depthMax) return { path: "", message: `nested deeper than ${depthMax}` }
-    if (Object.hasOwn(value, "__proto__")) return { path: pathOf(top), message: 'unknown key "__proto__"' }
-    for (const key of Object.keys(value)) {
-      const item = (value as Readonly<Record<string, unknown>>)[key]
-      if (isObject(item)) stack.push({ value: item, key, level: level + 1, above: top })
-    }
-  }
-  return undefined
-}
-
-function pathOf(place: Place): string {
-  const keys: string[] = []
-  for (let at: Place | undefined = place; at?.above !== undefined; at = at.above) keys.unshift(at.key)
-  return keys.join(".")
 }

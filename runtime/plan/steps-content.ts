@@ -231,12 +231,16 @@ export const parameterRule = z.strictObject({
   action: violation,
 })
 
-/** Judges path, query, header and cookie parameters. */
+/**
+ * Judges path, query, header and cookie parameters. `withBody`: what must be prevented is told by the `validate-content` of the request that is the next
+ * step of the list, in one answer with the faults of the body.
+ */
 export const validateParameters = z.strictObject({
   kind: z.literal("validate-parameters"),
   parameters: z.array(parameterRule).max(500),
   unspecified: z.strictObject({ query: violation, header: violation }),
   errors: variableName.optional(),
+  withBody: z.literal(true).optional(),
 })
 
 /** A header field of an answer as OpenAPI 3 describes it: `schema` judges its value, written in the style `simple`, or as JSON. */

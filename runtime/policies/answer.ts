@@ -54,6 +54,8 @@ export interface Problem {
   readonly message?: string | undefined
   /** What exactly was wrong with the message, for the client to mend: an extension member of the problem body. */
   readonly errors?: readonly ProblemDetail[] | undefined
+  /** How many more there were, which are not told. */
+  readonly errorsLeftOut?: number | undefined
   /** The expression that had no value, to tell where it stands. */
   readonly expression?: FailedExpression | undefined
   /** For `any-of`: whether the request brought the credential that was refused. */
@@ -88,6 +90,7 @@ export interface ProblemOptions {
   readonly reason?: string | undefined
   readonly message?: string | undefined
   readonly errors?: readonly ProblemDetail[] | undefined
+  readonly errorsLeftOut?: number | undefined
   readonly presented?: boolean | undefined
   readonly expression?: FailedExpression | undefined
 }

@@ -43,7 +43,10 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
   const onSize = compileAction(plan.onSize, provision)
   const onUnspecified = compileAction(plan.onUnspecified, provision)
   return (exchange) => {
-    const violations = new Violations(plan.kind, log)
+    const violations =
+      plan.message === "request"
+        ? Violations.behindParameters(exchange, plan.kind, log)
+        : new Violations(plan.kind, log)
     const body = message.body(exchange)
     const headers = message.headers(exchange)
     const written = headers.get("content-type")

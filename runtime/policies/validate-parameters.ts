@@ -35,7 +35,7 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     const validator = rule.schema === undefined ? undefined : provision.schema(rule.schema)
     return { ...rule, validator, shape: validator?.shape ?? textShape }
   })
-  const { unspecified, errors } = plan
+  const { unspecified, errors, withBody } = plan
   const log = provision.traceLog()
   return (exchange) => {
     const violations = new Violations(plan.kind, log)
@@ -50,7 +50,9 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     if (unspecified.header !== "ignore")
       for (const name of unknownHeaders(exchange, rules))
         violations.add(unspecified.header, unexpected("header", name), "Unspecified", name)
-    return violations.settle(exchange, "request", errors)
+    return withBody === true
+      ? violations.settleWithBody(exchange, errors)
+      : violations.settle(exchange, "request", errors)
   }
 }
 

@@ -22,6 +22,12 @@ export interface ToldViolation {
 /** A longer line of the log is cut: many faults of one message are told by its first. */
 const charactersMax = 4096
 
+/** Faults of one message that its sender is told. */
+const toldMax = 100
+
+// Of requests whose parameters were judged, until the next step has judged their bodies. The reader of plans sees to it that there is one.
+const waiting = new WeakMap<Exchange, Violations>()
+
 // Beside the lists in variables, which are plain data for native expressions.
 const told = new WeakMap<object, readonly ToldViolation[]>()
 
@@ -36,11 +42,19 @@ export class Violations {
   readonly #log: TraceLog
   readonly #found: ProblemDetail[] = []
   readonly #facts: { readonly name: string; readonly rule: ViolatedRule; readonly action: Action }[] = []
-  #prevent = false
+  readonly #before: Violations | undefined
 
-  constructor(judge: string, log: TraceLog) {
+  constructor(judge: string, log: TraceLog, before?: Violations) {
     this.#judge = judge
     this.#log = log
+    this.#before = before
+  }
+
+  /** For the body of a request: what of its parameters must be prevented is told with it. */
+  static behindParameters(exchange: Exchange, judge: string, log: TraceLog): Violations {
+    const before = waiting.get(exchange)
+    waiting.delete(exchange)
+    return new Violations(judge, log, before)
   }
 
   /** `name`: what it is about; see `ToldViolation`. */
@@ -48,31 +62,52 @@ export class Violations {
     if (action === "ignore") return
     this.#found.push(detail)
     this.#facts.push({ name, rule, action })
-    if (action === "prevent") this.#prevent = true
+  }
+
+  /** As `settle` of a request, but what must be prevented waits for whoever judges the body in the next step. */
+  settleWithBody(exchange: Exchange, variable: string | undefined): Outcome {
+    if (this.#prevented().length === 0) return this.settle(exchange, "request", variable)
+    if (variable !== undefined) this.#leave(exchange, "request", variable)
+    waiting.set(exchange, this)
+    return undefined
   }
 
   /**
-   * Leaves what was found in the variable. What must be prevented ends the section, 400 for the request, 502 for the response, and is the cause in
-   * the log of requests; what was only detected is a line of the log.
+   * Leaves what was found in the variable. What must be prevented ends the section, 400 for the request, 502 for the response: it alone is told, all that was found is
+   * the cause in the log of requests. Where nothing must be, what was detected is a line of the log.
    */
   settle(exchange: Exchange, of: "request" | "response", variable: string | undefined): Outcome {
-    if (this.#found.length === 0) return undefined
-    if (variable !== undefined) this.#leave(exchange, of, variable)
-    const cause = this.#found.map((each) => `${each.in} ${each.pointer} ${each.message}`).join("; ")
-    if (!this.#prevent) {
+    const found = this.#before === undefined ? this.#found : [...this.#before.#found, ...this.#found]
+    if (found.length === 0) return undefined
+    if (variable !== undefined && this.#found.length > 0) this.#leave(exchange, of, variable)
+    const prevented = this.#prevented()
+    const cause = found
+      .map((each) => `${each.in} ${each.pointer} ${each.message}`)
+      .join("; ")
+      .slice(0, charactersMax)
+    if (prevented.length === 0) {
       this.#log.write({
         requestId: exchange.id,
         source: this.#judge,
         severity: "information",
-        message: cause.slice(0, charactersMax),
+        message: cause,
         metadata: { message: of },
       })
       return undefined
     }
     // What a backend said wrong is for the log: its answers are not the client's to mend.
-    return of === "request"
-      ? problem("invalid-request", { errors: this.#found, cause, reason: "ValidationFailed" })
-      : problem("bad-gateway", { cause, reason: "ValidationFailed" })
+    if (of === "response") return problem("bad-gateway", { cause, reason: "ValidationFailed" })
+    return problem("invalid-request", {
+      errors: prevented.slice(0, toldMax),
+      errorsLeftOut: Math.max(0, prevented.length - toldMax),
+      cause,
+      reason: "ValidationFailed",
+    })
+  }
+
+  #prevented(): readonly ProblemDetail[] {
+    const own = this.#found.filter((_, index) => this.#facts[index]?.action === "prevent")
+    return this.#before === undefined ? own : [...this.#before.#prevented(), ...own]
   }
 
   #leave(exchange: Exchange, of: "request" | "response", variable: string): void {

@@ -6,6 +6,8 @@ import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 
 type Json = Record<string, unknown>
 
+const unspecified = { query: "prevent", header: "ignore" }
+const judging = { kind: "validate-parameters", parameters: [], unspecified, withBody: true }
 const forward = { kind: "forward", backend: "orders" }
 
 function body(): PlanBody {
@@ -231,6 +233,11 @@ describe("reading a plan", () => {
         }),
       ),
       /matched\[0\]: there is no step/,
+    ],
+    [
+      "faults that nobody tells, which would let the request through",
+      planOf((plan) => use(plan, judging, forward)),
+      /backend\[0\]: its faults are to be told with those of the body/,
     ],
     [
       "a product of an API that is not there",

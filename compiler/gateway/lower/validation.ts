@@ -97,10 +97,28 @@ export class Validation {
     )
   }
 
+  /** Parameters first, whose faults wait for those of the body where there is one to judge. */
   #request({ described }: RouteSource, settings: Settings): Judging[] {
     if (described === undefined) return []
-    const { operation, document, names } = described
-    const judging: Judging[] = []
+    const parameters = this.#parameters(described, settings)
+    const contents = this.#bodies(described, settings)
+    if (parameters === undefined) return contents
+    const withBody = contents.length > 0 && mayPrevent(parameters) ? { withBody: true as const } : {}
+    return [{ ...parameters, ...withBody }, ...contents]
+  }
+
+  #bodies(described: DescribedOperation, settings: Settings): StepOf<"validate-content">[] {
+    const { body } = described.operation
+    if (body === undefined && !settings.says("unknown-content")) return []
+    const content = settings.action("content")
+    const missing = body?.required === true && content !== "ignore" ? { onMissing: content } : {}
+    return settings.content("request", this.contents(described, "request", content), missing)
+  }
+
+  #parameters(
+    { operation, document, names }: DescribedOperation,
+    settings: Settings,
+  ): StepOf<"validate-parameters"> | undefined {
     const action = settings.action("parameters")
     const unspecified = {
       query: settings.action("unknown-query", "ignore"),
@@ -116,23 +134,14 @@ export class Validation {
       ...this.#schema(document.schemas, each.schema, "request"),
       action,
     }))
-    if (
-      (parameters.length > 0 && action !== "ignore") ||
-      unspecified.query !== "ignore" ||
-      unspecified.header !== "ignore"
-    )
-      judging.push({
-        kind: "validate-parameters",
-        parameters: parameters.sort(inOrder),
-        unspecified,
-        ...settings.errors,
-      })
-    const { body } = operation
-    if (body === undefined && !settings.says("unknown-content")) return judging
-    const content = settings.action("content")
-    const types = this.contents(described, "request", content)
-    const missing = body?.required === true && content !== "ignore" ? { onMissing: content } : {}
-    return [...judging, ...settings.content("request", types, missing)]
+    const judges = parameters.length > 0 && action !== "ignore"
+    if (!judges && unspecified.query === "ignore" && unspecified.header === "ignore") return undefined
+    return {
+      kind: "validate-parameters",
+      parameters: parameters.sort(inOrder),
+      unspecified,
+      ...settings.errors,
+    }
   }
 
   #response({ described }: RouteSource, settings: Settings): Judging[] {
@@ -271,6 +280,12 @@ class Settings {
       },
     ]
   }
+}
+
+function mayPrevent({ parameters, unspecified }: StepOf<"validate-parameters">): boolean {
+  return [unspecified.query, unspecified.header, ...parameters.map(({ action }) => action)].includes(
+    "prevent",
+  )
 }
 
 function inOrder(a: { in: string; name: string }, b: { in: string; name: string }): number {

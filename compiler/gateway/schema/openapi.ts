@@ -76,7 +76,7 @@ export const validateRow: Row = {
     { args: [word("response"), optional(action)], block: "validate response" },
   ],
   byDefault: "nothing is judged",
-  docs: "Judges requests or responses by the API's OpenAPI document: `prevent` answers 400 (502 for a response) with all that is wrong, `detect` notes it. The nearest block decides.",
+  docs: "Judges requests or responses by the API's OpenAPI document: `prevent` answers 400 (502 for a response) with all that is wrong, of parameters and body in one answer and at most a hundred faults, `detect` notes it. The nearest block decides.",
   example: "validate request { unknown-query prevent }",
 }
 
