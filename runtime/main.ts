@@ -142,7 +142,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   const close = async () => {
     await control?.close()
     await keeper.close()
-    await Promise.all([gateway?.close(graceMs), listeners?.close()])
+    await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     await heartbeat.stop()
     await metering.close()
     engine.close()

@@ -1,6 +1,7 @@
 import { once } from "node:events"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { closeServer } from "../http1/close-server.ts"
 import type { Address } from "../plan/resources.ts"
 import type { AuthzApi } from "./api.ts"
 import { buildServer } from "./server.ts"
@@ -19,8 +20,8 @@ export interface AuthzOptions {
 export interface AuthzListeners {
   /** In the order asked for, with the real ports. */
   readonly addresses: readonly Address[]
-  /** Takes no new connections, answers what runs, and ends. */
-  close(): Promise<void>
+  /** Takes no new connections, answers what runs and comes on those there are, and ends, at the latest after `graceMs` (0 when absent). */
+  close(graceMs?: number): Promise<void>
 }
 
 /**
@@ -30,8 +31,8 @@ export interface AuthzListeners {
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
   const servers: Server[] = []
-  const close = async () => {
-    await Promise.all(servers.map(closeServer))
+  const close = async (graceMs = 0) => {
+    await Promise.all(servers.map((server) => closeServer(server, graceMs)))
   }
   const addresses: Address[] = []
   try {
@@ -47,14 +48,4 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
     throw error
   }
   return { addresses, close }
-}
-
-const idleLookMs = 50
-
-/** A connection whose last request is answered is idle and may stay open for long: those are ended as they become so. */
-async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, "close")
-  server.close()
-  const look = setInterval(() => server.closeIdleConnections(), idleLookMs)
-  await closed.finally(() => clearInterval(look))
 }

@@ -1,6 +1,8 @@
+import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type AddressInfo, Server, type Socket } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
+import { closeServer } from "../http1/close-server.ts"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
 import type { IncomingExchange } from "./incoming.ts"
@@ -23,10 +25,6 @@ export interface ListenerSettings {
 export type Refused = (id: string, found: Problem, peer: string) => void
 
 const keepAliveMs = 75_000
-/** How long connections wait for one more request whose answer ends them, when the listener closes. */
-const lingerMsMax = 1_000
-/** The part of the time there is to end that may be spent so. */
-const lingerPart = 0.1
 const framesMax = 65_536
 
 /**
@@ -99,13 +97,8 @@ export class Listener {
       ),
     )
     await instance.ready()
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject)
-      server.listen({ host: address.host, port: address.port }, () => {
-        server.off("error", reject)
-        resolve()
-      })
-    })
+    server.listen({ host: address.host, port: address.port })
+    await once(server, "listening")
     return new Listener(address, instance, listener)
   }
 
@@ -127,34 +120,9 @@ export class Listener {
   }
 
   async #close(graceMs: number): Promise<void> {
-    const { server } = this.#fastify
     this.#state.closing = true
-    const lingerMs = Math.min(lingerMsMax, graceMs * lingerPart)
-    await this.#linger(lingerMs)
-    const closed = this.#fastify.close()
-    server.closeIdleConnections()
-    // Connections that become idle later are not closed by Node before their keep-alive time is over.
-    const idle = setInterval(() => server.closeIdleConnections(), 50)
-    const force = setTimeout(() => server.closeAllConnections(), graceMs - lingerMs)
-    await closed
-    clearInterval(idle)
-    clearTimeout(force)
-  }
-
-  /**
-   * Ends the accepting of connections. A client that has a connection may be sending its next request just now, and would find it reset (RFC 9112 §9.3.1, §9.6):
-   * for a moment idle connections stay, and answers say that they are the last.
-   */
-  async #linger(ms: number): Promise<void> {
-    if (ms === 0) return
-    await new Promise<void>((resolve) => {
-      const over = setTimeout(resolve, ms)
-      // Node's HTTP server would close idle connections with it.
-      Server.prototype.close.call(this.#fastify.server, () => {
-        clearTimeout(over)
-        resolve()
-      })
-    })
+    await closeServer(this.#fastify.server, graceMs)
+    await this.#fastify.close()
   }
 }
 

@@ -15,6 +15,9 @@ export interface PreparedListeners {
   discard(): Promise<void>
 }
 
+/** How long requests may take that came to an address the plan has left. */
+const leftGraceMs = 60_000
+
 /** The engine's HTTP listeners over the life of plans: a new address is opened before the old one is closed, an address that stays is left alone. */
 export class EngineListeners {
   readonly #api: AuthzApi
@@ -76,8 +79,9 @@ export class EngineListeners {
     return { activate, discard }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#open.values()].map((listeners) => listeners.close()))
+  /** Requests under way have so long to end. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.all([...this.#open.values()].map((listeners) => listeners.close(graceMs)))
     this.#open.clear()
     this.#access.close()
   }
@@ -87,7 +91,7 @@ export class EngineListeners {
     for (const [key, listeners] of this.#open) {
       if (wanted.has(key)) continue
       this.#open.delete(key)
-      listeners.close().catch(this.#onError)
+      listeners.close(leftGraceMs).catch(this.#onError)
     }
     for (const [key, listeners] of opened) this.#open.set(key, listeners)
   }

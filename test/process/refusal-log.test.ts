@@ -34,7 +34,7 @@ it("says who was not let in, and where, but no credential", async () => {
   const access = new EngineAccess({ createVerifier, environment, folder: ".", onReload: () => undefined })
   const onRefusal = (refusal: Refusal) => refusals.refused(refusal)
   const listeners = new EngineListeners({ database, engine, onRefusal }, access, () => undefined)
-  stops.push(() => listeners.close())
+  stops.push(() => listeners.close(0))
   const ports = await freePorts()
   const plan = planOfEngine(ports, "secret reader = env(KEY)", "auth key reader { read acme }")
   ;(await listeners.prepare(plan)).activate()

@@ -292,9 +292,9 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/http1",
-    doors: ["connect", "pool", "ports"],
+    doors: ["close-server", "connect", "pool", "ports"],
     may: [],
-    builtins: ["node:net", "node:stream", "node:tls"],
+    builtins: ["node:http", "node:net", "node:stream", "node:tls"],
   },
   {
     path: "runtime/gateway",
@@ -336,6 +336,7 @@ export const rooms: readonly Room[] = [
       "runtime/store",
       "runtime/telemetry",
       "runtime/identity",
+      "runtime/http1",
     ],
     builtins: "any",
   },
