@@ -53,7 +53,7 @@ function issuerLines(name: string, source: IssuerSource): string[] {
   if ("discovery" in source)
     return [
       `issuer ${name} {`,
-      `discovery ${quoted(source.discovery)}`,
+      `discovery ${quoted(source.discovery)} exact`,
       "any-audience",
       "clock-skew 0s",
       allAlgorithms,

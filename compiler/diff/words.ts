@@ -139,7 +139,7 @@ export function backendWords(backend: Backend): string {
 export const issuerStatements: { readonly [Key in keyof Required<Issuer>]: (issuer: Issuer) => string } = {
   source: ({ source }) =>
     "discovery" in source
-      ? `discovery ${textWords(source.discovery)}`
+      ? `discovery ${textWords(source.discovery)}${source.exact === true ? " exact" : ""}`
       : [
           ...("inline" in source ? source.inline.map(keyWords) : [`keys ${referenceWords(source.keys)}`]),
           source.issuer === null ? "any-issuer" : `issuer ${textWords(source.issuer)}`,

@@ -18,7 +18,7 @@ export function issuerSettingsOf(
     name,
     source:
       "discovery" in source
-        ? { discovery: text(source.discovery) }
+        ? { discovery: text(source.discovery), exact: source.exact === true }
         : "inline" in source
           ? {
               keys: source.inline.map((key) => keyOf(key, references.secrets, folder)),

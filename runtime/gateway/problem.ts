@@ -196,6 +196,8 @@ const apimReasons: Readonly<Record<string, string>> = {
   TokenNotPresent: "JWT not present.",
   JwtInvalid: invalidToken,
   TokenAudienceNotAllowed: invalidToken,
+  TokenClaimNotFound: invalidToken,
+  TokenClaimValueNotAllowed: invalidToken,
   TokenExpired: invalidToken,
   TokenIssuerNotAllowed: invalidToken,
   TokenSignatureInvalid: invalidToken,

@@ -7,11 +7,11 @@ import type { VerificationKey } from "./key-set.ts"
 import { discoverySource, fileSource, type IssuerKeys, inlineSource, type KeySource } from "./key-source.ts"
 import type { Claims, TokenHeader, TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
-/** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any. */
+/** An issuer of the plan with its texts resolved. `audiences` and `issuer` null: any; `exact` is that of `DiscoverySettings`. */
 export interface IssuerSettings {
   readonly name: string
   readonly source:
-    | { readonly discovery: string }
+    | { readonly discovery: string; readonly exact?: boolean }
     | { readonly keysFile: string; readonly issuer: string | null }
     | { readonly keys: readonly InlineKey[]; readonly issuer: string | null }
   readonly audiences: readonly string[] | null
@@ -187,7 +187,8 @@ class IssuerVerifier implements TokenVerifier {
 
 function sourceOf(settings: IssuerSettings): KeySource {
   const { source, algorithms } = settings
-  if ("discovery" in source) return discoverySource({ url: source.discovery, algorithms })
+  if ("discovery" in source)
+    return discoverySource({ url: source.discovery, exact: source.exact === true, algorithms })
   return "keys" in source
     ? inlineSource(source.keys, source.issuer, algorithms)
     : fileSource(source.keysFile, source.issuer, algorithms)

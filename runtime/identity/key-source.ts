@@ -16,6 +16,8 @@ export type KeySource = () => Promise<IssuerKeys>
 export interface DiscoverySettings {
   /** URL of the OpenID configuration, or the issuer itself (the well-known part is added). */
   readonly url: string
+  /** The document is at this very URL, and is believed whatever issuer it names: Microsoft Entra ID's and Azure AD B2C's name another. */
+  readonly exact?: boolean
   readonly algorithms: readonly string[]
   /** Replaced in tests of failures that a real server cannot be made to show. */
   readonly fetch?: typeof fetch
@@ -28,27 +30,35 @@ const bytesMax = 512 * 1024
 const timeoutMsDefault = 5_000
 
 /**
- * Keys by OpenID Connect Discovery 1.0: `issuer` of the document must be the URL it was found under (§4.3), redirects are refused, and
- * `jwks_uri` may neither fall back from https to http nor lead from a public host to a private address.
+ * Keys by OpenID Connect Discovery 1.0: `issuer` of the document must be the URL it was found under (§4.3) unless the settings say `exact`, redirects
+ * are refused, and `jwks_uri` may neither fall back from https to http nor lead from a public host to a private address.
  */
 export function discoverySource(settings: DiscoverySettings): KeySource {
-  const url = settings.url.endsWith(wellKnown) ? settings.url : settings.url.replace(/\/$/, "") + wellKnown
-  const issuer = url.slice(0, -wellKnown.length)
+  const { exact = false } = settings
+  const isWhole = exact || settings.url.endsWith(wellKnown)
+  const url = isWhole ? settings.url : settings.url.replace(/\/$/, "") + wellKnown
+  const expected = exact ? undefined : url.slice(0, -wellKnown.length)
   return async () => {
     const document = await fetchJson(url, "the discovery document", settings)
-    const found = stringMember(document, "issuer")
-    // Some providers say their issuer with a closing slash and are found without: both spell the same URL, the token must carry the one said.
-    if (found === undefined || found.replace(/\/$/, "") !== issuer.replace(/\/$/, "")) {
-      throw new Error(
-        `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(issuer)}`,
-      )
-    }
+    const found = issuerOf(document, url, expected)
     const jwksUri = stringMember(document, "jwks_uri")
     if (jwksUri === undefined) throw new Error(`the discovery document at ${url} has no \`jwks_uri\``)
     requireSafeStep(url, jwksUri)
     const keys = await readKeySet(await fetchJson(jwksUri, "the key set", settings), settings.algorithms)
     return { issuer: found, keys }
   }
+}
+
+/** The issuer a discovery document names. Undefined expects none. @throws an Error that says what was expected */
+function issuerOf(document: unknown, url: string, expected: string | undefined): string {
+  const found = stringMember(document, "issuer")
+  if (found === undefined) throw new Error(`the discovery document at ${url} has no \`issuer\``)
+  // Some providers say their issuer with a closing slash and are found without: both spell the same URL, the token must carry the one said.
+  if (expected !== undefined && found.replace(/\/$/, "") !== expected.replace(/\/$/, ""))
+    throw new Error(
+      `the discovery document at ${url} names the issuer ${JSON.stringify(found)}, not ${JSON.stringify(expected)}; where that is meant, write \`discovery "${url}" exact\``,
+    )
+  return found
 }
 
 /** Keys from a JWKS file. */

@@ -71,11 +71,12 @@ export const inlineKey = z.union([
 export type InlineKey = z.infer<typeof inlineKey>
 
 /**
- * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or of the text, and the `iss` value given; null: any (said by `any-issuer`).
+ * Who signs tokens: found by OIDC discovery, or with keys from a JWKS file or of the text, and the `iss` value given; null: any (said by `any-issuer`). `exact`: the
+ * document is at this very URL and may name another issuer than that; tokens must carry the name it says.
  * `audiences` null: any (said by `any-audience`). */
 export const issuer = z.strictObject({
   source: z.union([
-    z.strictObject({ discovery: loadText }),
+    z.strictObject({ discovery: loadText, exact: z.literal(true).optional() }),
     z.strictObject({ keys: z.strictObject({ file: z.string().min(1) }), issuer: loadText.nullable() }),
     z.strictObject({ inline: z.array(inlineKey).min(1).max(20), issuer: loadText.nullable() }),
   ]),

@@ -66,7 +66,7 @@ export class IssuerServer {
     const json = (value: unknown): void => {
       response.setHeader("content-type", "application/json").end(JSON.stringify(value))
     }
-    if (request.url === "/.well-known/openid-configuration") {
+    if (/\/openid-configuration(?:\?.*)?$/.test(request.url ?? "")) {
       this.fetches.discovery += 1
       if (this.discovery !== undefined) this.discovery(request, response)
       else json({ issuer: this.url, jwks_uri: `${this.url}/jwks` })

@@ -323,7 +323,7 @@ describe("discovery that must not be believed", () => {
         server.discovery = (_, response) =>
           void response.end(JSON.stringify({ issuer: "http://evil", jwks_uri: `${server.url}/jwks` }))
       },
-      /names the issuer/,
+      /names the issuer .*exact/,
     ],
     [
       "no jwks_uri",

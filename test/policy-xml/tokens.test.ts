@@ -94,6 +94,31 @@ test("native expressions read header and claims of the same variable", async () 
   expect(await response.text()).toBe("RS256 ann")
 })
 
+test("what an openid-config is at says whose tokens count, also where it names another issuer", async () => {
+  const entra = await new IssuerServer([key]).start()
+  const iss = "https://sts.windows.net/7b1f/"
+  entra.discovery = (_, response) =>
+    void response.end(JSON.stringify({ issuer: iss, jwks_uri: `${entra.url}/jwks` }))
+  const inbound = `<inbound><validate-jwt header-name="Authorization"><openid-config url="${entra.url}/7b1f/.well-known/openid-configuration" /></validate-jwt></inbound>`
+  const other = await serveDocuments([
+    [
+      "gateway.conf",
+      `gateway g { listen 127.0.0.1:8000; errors apim }\napi a { path "/a"; backend "${endpoint.url}"; auth policy; GET "/" { policy xml "jwt.xml" } }`,
+    ],
+    ["jwt.xml", `<policies>${inbound}</policies>`],
+  ])
+  try {
+    const statuses = [iss, entra.url, "https://sts.windows.net/other/"].map(async (each) => {
+      const authorization = `Bearer ${await entra.token(key, { iss: each })}`
+      return (await fetch(`${other.url}/a`, { headers: { authorization } })).status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 401, 401])
+  } finally {
+    await other.close()
+    await entra.stop()
+  }
+})
+
 test("a token that is not valid leaves nothing", async () => {
   const response = await ask("/jwt", await issuer.token(key, { ...claims, aud: "else" }))
   expect([response.status, response.headers.get("x-subject")]).toEqual([401, null])

@@ -96,7 +96,9 @@ function lowerSource(bound: Bound, values: Values, report: Report): Issuer["sour
   }
   if (discovery !== undefined) {
     const url = lowerUrl(discovery.args.text("url"), values, report)
-    return url === undefined ? undefined : { discovery: url }
+    if (url === undefined) return undefined
+    const exact = discovery.statement.args.some((each) => each.kind === "word" && each.text === "exact")
+    return exact ? { discovery: url, exact } : { discovery: url }
   }
   if (file !== undefined && inline[0] !== undefined) {
     reportBoth(inline[0], file, report)

@@ -209,7 +209,8 @@ export class PolicySurroundings implements Surroundings {
 
   #discovery(discovery: LoadText, span: Span): Issuer["source"] | undefined {
     const problem = urlProblemOf(discovery, this.#values)
-    if (problem === undefined) return { discovery }
+    // Published documents name Microsoft Entra ID by URLs whose documents name other issuers; nothing is added to what they say.
+    if (problem === undefined) return { discovery, exact: true }
     this.report.add("SP7009", span, problem, {
       help: "Write e.g. `https://id.example/.well-known/openid-configuration`.",
     })

@@ -9,8 +9,8 @@ const claimTypeNames = ["string", "int", "double", "bool", "map", "any"]
 export const issuerRows: readonly Row[] = [
   {
     keyword: "discovery",
-    forms: [{ args: [slot("url", "url")] }],
-    docs: "The OpenID discovery document: says the issuer's name and where its keys are.",
+    forms: [{ args: [slot("url", "url"), optional(word("exact"))] }],
+    docs: "The OpenID discovery document: says the issuer's name and where its keys are. The name must be the URL it is found under; with `exact` it may be another, as Microsoft Entra ID's, and the URL is asked as it is.",
     example: 'discovery "https://id.example/.well-known/openid-configuration"',
   },
   {
