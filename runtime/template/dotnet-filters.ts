@@ -1,6 +1,7 @@
 import type { Liquid } from "liquidjs"
 import type { RE2JS } from "re2js"
 import { compilePattern, expandReplacement } from "../csharp/pattern.ts"
+import { checkTime, type FilterScope } from "./bounds.ts"
 
 /** Names .NET's dialect has for filters that are called otherwise here. */
 const aliases: Readonly<Record<string, string>> = {
@@ -33,16 +34,26 @@ const patternTextMax = 1_048_576
 const patternsMax = 200
 const patterns = new Map<string, RE2JS>()
 
-function replace(value: unknown, pattern: unknown, replacement: unknown = ""): string {
+/** A search goes through the text once, with as many states as the program has at most. */
+const patternWorkMax = 20_000_000
+
+function replace(this: FilterScope, value: unknown, pattern: unknown, replacement: unknown = ""): string {
   const text = String(value ?? "")
   if (text === "" || String(pattern ?? "") === "") return text
   if (text.length > patternTextMax) throw new Error(`Replace takes up to ${patternTextMax} characters`)
-  const matcher = patternOf(String(pattern)).matcher(text)
+  const compiled = patternOf(String(pattern))
+  if (text.length * compiled.programSize() > patternWorkMax)
+    throw new Error(`the pattern is too large for a text of ${text.length} characters`)
+  const { context } = this
+  const matcher = compiled.matcher(text)
+  const by = String(replacement ?? "")
   let made = ""
   let from = 0
   while (matcher.find()) {
-    const whole = matcher.start()
-    made += text.slice(from, whole) + expandReplacement(String(replacement ?? ""), groupOf)
+    checkTime(context)
+    const piece = text.slice(from, matcher.start()) + expandReplacement(by, groupOf)
+    context.memoryLimit.use(piece.length + 1)
+    made += piece
     from = matcher.end()
   }
   return made + text.slice(from)

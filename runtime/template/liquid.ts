@@ -1,7 +1,9 @@
-import { Liquid, LiquidError } from "liquidjs"
+import { Context, Liquid, LiquidError } from "liquidjs"
+import { boundRendering, checkTime, runInTime } from "./bounds.ts"
 import { registerDotNetFilters } from "./dotnet-filters.ts"
 import { translateDotNetSource } from "./dotnet-source.ts"
 import { JsonArrayFor } from "./json-array-for.ts"
+import { operators, registerTextFilters } from "./text-filters.ts"
 
 /** A template ready for use: what `render` gets are the variables by name. */
 export interface CompiledTemplate {
@@ -26,6 +28,13 @@ const templateMax = 262_144
 const memoryMax = 20_000_000
 const renderMaxMs = 200
 
+/** What liquidjs and the engine say of bounds, for people. */
+const words: Readonly<Record<string, string>> = {
+  "template render limit exceeded": `it takes more than ${renderMaxMs} ms`,
+  "memory alloc limit exceeded": `it makes more than ${memoryMax} characters and items`,
+  "Maximum call stack size exceeded": "something is nested too deeply",
+}
+
 const engine = makeEngine()
 
 /**
@@ -38,7 +47,13 @@ export function compileTemplate(source: string): CompiledTemplate {
     throw new TemplateProblem(`the template has more than ${templateMax} characters`, templateMax)
   const { text, offset } = translateDotNetSource(source)
   const parsed = run(() => engine.parse(text), offset)
-  return { render: (variables) => run(() => engine.renderSync(parsed, variables) as string, offset) }
+  return {
+    render: (variables) =>
+      run(() => {
+        const context = new Context(variables, engine.options, { sync: true }, { liquid: engine })
+        return runInTime(engine._render(parsed, context, {}), () => checkTime(context)) as string
+      }, offset),
+  }
 }
 
 function makeEngine(): Liquid {
@@ -50,11 +65,14 @@ function makeEngine(): Liquid {
     renderLimit: renderMaxMs,
     memoryLimit: memoryMax,
     relativeReference: false,
+    operators,
     templates: {},
     cache: false,
   })
   for (const tag of ["include", "render", "layout", "block"]) delete made.tags[tag]
+  registerTextFilters(made)
   registerDotNetFilters(made)
+  boundRendering(made)
   made.registerTag("JSONArrayFor", JsonArrayFor)
   return made
 }
@@ -65,6 +83,6 @@ function run<Result>(work: () => Result, offset: (of: number) => number): Result
   } catch (error) {
     if (!(error instanceof LiquidError)) throw error
     const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
-    throw new TemplateProblem(message, offset(error.token.begin))
+    throw new TemplateProblem(words[message] ?? message, offset(error.token.begin))
   }
 }

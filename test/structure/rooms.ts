@@ -119,6 +119,7 @@ export const rooms: readonly Room[] = [
       "library",
       "numbers",
       "pattern",
+      "plain-value",
       "ports",
       "table",
       "type",
@@ -229,7 +230,7 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/template",
     doors: ["liquid"],
-    may: ["runtime/csharp"],
+    may: ["runtime/plan", "runtime/csharp"],
     packages: ["liquidjs", "re2js"],
   },
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
@@ -292,7 +293,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "runtime/http1",
-    doors: ["close-server", "connect", "pool", "ports"],
+    doors: ["close-server", "connect", "end-whole", "pool", "ports"],
     may: [],
     builtins: ["node:http", "node:net", "node:stream", "node:tls"],
   },

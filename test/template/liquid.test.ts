@@ -43,6 +43,39 @@ test("texts have no escapes, and Replace looks for a pattern", () => {
   expect(() => render("{{ 'a' | Replace: '(?=a)', '' }}")).toThrow("can't be used")
 })
 
+test("filters that search and sort give what Liquid says", () => {
+  expect(
+    render(
+      "{{ 'a,b,,' | split: ',' | join: ';' }}|{{ '' | split: ',' | size }}|{{ 'abc' | split: '' | join: '-' }}",
+    ),
+  ).toBe("a;b|0|a-b-c")
+  expect(
+    render(
+      "{{ 'abab' | replace: 'a', 'x' }} {{ 'abab' | replace_first: 'a', '$&' }} {{ 'abab' | replace_last: 'a', 'x' }}",
+    ),
+  ).toBe("xbxb $&bab abxb")
+  expect(
+    render(
+      "{{ 'abab' | remove: 'a' }} {{ 'abab' | remove_first: 'a' }} {{ 'abab' | RemoveLast: 'a' }} {{ 'ab' | replace: '', '-' }}",
+    ),
+  ).toBe("bb bab abb a-b")
+  expect(
+    render(
+      "{{ list | sort: 'n' | map: 'n' | join: ',' }} {{ 'b,A,c' | split: ',' | sort | join }} {{ 'b,A,c' | split: ',' | sort_natural | join }}",
+      { list: [{ n: 2 }, {}, { n: 1 }] },
+    ),
+  ).toBe("1,2, A b c A b c")
+  expect(
+    render(
+      "{% if list contains 2 %}y{% endif %}{% if missing contains 'a' %}n{% endif %}{% if 'a' contains missing %}n{% endif %}{% if 'a1' contains 1 %}y{% endif %}",
+      { list: [1, 2] },
+    ),
+  ).toBe("yy")
+  expect(render("{{ list }} {{ list | upcase }} {{ list | size }}", { list: ["a", ["b", null, 1]] })).toBe(
+    "ab1 AB1 2",
+  )
+})
+
 test("members of forloop may begin with a capital letter", () => {
   const source =
     "{% for each in list %}{{ forloop.Index }}{{ 'forloop.Last' }}{% if forloop.Last == false -%},{% endif %}{% endfor %}"
@@ -85,6 +118,76 @@ describe("work and memory have bounds", () => {
   ])("%s", (_, source) => {
     const compiled = compileTemplate(source)
     expect(() => compiled.render({})).toThrow(TemplateProblem)
+  })
+
+  const long = "a".repeat(2_000_000)
+  const hard = `${"a".repeat(20_000)}b${"a".repeat(20_000)}`
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => (index * 7919) % 1_000_003)
+
+  // Each took ten seconds and more when the text was looked for at every place.
+  test.each([
+    ["{{ long | split: hard | size }}", "1"],
+    ["{{ long | replace: hard, 'x' | size }}", "2000000"],
+    ["{{ long | replace_first: hard, 'x' | size }}", "2000000"],
+    ["{{ long | ReplaceLast: hard, 'x' | size }}", "2000000"],
+    ["{{ long | remove: hard | size }}", "2000000"],
+    ["{{ long | remove_first: hard | size }}", "2000000"],
+    ["{{ long | remove_last: hard | size }}", "2000000"],
+    ["{% if long contains hard %}yes{% else %}no{% endif %}", "no"],
+  ])("a text the caller brings is searched for in linear time: %s", (source, expected) => {
+    const from = performance.now()
+    expect(render(source, { long, hard })).toBe(expected)
+    expect(performance.now() - from).toBeLessThan(5_000)
+  })
+
+  test.each([
+    ["what is written", "{% for i in (1..400) %}{{ long }}{% endfor %}"],
+    [
+      "what is captured",
+      "{% capture c %}{% for i in (1..400) %}{{ long }}{% endfor %}{% endcapture %}{{ c | size }}",
+    ],
+    [
+      "a long text in a list many times",
+      "{% assign l = '' | split: '' %}{% for i in (1..99) %}{% assign l = l | push: long %}{% endfor %}{{ l }}",
+    ],
+    [
+      "such a list as text",
+      "{% assign l = '' | split: '' %}{% for i in (1..99) %}{% assign l = l | push: long %}{% endfor %}{{ l | upcase | size }}",
+    ],
+    ["what is put in the place of a pattern", "{{ long | slice: 0, 100000 | Replace: 'a', by | size }}"],
+  ])("%s is counted", (_, source) => {
+    expect(() => render(source, { long, by: "x".repeat(900) })).toThrow(
+      "it makes more than 20000000 characters",
+    )
+  })
+
+  test.each([
+    ["where a path is long", "{{ list | where: path, 1 | size }}"],
+    ["where a path is long (map)", "{{ list | map: path | size }}"],
+    ["while a list is sorted", "{{ many | sort | size }}"],
+    ["while a list is sorted without case", "{{ many | sort_natural | size }}"],
+    ["between filters", `{{ many | map: 'a' ${"| map: 'a' ".repeat(50)} | size }}`],
+    [
+      "between matches of a pattern",
+      "{{ long | slice: 0, 1000000 | Replace: 'x*', 'y' | Replace: 'x*', 'y' | size }}",
+    ],
+  ])("time is looked at %s", (_, source) => {
+    const list = Array.from({ length: 50_000 }, () => ({ a: 1 }))
+    const variables = { long, list, path: `${"a.".repeat(100_000)}a`, many: numbers(3_000_000) }
+    expect(() => render(source, variables)).toThrow("it takes more than 200 ms")
+  })
+
+  test("a pattern that is too large for the text", () => {
+    expect(() => render("{{ long | slice: 0, 100000 | Replace: '(a?){300}[bc]', '' }}", { long })).toThrow(
+      "too large for a text of 100000 characters",
+    )
+  })
+
+  test("what is nested deeply is told as that", () => {
+    const nested = JSON.parse("[".repeat(200_000) + "]".repeat(200_000)) as unknown
+    for (const source of ["{{ nested }}", "{{ nested | json }}", "{% if nested == nested %}{% endif %}"])
+      expect(() => render(source, { nested })).toThrow("something is nested too deeply")
+    expect(() => compileTemplate("{% if a %}".repeat(26_000))).toThrow("something is nested too deeply")
   })
 
   test("a template of a megabyte", () => {
