@@ -31,6 +31,8 @@ export interface LiveRoute extends Hosted {
    * most calls: one that may be held by its length.
    */
   readonly keepsBody: "always" | "small" | "never"
+  /** Whether a step behind the backend looks into the body of the answer: then the backend is asked for all of it, whatever part the client wants. */
+  readonly readsAnswer: boolean
 }
 
 /** What a generation is made of. */

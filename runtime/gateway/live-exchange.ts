@@ -18,6 +18,8 @@ export class LiveExchange extends ExchangeState implements Exchange {
     const refusal = this.#refusalToSend()
     if (refusal !== undefined) return Promise.resolve(refusal)
     this.dropUpstream()
+    // A part has no JSON in it, and may begin or end inside of what a step looks for: a caller who puts parts together would have what it hides.
+    if (this.route?.readsAnswer === true) for (const name of ["range", "if-range"]) this.headers.remove(name)
     if (this.intake.wantsWebSocket) {
       const tunnel = new TunnelCall(this, backend, this.waiting, key)
       this.#upstream = tunnel

@@ -3,7 +3,7 @@ import { nestedSteps } from "../plan/nested-steps.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Route } from "../plan/resources.ts"
 import type { StepId } from "../plan/steps.ts"
-import { requestBody } from "../policies/exchange.ts"
+import { requestBody, responseBody } from "../policies/exchange.ts"
 import type { Step } from "../policies/policy.ts"
 import type { SeenFile } from "./file-watch.ts"
 import { Generation, type LiveRoute } from "./generation.ts"
@@ -145,6 +145,7 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
     afterStore: afterStore(plan, route.sections.outbound),
     onError: ready(route.sections.onError),
     keepsBody: keepsBody(route, steps),
+    readsAnswer: readsAnswer(route, steps),
   }
 }
 
@@ -154,6 +155,19 @@ function keepsBody({ sections }: Route, steps: StepTable): LiveRoute["keepsBody"
     nestedSteps(steps.planOf(id)).some((nested) => nested.steps.some(reads))
   if ([...sections.backend, ...sections.outbound].some(reads)) return "always"
   return sections.onError.some(reads) ? "small" : "never"
+}
+
+/** `mask-urls` reads texts alone, and so says of no body beforehand that it needs it. */
+function readsAnswer({ sections }: Route, steps: StepTable): boolean {
+  const reads = (id: StepId): boolean => {
+    const plan = steps.planOf(id)
+    return (
+      (steps.get(id).needs & responseBody) !== 0 ||
+      (plan.kind === "mask-urls" && plan.message === "response") ||
+      nestedSteps(plan).some((nested) => nested.steps.some(reads))
+    )
+  }
+  return [...sections.backend, ...sections.outbound].some(reads)
 }
 
 function afterStore({ plan }: Plan, outbound: readonly StepId[]): number {

@@ -1,7 +1,7 @@
 import { positionOf } from "../plan/text-search.ts"
 import { problem } from "./answer.ts"
 import { anyText } from "./grammars.ts"
-import { forgetUnchanged, messageOf } from "./message.ts"
+import { forgetUnchanged, messageOf, partProblem } from "./message.ts"
 import type { Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
 
@@ -20,6 +20,8 @@ export const findReplace: Policy<"find-replace"> = (plan, provision) => {
     const sought = Buffer.from(from.of(exchange))
     if (!body.present && plan.message === "response") forgetUnchanged(exchange)
     if (sought.length === 0 || !body.present) return undefined
+    const part = plan.message === "response" ? partProblem(exchange) : undefined
+    if (part !== undefined) return part
     const find = isWritten ? native(body.content, sought) : linear(body.content, sought)
     const count = occurrences(find, sought.length)
     if (count === 0) return undefined

@@ -1,7 +1,6 @@
 import { isJson, mediaTypeOf } from "../validation/media-type.ts"
-import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
-import { forgetUnchanged, messageOf } from "./message.ts"
+import { forgetUnchanged, messageOf, partProblem } from "./message.ts"
 import type { Outcome, Policy } from "./policy.ts"
 import { UrlSwap } from "./url-swap.ts"
 
@@ -17,12 +16,12 @@ export const maskUrls: Policy<"mask-urls"> = (plan) => {
   const swapIn = (exchange: Exchange, swap: UrlSwap): Outcome => {
     const body = message.body(exchange)
     if (!body.present) return undefined
+    const part = plan.message === "response" ? partProblem(exchange) : undefined
+    if (part !== undefined) return part
     // Bytes, not characters: URLs are ASCII, and what is none stays as it is.
     const before = body.content.toString("latin1")
     const after = swap.in(before)
     if (after === before) return undefined
-    if (plan.message === "response" && exchange.response?.status === 206)
-      return problem("bad-gateway", { cause: "part of an answer can't get other URLs: its length is said" })
     body.replace(Buffer.from(after, "latin1"), null)
     return undefined
   }

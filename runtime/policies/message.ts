@@ -1,3 +1,4 @@
+import { type Problem, problem } from "./answer.ts"
 import {
   type Exchange,
   fieldsOfBody,
@@ -24,6 +25,12 @@ export function messageOf(name: "request" | "response"): Message {
 export function forgetUnchanged({ method, response }: Exchange): void {
   if (method !== "HEAD") return
   for (const name of fieldsOfBody.response) response?.headers.remove(name)
+}
+
+/** For steps that look for something in an answer: part of one (206), which nobody asked the backend for, may begin or end inside of it. */
+export function partProblem({ response }: Exchange): Problem | undefined {
+  if (response?.status !== 206) return undefined
+  return problem("bad-gateway", { cause: "the backend sent part of an answer, and was asked for all of it" })
 }
 
 const request: Message = {

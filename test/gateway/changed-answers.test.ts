@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { afterEach, describe, expect, test } from "vitest"
-import { inFrontOf } from "./content.ts"
+import { inFrontOf, set } from "./content.ts"
 import { type Answering, startGateway, startUpstream } from "./harness.ts"
 import { closeAll, closers } from "./one-route.ts"
 import type { StepDraft } from "./plan-builder.ts"
@@ -9,6 +9,7 @@ import type { StepDraft } from "./plan-builder.ts"
 afterEach(closeAll)
 
 const masked: StepDraft = { kind: "mask-urls", message: "response", headers: false }
+const replaced: StepDraft = { kind: "find-replace", message: "response", from: "sesame", to: "…" }
 const padded: StepDraft = { kind: "jsonp", callback: "q" }
 
 /** An answer that names its own address, coded or not. */
@@ -50,22 +51,73 @@ describe("answers that are changed are whole and honest", () => {
 
   test.each([
     ["text/plain", "http://OWN/a/7"],
-    [
-      "multipart/byteranges; boundary=b",
-      "--b\r\nContent-Type: text/plain\r\n\r\nhttp://OWN/a/7\r\n--b--\r\n",
-    ],
-    [
-      "multipart/byteranges; boundary=b",
-      "--b\r\nContent-Type: text/plain\r\n\r\nhttp://elsewhere/a/7\r\n--b--\r\n",
-    ],
-  ])("parts of an answer can't get others: %s with %s", async (media, text) => {
+    ["text/plain", "WN/a/7 and no more"],
+    ["multipart/byteranges; boundary=b", "--b\r\nContent-Type: text/plain\r\n\r\nWN/a/7\r\n--b--\r\n"],
+  ])("parts of an answer nobody asked for are none: %s with %s", async (media, text) => {
     const answer: Answering = (request, response) =>
       response
         .writeHead(206, { "content-type": media })
         .end(text.replace("OWN", `127.0.0.1:${request.socket.localPort}`))
+    for (const step of [masked, replaced]) {
+      const { get } = await inFrontOf(answer, { outbound: [step] })
+      const { status, body } = await get()
+      expect([status, body.includes("/a/7")]).toEqual([502, false])
+    }
+  })
+
+  /** A backend that gives the parts it is asked for, and says of everything that it may be asked so. */
+  const inParts: Answering = (request, response) => {
+    const text = `{"self":"http://127.0.0.1:${request.socket.localPort}/a/7","secret":"sesame"}`
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? []
+    const media = { "content-type": "application/json", "accept-ranges": "bytes" }
+    if (from === undefined || to === undefined) return response.writeHead(200, media).end(text)
+    const range = `bytes ${from}-${to}/${text.length}`
+    return response.writeHead(206, { ...media, "content-range": range }).end(text.slice(+from, +to + 1))
+  }
+
+  test.each([
+    ["URLs", [masked]],
+    ["a text", [replaced]],
+    ["URLs under a condition", [{ kind: "when", test: "response.status < 300", matched: [masked] }]],
+    ["what an expression reads", [set("secret", "response.body.secret")]],
+  ] as [string, StepDraft[]][])(
+    "a backend is not asked for a part where steps look for %s",
+    async (_, outbound) => {
+      const { running, upstream } = await inFrontOf(inParts, { outbound })
+      const parts: string[] = []
+      // Each URL and the secret are cut in two by some of these.
+      for (let from = 0; from < 60; from += 7) {
+        const range = `bytes=${from}-${from + 6}`
+        const found = await fetch(`http://127.0.0.1:${running.port}/a/7`, {
+          headers: { range, "if-range": '"one"' },
+        })
+        expect([found.status, found.headers.get("content-range")]).toEqual([200, null])
+        parts.push(await found.text())
+      }
+      expect(new Set(parts).size).toBe(1)
+      for (const { headers } of upstream.requests)
+        expect([headers.range, headers["if-range"]]).toEqual([undefined, undefined])
+    },
+  )
+
+  test("parts are for others", async () => {
+    const { running } = await inFrontOf(inParts, { outbound: [] })
+    const found = await fetch(`http://127.0.0.1:${running.port}/a/7`, { headers: { range: "bytes=2-5" } })
+    expect([found.status, await found.text()]).toEqual([206, "self"])
+  })
+
+  test.each([1, 3, 16])("URLs that come in pieces of %i bytes are found", async (size) => {
+    const answer: Answering = async (request, response) => {
+      const text = `{"self":"http://127.0.0.1:${request.socket.localPort}/a/7"}`
+      response.writeHead(200, { "content-type": "application/json" })
+      for (let at = 0; at < text.length; at += size) {
+        response.write(text.slice(at, at + size))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      response.end()
+    }
     const { get } = await inFrontOf(answer, { outbound: [masked] })
-    const { status, body } = await get()
-    expect([status, body.includes("/a/7")]).toEqual(text.includes("OWN") ? [502, false] : [206, true])
+    expect((await get()).body).toBe('{"self":"http://gw:81/a/7"}')
   })
 
   test("an answer without such URLs goes on as it came, with its coding and its tag", async () => {

@@ -100,7 +100,7 @@ const bodyRow = (outbound: boolean): Row => ({
     { args: [word("json-to-xml")], block: "json-to-xml" },
     { args: [word("xml-to-json")], block: "xml-to-json" },
   ],
-  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
+  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
   example: 'body set json ({"error": "no such order"})',
 })
 
