@@ -1,9 +1,10 @@
+import { endWhole } from "../http1/end-whole.ts"
 import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { PassingCopy } from "./passing-copy.ts"
-import { endUnread, endWhole, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
+import { endUnread, hasContent, unreadBody, withoutContent, writeHead } from "./reply.ts"
 import { passTrailers } from "./trailers.ts"
 
 /** What is left of an answer nobody wants: up to this it is read to keep the connection. */

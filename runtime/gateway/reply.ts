@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http"
+import { endWhole } from "../http1/end-whole.ts"
 import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { ExchangeState } from "./exchange-state.ts"
@@ -92,25 +92,6 @@ export function writeHead(exchange: ExchangeState, head: Head, lines: string[], 
     reply.end(exchange.method === "HEAD" ? undefined : body)
     return false
   }
-}
-
-/** More than this is not worth a copy. */
-const joinedBytesMax = 16 * 1024
-
-/**
- * Ends an answer of known length whose head is not out yet with all of its body. A small one leaves with its head as one text: pieces take the system's slower call, and `end(body)` adds an
- * empty one, which together is a twelfth of all that a request costs.
- */
-export function endWhole(reply: ServerResponse, body: Buffer): void {
-  const { socket } = reply
-  if (socket === null || body.length === 0 || body.length > joinedBytesMax) {
-    reply.end(body)
-    return
-  }
-  socket.cork()
-  reply.write(body.toString("latin1"), "latin1")
-  socket.uncork()
-  reply.end()
 }
 
 /** How much of the client's body nobody has read. Without `100 Continue` it may never come: then the connection cannot be used again. */
