@@ -15,6 +15,12 @@ export interface Target {
   readonly key: string
 }
 
+/** Where a reference is written, and what to do about one that leads nowhere; undefined: what the catalogue says. */
+interface Said {
+  readonly span: Span
+  readonly help?: string
+}
+
 const chainMax = 100
 const referencesMax = 100_000
 
@@ -66,6 +72,11 @@ export class References {
     return reference === undefined ? undefined : this.#target(reference.text, reference.span)
   }
 
+  /** Whether a pointer that was written elsewhere, at `said`, leads to something in the file of `from`; what keeps it from that is reported where it was written, with this help. */
+  leads(text: string, from: Span, said: Span, help: string): boolean {
+    return this.#find(text, from, { span: said, help }) !== undefined
+  }
+
   #target(text: string, at: Span): Target | undefined {
     if (++this.#count > referencesMax) {
       if (this.#count === referencesMax + 1)
@@ -75,7 +86,7 @@ export class References {
     // Where a schema has a URI of its own, the same text means something else inside of it.
     const place = this.#identifiersOf(at.file) === undefined ? "" : String(at.start)
     const id = `${at.file.path}\n${place}\n${text}`
-    if (!this.#found.has(id)) this.#found.set(id, this.#find(text, at))
+    if (!this.#found.has(id)) this.#found.set(id, this.#find(text, at, { span: at }))
     return this.#found.get(id)
   }
 
@@ -88,22 +99,24 @@ export class References {
     return this.#identifiers.get(file)
   }
 
-  #find(text: string, at: Span): Target | undefined {
+  #find(text: string, at: Span, said: Said): Target | undefined {
     const identified = this.#identifiersOf(at.file)?.find(text, at)
-    if (identified !== undefined) return this.#identified(identified, at.file, text, at)
+    if (identified !== undefined) return this.#identified(identified, at.file, text, said)
     const [path, pointer] = split(text)
     if (/^(?:[A-Za-z][A-Za-z0-9+.-]+:|\/\/)/.test(path)) {
-      this.#report.add("SP8005", at, `\`${shown(text)}\` leads out of the project`)
+      this.#report.add("SP8005", said.span, `\`${shown(text)}\` leads out of the project`)
       return undefined
     }
     const file = path === "" ? at.file : this.#load(path, at)
     if (file === undefined) return undefined
     const steps = stepsOf(pointer)
-    if (steps !== undefined) return this.#at(file, steps, text, at)
+    if (steps !== undefined) return this.#at(file, steps, text, said)
     const found = this.#identifiersOf(file)?.atRoot(pointer)
-    if (found !== undefined) return this.#identified(found, file, text, at)
-    this.#report.add("SP8004", at, `\`${shown(text)}\` is no pointer`, {
-      help: "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; `#NAME` means the schema with `$anchor: NAME`, since 3.1.",
+    if (found !== undefined) return this.#identified(found, file, text, said)
+    this.#report.add("SP8004", said.span, `\`${shown(text)}\` is no pointer`, {
+      help:
+        said.help ??
+        "Write `#/components/schemas/NAME`, or `other.yaml#/NAME`; `#NAME` means the schema with `$anchor: NAME`, since 3.1.",
     })
     return undefined
   }
@@ -112,21 +125,26 @@ export class References {
     found: Exclude<Identified, undefined>,
     file: SourceFile,
     text: string,
-    at: Span,
+    said: Said,
   ): Target | undefined {
-    if ("steps" in found) return this.#at(file, found.steps, text, at)
-    this.#report.add("SP8004", at, `\`${shown(text)}\` leads to nothing: ${found.problem}`)
+    if ("steps" in found) return this.#at(file, found.steps, text, said)
+    this.#report.add(
+      "SP8004",
+      said.span,
+      `\`${shown(text)}\` leads to nothing: ${found.problem}`,
+      helpOf(said),
+    )
     return undefined
   }
 
-  #at(file: SourceFile, steps: Steps, text: string, at: Span): Target | undefined {
+  #at(file: SourceFile, steps: Steps, text: string, said: Said): Target | undefined {
     const tree = this.tree(file)
-    const node = tree === undefined ? undefined : this.#walk(tree, steps, text, at)
+    const node = tree === undefined ? undefined : this.#walk(tree, steps, text, said)
     const key = `${file.path}#${steps.map((step) => `/${step.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`
     return node === undefined ? undefined : { node, key }
   }
 
-  #walk(tree: Node, steps: readonly string[], text: string, at: Span): Node | undefined {
+  #walk(tree: Node, steps: readonly string[], text: string, said: Said): Node | undefined {
     let node: Node | undefined = tree
     for (const step of steps) {
       const before: Node = node
@@ -140,13 +158,18 @@ export class References {
       const near = before.kind === "map" ? didYouMean(step, [...before.entries.keys()].slice(0, 2000)) : ""
       this.#report.add(
         "SP8004",
-        at,
+        said.span,
         `\`${shown(text)}\` leads to nothing: there is no \`${shown(step)}\`${near}`,
+        helpOf(said),
       )
       return undefined
     }
     return node
   }
+}
+
+function helpOf({ help }: Said): { help?: string } {
+  return help === undefined ? {} : { help }
 }
 
 /** The `$ref` of a value that has one. */

@@ -1,4 +1,5 @@
 import type { Report } from "../core/diagnostic.ts"
+import { nearest } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { Fields } from "./fields.ts"
@@ -10,8 +11,8 @@ import { annotations, keywords } from "./schema-keywords.ts"
 /** A file that holds schemas: one JSON Schema, or a document with several. */
 export interface SchemaDocument {
   readonly schemas: Schemas
-  /** The key in `schemas` of the file's own schema, or of the one a pointer leads to (`#/components/schemas/Order`); undefined where it leads nowhere (reported). */
-  key(pointer: string | undefined): string | undefined
+  /** The key in `schemas` of the file's own schema, or of the one a pointer leads to (`#/components/schemas/Order`); undefined where it leads nowhere, which is reported at `said`, where it was asked for. */
+  key(pointer: string | undefined, said: Span): string | undefined
 }
 
 /** Reads a file with JSON Schemas (2020-12, or those of an OpenAPI document; JSON or YAML) and those its `$ref` lead to. Undefined when it can't be read; mistakes are reported, SP8xxx. */
@@ -28,17 +29,54 @@ export function readSchemaDocument(
   const schemas = new Schemas(new Fields(report, references), dialect)
   return {
     schemas,
-    key: (pointer) => {
-      const said = pointer === undefined ? tree : reference(pointer, tree.span)
-      const meant = references.follow(said)?.node
+    key: (pointer, said) => {
+      if (pointer !== undefined && !references.leads(pointer, tree.span, said, helpFor(pointer, tree)))
+        return undefined
+      const asked = pointer === undefined ? tree : reference(pointer, tree.span)
+      const meant = references.follow(asked)?.node
       if (meant === undefined) return undefined
-      if (judges(meant)) return schemas.use(said)
-      const where = pointer === undefined ? "in the file" : `under \`${shown(pointer)}\``
-      report.add("SP8003", meant.span, `nothing ${where} judges a value: it is no schema itself`, {
-        help: "Say which of its schemas is meant, e.g. `#/components/schemas/Order`.",
+      if (judges(meant)) return schemas.use(asked)
+      const where = pointer === undefined ? `in \`${shown(file.path)}\`` : `under \`${shown(pointer)}\``
+      report.add("SP8003", said, `nothing ${where} judges a value: it is no schema itself`, {
+        related: [{ span: meant.span, message: "this judges nothing" }],
+        help: helpFor(pointer, tree),
       })
       return undefined
     },
+  }
+}
+
+const pointersShown = 5
+
+/** What could be meant in a file: the schema with the name, or nearly the name, that the pointer ends with, else some of those there are. */
+function helpFor(pointer: string | undefined, tree: Node): string {
+  const named = new Map(
+    [...pointersOf(tree)].map((each) => [each.slice(each.lastIndexOf("/") + 1), each] as const).reverse(),
+  )
+  const last = pointer?.slice(pointer.lastIndexOf("/") + 1) ?? ""
+  const meant = named.get(last) ?? named.get(nearest(last, named.keys()) ?? "")
+  if (meant !== undefined && meant !== pointer) return `Write \`${shown(meant)}\`.`
+  const all = [...named.values()].reverse()
+  const more = all.length > pointersShown ? ` and ${all.length - pointersShown} more` : ""
+  return all.length === 0
+    ? "Name a file with a JSON Schema, and behind it the pointer to the schema that is meant where it holds several."
+    : `Say which of its schemas is meant: ${all
+        .slice(0, pointersShown)
+        .map((each) => `\`${shown(each)}\``)
+        .join(", ")}${more}.`
+}
+
+/** Where documents keep schemas under their names: OpenAPI, JSON Schema and its older versions, plain collections. */
+function* pointersOf(tree: Node): Iterable<string> {
+  for (const path of [["components", "schemas"], ["$defs"], ["definitions"], []]) {
+    const holder = path.reduce<Node | undefined>(
+      (node, step) => (node?.kind === "map" ? node.entries.get(step)?.value : undefined),
+      tree,
+    )
+    if (holder?.kind !== "map") continue
+    for (const [name, { value }] of holder.entries)
+      if (value.kind === "map" && judges(value))
+        yield `#/${[...path, name].map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`
   }
 }
 

@@ -89,7 +89,7 @@ export interface Surroundings {
   issuer(source: IssuerSource, span: Span): string | undefined
   /** A schema of the plan: that of a file that gateway.conf names, or the one `ref` leads to in it. */
   schema(
-    named: { readonly id: string; readonly ref: string | undefined },
+    named: { readonly id: string; readonly ref: string | undefined; readonly refAt: Span | undefined },
     message: "request" | "response",
     overrides: SchemaOverrides,
     span: Span,

@@ -1,3 +1,4 @@
+import type { Span } from "../../core/source.ts"
 import type { Direction, PlanSchemas } from "../../openapi/plan-schemas.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { Bound } from "../bind/bound.ts"
@@ -5,6 +6,8 @@ import type { SchemaFiles } from "../schema-files.ts"
 
 /** How a schema of a file is meant. */
 export interface SchemaUse {
+  /** Where it is asked for. */
+  readonly said: Span
   /** Where in the file it is: `#/components/schemas/Order`; undefined: the file is one. */
   readonly ref: string | undefined
   readonly message: Direction
@@ -27,9 +30,9 @@ export class BodySchemas {
   }
 
   /** The schema of a statement `schema "FILE"`; undefined where there is none (reported). */
-  of(statement: Bound, { ref, message, overrides }: SchemaUse): string | undefined {
+  of(statement: Bound, { said, ref, message, overrides }: SchemaUse): string | undefined {
     const document = this.#files.documents.get(statement)
-    const key = document?.key(ref)
+    const key = document?.key(ref, said)
     return document === undefined || key === undefined
       ? undefined
       : this.#schemas.use(document.schemas, key, message, overrides)

@@ -309,12 +309,12 @@ export class PolicySurroundings implements Surroundings {
   }
 
   schema(
-    { id, ref }: Parameters<Surroundings["schema"]>[0],
+    { id, ref, refAt }: Parameters<Surroundings["schema"]>[0],
     message: "request" | "response",
     overrides: SchemaOverrides,
     span: Span,
   ): string | undefined {
-    const found = this.#bodySchemas.named(id, { ref, message, overrides })
+    const found = this.#bodySchemas.named(id, { said: refAt ?? span, ref, message, overrides })
     if (found !== null) return found
     const near = didYouMean(id, this.#bodySchemas.ids)
     const help = `Name its file: \`xml { schema "${shown(id)}" "FILE" }\`.`

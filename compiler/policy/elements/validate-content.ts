@@ -46,7 +46,7 @@ function contentsOf(use: Use): readonly Content[] | undefined {
   if (use.has("schema-id")) {
     const [id, ref] = [use.constant("schema-id"), use.has("schema-ref") ? use.constant("schema-ref") : null]
     if (id === undefined || ref === undefined) return undefined
-    const named = { id, ref: ref ?? undefined }
+    const named = { id, ref: ref ?? undefined, refAt: ref === null ? undefined : use.spanOf("schema-ref") }
     const at = use.spanOf("schema-id")
     const schema = use.context.surroundings.schema(named, message, parts.overrides, at)
     if (schema === undefined) return undefined

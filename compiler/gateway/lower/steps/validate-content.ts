@@ -61,7 +61,8 @@ function lowerRule(
   const named = statementOf(block, "schema")
   if (named !== undefined) {
     const ref = named.args.value<string>("ref")
-    const schema = context.bodySchemas.of(named, { ref, message, overrides })
+    const said = (named.args.get("ref") ?? named.args.get("path"))?.argument.span ?? headSpan(named.statement)
+    const schema = context.bodySchemas.of(named, { said, ref, message, overrides })
     const anyCase = overrides.anyCase === true ? { anyCase: true as const } : {}
     return schema === undefined ? undefined : [{ ...own, schema, ...anyCase }]
   }
