@@ -92,7 +92,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { target } = this
     const exchange = this.#exchange
     const { firstByteMs, http2 } = this.#settings
-    const headers = withAuthorization(exchange.headers.flat, this.#authorization)
+    const headers = upstreamFields(exchange, this.#authorization)
     headers.push("x-request-id", exchange.id)
     if (exchange.host !== undefined && exchange.host !== "") headers.push("host", exchange.host)
     // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
@@ -287,8 +287,23 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   }
 }
 
-/** The fields with another Authorization; names are in lower case. */
-export function withAuthorization(flat: readonly string[], value: string | undefined): string[] {
+/**
+ * The fields for the backend, with another Authorization where one is given; names are in lower case. X-Forwarded-For tells the whole way, where no step has
+ * changed what the nearest proxy said.
+ */
+export function upstreamFields(
+  { headers, intake: { cameBy } }: Pick<ExchangeState, "headers" | "intake">,
+  authorization: string | undefined,
+): string[] {
+  const fields = withAuthorization(headers.flat, authorization)
+  if (cameBy === undefined) return fields
+  for (let at = 0; at < fields.length; at += 2)
+    if (fields[at] === "x-forwarded-for" && fields[at + 1] === cameBy.forwardedFor)
+      fields[at + 1] = `${cameBy.forwardedFor}, ${cameBy.peer}`
+  return fields
+}
+
+function withAuthorization(flat: readonly string[], value: string | undefined): string[] {
   if (value === undefined) return flat.slice()
   const fields: string[] = []
   for (let at = 0; at < flat.length; at += 2)

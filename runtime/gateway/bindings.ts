@@ -3,6 +3,7 @@ import { plainObject } from "../expression/plain-object.ts"
 import { cookieValues } from "../policies/cookies.ts"
 import type { ExchangeError, MessageBody, PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
+import { ownField } from "../policies/own-fields.ts"
 import type { QueryString } from "../policies/query-string.ts"
 
 /** Where the values come from: the exchange. */
@@ -13,6 +14,8 @@ export interface BindingSource {
   readonly path: string
   readonly ip: string
   readonly authority: string
+  readonly host: string | undefined
+  readonly sentLength: number | undefined
   readonly scheme: string
   readonly headers: HeaderList
   readonly query: QueryString
@@ -116,8 +119,7 @@ class RequestView {
   }
 
   header(name: string): string {
-    const lower = name.toLowerCase()
-    return lower === "host" ? this.#source.authority : headerText(this.#source.headers, lower)
+    return ownField(this.#source, name) ?? headerText(this.#source.headers, name.toLowerCase())
   }
 
   get body(): unknown {
@@ -129,8 +131,8 @@ class RequestView {
   }
 
   headers(name: string): string[] {
-    const lower = name.toLowerCase()
-    return lower === "host" ? [this.#source.authority] : headerTexts(this.#source.headers, lower)
+    const own = ownField(this.#source, name)
+    return own === undefined ? headerTexts(this.#source.headers, name.toLowerCase()) : [own]
   }
 
   query(name: string): string {

@@ -42,6 +42,7 @@ const nothingTakenIn: Intake = {
   requestId: undefined,
   traceparent: undefined,
   headers: [],
+  cameBy: undefined,
   body: "none",
   sentLength: undefined,
   expectsContinue: false,
@@ -75,6 +76,7 @@ export class ExchangeState implements BindingSource {
   rewritten: string | undefined
   host: string | undefined
   backend: BackendHandle | undefined
+  backendQuery = ""
   subscriptionKey: string | undefined
   sentToken: SentToken | undefined
   certificate: ClientCertificate | undefined
@@ -163,6 +165,10 @@ export class ExchangeState implements BindingSource {
 
   get scheme(): string {
     return this.intake.scheme
+  }
+
+  get sentLength(): number | undefined {
+    return this.intake.sentLength
   }
 
   get originalQuery(): string {

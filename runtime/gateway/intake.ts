@@ -16,6 +16,8 @@ export interface Intake {
   readonly traceparent: string | undefined
   /** End-to-end fields in order, lower case, with the forwarding fields of this gateway. */
   readonly headers: string[]
+  /** What a trusted proxy said in X-Forwarded-For, and its own address, which `upstreamFields` puts behind it; undefined where it said nothing. */
+  readonly cameBy: { readonly forwardedFor: string; readonly peer: string } | undefined
   /** `none`: no body. `chunked`: of unknown length. */
   readonly body: "none" | "chunked" | number
   /** Content-Length as sent, 0 included. */
@@ -70,6 +72,10 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
       address.trusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined,
     traceparent: fields.traceparent,
     headers,
+    cameBy:
+      address.trusted && fields.forwardedFor !== undefined
+        ? { forwardedFor: fields.forwardedFor, peer }
+        : undefined,
     body: fields.chunked
       ? "chunked"
       : contentLength === undefined || contentLength === 0
@@ -233,10 +239,10 @@ interface Hop {
   readonly via: string
 }
 
-/** The fields that say where a request came from. Put in last, so that no Connection field of the client can take them away. */
+/** The fields that say where a request came from, for steps as the nearest proxy says it. Put in last, so that no Connection field of the client can take them away. */
 function addForwarding(headers: string[], fields: Fields, hop: Hop): void {
-  const before = hop.trusted && fields.forwardedFor !== undefined ? `${fields.forwardedFor}, ` : ""
-  headers.push("x-forwarded-for", before + hop.peer, "x-forwarded-proto", hop.scheme)
+  const before = hop.trusted ? fields.forwardedFor : undefined
+  headers.push("x-forwarded-for", before ?? hop.peer, "x-forwarded-proto", hop.scheme)
   const host = (hop.trusted ? lastWord(fields.forwardedHost) : undefined) ?? hop.authority
   if (host !== "") headers.push("x-forwarded-host", host)
   headers.push("via", fields.via === undefined ? `1.1 ${hop.via}` : `${fields.via}, 1.1 ${hop.via}`)

@@ -56,6 +56,6 @@ export class FactsOfPlan implements PlanFacts {
       const routes = Object.values(this.#body.routes).reverse()
       this.#paths = new Map(routes.map(({ api, stripPrefix }) => [api, stripPrefix]))
     }
-    return { id: name, name, path: (this.#paths.get(name) ?? "").replace(/^\//, "") }
+    return { id: name, name, path: `/${(this.#paths.get(name) ?? "").replace(/^\//, "")}` }
   }
 }

@@ -6,7 +6,7 @@ import { type Problem, problem } from "../policies/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
 import type { Waiting } from "./answer-stream.ts"
-import { withAuthorization } from "./attempt.ts"
+import { upstreamFields } from "./attempt.ts"
 import { type Backend, placeFor } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
@@ -110,7 +110,7 @@ export class TunnelCall implements Timed {
     target.outstanding += 1
     this.#isTrial = target.breaker?.begin(performance.now()) === true
     const host = exchange.host ?? new URL(target.place.origin).host
-    const headers = withAuthorization(exchange.headers.flat, this.#own.value)
+    const headers = upstreamFields(exchange, this.#own.value)
     headers.push("x-request-id", exchange.id, "host", host)
     headers.push("connection", "Upgrade", "upgrade", "websocket")
     const { settings: own } = this.#backend

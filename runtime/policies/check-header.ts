@@ -1,6 +1,7 @@
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
+import { ownField } from "./own-fields.ts"
 import type { Outcome, Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { failureStatus } from "./token-guard.ts"
@@ -23,7 +24,7 @@ export const checkHeader: Policy<"check-header"> = (plan, provision) => {
     })
   }
   return (exchange) => {
-    const value = exchange.headers.get(name)
+    const value = ownField(exchange, name) ?? exchange.headers.get(name)
     if (value === undefined) return refuse(exchange, "HeaderNotFound", `no header ${name}`)
     // Which of several lines a backend reads is its own affair: none of them can be vouched for.
     if (exchange.headers.count(name) > 1)

@@ -18,10 +18,11 @@ import type {
   PolicyUser,
   PolicyViolation,
 } from "../csharp/ports.ts"
+import { Headers, RequestHeaders } from "./csharp-headers.ts"
 import { api, deployment, failure, operation, product, subscription, user } from "./csharp-place.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
-import { HeaderList, usualSpelling } from "./header-list.ts"
+import { HeaderList } from "./header-list.ts"
 import { isStoredResponse } from "./stored-response.ts"
 import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
 import { toldViolations } from "./violations.ts"
@@ -132,7 +133,7 @@ class ExchangeRequest implements PolicyRequest {
     return askedUrl(this.#exchange)
   }
   get headers(): PolicyLists {
-    return new Headers(this.#exchange.headers)
+    return new RequestHeaders(this.#exchange)
   }
   get ipAddress(): string {
     return this.#exchange.ip
@@ -152,37 +153,6 @@ class ExchangeRequest implements PolicyRequest {
   }
   get certificate(): undefined {
     return undefined
-  }
-}
-
-class Headers implements PolicyLists {
-  readonly #flat: readonly string[]
-
-  constructor({ flat }: HeaderList) {
-    this.#flat = flat
-  }
-  get(name: string): readonly string[] | undefined {
-    const flat = this.#flat
-    const lower = name.toLowerCase()
-    let found: string[] | undefined
-    for (let at = 0; at < flat.length; at += 2) {
-      if (flat[at] !== lower) continue
-      if (found === undefined) found = [flat[at + 1] as string]
-      else found.push(flat[at + 1] as string)
-    }
-    return found
-  }
-  joined(name: string): string | undefined {
-    const flat = this.#flat
-    const lower = name.toLowerCase()
-    let found: string | undefined
-    for (let at = 0; at < flat.length; at += 2)
-      if (flat[at] === lower) found = found === undefined ? flat[at + 1] : `${found},${flat[at + 1]}`
-    return found
-  }
-  *entries(): Iterable<readonly [string, readonly string[]]> {
-    const names = new Set(this.#flat.filter((_, index) => index % 2 === 0))
-    for (const name of names) yield [usualSpelling(name), this.get(name) ?? []]
   }
 }
 

@@ -20,7 +20,8 @@ export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {
   return {
     id: name,
     name,
-    path: stripPrefix.replace(/^\//, ""),
+    // With its slash: published documents put it behind a host.
+    path: `/${stripPrefix.replace(/^\//, "")}`,
     protocols: [scheme],
     serviceUrl: route.backendUrl === undefined ? undefined : serviceUrl(route.backendUrl),
     keyHeader: header,

@@ -1,7 +1,7 @@
 import type { PolicyLists, PolicyUrl } from "../csharp/ports.ts"
 import { serviceUrl } from "./csharp-place.ts"
 import type { Exchange } from "./exchange.ts"
-import { QueryString } from "./query-string.ts"
+import { joinQueries, QueryString } from "./query-string.ts"
 
 /** `context.Request.OriginalUrl`: what the client asked for. */
 export function askedUrl(exchange: Exchange): PolicyUrl {
@@ -24,7 +24,9 @@ export function askedUrl(exchange: Exchange): PolicyUrl {
  */
 export function sentUrl(exchange: Exchange): PolicyUrl {
   const url = exchange.backend?.url ?? exchange.route?.backendUrl
-  const { query, rewritten } = exchange
+  const { backendQuery, rewritten } = exchange
+  const query =
+    backendQuery === "" ? exchange.query : new QueryString(joinQueries(backendQuery, exchange.query.text))
   if (url === undefined) {
     const { scheme, host, port, path } = askedUrl(exchange)
     return new RequestUrl({ scheme, host, port, path: rewritten ?? path }, () => query)

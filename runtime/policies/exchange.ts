@@ -53,7 +53,7 @@ export interface ClientCertificate {
   readonly key: string
 }
 
-/** An API of the plan. `path` is where it is served, without the slash at its beginning. */
+/** An API of the plan. `path` is where it is served, with the slash at its beginning. */
 export interface ApiFacts {
   readonly id: string
   readonly name: string
@@ -201,6 +201,8 @@ export interface Exchange {
   readonly originalQuery: string
   /** Host as the client sent it, with its port. */
   readonly authority: string
+  /** Content-Length as the client sent it. */
+  readonly sentLength: number | undefined
   readonly requestBody: MessageBody
   /** Method for the backend in place of the client's. */
   sentMethod: string | undefined
@@ -210,6 +212,8 @@ export interface Exchange {
   host: string | undefined
   /** Where `forward` sends to, in place of the route's own backend. */
   backend: BackendHandle | undefined
+  /** Query of the URL that names that backend; it goes before the request's own. Empty: none. */
+  backendQuery: string
   /** The token of ours that a step put into Authorization: a backend that refuses it gets a fresh one. */
   sentToken: SentToken | undefined
   /** What we show the backend in TLS, in place of the backend's own. */

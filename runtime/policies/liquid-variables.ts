@@ -1,5 +1,7 @@
+import { plainValue } from "../csharp/plain-value.ts"
 import type { PolicyUrl } from "../csharp/ports.ts"
 import { urlText } from "../csharp/url-text.ts"
+import { CsObject } from "../csharp/values.ts"
 import { toJson } from "../expression/compile.ts"
 import { plainObject } from "../expression/plain-object.ts"
 import { problem, Refused } from "./answer.ts"
@@ -7,6 +9,7 @@ import type { Exchange } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { type HeaderList, usualSpelling } from "./header-list.ts"
 import { messageOf } from "./message.ts"
+import { allFields } from "./own-fields.ts"
 import { jsonOfXml } from "./xml-json.ts"
 import { XmlProblem } from "./xml-reading.ts"
 
@@ -93,7 +96,7 @@ function contextOf(exchange: Exchange): object {
       IpAddress: exchange.ip,
       MatchedParameters: dictionary({ ...exchange.parameters }),
       HasBody: exchange.requestBody.present,
-      Headers: headersOf(exchange.headers),
+      Headers: headersOf({ flat: allFields(exchange) }),
     },
     Response:
       response === undefined
@@ -104,14 +107,26 @@ function contextOf(exchange: Exchange): object {
             Method: method,
             Headers: headersOf(response.headers),
           },
-    Variables: dictionary(
-      Object.fromEntries([...exchange.variables].map(([name, value]) => [name, plain(value)])),
-    ),
+    Variables: variablesOf(exchange),
   }
 }
 
+/** Each is made into data when it is asked for: a body in a variable is not read for a template that does not name it. */
+function variablesOf({ variables }: Exchange): Readonly<Record<string, unknown>> {
+  const made = plainObject<unknown>()
+  for (const [name, value] of variables) {
+    let told: { readonly value: unknown } | undefined
+    const get = (): unknown => {
+      told ??= { value: plain(value) }
+      return told.value
+    }
+    Object.defineProperty(made, name, { get, enumerable: true, configurable: true })
+  }
+  return dictionary(made)
+}
+
 /** By the names in lower case and in the usual spelling (`Content-Type`): templates compare names exactly. */
-function headersOf({ flat }: HeaderList): Readonly<Record<string, string>> {
+function headersOf({ flat }: Pick<HeaderList, "flat">): Readonly<Record<string, string>> {
   const headers = plainObject<string>()
   const spelled = new Set<string>()
   for (let at = 0; at < flat.length; at += 2) {
@@ -130,14 +145,14 @@ function dictionary<Value>(
   values: Record<string, Value>,
   keys: Iterable<string> = Object.keys(values),
 ): Readonly<Record<string, Value>> {
-  const pairs = [...keys].map((key) =>
-    Object.assign([key, values[key]], { Key: key, Value: values[key] as Value }),
-  )
-  return Object.defineProperty(values, Symbol.iterator, { value: () => pairs[Symbol.iterator]() })
+  const pairs = () =>
+    [...keys].map((key) => Object.assign([key, values[key]], { Key: key, Value: values[key] as Value }))
+  return Object.defineProperty(values, Symbol.iterator, { value: () => pairs()[Symbol.iterator]() })
 }
 
 /** What no template can show is nothing to it. */
 function plain(value: unknown): unknown {
+  if (value instanceof CsObject) return plainValue(value)
   try {
     return toJson(value)
   } catch {

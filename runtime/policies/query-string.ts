@@ -144,3 +144,8 @@ function decode(text: string): string {
     return blanks
   }
 }
+
+/** Two queries as one, without the question mark. */
+export function joinQueries(first: string, second: string): string {
+  return first === "" || second === "" ? first + second : `${first}&${second}`
+}

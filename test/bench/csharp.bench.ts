@@ -77,6 +77,7 @@ const intake: Intake = {
   ].flat(),
   body: "none",
   sentLength: undefined,
+  cameBy: undefined,
   expectsContinue: false,
   wantsWebSocket: false,
   takesTrailers: false,

@@ -36,6 +36,7 @@ function exchange(more: object = {}): Exchange {
     headers: new HeaderList(["accept", "text/plain", "accept", "text/html"]),
     query: new QueryString("a=1&a=2"),
     originalQuery: "a=0",
+    backendQuery: "",
     sentMethod: undefined,
     rewritten: "/v2/orders/17",
     subscriber: { name: "acme", product: undefined, api: "orders" },
@@ -79,7 +80,7 @@ test.each([
   ['context.Request.Url.Query["A"].Length + context.Request.Url.Query.Count', 3],
   [
     'string.Join("|", context.Request.Headers.Select(h => h.Key + "=" + string.Join("+", h.Value)))',
-    "Accept=text/plain+text/html",
+    "Host=api.example.org:8080|Accept=text/plain+text/html",
   ],
   ['context.Request.MatchedParameters.GetValueOrDefault("ID", "none")', "17"],
   ['context.Request.MatchedParameters.ContainsKey("x") || context.Request.Headers.ContainsKey("x")', false],

@@ -171,7 +171,7 @@ export function randomExchange(chance: Chance): Exchange {
     parameters: { id: chance.of(values) },
     headers,
     query: new QueryString(pairs.join("&")),
-    originalQuery: pairs.join("&"),
+    ...{ originalQuery: pairs.join("&"), backendQuery: "" },
     requestBody: bodyOf(randomJson(chance)),
     variables: randomVariables(chance),
     section: "outbound",

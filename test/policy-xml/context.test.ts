@@ -91,9 +91,9 @@ const thumbprint = new X509Certificate(
 test("an issued subscription with an owner", async () => {
   expect(await ask("/a/7", { "x-key": "of-ann" })).toEqual({
     status: "200",
-    api: "a|a|a||1|True|http|True|x-key|key",
+    api: "a|a|/a||1|True|http|True|x-key|key",
     operation: "GET /{id}|GET /{id}|GET|/{id}",
-    product: "gold|gold|Published|True|True|5|0|a=a,other=v2/more/other",
+    product: "gold|gold|Published|True|True|5|0|a=/a,other=/v2/more/other",
     subscription: "s-ann|s-ann|of-ann|2026-01-02|2027-01-02",
     user: "ann@example.org|ann@example.org||||0|0",
     safe: "ann@example.org",
@@ -103,7 +103,7 @@ test("an issued subscription with an owner", async () => {
 
 test("an owner that is no address has none; an unpublished product says so", async () => {
   expect(await ask("/a/7", { "x-key": "of-team" })).toMatchObject({
-    product: "silver|silver|NotPublished|False|True||0|a=a",
+    product: "silver|silver|NotPublished|False|True||0|a=/a",
     subscription: "s-team|s-team|of-team||",
     user: "team|||||0|0",
   })
@@ -119,7 +119,7 @@ test("without owner there is no user, and without subscription neither", async (
     user: "none",
   })
   expect(await ask("/v2/more/other")).toMatchObject({
-    api: "other|other|v2/more/other|v2|1|True|http|True||",
+    api: "other|other|/v2/more/other|v2|1|True|http|True||",
     product: "none",
     subscription: "none",
     user: "none",
@@ -128,7 +128,7 @@ test("without owner there is no user, and without subscription neither", async (
 
 test("a call of an open product without a key", async () => {
   expect(await ask("/open")).toMatchObject({
-    product: "free|free|Published|False|False||0|open=open",
+    product: "free|free|Published|False|False||0|open=/open",
     subscription: "none",
   })
 })

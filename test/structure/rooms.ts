@@ -267,6 +267,7 @@ export const rooms: readonly Room[] = [
       "cookies",
       "exchange",
       "header-list",
+      "own-fields",
       "policy",
       "query-string",
       "quotas",

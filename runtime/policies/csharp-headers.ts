@@ -1,0 +1,56 @@
+import type { PolicyLists } from "../csharp/ports.ts"
+import type { Exchange } from "./exchange.ts"
+import { type HeaderList, usualSpelling } from "./header-list.ts"
+import { allFields, ownField } from "./own-fields.ts"
+
+/** The fields of a message, as `Headers` of a program sees them. */
+export class Headers implements PolicyLists {
+  readonly #flat: readonly string[]
+
+  constructor({ flat }: Pick<HeaderList, "flat">) {
+    this.#flat = flat
+  }
+  get(name: string): readonly string[] | undefined {
+    const flat = this.#flat
+    const lower = name.toLowerCase()
+    let found: string[] | undefined
+    for (let at = 0; at < flat.length; at += 2) {
+      if (flat[at] !== lower) continue
+      if (found === undefined) found = [flat[at + 1] as string]
+      else found.push(flat[at + 1] as string)
+    }
+    return found
+  }
+  joined(name: string): string | undefined {
+    const flat = this.#flat
+    const lower = name.toLowerCase()
+    let found: string | undefined
+    for (let at = 0; at < flat.length; at += 2)
+      if (flat[at] === lower) found = found === undefined ? flat[at + 1] : `${found},${flat[at + 1]}`
+    return found
+  }
+  *entries(): Iterable<readonly [string, readonly string[]]> {
+    const names = new Set(this.#flat.filter((_, index) => index % 2 === 0))
+    for (const name of names) yield [usualSpelling(name), this.get(name) ?? []]
+  }
+}
+
+/** Those of the request: with the fields that are kept apart from the others. */
+export class RequestHeaders extends Headers {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    super(exchange.headers)
+    this.#exchange = exchange
+  }
+  override get(name: string): readonly string[] | undefined {
+    const own = ownField(this.#exchange, name)
+    return own === undefined ? super.get(name) : [own]
+  }
+  override joined(name: string): string | undefined {
+    return ownField(this.#exchange, name) ?? super.joined(name)
+  }
+  override *entries(): Iterable<readonly [string, readonly string[]]> {
+    yield* new Headers({ flat: allFields(this.#exchange) }).entries()
+  }
+}
