@@ -62,5 +62,6 @@ function targetWords(target: StepOf<"set-backend">["target"]): string {
   return `use by ${textWords(target.by)}${blockWords([
     ...target.cases.map(({ value, backend }) => `case ${JSON.stringify(value)} ${backend}`),
     ...(target.otherwise === null ? [] : [`otherwise ${target.otherwise}`]),
+    ...(target.strict === true ? ["refuse-others"] : []),
   ])}`
 }

@@ -23,11 +23,10 @@ export class UrlBackends implements BackendsByUrl {
       return known
     }
     const { origin, pathname } = new URL(url)
-    const settings = {
-      ...plainBackend,
-      targets: [{ url: origin + pathname, weight: 1 }],
-      connectMs,
-    }
+    const address = origin + pathname
+    // One backend for all queries: they may be another in each request.
+    if (address !== url) return this.at(address)
+    const settings = { ...plainBackend, targets: [{ url, weight: 1 }], connectMs }
     const made = new Backend(origin, settings, this.#pools)
     this.#backends.set(url, made)
     const [oldest] = this.#backends

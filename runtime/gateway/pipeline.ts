@@ -289,14 +289,14 @@ class Passage implements Timed, TunnelKeeper {
   }
 }
 
-/** What on-error steps are told; the words for clients, not those of the log. */
+/** What on-error steps are told: of an expression of a document why it failed, else the words for clients, not those of the log. */
 function errorOf(found: Problem, exchange: LiveExchange): ExchangeError {
   const { answeredBy, section, generation } = exchange
   const element = elementOf(generation.plan, exchange)
   return {
     source: element?.source ?? answeredBy?.kind ?? "configuration",
     reason: found.reason ?? found.name,
-    message: apimMessage(found),
+    message: found.failure ?? apimMessage(found),
     section,
     scope: element?.scope ?? "",
     path: element?.path ?? "",

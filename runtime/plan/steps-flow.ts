@@ -102,7 +102,7 @@ export const authenticate = z.strictObject({
 })
 
 /**
- * Which backend `forward` sends to: a declared one; one of several by weight, or by what a text says (`cases`, else `otherwise`); or a URL (checked: http or https;
+ * Which backend `forward` sends to: a declared one; one of several by weight, or by what a text says (`cases`, else `otherwise`, else the route's own or, where `strict`, an error); or a URL (checked: http or https;
  * dynamic parts stay inside of path segments or, in `raw`, may be the whole URL).
  */
 export const setBackend = z.strictObject({
@@ -120,6 +120,7 @@ export const setBackend = z.strictObject({
       by: text,
       cases: z.array(z.strictObject({ value: z.string(), backend: name })).max(200),
       otherwise: name.nullable(),
+      strict: z.literal(true).optional(),
     }),
     z.strictObject({ url: text, raw: z.boolean() }),
   ]),

@@ -52,6 +52,8 @@ export interface Problem {
   readonly reason?: string | undefined
   /** What the author of the configuration has the client told, in place of the name's own sentence. */
   readonly message?: string | undefined
+  /** What on-error sections are told, where that is more than a client is. */
+  readonly failure?: string | undefined
   /** What exactly was wrong with the message, for the client to mend: an extension member of the problem body. */
   readonly errors?: readonly ProblemDetail[] | undefined
   /** How many more there were, which are not told. */
@@ -89,6 +91,7 @@ export interface ProblemOptions {
   readonly cause?: string | undefined
   readonly reason?: string | undefined
   readonly message?: string | undefined
+  readonly failure?: string | undefined
   readonly errors?: readonly ProblemDetail[] | undefined
   readonly errorsLeftOut?: number | undefined
   readonly presented?: boolean | undefined

@@ -43,7 +43,8 @@ export function csharpFailure(error: unknown): Problem | undefined {
   if (!(error instanceof CsharpError)) return undefined
   const cause = `policy expression: ${error.reason}: ${error.message}`
   const expression = failedExpression(error, error.at)
-  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause, expression })
+  const failure = `Expression evaluation failed. ${error.message}`
+  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause, expression, failure })
 }
 
 type NamedValues = ReadonlyMap<string, string>

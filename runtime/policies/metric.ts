@@ -1,13 +1,13 @@
-import { ExpressionError } from "../expression/expression-error.ts"
 import { anyText } from "./grammars.ts"
 import type { Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { whenUsed } from "./token-usage.ts"
 import { compileValue } from "./value.ts"
 
-/** Adds to a counter on /metrics: at once, or what the answer says was used when the exchange has ended. */
+/** Adds to a counter on /metrics: at once, or what the answer says was used when the exchange has ended. What a counter can't add is left out and told in the log: no call fails for a metric. */
 export const metric: Policy<"metric"> = (plan, provision) => {
   const meter = provision.meter()
+  const log = provision.traceLog()
   const { name, value: source } = plan
   const tokens = typeof source === "object" && "tokens" in source ? source.tokens : undefined
   const amount =
@@ -27,9 +27,15 @@ export const metric: Policy<"metric"> = (plan, provision) => {
       return undefined
     }
     const value = amount === undefined ? constant : Number(amount(exchange))
-    if (!Number.isFinite(value) || value < 0)
-      throw new ExpressionError("type", "what a metric adds is a number that is not negative")
-    meter.add(name, values, value)
+    if (Number.isFinite(value) && value >= 0) meter.add(name, values, value)
+    else
+      log.write({
+        requestId: exchange.id,
+        source: "metric",
+        severity: "error",
+        message: `${name} is left out: ${value} is no number that can be added to it, which must be 0 or more`,
+        metadata: values,
+      })
     return undefined
   }
 }

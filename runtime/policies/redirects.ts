@@ -54,6 +54,7 @@ function aimAt(exchange: Exchange, backend: BackendHandle, next: URL, backends: 
   const own = new URL(backend.url)
   const basePath = basePathOf(own)
   const isOwn = next.origin === own.origin && `${next.pathname}/`.startsWith(`${basePath}/`)
+  exchange.backendQuery = ""
   if (!isOwn) {
     exchange.backend = backends.at(next.origin)
     exchange.certificate = undefined

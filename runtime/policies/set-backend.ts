@@ -6,14 +6,25 @@ import type { Policy, Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { compileUrl } from "./url-text.ts"
 
-type Choose = (exchange: Exchange) => BackendHandle | undefined
+interface Chosen {
+  readonly backend: BackendHandle
+  /** Of the URL that names it. */
+  readonly query?: string
+}
 
-/** Chooses where the request is sent. A choice that names none leaves the route's own backend. */
+type Choose = (exchange: Exchange) => Chosen | undefined
+
+/** Most names a message tells. */
+const namesTold = 10
+
+/** Chooses where the request is sent. A choice that names none leaves the route's own backend, or is an error where the plan says so. */
 export const setBackend: Policy<"set-backend"> = (plan, provision) => {
   const choose = chooser(plan.target, provision)
   return (exchange) => {
     const chosen = choose(exchange)
-    if (chosen !== undefined) exchange.backend = chosen
+    if (chosen === undefined) return undefined
+    exchange.backend = chosen.backend
+    exchange.backendQuery = chosen.query ?? ""
     return undefined
   }
 }
@@ -22,8 +33,8 @@ type Target = StepOf<"set-backend">["target"]
 
 function chooser(target: Target, provision: Provision): Choose {
   if ("backend" in target) {
-    const backend = provision.backend(target.backend)
-    return () => backend
+    const chosen = { backend: provision.backend(target.backend) }
+    return () => chosen
   }
   if ("weighted" in target) return byWeight(target, provision)
   if ("by" in target) return byValue(target, provision)
@@ -34,7 +45,7 @@ function chooser(target: Target, provision: Provision): Choose {
   return (exchange) => {
     const made = url.of(exchange)
     try {
-      return backends.at(made)
+      return { backend: backends.at(made), query: made.includes("?") ? new URL(made).search.slice(1) : "" }
     } catch (error) {
       const cause = `what was made as the URL of a backend: ${error instanceof Error ? error.message : String(error)}`
       throw new Refused(problem("invalid-request", { cause }))
@@ -43,28 +54,46 @@ function chooser(target: Target, provision: Provision): Choose {
 }
 
 function byWeight({ weighted, key }: Extract<Target, { weighted: unknown }>, provision: Provision): Choose {
-  const shares = weighted.map(({ backend, weight }) => ({ backend: provision.backend(backend), weight }))
+  const shares = weighted.map(({ backend, weight }) => ({
+    chosen: { backend: provision.backend(backend) },
+    weight,
+  }))
   const sum = shares.reduce((total, { weight }) => total + weight, 0)
   if (sum === 0) throw new Error("all weights are 0: nothing could be chosen")
   const sticky = key === undefined ? undefined : compileText(key, provision, anyText)
   return (exchange) => {
     let left = (sticky === undefined ? Math.random() : fractionOf(sticky.of(exchange))) * sum
-    for (const { backend, weight } of shares) {
+    for (const { chosen, weight } of shares) {
       left -= weight
-      if (left < 0) return backend
+      if (left < 0) return chosen
     }
-    return shares.findLast(({ weight }) => weight > 0)?.backend
+    return shares.findLast(({ weight }) => weight > 0)?.chosen
   }
 }
 
-function byValue({ by, cases, otherwise }: Extract<Target, { by: unknown }>, provision: Provision): Choose {
+function byValue(
+  { by, cases, otherwise, strict }: Extract<Target, { by: unknown }>,
+  provision: Provision,
+): Choose {
   const value = compileText(by, provision, anyText)
-  const backends = new Map(cases.map((each) => [each.value, provision.backend(each.backend)]))
-  const other = otherwise === null ? undefined : provision.backend(otherwise)
+  const backends = new Map(cases.map((each) => [each.value, { backend: provision.backend(each.backend) }]))
+  const other = otherwise === null ? undefined : { backend: provision.backend(otherwise) }
   return (exchange) => {
     const found = value.of(exchange)
-    return backends.get(found) ?? other
+    const chosen = backends.get(found) ?? other
+    if (chosen === undefined && strict === true)
+      throw new Refused(
+        problem("internal-error", { reason: "BackendNotFound", cause: unknown(found, cases) }),
+      )
+    return chosen
   }
+}
+
+function unknown(found: string, cases: readonly { readonly value: string }[]): string {
+  const known = cases.slice(0, namesTold).map(({ value }) => JSON.stringify(value))
+  const more = cases.length > namesTold ? ", …" : ""
+  const all = known.length === 0 ? "there are none" : `there are ${known.join(", ")}${more}`
+  return `no backend is called ${JSON.stringify(found.slice(0, 100))}; ${all}`
 }
 
 /** The same text gives the same number from 0 to 1, spread evenly (FNV-1a with a last mixing). */

@@ -315,9 +315,15 @@ describe("what is judged and said", () => {
       { source: "orders", severity: "error", message: "id 7", metadata: { m: "GET" } },
     ])
     expect(counts).toEqual([["orders", { id: "7" }, 2]])
-    const wrong = await start({
-      inbound: [{ kind: "metric", name: "orders", value: value("-1", "int"), labels: [] }],
-    })
-    expect((await wrong.get()).status).toBe(400)
+    const wrong = await start(
+      { inbound: [{ kind: "metric", name: "orders", value: value("-1", "int"), labels: [] }] },
+      {},
+      { observer },
+    )
+    expect((await wrong.get()).status).toBe(200)
+    expect([counts.length, lines.at(-1)]).toMatchObject([
+      1,
+      { source: "metric", message: expect.stringContaining("-1") },
+    ])
   })
 })

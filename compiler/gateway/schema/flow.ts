@@ -239,6 +239,12 @@ export const choiceRows: readonly Row[] = [
     docs: "The backend where the text is something else.",
     example: "otherwise orders_v1",
   },
+  {
+    keyword: "refuse-others",
+    forms: [{ args: [] }],
+    docs: "A text that is something else is an error (500) and does not lead to the route's own backend.",
+    example: "refuse-others",
+  },
 ]
 
 /** A status that is written out, or found per request, and a reason phrase. */

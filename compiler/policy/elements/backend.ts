@@ -26,7 +26,7 @@ function setBackend(use: Use): Used[] | undefined {
     const cases = surroundings.backends().map(({ id: value, name }) => ({ value, backend: name }))
     return by === undefined
       ? undefined
-      : use.step({ kind: "set-backend", target: { by, cases, otherwise: null } })
+      : use.step({ kind: "set-backend", target: { by, cases, otherwise: null, strict: true } })
   }
   if (url === undefined) return undefined
   const text = textOf(url, surroundings)

@@ -51,8 +51,18 @@ export const lowerUseBackend: LowerStep = (bound, { texts, place, steps, backend
     const value = each.args.value<string>("value")
     return backend === undefined || value === undefined ? [] : [{ value, backend }]
   })
-  const otherwise = named(statementOf(bound.block, "otherwise")) ?? null
-  return steps.add({ kind: "set-backend", target: { by, cases, otherwise } }, at)
+  const refuse = statementOf(bound.block, "refuse-others")
+  const other = statementOf(bound.block, "otherwise")
+  if (refuse !== undefined && other !== undefined) {
+    report.add("SP2017", refuse.statement.keyword.span, "with `otherwise` there is no `refuse-others`", {
+      related: [{ span: other.statement.keyword.span, message: "`otherwise`" }],
+      help: "Keep one of the two.",
+    })
+    return undefined
+  }
+  const otherwise = named(other) ?? null
+  const strict = refuse !== undefined ? { strict: true as const } : {}
+  return steps.add({ kind: "set-backend", target: { by, cases, otherwise, ...strict } }, at)
 }
 
 /** `method "PUT"` */
