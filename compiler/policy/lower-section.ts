@@ -2,7 +2,7 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import { attributeOf, type Element, type Node, type PolicyDocument } from "./ast.ts"
-import { refusalOf, refused } from "./elements/refused.ts"
+import { refusalOf, refused, rightName } from "./elements/refused.ts"
 import { policies } from "./elements/table.ts"
 import { fits, listed } from "./shape.ts"
 import type { Place, Section, Surroundings, Used } from "./site.ts"
@@ -133,8 +133,14 @@ class SectionLowering {
       report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
       return
     }
+    const right = rightName(name)
     const known = [...Object.keys(policies), ...structure, ...Object.keys(refused)]
-    report.add("SP7005", nameSpan, `there is no policy \`${shown(name)}\`${didYouMean(name, known)}`)
+    report.add(
+      "SP7005",
+      nameSpan,
+      `there is no policy \`${shown(name)}\`${right === undefined ? didYouMean(name, known) : ""}`,
+      right === undefined ? {} : { help: `Write \`${right}\`.` },
+    )
   }
 
   #fragment(

@@ -2,7 +2,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
-import { refusalOfAttribute } from "./elements/refused.ts"
+import { elementWith, refusalOfAttribute } from "./elements/refused.ts"
 import { beginsExpression } from "./reader/expression-scan.ts"
 
 /** What an attribute may hold. */
@@ -60,8 +60,13 @@ function checkAttributes(
       report.add("SP7011", nameSpan, `\`${name}\` is not possible: ${refusal.why}`, { help: refusal.instead })
     else if (row === undefined) {
       const known = Object.keys(attributes)
+      const other = elementWith(element.name, name)
       const help =
-        known.length === 0 ? "Remove it: the element has no attributes." : `It has ${listed(known)}.`
+        other !== undefined
+          ? `Write \`${other}\`, which has it.`
+          : known.length === 0
+            ? "Remove it: the element has no attributes."
+            : `It has ${listed(known)}.`
       const near = didYouMean(name, known)
       report.add("SP7007", nameSpan, `\`${element.name}\` has no attribute \`${shown(name)}\`${near}`, {
         help,
@@ -128,7 +133,7 @@ function holdsExpression(text: string): boolean {
 
 function checkChildren(
   element: Element,
-  { children = {} }: Shape,
+  { attributes = {}, children = {} }: Shape,
   document: PolicyDocument,
   report: Report,
 ): void {
@@ -137,9 +142,14 @@ function checkChildren(
     const row = children[child.name]
     if (row === undefined) {
       const known = Object.keys(children)
-      const near = didYouMean(child.name, known)
+      const isAttribute = Object.hasOwn(attributes, child.name)
+      const near = isAttribute ? ": it is an attribute" : didYouMean(child.name, known)
       report.add("SP7006", child.nameSpan, `\`${element.name}\` holds no \`${shown(child.name)}\`${near}`, {
-        help: known.length === 0 ? "Remove it." : `It holds ${listed(known.map((name) => `<${name}>`))}.`,
+        help: isAttribute
+          ? `Write \`<${element.name} ${child.name}="…">\`.`
+          : known.length === 0
+            ? "Remove it."
+            : `It holds ${listed(known.map((name) => `<${name}>`))}.`,
       })
       continue
     }

@@ -53,6 +53,7 @@ describe("expressions of documents run to their close", () => {
     ["<a> \n @{ return a < b && c > d; } \n </a>", " return a < b && c > d; "],
     ["<a><![CDATA[@(a && b)]]></a>", "a && b"],
     ['<a v="@(h(&quot;X)&quot;, &quot;&quot;))" />', 'h("X)", "")'],
+    ['<a v="@(h(\\"X)\\", Y()))" />', 'h(\\"X)\\", Y())'],
     ['<a v="@(h(&amp;quot;X&amp;quot;) &amp;amp;&amp;amp; b)" />', 'h("X") && b'],
     ["<a v='@(h(\"X\") &lt; 3)' />", 'h("X") < 3'],
     ['<a v="@(a < 3 ? "&amp;" : "&quot;")" />', 'a < 3 ? "&amp;" : "&quot;"'],
@@ -82,6 +83,11 @@ describe("what is no document is told with place and way out", () => {
       '<policies><a key="k-@(f("x", ""))@(y)" b="1"/></policies>',
       ["SP7004 1:21 the expression in `key` is not alone"],
     ],
+    [
+      inbound("<audience>api://<client-id></audience><b/>"),
+      ["SP7001 1:36 nothing was put in for `<client-id>`"],
+    ],
+    ["# notes\n#\n\n<policies/>", ["SP7001 1:1 text stands outside of the document"]],
     ["<policies/><fragment/>", ["SP7002 1:13 `<fragment>` stands behind the document's end"]],
     [
       "<policies>\n<inbound></policies>",

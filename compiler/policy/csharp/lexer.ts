@@ -169,14 +169,18 @@ function readToken(lexer: Lexer): Token {
   const name = skip(lexer, namePattern)
   if (name !== undefined) return { kind: "name", text: name.replace("@", ""), start, end: lexer.at }
   const sign = signs.find((candidate) => text.startsWith(candidate, start))
-  if (sign === undefined)
+  if (sign === undefined) {
+    const escaped = text.startsWith('\\"', start)
     throw new CsharpMistake(
       "syntax",
-      `\`${c}\` is no part of C#`,
+      escaped ? "a quote of the code has a backslash" : `\`${c}\` is no part of C#`,
       start,
-      start + 1,
-      "Remove it, or put it between quotes.",
+      start + (escaped ? 2 : 1),
+      escaped
+        ? 'Write `"` alone: in a document quotes of the code stand as they are, or as `&quot;`.'
+        : "Remove it, or put it between quotes.",
     )
+  }
   // `a ? .5 : b` is a condition, and `>>` may close two lists of types: the parser joins it where it is a shift.
   const taken = sign === "?." && /[0-9]/.test(text[start + 2] ?? "") ? "?" : sign
   lexer.at = start + taken.length

@@ -44,6 +44,9 @@ function namesOf(type: CsType, isStatic: boolean): string[] {
   return [...names]
 }
 
+/** Of a type with few members all are named, more would help nobody. */
+const shownMax = 16
+
 export function unknownMember(type: CsType, name: string, isStatic: boolean, place: Place): CsharpMistake {
   return new CsharpMistake(
     "unknown-member",
@@ -52,8 +55,17 @@ export function unknownMember(type: CsType, name: string, isStatic: boolean, pla
     place.end,
     type.name === "object"
       ? "Cast the value to its type first: `((JObject)value)`."
-      : (refusalOfMember(type.name, name) ?? "Use a member the type has; policies see only a part of .NET."),
+      : (refusalOfMember(type.name, name) ?? membersOf(type, isStatic)),
   )
+}
+
+/** What may be written instead of a member there is not: those a type has of its own. */
+function membersOf(type: CsType, isStatic: boolean): string {
+  const ofAll = new Set(namesOf(types.object, isStatic))
+  const own = namesOf(type, isStatic).filter((name) => !ofAll.has(name))
+  return own.length === 0 || own.length > shownMax
+    ? "Use a member the type has; policies see only a part of .NET."
+    : `It has ${own.map((name) => `\`${name}\``).join(", ")}.`
 }
 
 /** Chooses the member whose parameters take the arguments best. @throws CsharpMistake when none or no single one does */

@@ -64,3 +64,28 @@ const refusedAttributes: readonly (Refusal & { readonly of: string; readonly beg
 export function refusalOfAttribute(element: string, name: string): Refusal | undefined {
   return refusedAttributes.find(({ of, begins }) => of === element && name.startsWith(begins))
 }
+
+/** Names published documents have for policies that are called otherwise, too far from them to be guessed by their letters. */
+const misnamed: Readonly<Record<string, string>> = {
+  "validate-header": "check-header",
+  "cross-origin-resource-sharing": "cors",
+}
+
+/** What a policy that there is not is called; undefined where nothing is known of the name. */
+export function rightName(name: string): string | undefined {
+  return Object.hasOwn(misnamed, name) ? misnamed[name] : undefined
+}
+
+/** Attributes that another policy of the same kind has: by both names, the policy that has it. */
+const attributesOfOthers: Readonly<Record<string, string>> = {
+  "rate-limit counter-key": "rate-limit-by-key",
+  "rate-limit increment-condition": "rate-limit-by-key",
+  "quota counter-key": "quota-by-key",
+  "quota increment-condition": "quota-by-key",
+}
+
+/** The policy that has an attribute this one has not, where they are easily confused. */
+export function elementWith(element: string, attribute: string): string | undefined {
+  const key = `${element} ${attribute}`
+  return Object.hasOwn(attributesOfOthers, key) ? attributesOfOthers[key] : undefined
+}

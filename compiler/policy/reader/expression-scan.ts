@@ -1,4 +1,4 @@
-import { characterAt } from "./characters.ts"
+import { type Character, characterAt } from "./characters.ts"
 
 /** Where an expression ends, or where it stopped making sense: `at` is the bracket or the end of the text that fits nothing. */
 export type ExpressionEnd = { readonly end: number } | { readonly at: number; readonly expected: string }
@@ -59,7 +59,7 @@ class ExpressionScan {
   }
 
   #inCode(): ExpressionEnd | undefined {
-    const { character, length } = characterAt(this.#text, this.#at)
+    const { character, length } = this.#codeCharacter()
     const prefix = this.#prefix
     this.#prefix = character === "$" || character === "@" ? prefix + character : ""
     const close = closers[character]
@@ -80,6 +80,14 @@ class ExpressionScan {
     else if (character === "/") return this.#slash(length)
     this.#at += length
     return undefined
+  }
+
+  /** In code a backslash means nothing: before a quote somebody escaped it as in JSON. Such a text ends as it began, and what is wrong is told of its quotes. */
+  #codeCharacter(): Character {
+    const here = characterAt(this.#text, this.#at)
+    if (here.character !== "\\") return here
+    const next = characterAt(this.#text, this.#at + 1)
+    return next.character === '"' ? { character: '"', length: next.length + 1 } : here
   }
 
   /** A character literal, if it is one: an apostrophe may also stand alone in code that is wrong anyway. */

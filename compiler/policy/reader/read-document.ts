@@ -12,6 +12,12 @@ const sectionNames: ReadonlySet<string> = new Set(["inbound", "backend", "outbou
 /** Elements whose content is a body: markup in it belongs to the body. */
 const opaque: ReadonlySet<string> = new Set(["set-body", "xsl-transform"])
 
+/** Elements that hold one text, and no elements. */
+const oneText: ReadonlySet<string> = new Set([
+  ...["value", "audience", "issuer", "application-id", "backend-application-id", "key", "origin", "header"],
+  ...["method", "address", "set-url", "set-method", "message"],
+])
+
 const documentMax = 1024 * 1024
 const depthMax = 64
 const elementsMax = 20_000
@@ -139,9 +145,15 @@ class DocumentReader {
     const { at } = cursor
     const raw = readText(cursor, this.#open.at(-1)?.name ?? "")
     if (raw === undefined) return
-    if (this.#open.length > 0) this.#add({ kind: "text", raw })
-    else
-      cursor.report("SP7001", at, raw.span.end, "text stands outside of the document", { help: "Remove it." })
+    if (this.#open.length > 0) {
+      this.#add({ kind: "text", raw })
+      return
+    }
+    const written = cursor.text.slice(at, raw.span.end)
+    const from = at + (written.length - written.trimStart().length)
+    cursor.report("SP7001", from, at + written.trimEnd().length, "text stands outside of the document", {
+      help: "Remove it; a comment is `<!-- … -->`.",
+    })
   }
 
   #comment(): void {
@@ -201,7 +213,12 @@ class DocumentReader {
       return
     }
     const open: Open = { name, start, nameEnd, attributes, children: [] }
-    if (cursor.takes("/>")) this.#finish(open)
+    if (this.#isPlaceholder(open)) {
+      cursor.at += 1
+      cursor.report("SP7001", start, cursor.at, `nothing was put in for \`<${shown(name)}>\``, {
+        help: 'Write the value in its place, or `{{NAME}}` and `value NAME = "…"` in gateway.conf.',
+      })
+    } else if (cursor.takes("/>")) this.#finish(open)
     else {
       if (!cursor.takes(">"))
         cursor.report("SP7001", start, nameEnd, `the tag \`<${shown(name)}\` has no \`>\``, {
@@ -213,6 +230,16 @@ class DocumentReader {
         if (raw !== undefined) open.children.push({ kind: "text", raw })
       }
     }
+  }
+
+  /** Whether a tag is a hole of a template, as in `<audience>api://<client-id></audience>`: it stands in what holds one text, and nothing ends it. */
+  #isPlaceholder({ name, nameEnd, attributes }: Open): boolean {
+    const cursor = this.#cursor
+    const around = this.#open.at(-1)?.name ?? ""
+    if (!oneText.has(around) || attributes.length > 0 || cursor.at !== nameEnd || !cursor.sees(">"))
+      return false
+    const end = cursor.find(`</${around}`, nameEnd)
+    return end !== undefined && !cursor.text.slice(nameEnd, end).includes(`</${name}`)
   }
 
   #skipText(): void {
