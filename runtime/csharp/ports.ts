@@ -128,12 +128,13 @@ export interface PolicyUser {
   readonly identities: readonly { readonly id: string; readonly provider: string }[]
 }
 
-/** Where the gateway runs; certificates by the name they are declared under. */
+/** Where the gateway runs, and which of its processes this is; certificates by the name they are declared under. */
 export interface PolicyDeployment {
   readonly region: string
   readonly serviceId: string
   readonly serviceName: string
   readonly gatewayId: string
+  readonly instanceId: string
   readonly certificates: ReadonlyMap<string, PolicyCertificate>
 }
 

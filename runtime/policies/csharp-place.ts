@@ -1,3 +1,4 @@
+import { hostname } from "node:os"
 import type {
   PolicyApi,
   PolicyDeployment,
@@ -65,9 +66,12 @@ export function product({ subscriber, facts }: Exchange): PolicyProduct | undefi
   return { id: name, name, state: published ? "Published" : "NotPublished", groups: [], ...rest }
 }
 
+/** Which process this is, by its machine and number as `status` lists them. */
+const instanceId = `${hostname()}-${process.pid}`
+
 /** `context.Deployment`: the gateway by its name. It knows no region. */
 export function deployment({ gatewayName: name, facts }: Exchange): PolicyDeployment {
-  const ids = { region: "", serviceId: name, serviceName: name, gatewayId: name }
+  const ids = { region: "", serviceId: name, serviceName: name, gatewayId: name, instanceId }
   return { ...ids, certificates: declaredCertificates(facts.certificates) }
 }
 

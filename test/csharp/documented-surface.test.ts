@@ -63,6 +63,9 @@ const surface: Readonly<Record<string, readonly (readonly [string, string])[]>> 
   ],
   Deployment: [
     ["context.Deployment.GatewayId", "g"],
+    ["context.Deployment.Gateway.Id", "g"],
+    ["context.Deployment.Gateway.InstanceId", "host-1"],
+    ["context.Deployment.Gateway.IsManaged", "False"],
     ["context.Deployment.Region", "West Europe"],
     ["context.Deployment.ServiceId", "s"],
     ["context.Deployment.ServiceName", "acme"],

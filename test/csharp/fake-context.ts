@@ -75,6 +75,7 @@ export function fakeContext(changed: Partial<PolicyContext> = {}): PolicyContext
       serviceId: "s",
       serviceName: "acme",
       gatewayId: "g",
+      instanceId: "host-1",
       certificates: new Map(),
     },
     request: {

@@ -1,7 +1,7 @@
-import { shown } from "../../core/shown.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
+import { isAddress } from "./address.ts"
 import { complete, dynamic, flag, given, optional, type PolicyTable } from "./row.ts"
 
 /** A backend of gateway.conf by its id, known now or found per request among all of them; or a URL. */
@@ -31,8 +31,7 @@ function setBackend(use: Use): Used[] | undefined {
   if (url === undefined) return undefined
   const text = textOf(url, surroundings)
   if (text === undefined) return undefined
-  if (typeof text === "string" && !/^https?:\/\/[^/]/i.test(text))
-    return use.report("SP7009", url.span, `\`${shown(text)}\` is no URL`, "Write `https://…`.")
+  if (typeof text === "string" && !isAddress(text, use, url.span)) return undefined
   return use.step({ kind: "set-backend", target: { url: text, raw: typeof text !== "string" } })
 }
 

@@ -5,6 +5,7 @@ import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
+import { isAddress } from "./address.ts"
 import { bodyChild, bodyOf } from "./body.ts"
 import { headerChild, headerLines, headerName, methodChild, methodOf } from "./message.ts"
 import {
@@ -134,8 +135,7 @@ function requestOf(use: Use): Request | undefined {
 
 function urlOf(use: Use): Text | undefined {
   const text = use.ownText()
-  if (typeof text !== "string" || /^https?:\/\/[^/]/i.test(text)) return text
-  return use.report("SP7009", use.at, `\`${text}\` is no URL`, "Write `https://…`.")
+  return typeof text !== "string" || isAddress(text, use, use.at) ? text : undefined
 }
 
 function sendRequest(use: Use): Used[] | undefined {

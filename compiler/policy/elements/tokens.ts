@@ -132,7 +132,7 @@ function validateJwt(use: Use): Used[] | undefined {
     .filter((each) => !isFoundLater(each))
     .map((each) => {
       const discovery = each.loadText("url")
-      return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.at)
+      return discovery === undefined ? undefined : surroundings.issuer({ discovery }, each.spanOf("url"))
     })
   const [later, ...more] = configs.filter(isFoundLater)
   if (more[0] !== undefined)

@@ -213,7 +213,12 @@ function declareParts(): void {
       return made
     },
   })
-  declarePart<PolicyDeployment>("IGateway", { "Id: string": (deployment) => deployment.gatewayId })
+  declarePart<PolicyDeployment>("IGateway", {
+    "Id: string": (deployment) => deployment.gatewayId,
+    "InstanceId: string": (deployment) => deployment.instanceId,
+    // Azure runs none of these gateways: documents ask it where they send requests another way at home.
+    "IsManaged: bool": () => false,
+  })
   declarePart<PolicyError>("ILastError", {
     "Source: string": (error) => error.source,
     "Reason: string": (error) => error.reason,

@@ -1,0 +1,26 @@
+import { shown } from "../../core/shown.ts"
+import type { Span } from "../../core/source.ts"
+import type { Use } from "../use.ts"
+
+/** Whether an address that is known when the plan is made can be asked at all; what is wrong is reported (SP7009). */
+export function isAddress(text: string, use: Use, span: Span): boolean {
+  const hole = /<[^<>]*>/.exec(text)?.[0]
+  const url = `\`${shown(text)}\``
+  if (!/^https?:\/\/[^/]/i.test(text)) use.report("SP7009", span, `${url} is no URL`, "Write `https://…`.")
+  else if (hole !== undefined)
+    use.report(
+      "SP7009",
+      span,
+      `nothing was put in for \`${shown(hole)}\` in ${url}`,
+      "Write the value in its place.",
+    )
+  else if (!URL.canParse(text))
+    use.report(
+      "SP7009",
+      span,
+      `${url} has no valid host and port`,
+      "Write e.g. `https://orders.example:8443/base`.",
+    )
+  else return true
+  return false
+}
