@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import { resolve } from "node:path"
 import { duplicateKey } from "../../runtime/plan/duplicate-key.ts"
+import { fileReason } from "../../runtime/plan/file-reason.ts"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
 import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 import { decode } from "../core/decode.ts"
@@ -47,11 +48,17 @@ function readText(io: Io, path: string): string {
       throw new CliError(`${path} does not exist`, "`sallyport plan --out FILE` writes plans.")
     if (code === "EISDIR")
       throw new CliError(`${path} is a folder`, "A plan is a file: `sallyport plan --out FILE`.")
-    throw new CliError(`${path} cannot be read (${code})`)
+    throw new CliError(
+      `${path} cannot be read: ${fileReason(error)}`,
+      "A plan is a file: `sallyport plan --out FILE`.",
+    )
   }
-  if (bytes.length > bytesMax) throw new CliError(`${path} is larger than a plan can be (${bytesMax} bytes)`)
+  const written = "Name a file that `sallyport plan --out FILE` has written."
+  if (bytes.length > bytesMax)
+    throw new CliError(`${path} is larger than a plan can be (${bytesMax} bytes)`, written)
   const decoded = decode(bytes)
-  if (decoded.text === undefined) throw new CliError(`${path} is not a plan: the file ${decoded.detail}`)
+  if (decoded.text === undefined)
+    throw new CliError(`${path} is not a plan: the file ${decoded.detail}`, written)
   return decoded.text
 }
 

@@ -62,6 +62,21 @@ function entryHelp(code: Code, path: string): { help: string } | object {
   }
 }
 
+/** How files of a kind are split. */
+const partsOf: Readonly<Record<string, string>> = {
+  conf: "Split the file, and `include` the parts.",
+  xml: "Move parts of the document into fragments, and `<include-fragment>` them.",
+  json: "Move parts of the document into files of their own, and name them by `$ref`.",
+  fga: "Split the model into modules, and name them in `fga.mod`.",
+}
+const alike: Readonly<Record<string, string>> = { yaml: "json", yml: "json" }
+
+function helpFor(code: Code, path: string): { help: string } | object {
+  const ending = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ""
+  const help = code === "SP0005" ? partsOf[alike[ending] ?? ending] : undefined
+  return help === undefined ? {} : { help }
+}
+
 type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
 
 /**
@@ -106,7 +121,7 @@ export class Project {
       outcome.code,
       at,
       `\`${shown(path || ".")}\` ${outcome.detail}${near}`,
-      at === undefined ? entryHelp(outcome.code, path) : {},
+      at === undefined ? entryHelp(outcome.code, path) : helpFor(outcome.code, path),
     )
     return undefined
   }

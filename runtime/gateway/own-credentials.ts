@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto"
 import { type OutgoingRequests, TokenClient, type TokenClientSettings } from "../identity/token-client.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { ClientCertificatePlan } from "../plan/credentials.ts"
+import { fileReason } from "../plan/file-reason.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { ClientCertificate } from "../policies/exchange.ts"
 import type { SeenFile } from "./file-watch.ts"
@@ -76,8 +77,7 @@ async function readCertificate(
       maker.files.push(seen)
       return text
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? String(error)
-      throw new Error(`certificate \`${name}\`: \`${file}\` cannot be read (${reason})`)
+      throw new Error(`certificate \`${name}\`: \`${file}\` cannot be read: ${fileReason(error)}`)
     }
   }
   const found = { cert: await read(cert), key: await read(key) }
@@ -91,12 +91,14 @@ function pairProblem(
   files: { readonly cert: string; readonly key: string },
 ): string | undefined {
   const certificate = attempt(() => new X509Certificate(cert))
-  if (certificate === undefined) return `\`${files.cert}\` holds no PEM certificate`
+  if (certificate === undefined)
+    return `\`${files.cert}\` holds no PEM certificate; it begins with \`-----BEGIN CERTIFICATE-----\``
   const secret = attempt(() => createPrivateKey(key))
-  if (secret === undefined) return `\`${files.key}\` holds no PEM key that can be read without a password`
+  if (secret === undefined)
+    return `\`${files.key}\` holds no PEM key that can be read without a password; take the password off, \`openssl pkey\` does it`
   return certificate.checkPrivateKey(secret)
     ? undefined
-    : `the key in \`${files.key}\` is not that of the certificate in \`${files.cert}\``
+    : `the key in \`${files.key}\` is not that of the certificate in \`${files.cert}\`; name two files that belong together`
 }
 
 function attempt<T>(make: () => T): T | undefined {

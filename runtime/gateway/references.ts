@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { resolve } from "node:path"
+import { fileReason } from "../plan/file-reason.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { LoadText, Reference } from "../plan/text.ts"
 import { markOf, type SeenFile } from "./file-watch.ts"
@@ -37,7 +38,10 @@ export async function resolveReferences(
     if (!wanted.has(name)) continue
     const text = await reader.read(reference, `secrets.${name}`)
     if (text === "")
-      reader.problem(`secrets.${name}`, `the secret \`${name}\` is empty (${describe(reference)})`)
+      reader.problem(
+        `secrets.${name}`,
+        `the secret \`${name}\` is empty (${describe(reference)}); write it there`,
+      )
     else if (text !== undefined) secrets.set(name, text)
   }
   const outer = new Map<string, string>()
@@ -76,7 +80,8 @@ class Reader {
   async read(reference: Reference, place: string): Promise<string | undefined> {
     if ("env" in reference) {
       const text = this.#outside.environment[reference.env] ?? reference.default
-      if (text === undefined) this.problem(place, `the environment variable ${reference.env} is not set`)
+      if (text === undefined)
+        this.problem(place, `the environment variable ${reference.env} is not set; set it for this process`)
       return text
     }
     try {
@@ -85,8 +90,7 @@ class Reader {
       // Editors and `echo` end files with a newline; no secret ends in one.
       return text.replace(/\r?\n$/, "")
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? String(error)
-      this.problem(place, `the file \`${reference.file}\` cannot be read (${reason})`)
+      this.problem(place, `the file \`${reference.file}\` cannot be read: ${fileReason(error)}`)
       return undefined
     }
   }

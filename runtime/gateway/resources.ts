@@ -12,6 +12,7 @@ import type { Limiter } from "../limits/limiter.ts"
 import type { PdpNotes } from "../pdp/standing.ts"
 import type { Backend as BackendPlan } from "../plan/backend.ts"
 import { canonicalJson, digestOf } from "../plan/canonical.ts"
+import { fileReason } from "../plan/file-reason.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Issuer } from "../plan/resources.ts"
 import type { StepKind } from "../plan/steps.ts"
@@ -208,11 +209,11 @@ class Maker {
     try {
       const { file, text } = await readPlanFile(this.dependencies, name)
       this.files.push(file)
-      if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new Error("it has no PEM certificate")
+      if (!text.includes("-----BEGIN CERTIFICATE-----"))
+        throw new Error("it has no PEM certificate; it begins with `-----BEGIN CERTIFICATE-----`")
       return text
     } catch (error) {
-      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
-      throw new Error(`${what}: \`${name}\` cannot be used (${reason})`)
+      throw new Error(`${what}: \`${name}\` cannot be used: ${fileReason(error)}`)
     }
   }
 

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import type { JWK } from "jose"
+import { fileReason } from "../plan/file-reason.ts"
 import { type KeySet, readKeySet, type VerificationKey } from "./key-set.ts"
 
 /** A key that is written in the plan. `id`: the `kid` of its tokens, null: any. `secret` is base64url of the shared secret's bytes. */
@@ -51,12 +52,12 @@ function secretKey(
 }
 
 async function certificateKey(path: string): Promise<JWK> {
-  const pem = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`the certificate ${path} cannot be read (${error.code ?? error.message})`)
+  const pem = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new Error(`the certificate ${path} cannot be read: ${fileReason(error)}`)
   })
   try {
     return new X509Certificate(pem).publicKey.export({ format: "jwk" }) as JWK
   } catch {
-    throw new Error(`${path} is not a certificate (PEM)`)
+    throw new Error(`${path} is not a certificate (PEM); it begins with \`-----BEGIN CERTIFICATE-----\``)
   }
 }

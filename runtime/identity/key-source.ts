@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
+import { fileReason } from "../plan/file-reason.ts"
 import { type InlineKey, readInlineKeys } from "./inline-keys.ts"
 import { type KeySet, readKeySet } from "./key-set.ts"
 
@@ -64,8 +65,8 @@ function issuerOf(document: unknown, url: string, expected: string | undefined):
 /** Keys from a JWKS file. */
 export function fileSource(path: string, issuer: string | null, algorithms: readonly string[]): KeySource {
   return async () => {
-    const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`the key file ${path} cannot be read (${error.code ?? error.message})`)
+    const text = await readFile(path, "utf8").catch((error: unknown) => {
+      throw new Error(`the key file ${path} cannot be read: ${fileReason(error)}`)
     })
     return { issuer, keys: await readKeySet(parseJson(text, `the key file ${path}`), algorithms) }
   }

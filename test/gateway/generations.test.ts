@@ -177,9 +177,9 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
       origins: { "secrets.three": "gateway.conf:3", "values.one": "gateway.conf:1" },
     },
     [
-      "gateway.conf:3: the environment variable THREE is not set",
-      "the file `no/such/file` cannot be read (ENOENT)",
-      "gateway.conf:1: the environment variable ONE is not set",
+      "gateway.conf:3: the environment variable THREE is not set; set it for this process",
+      "the file `no/such/file` cannot be read: there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
+      "gateway.conf:1: the environment variable ONE is not set; set it for this process",
     ],
   ],
   [
@@ -215,7 +215,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
   [
     "an empty secret",
     { routes: route, backends: { main: "http://127.0.0.1:1" }, secrets: { a: { env: "A", default: "" } } },
-    ["the secret `a` is empty (environment variable A)"],
+    ["the secret `a` is empty (environment variable A); write it there"],
   ],
   [
     "a route without a canonical form",
@@ -247,7 +247,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
         },
       },
     },
-    ["`package.json` cannot be used (it has no PEM certificate)"],
+    ["`package.json` cannot be used: it has no PEM certificate; it begins with `-----BEGIN CERTIFICATE-----`"],
   ],
   [
     "an expression that is none",
@@ -337,7 +337,7 @@ test("a secret's file is read again when it changes; a file that is gone changes
   expect([await status("first"), await status("second!")]).toEqual([401, 200])
   rmSync(join(folder, "key"))
   await until(() => reloads.length === 2)
-  expect(reloads[1]?.message).toContain("the file `key` cannot be read (ENOENT)")
+  expect(reloads[1]?.message).toContain("the file `key` cannot be read: there is no such file; put it there")
   expect(await status("second!")).toBe(200)
 })
 

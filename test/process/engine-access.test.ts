@@ -258,8 +258,8 @@ describePostgres("callers of the engine", () => {
     const asks = planOfEngine(ports, "secret app = env(APP_KEY)", "auth key app { read acme }")
     await runtime.apply(asks, author)
     for (const [name, problem] of [
-      ["NOT_SET", "the environment variable NOT_SET is not set"],
-      ["EMPTY", "the secret `other` is empty (environment variable EMPTY)"],
+      ["NOT_SET", "the environment variable NOT_SET is not set; set it for this process"],
+      ["EMPTY", "the secret `other` is empty (environment variable EMPTY); write it there"],
       ["SAME", "the keys `app` and `other` of the engine are the same"],
     ]) {
       const two = planOfEngine(

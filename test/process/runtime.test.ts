@@ -105,8 +105,8 @@ describePostgres("a process", () => {
     expect(refused).toMatchObject({ status: 422, body: { type: "urn:sallyport:control:plan-refused" } })
     const problems = refused.body["problems"] as { message: string; origin: string }[]
     expect(problems.map(({ message }) => message)).toEqual([
-      "the environment variable NOT_SET_ONE is not set",
-      "the environment variable NOT_SET_TWO is not set",
+      "the environment variable NOT_SET_ONE is not set; set it for this process",
+      "the environment variable NOT_SET_TWO is not set; set it for this process",
     ])
     expect(problems[0]?.origin).toMatch(/^gateway\.conf:\d+$/)
     expect(await call(ports, "/hello")).toBe("old")

@@ -65,6 +65,7 @@ export const rooms: readonly Room[] = [
       "credentials",
       "csharp",
       "duplicate-key",
+      "file-reason",
       "folded-name",
       "header-name",
       "json-schema",

@@ -1,8 +1,8 @@
-/** A row of the catalogue. `title` is the fixed headline, `help` what to do, `why` the longer text of `sallyport explain CODE`. */
+/** A row of the catalogue. `title` is the fixed headline, `help` what to do (every finding says it), `why` the longer text of `sallyport explain CODE`. */
 export interface Entry {
   readonly severity: "error" | "warning" | "info"
   readonly title: string
-  readonly help?: string
+  readonly help: string
   readonly why?: string
 }
 

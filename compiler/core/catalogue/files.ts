@@ -29,7 +29,7 @@ export const files = area({
   SP0005: {
     severity: "error",
     title: "File too large",
-    help: "Split the file, and `include` the parts.",
+    help: "Split the file into several that name each other.",
     why: "One file may have 4 MiB. Every input has a budget, so that a wrong path or a generated file cannot exhaust the memory of the compiler.",
   },
   SP0006: {

@@ -1,0 +1,15 @@
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT:
+    "there is no such file; put it there, or correct the path, which starts from the folder the process runs in",
+  ENOTDIR: "a part of the path is no folder; correct the path",
+  EISDIR: "it is a folder; name a file in it",
+  EACCES: "this user may not read it; change its permissions, or those of the folders above",
+  EPERM: "this user may not read it; change its permissions, or those of the folders above",
+  ELOOP: "its symbolic links lead in a circle; correct them",
+}
+
+/** Why a file that a plan names can't be read, for operators: what and what to do. `error`: of Node's file functions, or one that says what is wrong with what was read. */
+export function fileReason(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return reasons[code ?? ""] ?? message ?? String(error)
+}
