@@ -116,4 +116,10 @@ export const policies = area({
     help: "Remove it.",
     why: "What the setting asks for is done in another place here, or is always so. The policy does what it says otherwise.",
   },
+  SP7020: {
+    severity: "warning",
+    title: "Text that looks like an expression",
+    help: 'Write the whole body as one expression: `@($"before{…}after")`; or as a Liquid template.',
+    why: "Only an expression that is all of a body is one. Inside of its text `@(…)` is text, as in Azure API Management, and whoever gets the body reads it as it stands.",
+  },
 })

@@ -1,5 +1,6 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
 import { compileTemplate, TemplateProblem } from "../../../runtime/template/liquid.ts"
+import { beginsExpression, expressionEnd } from "../reader/expression-scan.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
@@ -36,7 +37,20 @@ export function bodyOf(use: Use): Body | undefined {
     return expression === undefined ? undefined : { value: expression }
   }
   const text = textOf(value, use.context.surroundings)
+  if (text !== undefined) tellOfExpressions(value, use)
   return text === undefined ? undefined : { text }
+}
+
+/** Inside of a body `@(…)` is text (SP7020): most likely it was meant otherwise. The first is told. */
+function tellOfExpressions({ span: { file, start, end } }: Value, use: Use): void {
+  const text = file.text.slice(0, end)
+  for (let at = text.indexOf("@", start); at >= 0; at = text.indexOf("@", at + 1)) {
+    const found = beginsExpression(text, at) ? expressionEnd(text, at) : undefined
+    if (found === undefined || !("end" in found)) continue
+    const span = file.span(at, found.end)
+    use.context.surroundings.report.add("SP7020", span, "an expression inside of a body's text is text", {})
+    return
+  }
 }
 
 /** A template that can be read; undefined when it can't (reported, where it stands in the document as it is written). */
