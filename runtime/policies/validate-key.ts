@@ -1,3 +1,4 @@
+import type { KeyTable } from "../identity/keys.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
@@ -43,16 +44,32 @@ export function dropKey(plan: StepOf<"validate-key">, exchange: Exchange): void 
   if (plan.query !== null) exchange.query.remove(plan.query)
 }
 
+/** Says whose call one is that is refused before anybody asks for its key: a key that would have been let in, in the place where the route looks for it, names its subscription. */
+export function nameSubscriber(exchange: Exchange, keys: KeyTable): void {
+  const { route, facts } = exchange
+  const key = route === undefined ? undefined : readKey(facts.keyPlaces(route.plan), exchange)
+  if (route === undefined || key === undefined || key === twice) return
+  const found = keys.find(key)
+  if (found === undefined || typeof found === "string") return
+  const { api } = route.plan
+  const covered = found.product === undefined ? undefined : facts.product(found.product)
+  if (found.all || found.api === api || covered?.apis.some(({ name }) => name === api) === true)
+    exchange.subscriber = found
+}
+
 const twice = Symbol("twice")
 
-function readKey(plan: StepOf<"validate-key">, exchange: Exchange): string | typeof twice | undefined {
-  if (plan.header !== null) {
-    const inHeader = exchange.headers.get(plan.header)
-    if (inHeader !== undefined) return exchange.headers.count(plan.header) > 1 ? twice : inHeader
+function readKey(
+  { header, query }: { readonly [Place in "header" | "query"]: string | null | undefined },
+  exchange: Exchange,
+): string | typeof twice | undefined {
+  if (header !== null && header !== undefined) {
+    const inHeader = exchange.headers.get(header)
+    if (inHeader !== undefined) return exchange.headers.count(header) > 1 ? twice : inHeader
   }
-  if (plan.query === null) return undefined
-  const inQuery = exchange.query.get(plan.query)
-  return inQuery !== undefined && exchange.query.count(plan.query) > 1 ? twice : inQuery
+  if (query === null || query === undefined) return undefined
+  const inQuery = exchange.query.get(query)
+  return inQuery !== undefined && exchange.query.count(query) > 1 ? twice : inQuery
 }
 
 /** RFC 9110 §15.5.2 wants a challenge with every 401; no registered scheme is a key in a header of one's own. */

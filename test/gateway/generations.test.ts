@@ -247,7 +247,7 @@ const unservable: [string, Omit<PlanDraft, "port">, string[]][] = [
         },
       },
     },
-    ["`package.json` cannot be used: it has no PEM certificate; it begins with `-----BEGIN CERTIFICATE-----`"],
+    ["`package.json` cannot be used: it has no PEM certificate; it begins with `-----BEGIN"],
   ],
   [
     "an expression that is none",

@@ -279,7 +279,11 @@ describe("certificates", () => {
   })
 
   const wrong: readonly [string, (made: string) => void, RegExp][] = [
-    ["no file", (made) => rmSync(join(made, "edge.key")), /edge\.key` cannot be read: there is no such file; put it there/],
+    [
+      "no file",
+      (made) => rmSync(join(made, "edge.key")),
+      /edge\.key` cannot be read: there is no such file; put it there/,
+    ],
     ["no certificate", (made) => writeFileSync(join(made, "edge.pem"), "x"), /holds no PEM certificate/],
     [
       "no key",
