@@ -263,14 +263,41 @@ describe("what ends a tunnel", () => {
     expect(running.log[0]?.cause).toContain("token")
   })
 
-  test("idleness, where it is said", async () => {
+  test("idleness, where it is said: when nothing has moved for that time, in neither direction", async () => {
     const echo = await startEcho()
+    const idleMs = 2_000
     const running = await serve(echo.url, {
-      websocket: { idleMs: 300, expireWithToken: false, closeWhenRemoved: false },
+      websocket: { idleMs, expireWithToken: false, closeWhenRemoved: false },
     })
-    const client = open(running.port, upgradeHead())
-    await until(() => client.closed)
-    expect(client.text).toContain("hello ")
+    const started = () => open(running.port, upgradeHead())
+    const [silent, asking] = [started(), started()]
+    let heardAtMs = 0
+    let closedAfterMs = 0
+    silent.socket.on("data", () => {
+      heardAtMs = performance.now()
+    })
+    silent.socket.once("close", () => {
+      closedAfterMs = performance.now() - heardAtMs
+    })
+    await until(() => [silent, asking].every(({ text }) => text.endsWith("hello ")))
+    const before = new Set(echo.sockets)
+    const told = started()
+    await until(() => told.text.endsWith("hello "))
+    const [teller] = [...echo.sockets].filter((socket) => !before.has(socket))
+    const from = performance.now()
+    while (performance.now() - from < 2.5 * idleMs) {
+      asking.socket.write("?")
+      teller?.write("!")
+      await new Promise((resolve) => setTimeout(resolve, idleMs / 10))
+    }
+    expect([silent.closed, asking.closed, told.closed]).toEqual([true, false, false])
+    expect(closedAfterMs).toBeGreaterThan(0.9 * idleMs)
+    // Not when the time was looked at the second time, which is twice of it.
+    expect(closedAfterMs).toBeLessThan(1.8 * idleMs)
+    const ends = performance.now()
+    await until(() => asking.closed && told.closed)
+    expect(performance.now() - ends).toBeGreaterThan(0.8 * idleMs)
+    expect(running.log.map(({ cause }) => cause)).toEqual(Array(3).fill("the tunnel was idle"))
   })
 
   test("an applied plan leaves it alone; without its route it ends only where it is said", async () => {
