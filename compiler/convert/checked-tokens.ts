@@ -22,6 +22,11 @@ export class CheckedTokens {
     return { ...step, output: this.#variableOf(element) }
   }
 
+  /** Whether every call comes through a policy: it stands in `inbound` itself. */
+  runsAlways(element: Element): boolean {
+    return this.#always.has(element)
+  }
+
   /** A check of every call is behind us. */
   see(step: Step, element: Element): void {
     if (step.kind !== "validate-jwt" || !this.#always.has(element) || !("header" in step.from)) return

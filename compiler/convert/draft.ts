@@ -147,6 +147,7 @@ export class Draft {
       changes: this.#variables.changes,
       refused: this.#options.refused,
       checked: this.#checked,
+      passed: (steps) => this.#variables.pass(steps),
       notes: this.notes,
       setBy: (element, document) => this.#unset(element, document, section),
       fragments: [],

@@ -28,6 +28,8 @@ export interface Site {
   readonly refused: ReadonlyMap<Element, string>
   /** Statements that set the variables an element would have set, to nothing yet. */
   setBy(element: Element, document: PolicyDocument): StepOf<"set-variable">[]
+  /** Every call that goes on has these steps behind it. */
+  passed(steps: readonly Step[]): void
   /** Files of fragments that are being gone through. */
   readonly fragments: readonly PolicyDocument[]
 }

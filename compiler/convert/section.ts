@@ -102,6 +102,8 @@ function leafOf(element: Element, site: Site): Statement {
     return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
   const lines = steps.flatMap(printStep)
   for (const step of steps) checked.see(step, element)
+  // By their names in the document.
+  if (checked.runsAlways(element)) site.passed(used.map((each) => stepOf(each, site)))
   return { kind: "statement", element, steps, lines, blocks: [] }
 }
 

@@ -11,8 +11,8 @@ export interface VariableKind {
 /** What a translation finds around the expression. */
 export interface Around {
   readonly section: Section
-  /** Its name in gateway.conf, and what is in it; undefined for a variable that the document does not set, or whose `set-variable` is left out. */
-  variable(name: string): (VariableKind & { readonly name: string }) | undefined
+  /** Its name in gateway.conf, what is in it, and whether every call has set it here; undefined for a variable that the document does not set, or whose `set-variable` is left out. */
+  variable(name: string): (VariableKind & { readonly name: string; readonly isSet: boolean }) | undefined
   /** How a variable is called in gateway.conf. */
   nameOf(name: string): string
   /** Variables of the document that are called otherwise in gateway.conf, or not always set. */

@@ -11,6 +11,14 @@ type Setter =
   | { readonly section: Section; readonly value: StepOf<"set-variable">["value"] }
   | { readonly kind: VariableKind["kind"] }
 
+/** Steps that leave something in their variable, if only null, whenever calls go on. */
+const alwaysSetting: ReadonlySet<Step["kind"]> = new Set([
+  "set-variable",
+  "send-request",
+  "authenticate",
+  "validate-jwt",
+])
+
 const dynamic: VariableKind = { kind: "dyn", nullable: true }
 
 /** The variables of a document: how they are called in gateway.conf, and what is in them. */
@@ -20,6 +28,8 @@ export class Variables {
   readonly #names = new Map<string, string>()
   readonly #lost: ReadonlySet<string>
   readonly #checked: CheckedTokens
+  /** Variables that every call has set in `inbound` by now. */
+  readonly #passed = new Set<string>()
   /** What policies that have been gone through change. */
   readonly changes = new Set<string>()
   readonly parameters = new Set<string>()
@@ -58,6 +68,12 @@ export class Variables {
     return new Map(all.filter(([name, other]) => name !== other))
   }
 
+  /** Steps of a policy of `inbound` itself are behind every call that goes on. */
+  pass(steps: readonly Step[]): void {
+    for (const step of steps)
+      if (alwaysSetting.has(step.kind)) for (const name of variablesSetBy(step)) this.#passed.add(name)
+  }
+
   around(section: Section): Around {
     return {
       section,
@@ -76,7 +92,8 @@ export class Variables {
       },
       variable: (name) => {
         if (!this.#setters.has(name) || this.#lost.has(name)) return undefined
-        return { ...this.#kindOf(name), name: unique(this.#names, name, valueName(name)) }
+        const isSet = section !== "on-error" && this.#passed.has(name)
+        return { ...this.#kindOf(name), name: unique(this.#names, name, valueName(name)), isSet }
       },
     }
   }

@@ -21,7 +21,11 @@ export function variableOf(node: Call, translation: Translation): Cel | undefine
     nullable: known.nullable || known.kind === "response" || known.kind === "dyn",
     ...(known.kind === "json" ? { whole: "map" as const } : {}),
   })
-  if (node.member === "IVariables.this(string)") return value
+  if (node.member === "IVariables.this(string)") {
+    if (!known.isSet)
+      translation.notes.add("a variable that was not set is null in the document; here the call fails")
+    return value
+  }
   if (!node.member.startsWith("IVariables.GetValueOrDefault")) return undefined
   return value.kind === "dyn"
     ? unknownWithDefault(node, value, isSet, translation)

@@ -181,7 +181,22 @@ function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
   if (member.isStatic === (on !== undefined)) throw new Error(`the call of ${id} does not fit it`)
   const values = args.map(compileNode)
   const call = withTypes(member, (types ?? []).map(parseType))
-  return on === undefined ? staticCall(call, values, at) : memberCall(call, compileNode(on), values, at)
+  if (on === undefined) return staticCall(call, values, at)
+  return member.extension
+    ? extensionCall(call, compileNode(on), values, at)
+    : memberCall(call, compileNode(on), values, at)
+}
+
+/** .NET finds these beside the type, so that nothing is wrong with null before they look at it. */
+function extensionCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+  return (frame) => {
+    const self = target(frame) ?? null
+    try {
+      return call(self, ...values.map((value) => value(frame)))
+    } catch (error) {
+      throw relocated(error, at)
+    }
+  }
 }
 
 type Call = (...values: unknown[]) => unknown

@@ -65,6 +65,8 @@ export abstract class JToken extends CsObject {
 }
 
 function adopt(parent: JObject | JArray | JProperty, token: JToken): JToken {
+  if (token instanceof JProperty && !(parent instanceof JObject))
+    throw argument(`Can not add ${token.typeName} to ${parent.typeName}.`)
   // A cycle cannot arise: what has a parent is copied, and so is a root put into its own tree.
   const free = token.parent === null && parent.root !== token ? token : token.clone()
   free.parent = parent

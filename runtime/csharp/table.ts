@@ -24,6 +24,8 @@ export interface Member {
   readonly isStatic: boolean
   /** The implementation takes the type arguments, as an array of types, before the rest. */
   readonly typed: boolean
+  /** An extension of .NET: it is called on null too. */
+  readonly extension: boolean
   readonly generics: readonly string[]
   readonly parameters: readonly Parameter[]
   readonly result: CsType
@@ -54,7 +56,7 @@ interface Declaration {
 
 /**
  * Declares a type: `name` with its parameters (`List<T>`), and for each member its signature in C#'s order of words
- * (`static Join<T>(string separator, IEnumerable<T> values): string`) with what it does. Instance members get the object first.
+ * (`static Join<T>(string separator, IEnumerable<T> values): string`) with what it does. Instance members get the object first; `extension` ones also get null.
  */
 export function declareType(
   written: string,
@@ -84,12 +86,12 @@ export function declareType(
 }
 
 const shape =
-  /^(static )?(typed )?(set )?(this(?=\[)|[A-Za-z_][A-Za-z0-9_]*)(?:<([A-Za-z, ]+)>)?(?:([([])(.*)[)\]])?: (.+)$/
+  /^(static )?(extension )?(typed )?(set )?(this(?=\[)|[A-Za-z_][A-Za-z0-9_]*)(?:<([A-Za-z, ]+)>)?(?:([([])(.*)[)\]])?: (.+)$/
 
 function readSignature(owner: string, signature: string, run: Implementation): Member {
   const found = shape.exec(signature)
   if (found === null) throw new Error(`the signature ${owner}.${signature} cannot be read`)
-  const [, isStatic, typed, set, name = "", generics, bracket, list, result = ""] = found
+  const [, isStatic, extension, typed, set, name = "", generics, bracket, list, result = ""] = found
   const parameters = list === undefined || list === "" ? [] : splitList(list).map(readParameter)
   const kind: MemberKind =
     name === "this"
@@ -114,6 +116,7 @@ function readSignature(owner: string, signature: string, run: Implementation): M
     kind,
     isStatic: isStatic !== undefined || name === "new",
     typed: typed !== undefined,
+    extension: extension !== undefined,
     generics: generics?.split(", ") ?? [],
     parameters,
     result: parseType(result),

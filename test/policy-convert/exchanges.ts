@@ -209,7 +209,9 @@ export function pairOf(text: string, section: Around["section"]): Pair | undefin
     keyed: () => undefined,
     checkedToken: () => undefined,
     variable: (name) =>
-      Object.hasOwn(variables, name) ? { ...(variables[name] as VariableKind), name } : undefined,
+      Object.hasOwn(variables, name)
+        ? { ...(variables[name] as VariableKind), name, isSet: false }
+        : undefined,
   }
   const notes = new Set<string>()
   const found = attempt(() => toCel(compiled.program, around, { notes, inText: true, source: text }))

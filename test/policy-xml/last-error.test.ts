@@ -144,7 +144,7 @@ test.each<[string, Record<string, string>, number, string | null, string]>([
     {},
     500,
     `set-body|${evaluation}|operation|inbound|set-body[1]|`,
-    "statements.xml:5:27: ",
+    "statements.xml:5:54: ",
   ],
   [
     ...(["/a/fragment", {}, 500] as const),

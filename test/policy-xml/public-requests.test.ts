@@ -20,7 +20,6 @@ const statuses: Readonly<Record<string, number>> = {
   "Perform basic authentication.policy.xml": 401,
   "Request OAuth2 access token from SuccessFactors using AAD JWT token.xml": 401,
   "oauth-proxy__oauth-proxy-callback.xml": 500,
-  "oauth-proxy__oauth-proxy-construct-authorization-redirect-fragment.xml": 500,
   "oauth-proxy__oauth-proxy-session-fragment.xml": 302,
   "oauth-proxy__oauth-proxy-sign-in.xml": 400,
 }

@@ -1,4 +1,4 @@
-import { Anonymous, CsDictionary, CsList, KeyValuePair, keyNotFound } from "../collections.ts"
+import { Anonymous, CsDictionary, CsList, KeyValuePair } from "../collections.ts"
 import { contextObject, type OutPlace } from "../context-object.ts"
 import { DateTime } from "../date-time.ts"
 import { JToken } from "../json-tree.ts"
@@ -119,11 +119,8 @@ function isValue(type: CsType): boolean {
 }
 
 function declareVariables(): void {
-  const read = (_self: unknown, name: string): unknown => {
-    const found = variable(name)
-    if (found === undefined) throw keyNotFound(name)
-    return found.value
-  }
+  // One that was never set is null: Azure API Management's dictionary is not .NET's, and documents compare with null or write `?? ""`.
+  const read = (_self: unknown, name: string): unknown => variable(name)?.value ?? null
   declareType(
     "IVariables",
     { bases: ["IReadOnlyDictionary<string, object>"], holds: (value) => value === variablesObject },

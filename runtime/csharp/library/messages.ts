@@ -14,10 +14,10 @@ import { asBasic, asJwt } from "./jwt.ts"
 import { escapeData, makeUri, parseForm } from "./web.ts"
 import { readDocument, readElement } from "./xml-common.ts"
 
-/** A body as one of the types a policy may ask for. An absent body is null, an empty one null as JSON. */
-function bodyAs(types: readonly CsType[], self: Body): unknown {
+/** A body as one of the types a policy may ask for. An absent body is null or the empty text, an empty one null as JSON. */
+function bodyAs(types: readonly CsType[], self: Body | null): unknown {
   const [type] = types
-  if (!self.source.present) return type?.name === "string" ? "" : null
+  if (self === null || !self.source.present) return type?.name === "string" ? "" : null
   const bytes = self.source.content()
   chargeText(bytes.length)
   if (type?.name === "[]") return new Uint8Array(bytes)
@@ -56,7 +56,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 const requestRows: Record<string, (...values: never[]) => unknown> = {
-  "Body: IMessageBody": (self: Request) => new Body(self.source.body),
+  // Null where there is none, as documents ask: `Body != null`, `Body?.As<JObject>()`.
+  "Body: IMessageBody": (self: Request) => (self.source.body.present ? new Body(self.source.body) : null),
   "Certificate: X509Certificate2": (self: Request) =>
     self.source.certificate === undefined ? null : new Certificate(self.source.certificate),
   "Headers: IHeaders": (self: Request) => new Lists(self.source.headers),
@@ -82,9 +83,11 @@ export function declareMessages(): void {
     "IMessageBody",
     { holds: (value) => value instanceof Body },
     {
-      "typed As<R>(bool preserveContent = false): R": bodyAs,
-      "AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, string[]>": (self: Body) =>
-        self.source.present ? parseForm(decode(self.source.content())) : new CsDictionary(),
+      // Where no request with a body is needed, documents do not ask whether there is one.
+      "extension typed As<R>(bool preserveContent = false): R": bodyAs,
+      "extension AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, string[]>": (
+        self: Body | null,
+      ) => (self?.source.present === true ? parseForm(decode(self.source.content())) : new CsDictionary()),
     },
   )
   declareType(
@@ -134,14 +137,14 @@ export function declareMessages(): void {
 
 /** Methods policies add to texts, bytes and dictionaries. Declared apart from the types they extend, as members of these names. */
 export const stringExtensions = {
-  "AsJwt(): Jwt": asJwt,
-  "AsBasic(): BasicAuthCredentials": asBasic,
-  "TryParseJwt(out Jwt result): bool": (self: string, out: OutPlace) => {
+  "extension AsJwt(): Jwt": asJwt,
+  "extension AsBasic(): BasicAuthCredentials": asBasic,
+  "extension TryParseJwt(out Jwt result): bool": (self: string | null, out: OutPlace) => {
     const found = asJwt(self)
     out.set(found)
     return found !== null
   },
-  "TryParseBasic(out BasicAuthCredentials result): bool": (self: string, out: OutPlace) => {
+  "extension TryParseBasic(out BasicAuthCredentials result): bool": (self: string | null, out: OutPlace) => {
     const found = asBasic(self)
     out.set(found)
     return found !== null
