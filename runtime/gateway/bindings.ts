@@ -48,28 +48,47 @@ export function makeBindings(
   views: RouteViews | undefined,
   parameters: Readonly<Record<string, string>>,
   generation: { readonly values: ReadonlyMap<string, string>; readonly gatewayView: object },
-): Record<string, unknown> {
-  const { api, operation, backend } = views ?? noRoute
-  const bindings: Record<string, unknown> = {
-    request: new RequestView(source),
-    path: parameters,
-    query: source.query.values(),
-    api,
-    operation,
-    backend,
-    gateway: generation.gatewayView,
-    jwt: nothing,
-    subscription: nothing,
-    product: nothing,
-    response: nothing,
-    error: nothing,
-    var: nothing,
-    get now() {
-      return new Date()
-    },
-  }
+): RequestBindings {
+  const bindings = new RequestBindings(source, views ?? noRoute, parameters, generation.gatewayView)
   for (const [name, value] of generation.values) bindings[name] = value
   return bindings
+}
+
+/** The names expressions know, and those of named values. A class: objects written with a getter have a shape of their own each, and nothing that reads them is fast. */
+export class RequestBindings {
+  [name: string]: unknown
+  readonly request: RequestView
+  readonly path: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly api: RouteViews["api"]
+  readonly operation: RouteViews["operation"]
+  readonly backend: RouteViews["backend"]
+  readonly gateway: object
+  jwt = nothing
+  subscription = nothing
+  product = nothing
+  response = nothing
+  error = nothing
+  var = nothing
+
+  constructor(
+    source: BindingSource,
+    { api, operation, backend }: RouteViews,
+    parameters: Readonly<Record<string, string>>,
+    gateway: object,
+  ) {
+    this.request = new RequestView(source)
+    this.path = parameters
+    this.query = source.query.values()
+    this.api = api
+    this.operation = operation
+    this.backend = backend
+    this.gateway = gateway
+  }
+
+  get now(): Date {
+    return new Date()
+  }
 }
 
 /** `response` of expressions. */

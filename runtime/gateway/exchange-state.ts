@@ -21,7 +21,14 @@ import {
 import { HeaderList } from "../policies/header-list.ts"
 import { QueryString } from "../policies/query-string.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
-import { type BindingSource, errorView, makeBindings, nothing, responseView } from "./bindings.ts"
+import {
+  type BindingSource,
+  errorView,
+  makeBindings,
+  nothing,
+  type RequestBindings,
+  responseView,
+} from "./bindings.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
 import type { IncomingExchange, ListenerState } from "./incoming.ts"
 import type { Intake } from "./intake.ts"
@@ -113,7 +120,7 @@ export class ExchangeState implements BindingSource {
   failed = false
   protected readonly waiting: Waiting
   #query: QueryString | undefined
-  #bindings: Record<string, unknown> | undefined
+  #bindings: RequestBindings | undefined
   #claims: Claims | undefined
   #subscriber: Subscriber | undefined
   #response: LiveResponse | undefined
@@ -188,7 +195,7 @@ export class ExchangeState implements BindingSource {
   get variables(): Map<string, unknown> {
     if (this.#variables === undefined) {
       this.#variables = new Variables()
-      if (this.#bindings !== undefined) this.#bindings["var"] = this.#variables.view
+      if (this.#bindings !== undefined) this.#bindings.var = this.#variables.view
     }
     return this.#variables
   }
@@ -333,7 +340,7 @@ export class ExchangeState implements BindingSource {
 
   set error(error: ExchangeError | undefined) {
     this.#error = error
-    if (this.#bindings !== undefined && error !== undefined) this.#bindings["error"] = errorView(error)
+    if (this.#bindings !== undefined && error !== undefined) this.#bindings.error = errorView(error)
   }
 
   get response(): LiveResponse | undefined {
@@ -343,27 +350,27 @@ export class ExchangeState implements BindingSource {
   set response(response: LiveResponse | undefined) {
     this.#response = response
     if (this.#bindings !== undefined && response !== undefined)
-      this.#bindings["response"] = responseView(response)
+      this.#bindings.response = responseView(response)
   }
 
   bindings(): Bindings {
     if (this.#bindings === undefined) {
       const bindings = makeBindings(this, this.route?.views, this.parameters, this.generation)
       this.#bindCaller(bindings)
-      if (this.#response !== undefined) bindings["response"] = responseView(this.#response)
-      if (this.#variables !== undefined) bindings["var"] = this.#variables.view
-      if (this.#error !== undefined) bindings["error"] = errorView(this.#error)
+      if (this.#response !== undefined) bindings.response = responseView(this.#response)
+      if (this.#variables !== undefined) bindings.var = this.#variables.view
+      if (this.#error !== undefined) bindings.error = errorView(this.#error)
       this.#bindings = bindings
     }
     return this.#bindings
   }
 
-  #bindCaller(bindings: Record<string, unknown>): void {
+  #bindCaller(bindings: RequestBindings): void {
     const subscriber = this.#subscriber
-    bindings["jwt"] = this.#claims ?? nothing
-    bindings["subscription"] =
+    bindings.jwt = this.#claims ?? nothing
+    bindings.subscription =
       subscriber === undefined ? nothing : { name: subscriber.name, product: subscriber.product ?? "" }
-    bindings["product"] = subscriber === undefined ? nothing : { name: subscriber.product ?? "" }
+    bindings.product = subscriber === undefined ? nothing : { name: subscriber.product ?? "" }
   }
 }
 

@@ -9,5 +9,8 @@ export const isValue = new Uint8Array(256)
 for (let code = 0x20; code < 256; code += 1) isValue[code] = code === 0x7f ? 0 : 1
 isValue[0x09] = 1
 
+/** What may not. A search is twice as fast as looking at each character of a long value. */
+export const notValue = /[^\t\x20-\x7e\x80-\xff]/
+
 export const cr = 13
 export const lf = 10

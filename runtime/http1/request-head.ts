@@ -1,4 +1,4 @@
-import { isToken, isValue } from "./characters.ts"
+import { isToken, notValue } from "./characters.ts"
 import { type SentRequest, UpstreamError } from "./ports.ts"
 
 /** What says how a message is framed, or belongs to one connection: never somebody else's word. */
@@ -33,7 +33,7 @@ export interface SentHead extends SentFraming {
  */
 export function writeHead(request: SentRequest, authority: string): SentHead {
   const { method, path, fields, body } = request
-  if (!isAll(method, isToken) || method === "") throw unfit("the method is none")
+  if (!isTokens(method) || method === "") throw unfit("the method is none")
   if (!isPath(path)) throw unfit("the path has a blank or a control character")
   let lines = ""
   let host = authority
@@ -42,7 +42,7 @@ export function writeHead(request: SentRequest, authority: string): SentHead {
     const name = fields[at] as string
     const value = fields[at + 1] as string
     if (!known.has(name)) requireName(name)
-    if (!isAll(value, isValue))
+    if (notValue.test(value))
       throw unfit(`the value of \`${name}\` has a control character, or one above U+00FF`)
     if (name === "host") host = value
     else {
@@ -68,7 +68,7 @@ export function writeHead(request: SentRequest, authority: string): SentHead {
 const sendsContent: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"])
 
 function requireName(name: string): void {
-  if (name === "" || !isAll(name, isToken)) throw unfit("a field has no name")
+  if (name === "" || !isTokens(name)) throw unfit("a field has no name")
   if (ours.has(name) || name !== name.toLowerCase()) throw unfit(`\`${name}\` cannot be sent`)
   if (known.size < knownMax && name.length <= 64) known.add(name)
 }
@@ -79,8 +79,8 @@ function lengthOf(value: string, before: number | undefined): number {
   return Number(value)
 }
 
-function isAll(text: string, table: Uint8Array): boolean {
-  for (let at = 0; at < text.length; at += 1) if (table[text.charCodeAt(at)] !== 1) return false
+function isTokens(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (isToken[text.charCodeAt(at)] !== 1) return false
   return true
 }
 

@@ -21,6 +21,7 @@ export interface Call {
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+type RowKey = Omit<UsageRow, "calls" | "billed" | "bytesIn" | "bytesOut" | "latency">
 type OpenRow = Mutable<Omit<UsageRow, "latency">> & { latency: number[] }
 
 const hourMs = 3_600_000
@@ -29,6 +30,8 @@ const hourMs = 3_600_000
 export class Tally {
   readonly #rowsMax: number
   #rows = new Map<string, OpenRow>()
+  /** The row last added to, by operation. */
+  #latest = new Map<string, OpenRow>()
 
   /** More rows than `rowsMax` are not kept. */
   constructor(rowsMax: number) {
@@ -55,18 +58,39 @@ export class Tally {
   drain(): readonly UsageRow[] {
     const rows = [...this.#rows.values()]
     this.#rows = new Map()
+    this.#latest = new Map()
     return rows
   }
 
-  #row(key: Omit<UsageRow, "calls" | "billed" | "bytesIn" | "bytesOut" | "latency">): OpenRow | undefined {
+  #row(key: RowKey): OpenRow | undefined {
     const { bucketMs, subscription, product, api, version, operation, status, price } = key
+    // Most calls are like the one before of the same operation.
+    const latest = this.#latest.get(operation)
+    if (latest !== undefined && isSameRow(latest, key)) return latest
     const id = `${bucketMs} ${status} ${subscription} ${product} ${price} ${api} ${version} ${operation}`
-    const known = this.#rows.get(id)
-    if (known !== undefined) return known
+    const row = this.#rows.get(id) ?? this.#newRow(id, key)
+    if (row !== undefined) this.#latest.set(operation, row)
+    return row
+  }
+
+  #newRow(id: string, key: RowKey): OpenRow | undefined {
     if (this.#rows.size >= this.#rowsMax) return undefined
     const latency = new Array<number>(sketchLength).fill(0)
     const row = { ...key, calls: 0, billed: 0, bytesIn: 0, bytesOut: 0, latency }
     this.#rows.set(id, row)
     return row
   }
+}
+
+function isSameRow(row: RowKey, key: RowKey): boolean {
+  return (
+    row.bucketMs === key.bucketMs &&
+    row.status === key.status &&
+    row.subscription === key.subscription &&
+    row.product === key.product &&
+    row.price === key.price &&
+    row.api === key.api &&
+    row.version === key.version &&
+    row.operation === key.operation
+  )
 }

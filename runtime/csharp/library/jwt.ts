@@ -54,6 +54,7 @@ function claimText(value: unknown): string {
 const lengthMax = 65_536
 
 function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
+  if (!isBase64url(part)) return undefined
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"))
     return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -96,11 +97,26 @@ const payloads = new Parts(1024, 4096)
 export function asJwt(text: string | null): Jwt | null {
   if (text === null || text.length > lengthMax) return null
   chargeText(text.length * 8)
-  const bare = text.replace(/^\s*Bearer\s+/i, "").trim()
-  const parts = bare.split(".")
-  if (parts.length !== 3 || !parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
-  const [header, payload] = [headers.decode(parts[0] as string), payloads.decode(parts[1] as string)]
+  const bare = bearerless(text)
+  const [first, second] = [bare.indexOf("."), bare.lastIndexOf(".")]
+  if (first === second || bare.indexOf(".", first + 1) !== second || !isBase64url(bare.slice(second + 1)))
+    return null
+  const [header, payload] = [
+    headers.decode(bare.slice(0, first)),
+    payloads.decode(bare.slice(first + 1, second)),
+  ]
   return header === undefined || payload === undefined ? null : new Jwt(bare, header, payload)
+}
+
+/** Most texts are a token alone, or behind `Bearer ` as it is written in the standard. */
+function bearerless(text: string): string {
+  if (text.startsWith("eyJ")) return text.trimEnd()
+  if (text.startsWith("Bearer eyJ")) return text.slice(7).trimEnd()
+  return text.replace(/^\s*Bearer\s+/i, "").trim()
+}
+
+function isBase64url(part: string): boolean {
+  return /^[A-Za-z0-9_-]*$/.test(part)
 }
 
 /** What a `Basic` header names. */
