@@ -1,5 +1,6 @@
 import { plainObject } from "../expression/plain-object.ts"
 import type { StoredResponse } from "../policies/exchange.ts"
+import { fieldText } from "../policies/header-text.ts"
 import { isStoredResponse } from "../policies/stored-response.ts"
 
 /** The variables of an exchange, and as what expressions see them: `var.NAME`. */
@@ -28,7 +29,7 @@ function responseMap({ status, reason, headers, body }: StoredResponse): object 
       const named: Record<string, string> = {}
       for (let at = 0; at < headers.flat.length; at += 2) {
         const name = headers.flat[at] as string
-        const value = headers.flat[at + 1] as string
+        const value = fieldText(headers.flat[at + 1] as string)
         named[name] = name in named ? `${named[name]}, ${value}` : value
       }
       return named

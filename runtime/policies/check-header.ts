@@ -1,6 +1,7 @@
 import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
+import { fieldText } from "./header-text.ts"
 import { ownField } from "./own-fields.ts"
 import type { Outcome, Policy } from "./policy.ts"
 import { compileText } from "./text.ts"
@@ -24,12 +25,13 @@ export const checkHeader: Policy<"check-header"> = (plan, provision) => {
     })
   }
   return (exchange) => {
-    const value = ownField(exchange, name) ?? exchange.headers.get(name)
-    if (value === undefined) return refuse(exchange, "HeaderNotFound", `no header ${name}`)
+    const field = ownField(exchange, name) ?? exchange.headers.get(name)
+    if (field === undefined) return refuse(exchange, "HeaderNotFound", `no header ${name}`)
     // Which of several lines a backend reads is its own affair: none of them can be vouched for.
     if (exchange.headers.count(name) > 1)
       return refuse(exchange, "HeaderValueNotAllowed", `header ${name} is given twice`)
     if (values.length === 0) return undefined
+    const value = fieldText(field)
     const folded = ignoreCase(exchange)
     const same = (wanted: string) =>
       folded ? wanted.toLowerCase() === value.toLowerCase() : wanted === value

@@ -1,6 +1,7 @@
 import type { PolicyLists } from "../csharp/ports.ts"
 import type { Exchange } from "./exchange.ts"
 import { type HeaderList, usualSpelling } from "./header-list.ts"
+import { fieldText } from "./header-text.ts"
 import { allFields, ownField } from "./own-fields.ts"
 
 /** The fields of a message, as `Headers` of a program sees them. */
@@ -16,8 +17,9 @@ export class Headers implements PolicyLists {
     let found: string[] | undefined
     for (let at = 0; at < flat.length; at += 2) {
       if (flat[at] !== lower) continue
-      if (found === undefined) found = [flat[at + 1] as string]
-      else found.push(flat[at + 1] as string)
+      const text = fieldText(flat[at + 1] as string)
+      if (found === undefined) found = [text]
+      else found.push(text)
     }
     return found
   }
@@ -25,8 +27,11 @@ export class Headers implements PolicyLists {
     const flat = this.#flat
     const lower = name.toLowerCase()
     let found: string | undefined
-    for (let at = 0; at < flat.length; at += 2)
-      if (flat[at] === lower) found = found === undefined ? flat[at + 1] : `${found},${flat[at + 1]}`
+    for (let at = 0; at < flat.length; at += 2) {
+      if (flat[at] !== lower) continue
+      const text = fieldText(flat[at + 1] as string)
+      found = found === undefined ? text : `${found},${text}`
+    }
     return found
   }
   *entries(): Iterable<readonly [string, readonly string[]]> {

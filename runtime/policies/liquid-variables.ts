@@ -8,6 +8,7 @@ import { problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { type HeaderList, usualSpelling } from "./header-list.ts"
+import { fieldText } from "./header-text.ts"
 import { messageOf } from "./message.ts"
 import { allFields } from "./own-fields.ts"
 import { jsonOfXml } from "./xml-json.ts"
@@ -131,7 +132,8 @@ function headersOf({ flat }: Pick<HeaderList, "flat">): Readonly<Record<string, 
   const spelled = new Set<string>()
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] as string
-    const value = name in headers ? `${headers[name]},${flat[at + 1]}` : (flat[at + 1] as string)
+    const line = fieldText(flat[at + 1] as string)
+    const value = name in headers ? `${headers[name]},${line}` : line
     const usual = usualSpelling(name)
     headers[name] = value
     headers[usual] = value

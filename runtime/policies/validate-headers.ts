@@ -4,6 +4,7 @@ import type { Validator } from "../validation/schema-set.ts"
 import type { ProblemDetail } from "./answer.ts"
 import { describedFor } from "./by-status.ts"
 import type { HeaderList } from "./header-list.ts"
+import { fieldText } from "./header-text.ts"
 import type { Policy } from "./policy.ts"
 import { Violations } from "./violations.ts"
 
@@ -88,7 +89,8 @@ function unexpected(name: string): ProblemDetail {
 
 function linesOf({ flat }: HeaderList, name: string): string[] {
   const lines: string[] = []
-  for (let at = 0; at < flat.length; at += 2) if (flat[at] === name) lines.push(flat[at + 1] as string)
+  for (let at = 0; at < flat.length; at += 2)
+    if (flat[at] === name) lines.push(fieldText(flat[at + 1] as string))
   return lines
 }
 

@@ -15,6 +15,7 @@ import { type Shape, textShape } from "../validation/shape.ts"
 import type { ProblemDetail } from "./answer.ts"
 import { cookieValues } from "./cookies.ts"
 import type { Exchange } from "./exchange.ts"
+import { fieldText } from "./header-text.ts"
 import type { Policy } from "./policy.ts"
 import { Violations } from "./violations.ts"
 
@@ -103,7 +104,7 @@ function pairsFor(rule: Rule, pairs: readonly Pair[], rules: readonly Rule[]): r
 function linesOf({ headers }: Exchange, name: string): string[] {
   const lines: string[] = []
   for (let at = 0; at < headers.flat.length; at += 2)
-    if (headers.flat[at] === name) lines.push(headers.flat[at + 1] as string)
+    if (headers.flat[at] === name) lines.push(fieldText(headers.flat[at + 1] as string))
   return lines
 }
 

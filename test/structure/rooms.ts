@@ -268,6 +268,7 @@ export const rooms: readonly Room[] = [
       "cookies",
       "exchange",
       "header-list",
+      "header-text",
       "own-fields",
       "policy",
       "query-string",
