@@ -3,6 +3,7 @@ import { plainObject } from "../expression/plain-object.ts"
 import { cookieValues } from "../policies/cookies.ts"
 import type { ExchangeError, MessageBody, PendingResponse } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
+import { fieldText } from "../policies/header-text.ts"
 import { ownField } from "../policies/own-fields.ts"
 import type { QueryString } from "../policies/query-string.ts"
 
@@ -163,7 +164,7 @@ class RequestView {
   }
 
   cookie(name: string): string {
-    return cookieValues(this.#source.headers.get("cookie"), name)[0] ?? ""
+    return fieldText(cookieValues(this.#source.headers.get("cookie"), name)[0] ?? "")
   }
 }
 
@@ -200,26 +201,13 @@ class ResponseView {
   }
 }
 
-const beyondAscii = /[\x80-\xff]/
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
 function headerText(headers: HeaderList, name: string): string {
-  return readText(headers.get(name) ?? "")
+  return fieldText(headers.get(name) ?? "")
 }
 
 /** The values of all lines of the name. */
 function headerTexts({ flat }: HeaderList, name: string): string[] {
   return flat.flatMap((value, index) =>
-    index % 2 === 1 && flat[index - 1] === name ? [readText(value)] : [],
+    index % 2 === 1 && flat[index - 1] === name ? [fieldText(value)] : [],
   )
-}
-
-/** Node reads headers as Latin-1; where the bytes are UTF-8, that is what they mean. */
-function readText(value: string): string {
-  if (!beyondAscii.test(value)) return value
-  try {
-    return utf8.decode(Buffer.from(value, "latin1"))
-  } catch {
-    return value
-  }
 }
