@@ -1,22 +1,16 @@
 import { CsList } from "../collections.ts"
 import { declareType } from "../table.ts"
-import { CsObject } from "../values.ts"
 import { followPath, nodeText } from "../xml-path.ts"
 import { parseDocument } from "../xml-text.ts"
 import { XAttribute, XContainer, XDocument, XElement, XNode } from "../xml-tree.ts"
 import { writeXml } from "../xml-write.ts"
 import { elementsBelow, nameOf, setValue } from "./xml-common.ts"
+import { declareNames, type Names, NameTable } from "./xml-names.ts"
 import { declareReader } from "./xml-reader.ts"
 
 type Row = (...values: never[]) => unknown
 
 const noPrefixes = new Map<string, string>()
-
-/** XmlNamespaceManager. */
-export class Names extends CsObject {
-  readonly typeName = "System.Xml.XmlNamespaceManager"
-  readonly prefixes = new Map<string, string>()
-}
 
 /** XmlDocument: one that can be filled after it is made. */
 class XmlDocument extends XDocument {
@@ -94,10 +88,9 @@ export function declareXmlDocument(): void {
       "set PreserveWhitespace: bool": (self: XmlDocument, preserve: boolean) => {
         self.preserve = preserve
       },
-      "NameTable: XmlNameTable": (self: XmlDocument) => self,
+      "NameTable: XmlNameTable": () => new NameTable(),
     },
   )
-  declareType("XmlNameTable", { holds: (value) => value instanceof XmlDocument }, {})
   for (const [name, element] of [
     ["XmlNodeList", "XmlNode"],
     ["XmlAttributeCollection", "XmlAttribute"],
@@ -113,15 +106,6 @@ export function declareXmlDocument(): void {
           self.items.find((item) => nameOf(item) === name) ?? null,
       },
     )
-  declareType(
-    "XmlNamespaceManager",
-    { holds: (value) => value instanceof Names },
-    {
-      "new(XmlNameTable table): XmlNamespaceManager": () => new Names(),
-      "AddNamespace(string prefix, string uri): void": (self: Names, prefix: string, uri: string) => {
-        self.prefixes.set(prefix, uri)
-      },
-    },
-  )
+  declareNames()
   declareReader()
 }

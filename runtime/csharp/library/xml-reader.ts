@@ -2,10 +2,11 @@ import { invalidOperation } from "../errors.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { nodeText } from "../xml-path.ts"
-import { type XDocument, XElement, type XNode, XText } from "../xml-tree.ts"
+import { XDocument, XElement, type XNode, XText } from "../xml-tree.ts"
 import { writeXml } from "../xml-write.ts"
 import { declareEnum } from "./object.ts"
 import { nameOf, readDocument } from "./xml-common.ts"
+import { NameTable } from "./xml-names.ts"
 
 interface Event {
   readonly node: XNode
@@ -18,7 +19,7 @@ export class Reader extends CsObject {
   readonly typeName = "System.Xml.XmlReader"
   readonly events: readonly Event[]
   at = -1
-  constructor(document: XDocument) {
+  constructor(from: XNode) {
     super()
     const events: Event[] = []
     const walk = (node: XNode, depth: number): void => {
@@ -28,7 +29,7 @@ export class Reader extends CsObject {
         if (node.nodes.length > 0) events.push({ node, kind: "EndElement", depth })
       } else events.push({ node, kind: node instanceof XText ? "Text" : "Comment", depth })
     }
-    for (const node of document.nodes) walk(node, 0)
+    for (const node of from instanceof XDocument ? from.nodes : [from]) walk(node, 0)
     this.events = events
   }
   get current(): Event | undefined {
@@ -89,6 +90,7 @@ export function declareReader(): void {
         self.toContent()
         return byKind.get(self.current?.kind ?? "None")
       },
+      "NameTable: XmlNameTable": () => new NameTable(),
       "EOF: bool": (self: Reader) => self.at >= self.events.length,
       "Name: string": (self: Reader) => (self.current === undefined ? "" : nameOf(self.current.node)),
       "LocalName: string": (self: Reader) =>

@@ -6,7 +6,6 @@ import { isNumberType } from "../numbers.ts"
 import { declareType } from "../table.ts"
 import { type CsType, named } from "../type.ts"
 import { elementsOf, toText } from "../values.ts"
-import { followPath } from "../xml-path.ts"
 import { parseDocument } from "../xml-text.ts"
 import {
   XAttribute,
@@ -27,12 +26,11 @@ import { parseNumber } from "./number.ts"
 import { declareEnum, parseBool } from "./object.ts"
 import { readDateTime } from "./time-types.ts"
 import { ancestors, elementsBelow, readDocument, readElement, setValue } from "./xml-common.ts"
-import { declareXmlDocument, type Names } from "./xml-document.ts"
-import type { Reader } from "./xml-reader.ts"
+import { declareXmlDocument } from "./xml-document.ts"
+import { pathRows } from "./xml-names.ts"
+import { Reader } from "./xml-reader.ts"
 
 type Row = (...values: never[]) => unknown
-
-const noPrefixes = new Map<string, string>()
 
 function append(self: XContainer, content: unknown): void {
   if (content === null || content === undefined) return
@@ -81,25 +79,9 @@ const nodeRows: Record<string, Row> = {
   "Ancestors(XName name): IEnumerable<XElement>": ancestors,
   "ToString(SaveOptions options): string": (self: XNode, options: CsEnum) =>
     writeXml(self, !options.has("DisableFormatting")),
-  "XPathSelectElement(string path): XElement": (self: XContainer, path: string) =>
-    firstElement(self, path, noPrefixes),
-  "XPathSelectElement(string path, XmlNamespaceManager names): XElement": (
-    self: XContainer,
-    path: string,
-    names: Names,
-  ) => firstElement(self, path, names.prefixes),
-  "XPathSelectElements(string path): IEnumerable<XElement>": (self: XContainer, path: string) =>
-    followPath(self, path, noPrefixes),
-  "XPathSelectElements(string path, XmlNamespaceManager names): IEnumerable<XElement>": (
-    self: XContainer,
-    path: string,
-    names: Names,
-  ) => followPath(self, path, names.prefixes),
+  ...pathRows,
+  "CreateReader(): XmlReader": (self: XNode) => new Reader(self),
   "static ReadFrom(XmlReader reader): XNode": (reader: Reader) => reader.take(),
-}
-
-function firstElement(self: XContainer, path: string, prefixes: ReadonlyMap<string, string>): unknown {
-  return followPath(self, path, prefixes).find((node) => node instanceof XElement) ?? null
 }
 
 const containerRows: Record<string, Row> = {
