@@ -1,3 +1,4 @@
+import { expressionOf } from "../../runtime/expression/request-context.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
@@ -135,14 +136,9 @@ export class Program {
       candidates.map((each) => each.name),
     )
     const near = candidates.find((each) => hint.includes(`\`${each.name}\``))
-    const help =
-      hinted && candidates.length === 0
-        ? {
-            help: `Declare it: ${kinds.map((kind) => `\`${kind} ${/^[A-Za-z_]/.test(word.text) ? shown(word.text) : "NAME"} …\``).join(" or ")}.`,
-          }
-        : {}
+    const help = hinted && hint === "" ? remedyFor(word.text, kinds, candidates.length === 0) : undefined
     report.add("SP2012", word.span, `no ${what} is called \`${shown(word.text)}\`${hint}`, {
-      ...help,
+      ...(help === undefined ? {} : { help }),
       related: [
         ...(near === undefined ? [] : [{ span: near.span, message: `\`${near.name}\` is declared here` }]),
         ...(other === undefined
@@ -199,4 +195,14 @@ export function nounOf(kind: DeclarationKind): string {
 function isDamaged(block: BoundBlock | undefined): boolean {
   if (block === undefined) return false
   return block.damaged || block.statements.some((each) => isDamaged(each.block) || isDamaged(each.otherwise))
+}
+
+/** What to write for a name that nothing has and nothing resembles. */
+function remedyFor(name: string, kinds: readonly DeclarationKind[], isFirst: boolean): string | undefined {
+  const expression = kinds.includes("value") ? expressionOf(name) : undefined
+  if (expression !== undefined)
+    return `What a request brings is written as an expression: \`"\${${expression}}"\`.`
+  if (!isFirst) return undefined
+  const wanted = /^[A-Za-z_]/.test(name) ? shown(name) : "NAME"
+  return `Declare it: ${kinds.map((kind) => `\`${kind} ${wanted} …\``).join(" or ")}.`
 }

@@ -70,6 +70,15 @@ export const contextNames: readonly string[] = [
   ...["path", "jwt", "item", "var", "now"],
 ]
 
+/** How expressions of most places call what one might write as a bare name: `ip` is `request.ip`, `subscription` is `subscription.name`. */
+export function expressionOf(name: string): string | undefined {
+  if (Object.hasOwn(objects.request.fields, name)) return `request.${name}`
+  const named: Readonly<Record<string, { readonly fields: object }>> = objects
+  return Object.hasOwn(named, name) && Object.hasOwn(named[name]?.fields ?? {}, "name")
+    ? `${name}.name`
+    : undefined
+}
+
 /** Variables every place has. */
 const everywhere = ["request", "query", "api", "operation", "backend", "gateway"] as const
 
