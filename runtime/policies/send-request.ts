@@ -116,10 +116,16 @@ function copiedFields({ flat }: HeaderList): string[] {
   return copied
 }
 
+/** The words Azure API Management has for requests of its own and for those to the backend alike. */
+const reasons: Readonly<Partial<Record<OutgoingError["reason"], string>>> = {
+  timeout: "Timeout",
+  unreachable: "BackendConnectionFailure",
+}
+
 function failed(error: OutgoingError): Outcome {
   const cause = `a request of our own: ${error.message}`
   return problem(error.reason === "timeout" ? "gateway-timeout" : "bad-gateway", {
     cause,
-    reason: "SendRequestFailure",
+    reason: reasons[error.reason] ?? "SendRequestFailure",
   })
 }

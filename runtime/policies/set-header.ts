@@ -12,6 +12,8 @@ import { compileText } from "./text.ts"
 export const setHeader: Policy<"set-header"> = (plan, provision) => {
   const headersOf = plan.message === "request" ? requestHeaders : responseHeaders
   const change = compileHeaderLine(plan, provision)
+  // A request always has a Host: there is nothing to put in its place where it is missing.
+  if (plan.message === "request" && plan.action === "default" && plan.name === "host") return () => undefined
   return (exchange) => {
     change(headersOf(exchange), exchange)
     return undefined

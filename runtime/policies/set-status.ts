@@ -13,8 +13,10 @@ export const setStatus: Policy<"set-status"> = (plan, provision) => {
   return (exchange) => {
     const { response } = exchange
     if (response === undefined) throw new Error("the status of the answer is set before there is one")
+    // The phrase may name the status that was there.
+    const phrase = reason?.of(exchange)
     response.status = status(exchange)
-    response.reason = reason?.of(exchange)
+    response.reason = phrase
     return undefined
   }
 }
