@@ -130,14 +130,14 @@ function compileAnalysis(plan: StepOf<"content-safety">, provision: Provision, a
       outputType,
     })
     const hits = memberOf(answer, "blocklistsMatch")
-    if (blocklists.length > 0 && !Array.isArray(hits)) throw noJudgement()
+    if (blocklists.length > 0 && !Array.isArray(hits)) throw noJudgement("blocklistsMatch")
     if (Array.isArray(hits) && hits.length > 0) return refusal("a term of a list was found")
     const analysis = memberOf(answer, "categoriesAnalysis")
-    if (thresholds.length > 0 && !Array.isArray(analysis)) throw noJudgement()
+    if (thresholds.length > 0 && !Array.isArray(analysis)) throw noJudgement("categoriesAnalysis")
     for (const { name, of } of thresholds) {
       const found = (analysis as unknown[]).find((each) => memberOf(each, "category") === name)
       const severity = memberOf(found, "severity")
-      if (typeof severity !== "number") throw noJudgement()
+      if (typeof severity !== "number") throw noJudgement(`severity of ${name}`)
       if (severity >= of(exchange)) return refusal(`${name} has the severity ${severity}`)
     }
     return undefined
@@ -148,7 +148,7 @@ function shielding(ask: Ask): Judge {
   return async (exchange, text) => {
     const answer = await ask(exchange, "text:shieldPrompt", { userPrompt: text, documents: [] })
     const attack = memberOf(memberOf(answer, "userPromptAnalysis"), "attackDetected")
-    if (typeof attack !== "boolean") throw noJudgement()
+    if (typeof attack !== "boolean") throw noJudgement("userPromptAnalysis.attackDetected")
     return attack ? refusal("an attack was found in the prompt") : undefined
   }
 }
@@ -161,8 +161,8 @@ function refusal(cause: string): Problem {
   })
 }
 
-function noJudgement(): Refused {
-  return unavailable("the service that judges content answered without a judgement")
+function noJudgement(missing: string): Refused {
+  return unavailable(`the service that judges content answered without a judgement: no \`${missing}\``)
 }
 
 function unavailable(cause: string): Refused {

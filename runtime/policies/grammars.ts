@@ -115,8 +115,18 @@ export function refusedValue(exchange: Exchange, cause: string): Refused {
 }
 
 function checkedHeader(value: string, exchange: Exchange, what: string): string {
-  if (notInHeader.test(value)) throw refusedValue(exchange, `${what} has a character no header may have`)
-  return value
+  const found = notInHeader.exec(value)?.[0]
+  if (found === undefined) return value
+  const code = found.charCodeAt(0)
+  const name =
+    code === 10 || code === 13 ? "a line break" : `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+  throw refusedValue(exchange, `${shortened(what)} has ${name}, which no header may have`)
+}
+
+/** The beginning of an expression, on one line: where it stands is told beside it. */
+function shortened(what: string): string {
+  const line = what.replace(/\s+/g, " ")
+  return line.length <= 80 ? line : `${line.slice(0, 80).trimEnd()} …`
 }
 
 function splitQuery(value: string): [path: string, query: string] {

@@ -204,6 +204,12 @@ describe("llm-content-safety", () => {
     expect(asked.length).toBe(status === 200 ? 1 : 0)
   })
 
+  test("what the service did not say is told", async () => {
+    const { ask, served } = await serve(document(), judging, safety)
+    await ask(prompt("mute: no judgement"))
+    expect(served.log.at(-1)?.cause).toMatch(/answered without a judgement: no `[a-zA-Z. ]+`$/)
+  })
+
   test("the service is asked for the text alone, with the backend's own credentials", async () => {
     const { ask, upstream } = await serve(document(), judging, safety)
     await ask(prompt("hello"))
