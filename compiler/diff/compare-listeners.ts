@@ -23,6 +23,27 @@ export function compareGateways(before: Gateway | null, after: Gateway | null): 
     ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
     ...trustChanges(before.trust, after.trust),
     ...limitChanges(before.limits, after.limits),
+    ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
+  ]
+}
+
+/** What the steps are is told with the routes, whose `on-error` has them too. */
+function unmatchedChanges(before: readonly string[], after: readonly string[]): Told[] {
+  if (same(before, after)) return []
+  const words = "on-error of the gateway's documents"
+  return [
+    tell(
+      {
+        ...{ subject: { kind: "gateway", name: "requests that no route serves" }, scope: gatewayScope },
+        path: "gateway.onUnmatched",
+        ...(before.length === 0
+          ? { action: "added", after: words }
+          : after.length === 0
+            ? { action: "removed", before: words }
+            : { action: "changed", before: words, after: words }),
+      },
+      neutral("requests that no route serves may be answered otherwise"),
+    ),
   ]
 }
 

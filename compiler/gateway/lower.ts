@@ -72,15 +72,13 @@ export function lower(
   const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)
-  const kept = dropStrayKeys(lowerRoutes(program, documents, lowering, report), steps)
+  const { routes: lowered, onUnmatched } = lowerRoutes(program, documents, lowering, report)
+  const kept = dropStrayKeys(lowered, steps)
   const described = describedIn(kept.keys())
   const routes = addDocuments(kept, described, steps, errorsOf(program.gateway), report)
   checkClashes(program, report)
 
-  const used = new Set<StepId>()
-  for (const { inbound, backend, outbound, onError } of routes.values())
-    for (const list of [inbound, backend, outbound, onError]) collect(list, used)
-  const stepTable = steps.table(used)
+  const stepTable = steps.table(usedIn(routes.values(), onUnmatched))
   const keyUses = new KeyUses(program, report)
   const authz = lowerAuthz(shared, keyUses)
   const issuersNamed = issuersUsed(stepTable, authz)
@@ -91,7 +89,7 @@ export function lower(
   for (const part of [issuers, backendTable, authz]) values.needIn(part)
   const subscriptions = lowerSubscriptions(program, values, keyedApis(stepTable), keyUses, report)
   const body: PlanBody = {
-    gateway: lowerGateway(program, report),
+    gateway: lowerGateway(program, report, onUnmatched),
     authz,
     issuers,
     backends: backendTable,
@@ -108,7 +106,7 @@ export function lower(
     ...values.tables(),
   }
   const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
-  const origins = new Origins(program, body, steps.expressions).of(routes, backends.used())
+  const origins = new Origins(program, body, steps.expressions).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation }
 }
 
@@ -128,7 +126,7 @@ function lowerRoutes(
   documents: Documents,
   lowering: RouteLowering,
   report: Report,
-): Map<RouteSource, LoweredRoute> {
+): { routes: Map<RouteSource, LoweredRoute>; onUnmatched: readonly Lowered[] } {
   const scopes = new Scopes(program, report)
   const missing = new MissingParts(report)
   const routes = new Map<RouteSource, LoweredRoute>()
@@ -161,7 +159,7 @@ function lowerRoutes(
   missing.report()
   lowering.report()
   if (program.gateway === undefined && !program.root.damaged) reportNoListener(program, report)
-  return routes
+  return { routes, onUnmatched: lowering.unmatched(outer) }
 }
 
 function reportNoListener(program: Program, report: Report): void {
@@ -192,6 +190,14 @@ function lowerIssuers(
     if (issuer !== undefined && used.has(declared.name)) issuers[declared.name] = issuer
   }
   return issuers
+}
+
+function usedIn(routes: Iterable<LoweredRoute>, onUnmatched: readonly Lowered[]): Set<StepId> {
+  const used = new Set<StepId>()
+  collect(onUnmatched, used)
+  for (const { inbound, backend, outbound, onError } of routes)
+    for (const list of [inbound, backend, outbound, onError]) collect(list, used)
+  return used
 }
 
 function collect(steps: readonly Lowered[], used: Set<StepId>): void {

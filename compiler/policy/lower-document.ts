@@ -67,6 +67,19 @@ export function lowerDocument(
   return steps
 }
 
+/** The steps of a document's `on-error` alone, where no operation is: a request that none serves fails before one is known. */
+export function lowerOnError(
+  document: PolicyDocument,
+  place: Place,
+  surroundings: Surroundings,
+  outer: readonly Used[],
+): readonly Used[] {
+  const { root } = document
+  const element = root === undefined ? undefined : sectionsOf(root, document, surroundings).get("on-error")
+  if (element === undefined) return outer
+  return lowerSection(element, document, { section: "on-error", place, surroundings, outer })
+}
+
 function sectionsOf(
   root: Element,
   document: PolicyDocument,

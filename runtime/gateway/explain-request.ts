@@ -103,7 +103,10 @@ async function explainServed(question: RequestQuestion, ready: Ready): Promise<R
   const base = { request, live, lost, why: whyMatched(match, lost), trouble: [] }
   if (match.kind !== "found") {
     const found = unmatched(match, generation.errors)
-    return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, []) }
+    const assuming = generation.plan.plan.gateway?.onUnmatched?.length
+      ? ["the `on-error` of the gateway's documents leaves it: it is not run here"]
+      : []
+    return { ...base, route: null, sections: [], verdict: verdictOf(found, undefined, assuming) }
   }
   // Other methods, and other protocols, are served as if they had not asked.
   const upgrades = intake.wantsWebSocket && exchange.method === "GET"

@@ -40,6 +40,8 @@ export interface GenerationParts {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
   readonly routes: HostRoutes<LiveRoute>
+  /** What runs where no route serves a request. */
+  readonly onUnmatched: readonly Step[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   readonly bufferBytesMax: number
@@ -55,6 +57,7 @@ export class Generation {
   readonly plan: Plan
   readonly values: ReadonlyMap<string, string>
   readonly routes: HostRoutes<LiveRoute>
+  readonly onUnmatched: readonly Step[]
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   /** Largest body that is read whole because a policy needs it. */
@@ -71,6 +74,7 @@ export class Generation {
     this.plan = parts.plan
     this.values = parts.values
     this.routes = parts.routes
+    this.onUnmatched = parts.onUnmatched
     this.rules = parts.rules
     this.bodyBytesMax = parts.bodyBytesMax
     this.bufferBytesMax = parts.bufferBytesMax

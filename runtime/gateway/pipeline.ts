@@ -78,12 +78,21 @@ class Passage implements Timed, TunnelKeeper {
     exchange.take(intake)
     const match = generation.routes.find(exchange.method, intake.path, intake.authority)
     if (this.#sharing(match)) return
-    if (match.kind !== "found") this.#fail(unmatched(match, generation.errors))
+    if (match.kind !== "found") this.#refuse(unmatched(match, generation.errors))
     else {
       exchange.route = match.route
       exchange.parameters = match.parameters
       this.#admit(match.route)
     }
+  }
+
+  /** No route serves it: what the gateway's documents say of that runs, in the time any request has. */
+  #refuse(found: Problem): void {
+    const { generation } = this.#exchange
+    const timeoutMs = generation.plan.plan.gateway?.limits.timeoutMs ?? null
+    if (generation.onUnmatched.length > 0 && timeoutMs !== null)
+      this.#deadline = this.#context.deadlines.set(this, timeoutMs)
+    this.#fail(found, generation.onUnmatched)
   }
 
   /**
@@ -220,7 +229,7 @@ class Passage implements Timed, TunnelKeeper {
   }
 
   /** Runs the on-error section over the problem and sends what it leaves. */
-  #fail(found: Problem): void {
+  #fail(found: Problem, onError = this.#exchange.route?.onError ?? []): void {
     const exchange = this.#exchange
     if (exchange.over || exchange.reply.headersSent) return
     exchange.failed = true
@@ -229,7 +238,6 @@ class Passage implements Timed, TunnelKeeper {
     exchange.cause = found.cause
     exchange.failurePlace = placeOf(exchange.generation.plan, exchange, found.expression)
     exchange.dropUpstream()
-    const onError = exchange.route?.onError ?? []
     if (onError.length === 0) {
       sendDirect(exchange, asAnswer(found, exchange))
       return

@@ -26,6 +26,8 @@ export function planOfRoute(
     reached(whole, route === undefined ? [] : Object.values(route.sections).flat()),
   )
   const kinds = Object.values(steps)
+  // What is explained of a request that no route serves is how it begins.
+  const gateway = whole.gateway === null ? null : { ...whole.gateway, onUnmatched: [] }
   const issuers = picked(
     whole.issuers,
     kinds.flatMap((step) => (step.kind === "validate-jwt" ? step.issuers : [])),
@@ -39,7 +41,7 @@ export function planOfRoute(
   const users = picked(whole.users ?? {}, [...asked])
   const pdps = picked(whole.pdps ?? {}, [...asked])
   const cut: PlanBody = {
-    ...{ ...whole, routes, steps, issuers, subscriptions, backends },
+    ...{ ...whole, gateway, routes, steps, issuers, subscriptions, backends },
     ...{ introspections, users, pdps },
   }
   const { secrets: named } = usedBy(cut)

@@ -52,12 +52,14 @@ export async function provision(
   try {
     const steps = new StepTable(plan.plan, resources, context.dependencies, previous?.steps)
     const routes = await provisionRoutes(plan, steps, slices)
-    steps.complete()
     const { gateway } = plan.plan
+    const onUnmatched = provisionUnmatched(plan, steps)
+    steps.complete()
     const generation = new Generation({
       plan,
       values: references.values,
       routes,
+      onUnmatched,
       rules: {
         headersMax: gateway?.limits.headersMax ?? 100,
         addresses: resources.addresses.value,
@@ -108,6 +110,17 @@ async function provisionRoutes(plan: Plan, steps: StepTable, slices: Slices): Pr
   }
   if (problems.length > 0) throw new LoadError(problems)
   return routes
+}
+
+function provisionUnmatched(plan: Plan, steps: StepTable): Step[] {
+  try {
+    return (plan.plan.gateway?.onUnmatched ?? []).map((id) => steps.get(id))
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new LoadError([
+      `${plan.origins["gateway"] ?? "gateway"}: requests that no route serves: ${message}`,
+    ])
+  }
 }
 
 function stepsOf({ sections }: Route): StepId[] {

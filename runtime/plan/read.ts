@@ -92,7 +92,8 @@ class Integrity {
   }
 
   check(): void {
-    const { routes, steps, products, subscriptions, authz, models } = this.#plan
+    const { gateway, routes, steps, products, subscriptions, authz, models } = this.#plan
+    this.#steps(gateway?.onUnmatched ?? [], "gateway.onUnmatched", [])
     for (const [key, route] of Object.entries(routes)) {
       if (key !== routeKeyOf(route))
         this.#add(`routes[${quote(key)}]`, `its key must be \`${cut(routeKeyOf(route))}\``)

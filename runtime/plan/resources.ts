@@ -30,6 +30,8 @@ export const gateway = z.strictObject({
   /** How failures look: RFC 9457 problem bodies, or those of Azure API Management. */
   errors: z.enum(["problem", "apim"]),
   limits,
+  /** What runs, as the on-error section of a route does, where no route serves a request: that of the gateway's policy documents. Absent: nothing. */
+  onUnmatched: z.array(stepId).max(1000).optional(),
 })
 
 /** A named value: read from outside, or text that may use other values. Constants nobody needs at run time are inlined and not here. */

@@ -203,7 +203,7 @@ test.each<[string, Record<string, string>, number, string | null, string]>([
     "set-header|invalid-request||inbound||",
     "gateway.conf:19:49: expression: the index",
   ],
-  ["/a/none", {}, 404, null, ""],
+  ["/a/none", {}, 404, "configuration|OperationNotFound||inbound||", ""],
 ])("%s %j", async (path, headers, status, error, place) => {
   const [got, said, cause] = await ask(path, headers)
   expect([got, said]).toEqual([status, error])

@@ -10,6 +10,7 @@ import { defaultMaxStalenessMs, defaultTimeoutMs } from "./defaults.ts"
 import { lowerEngineAuth } from "./engine-auth.ts"
 import { lowerAuthzen, lowerEngineCors, lowerEngineLimits } from "./engine-settings.ts"
 import type { KeyUses } from "./key-uses.ts"
+import { idsOf, type Lowered } from "./step.ts"
 import type { StoreModels } from "./store-model.ts"
 import type { Values } from "./values.ts"
 
@@ -22,7 +23,11 @@ const listenersMax = 16
 const networksMax = 1000
 
 /** The public side; null where there is none or it is not understood. */
-export function lowerGateway(program: Program, report: Report): PlanBody["gateway"] {
+export function lowerGateway(
+  program: Program,
+  report: Report,
+  onUnmatched: readonly Lowered[],
+): PlanBody["gateway"] {
   const { gateway } = program
   const name = gateway?.args.word("name")?.text
   if (gateway === undefined || name === undefined) return null
@@ -40,6 +45,7 @@ export function lowerGateway(program: Program, report: Report): PlanBody["gatewa
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),
     },
+    ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
 }
 

@@ -24,6 +24,7 @@ export class Origins {
   of(
     routes: ReadonlyMap<RouteSource, LoweredRoute>,
     backends: readonly { readonly name: string; readonly span: Span }[],
+    onUnmatched: readonly Lowered[],
   ): Record<string, string> {
     const { gateway, authz } = this.#program
     if (gateway !== undefined) this.#add("gateway", headSpan(gateway.statement))
@@ -53,6 +54,7 @@ export class Origins {
       for (const section of ["inbound", "backend", "outbound", "onError"] as const)
         this.#steps(`routes.${key}.${section}`, lowered[section])
     }
+    this.#steps("gateway.onUnmatched", onUnmatched)
     return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 

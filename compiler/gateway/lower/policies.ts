@@ -1,7 +1,7 @@
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
 import type { Span } from "../../core/source.ts"
-import { type DocumentSteps, everyStep, lowerDocument } from "../../policy/lower-document.ts"
+import { type DocumentSteps, everyStep, lowerDocument, lowerOnError } from "../../policy/lower-document.ts"
 import { touched, wayAround } from "../../policy/prove.ts"
 import { type DescribedOperation, type Section, sections, type Used } from "../../policy/site.ts"
 import { headSpan } from "../bind/bound.ts"
@@ -82,6 +82,25 @@ export class Policies {
       this.#memo.set(key, steps)
     }
     return this.#composed(steps, authenticates(use.place.auth))
+  }
+
+  /** What the gateway's documents do with a request that no route serves: their `on-error`, which Azure API Management runs then too. */
+  unmatched(items: readonly Item[]): readonly Used[] {
+    return items.reduce<readonly Used[]>((outer, { bound, scope }) => {
+      const document = isPolicyXml(bound) ? this.#files.documents.get(bound) : undefined
+      if (document === undefined) return outer
+      const place = {
+        ...{
+          file: document.file,
+          scope,
+          level: "global" as const,
+          api: "",
+          operation: "requests that no route serves",
+        },
+        ...{ described: undefined, pathParameters: [], backend: null, keyed: false },
+      }
+      return lowerOnError(document, place, this.#surroundings, outer)
+    }, [])
   }
 
   /** `auth policy`: reports a way to the backend that passes no guard. What was wrong before may be the guard. */

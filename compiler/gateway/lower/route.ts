@@ -79,6 +79,11 @@ export class RouteLowering {
     this.#limits = new Limits(places, this.#memo, (place) => this.#context(place))
   }
 
+  /** What runs where no route serves a request; `items`: those of the gateway. */
+  unmatched(items: readonly Item[]): readonly Lowered[] {
+    return this.#policies.unmatched(items)
+  }
+
   /** To be called when all routes were lowered: what documents demand and nobody said how to meet. */
   report(): void {
     this.#describedAuth.report()

@@ -299,7 +299,7 @@ export const onError: Row = {
   keyword: "on-error",
   several: true,
   forms: [{ args: [], block: "on-error", blockRequired: true }],
-  docs: "What happens to the answer when something broke, in this order: `error` says what, `response` is the answer as it would go out.",
+  docs: "What happens to the answer when something broke, in this order: `error` says what, `response` is the answer as it would go out. Requests that no route serves are answered without it.",
   example: 'on-error { header set "X-Reason" "${error.reason}" }',
 }
 
