@@ -69,6 +69,11 @@ export class ConvertSurroundings implements Surroundings {
     return this.#secrets.has(declared) ? { secret: declared } : { value: declared }
   }
 
+  /** Those of other documents are in no file that is looked at. */
+  apis(): undefined {
+    return undefined
+  }
+
   namedNames(): readonly string[] {
     return []
   }

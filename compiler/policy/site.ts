@@ -94,6 +94,8 @@ export interface Surroundings {
     overrides: SchemaOverrides,
     span: Span,
   ): string | undefined
+  /** The names APIs have in gateway.conf; undefined where that is not known. */
+  apis(): readonly string[] | undefined
   /** Something is demanded of the properties of a body, and no schema is known that says which there are. */
   unjudged(span: Span): void
   compile(code: Code): Expression | undefined

@@ -39,6 +39,10 @@ export class TestSurroundings implements Surroundings {
     return values[name]
   }
 
+  apis(): readonly string[] {
+    return ["orders", "other"]
+  }
+
   namedNames(): readonly string[] {
     return ["base-url", "code", "seconds", "signing-key", "switch"]
   }

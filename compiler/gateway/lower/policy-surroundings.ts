@@ -321,6 +321,10 @@ export class PolicySurroundings implements Surroundings {
     return this.#unknown(span, `no schema is called \`${shown(id)}\`${near}`, help)
   }
 
+  apis(): readonly string[] | undefined {
+    return this.#program.damaged ? undefined : this.#all("api")
+  }
+
   unjudged(): void {}
 
   compile(written: Code): Expression | undefined {
@@ -333,7 +337,9 @@ export class PolicySurroundings implements Surroundings {
   }
 
   #expression(code: Code["code"], { constant, type, program }: CompiledCsharp): Expression | undefined {
-    if (typeof constant === "string") return { lang: "cel", text: JSON.stringify(constant), type: "string" }
+    // Constants of long, double and decimal are kept as text too.
+    if (typeof constant === "string" && type === "string")
+      return { lang: "cel", text: JSON.stringify(constant), type: "string" }
     if (typeof constant === "boolean") return { lang: "cel", text: String(constant), type: "bool" }
     if (code.text.length > expressionMax)
       return this.#refuse(

@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
+import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
@@ -172,7 +173,10 @@ function scopedLimits(
   return use.children("api").flatMap((each) => {
     const name = nameOf(each)
     if (name === undefined) return [undefined]
-    if (name !== api) return []
+    if (name !== api) {
+      warnOfUnknown(each, name)
+      return []
+    }
     const operations = each.children("operation").flatMap((child) => {
       const called = nameOf(child)
       if (called === undefined) return [undefined]
@@ -189,6 +193,19 @@ function scopedLimits(
     })
     return [limit(each, ` of ${api}`), ...operations]
   })
+}
+
+/** A limit of an API that there is nowhere limits nothing: names are those of gateway.conf, and not those that portals show. */
+function warnOfUnknown(use: Use, name: string): void {
+  const { report } = use.context.surroundings
+  const apis = use.context.surroundings.apis()
+  if (apis === undefined || apis.includes(name)) return
+  report.add(
+    "SP7019",
+    use.spanOf(use.has("id") ? "id" : "name"),
+    `this limits nothing: no API is called \`${shown(name)}\`${didYouMean(name, apis)}`,
+    { help: "Name the API as gateway.conf does." },
+  )
 }
 
 /** `id` counts before `name`. */
