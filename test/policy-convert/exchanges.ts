@@ -306,11 +306,11 @@ function bindingsOf(exchange: Exchange): Record<string, unknown> {
   }
   const response = exchange.response as NonNullable<Exchange["response"]>
   const error = exchange.error as NonNullable<Exchange["error"]>
-  return {
-    ...makeBindings(exchange, views, exchange.parameters, { values: new Map(), gatewayView: {} }),
+  const bindings = makeBindings(exchange, views, exchange.parameters, { values: new Map(), gatewayView: {} })
+  return Object.assign(bindings, {
     var: (exchange.variables as Variables).view,
     ...callerOf(exchange),
     response: responseView(response),
     error: errorView(error),
-  }
+  })
 }
