@@ -5,17 +5,7 @@ import { joinQueries, QueryString } from "./query-string.ts"
 
 /** `context.Request.OriginalUrl`: what the client asked for. */
 export function askedUrl(exchange: Exchange): PolicyUrl {
-  const { scheme, authority, path, originalQuery } = exchange
-  const port = /:(\d+)$/.exec(authority)?.[1]
-  return new RequestUrl(
-    {
-      scheme,
-      host: authority.replace(/:\d+$/, ""),
-      port: port === undefined ? (scheme === "https" ? 443 : 80) : Number(port),
-      path,
-    },
-    () => new QueryString(originalQuery),
-  )
+  return new AskedUrl(exchange)
 }
 
 /**
@@ -29,11 +19,11 @@ export function sentUrl(exchange: Exchange): PolicyUrl {
     backendQuery === "" ? exchange.query : new QueryString(joinQueries(backendQuery, exchange.query.text))
   if (url === undefined) {
     const { scheme, host, port, path } = askedUrl(exchange)
-    return new RequestUrl({ scheme, host, port, path: rewritten ?? path }, () => query)
+    return new SentUrl({ scheme, host, port, path: rewritten ?? path }, query)
   }
   const { scheme, host, port, path: basePath } = serviceUrl(url)
   const path = `${basePath.replace(/\/+$/, "")}${localPath(exchange)}` || "/"
-  return new RequestUrl({ scheme, host, port, path }, () => query)
+  return new SentUrl({ scheme, host, port, path }, query)
 }
 
 /** The path behind that of the backend's URL. */
@@ -41,28 +31,69 @@ export function localPath({ rewritten, path, route }: Exchange): string {
   return rewritten ?? path.slice((route?.plan.stripPrefix ?? "").replace(/\/$/, "").length)
 }
 
-class RequestUrl implements PolicyUrl {
+abstract class UrlOfRequest implements PolicyUrl {
+  abstract readonly scheme: string
+  abstract readonly host: string
+  abstract readonly port: number
+  abstract readonly path: string
+  protected abstract pairs(): QueryString
+
+  get queryString(): string {
+    const { text } = this.pairs()
+    return text === "" ? "" : `?${text}`
+  }
+  get query(): PolicyLists {
+    return new Query(this.pairs())
+  }
+}
+
+/** Read where it is asked for: most programs want the path alone. */
+class AskedUrl extends UrlOfRequest {
+  readonly #exchange: Exchange
+
+  constructor(exchange: Exchange) {
+    super()
+    this.#exchange = exchange
+  }
+  get scheme(): string {
+    return this.#exchange.scheme
+  }
+  get host(): string {
+    return this.#exchange.authority.replace(/:\d+$/, "")
+  }
+  get port(): number {
+    const port = /:(\d+)$/.exec(this.#exchange.authority)?.[1]
+    return port === undefined ? (this.scheme === "https" ? 443 : 80) : Number(port)
+  }
+  get path(): string {
+    return this.#exchange.path
+  }
+  protected pairs(): QueryString {
+    return new QueryString(this.#exchange.originalQuery)
+  }
+}
+
+class SentUrl extends UrlOfRequest {
   readonly scheme: string
   readonly host: string
   readonly port: number
   readonly path: string
-  readonly #query: () => QueryString
+  readonly #pairs: QueryString
 
-  constructor(place: Pick<PolicyUrl, "scheme" | "host" | "port" | "path">, query: () => QueryString) {
-    this.scheme = place.scheme
-    this.host = place.host
-    this.port = place.port
-    this.path = place.path
-    this.#query = query
+  constructor({ scheme, host, port, path }: Place, pairs: QueryString) {
+    super()
+    this.scheme = scheme
+    this.host = host
+    this.port = port
+    this.path = path
+    this.#pairs = pairs
   }
-  get queryString(): string {
-    const { text } = this.#query()
-    return text === "" ? "" : `?${text}`
-  }
-  get query(): PolicyLists {
-    return new Query(this.#query())
+  protected pairs(): QueryString {
+    return this.#pairs
   }
 }
+
+type Place = Pick<PolicyUrl, "scheme" | "host" | "port" | "path">
 
 class Query implements PolicyLists {
   readonly #query: QueryString
