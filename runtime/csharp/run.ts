@@ -6,11 +6,17 @@ export const stepsMax = 1_000_000
 /** Longest text and largest collection a program may make. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000
+/**
+ * What searches by patterns may take in one evaluation. Steps cannot say it: `a.*b|a` looks at all that is left of a text for each of its matches, `a+` at no more than it finds, and what was looked at
+ * is not told. Far above what steps allow for others, so that a busy machine makes no difference.
+ */
+const searchMsMax = 500
 /** Calls of functions of the program inside each other. */
 const depthMax = 200
 
 // One run for the process: an evaluation is synchronous. A parameter would have to go through the whole library.
 let stepsLeft = 0
+let searchMsLeft = 0
 let depth = 0
 let host: PolicyContext | undefined
 
@@ -32,6 +38,15 @@ export function chargeText(length: number): void {
 export function chargeItems(count: number): void {
   if (count > itemsMax) throw new CsLimitError("the expression makes a collection that is too large")
   charge(count)
+}
+
+/** Runs a search by a pattern. @throws CsLimitError when those of the evaluation have taken too long. */
+export function searching<T>(search: () => T): T {
+  const from = performance.now()
+  const found = search()
+  searchMsLeft -= performance.now() - from
+  if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
+  return found
 }
 
 /** Runs a function of the program inside others. */
@@ -58,15 +73,18 @@ export function withRun(
   frame: unknown[],
 ): unknown {
   const stepsBefore = stepsLeft
+  const searchMsBefore = searchMsLeft
   const depthBefore = depth
   const hostBefore = host
   stepsLeft = stepsMax
+  searchMsLeft = searchMsMax
   depth = 0
   host = context
   try {
     return evaluate(frame)
   } finally {
     stepsLeft = stepsBefore
+    searchMsLeft = searchMsBefore
     depth = depthBefore
     host = hostBefore
   }
@@ -75,10 +93,13 @@ export function withRun(
 /** Runs what charges steps where no program runs, with a budget of its own. */
 export function budgeted<T>(run: () => T): T {
   const stepsBefore = stepsLeft
+  const searchMsBefore = searchMsLeft
   stepsLeft = stepsMax
+  searchMsLeft = searchMsMax
   try {
     return run()
   } finally {
     stepsLeft = stepsBefore
+    searchMsLeft = searchMsBefore
   }
 }

@@ -25,6 +25,12 @@ const bombs: readonly (readonly [string, string])[] = [
     "@((from a in Enumerable.Range(0, 3000) from b in Enumerable.Range(0, 3000) select 1).Count())",
   ],
   ["a growing replacement", '@{ var s = "aa"; while (true) { s = s.Replace("a", "aa"); } return s; }'],
+  // Each match looks at all that is left: 100 seconds, had it no end.
+  ["matches that look far ahead", '@(Regex.Replace(new string((char)97, 1000000), "a(.*)b|a", "x"))'],
+  [
+    "the same with patterns that differ",
+    '@{ var n = 0; while (true) { n += Regex.Matches(new string((char)97, 30000), "a(.*)b|a" + n).Count + 1; } return n; }',
+  ],
   [
     "a nested object",
     '@{ var o = new JObject(); while (true) { var p = new JObject(); p["x"] = o; o = p; } return o; }',

@@ -2,7 +2,7 @@ import { RE2JS } from "re2js"
 import { type CsEnum, CsList } from "../collections.ts"
 import { argument, argumentNull } from "../errors.ts"
 import { compilePattern, expandReplacement } from "../pattern.ts"
-import { charge, chargeItems, chargeText } from "../run.ts"
+import { charge, chargeItems, chargeText, searching } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
@@ -90,7 +90,7 @@ function matchFrom(regex: RE2JS, text: string, from: number): Match {
   if (from > text.length) return noMatch
   const matcher = regex.matcher(text)
   const rest = text.length - from
-  const isFound = matcher.find(from)
+  const isFound = searching(() => matcher.find(from))
   pay(regex, isFound ? matcher.end() - from : rest, rest)
   if (!isFound) return noMatch
   const groups = Array.from(
