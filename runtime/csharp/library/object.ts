@@ -1,8 +1,10 @@
 import { CsEnum } from "../collections.ts"
 import { formatValue } from "../composite-format.ts"
-import { CsException } from "../errors.ts"
+import { CsException, invalidOperation } from "../errors.ts"
 import { charge, chargeText } from "../run.ts"
 import { declareType } from "../table.ts"
+import type { CsType } from "../type.ts"
+import { defaultOf } from "../type-test.ts"
 import { CsObject, lowerText, same, toText, typeNameOf, upperText } from "../values.ts"
 
 /** What `GetType()` gives: the name alone. */
@@ -92,10 +94,16 @@ export function declareObject(): void {
     "?<T>",
     {},
     {
-      "HasValue: bool": () => true,
-      "Value: T": (self: unknown) => self,
-      "GetValueOrDefault(): T": (self: unknown) => self,
-      "GetValueOrDefault(T fallback): T": (self: unknown) => self,
+      // A value of .NET and no reference: all but Value is there where nothing is in it.
+      "extension HasValue: bool": (self: unknown) => self !== null,
+      "extension Value: T": (self: unknown) => {
+        if (self === null) throw invalidOperation("Nullable object must have a value.")
+        return self
+      },
+      "extension typed GetValueOrDefault(): T": (types: readonly CsType[], self: unknown) =>
+        self ?? defaultOf(types[0] as CsType),
+      "extension GetValueOrDefault(T fallback): T": (self: unknown, fallback: unknown) => self ?? fallback,
+      "extension ToString(): string": (self: unknown) => toText(self),
     },
   )
 }

@@ -1,4 +1,4 @@
-import { CsDictionary, CsList } from "../collections.ts"
+import { CsDictionary, type CsEnum, CsList } from "../collections.ts"
 import type { OutPlace } from "../context-object.ts"
 import { CsException } from "../errors.ts"
 import { chargeText } from "../run.ts"
@@ -202,8 +202,16 @@ function joined(self: CsDictionary, name: string): string | null {
   return found === undefined ? null : (found.value as string[]).join(",")
 }
 
+/** The beginning of an address: what it is put together of, in the order of `UriPartial`. */
+function leftPart({ absolute }: CsUri, { value }: CsEnum): string {
+  const { protocol, username, password, host, pathname, search } = absolute
+  const user = username === "" ? "" : `${username}${password === "" ? "" : `:${password}`}@`
+  return [`${protocol}//`, `${user}${host}`, pathname, search].slice(0, value + 1).join("")
+}
+
 function declareUri(): void {
   declareEnum("UriKind", "System", { RelativeOrAbsolute: 0, Absolute: 1, Relative: 2 })
+  declareEnum("UriPartial", "System", { Scheme: 0, Authority: 1, Path: 2, Query: 3 })
   declareType(
     "Uri",
     { holds: (value) => value instanceof CsUri },
@@ -255,6 +263,7 @@ function declareUri(): void {
       "OriginalString: string": (self: CsUri) => self.original,
       "IsAbsoluteUri: bool": (self: CsUri) => self.url !== undefined,
       "IsDefaultPort: bool": (self: CsUri) => self.absolute.port === "",
+      "GetLeftPart(UriPartial part): string": leftPart,
       "Segments: string[]": (self: CsUri) => self.absolute.pathname.match(/[^/]*\/|[^/]+$/g) ?? [],
     },
   )
