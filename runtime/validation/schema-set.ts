@@ -7,6 +7,7 @@ import { linearPattern } from "./pattern.ts"
 import { addPieceKeywords } from "./piece-keywords.ts"
 import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
 import { type Shape, shapeOf } from "./shape.ts"
+import { addLengths } from "./text-length.ts"
 import { hasRepetition } from "./unique-items.ts"
 import { type Violation, violationOf } from "./violation.ts"
 
@@ -151,6 +152,7 @@ export class SchemaSet {
       code: { optimize: false, regExp: Object.assign(linearPattern as never, { code: "linearPattern" }) },
     })
     addKnownFormats(ajv)
+    addLengths(ajv)
     // ajv compares each object of a list with all others.
     ajv.removeKeyword("uniqueItems")
     ajv.addKeyword({
