@@ -21,9 +21,26 @@ export function compareGateways(before: Gateway | null, after: Gateway | null): 
   return [
     ...(before.name === after.name ? [] : [renamed(before.name, after.name)]),
     ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
+    ...errorChanges(before.errors, after.errors),
     ...trustChanges(before.trust, after.trust),
     ...limitChanges(before.limits, after.limits),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
+  ]
+}
+
+function errorChanges(before: Gateway["errors"], after: Gateway["errors"]): Told[] {
+  if (before === after) return []
+  const method = after === "apim" ? "404 and not 405" : "405 and not 404"
+  return [
+    tell(
+      {
+        ...{ action: "changed", subject: { kind: "gateway", name: "errors" }, scope: gatewayScope },
+        ...{ path: "gateway.errors", before: `errors ${before}`, after: `errors ${after}` },
+      },
+      breaking(
+        `the gateway's own refusals have other bodies and fields, and a method that a path does not have is ${method}`,
+      ),
+    ),
   ]
 }
 
