@@ -262,6 +262,11 @@ const setRows: Record<string, (...values: never[]) => unknown> = {
   },
 }
 
+function filled<Made extends CsQueue | CsStack>(made: Made, items: unknown): Made {
+  for (const item of elementsOf(items)) made.put(item)
+  return made
+}
+
 function declareSets(): void {
   declareType(
     "HashSet<T>",
@@ -273,6 +278,7 @@ function declareSets(): void {
     { bases: ["IEnumerable<T>"], holds: (value) => value instanceof CsQueue },
     {
       "new(): Queue<T>": () => new CsQueue(),
+      "new(IEnumerable<T> items): Queue<T>": (items: unknown) => filled(new CsQueue(), items),
       "Count: int": (self: CsQueue) => self.items.length,
       "Enqueue(T item): void": (self: CsQueue, item: unknown) => self.put(item),
       "Dequeue(): T": (self: CsQueue) => self.take(),
@@ -287,6 +293,7 @@ function declareSets(): void {
     { bases: ["IEnumerable<T>"], holds: (value) => value instanceof CsStack },
     {
       "new(): Stack<T>": () => new CsStack(),
+      "new(IEnumerable<T> items): Stack<T>": (items: unknown) => filled(new CsStack(), items),
       "Count: int": (self: CsStack) => self.items.length,
       "Push(T item): void": (self: CsStack, item: unknown) => self.put(item),
       "Pop(): T": (self: CsStack) => self.take(),

@@ -12,7 +12,7 @@ function refuse(path: string): CsException {
 }
 
 /** A token and everything below it. */
-export function everyToken(token: JToken): JToken[] {
+function everyToken(token: JToken): JToken[] {
   const found: JToken[] = []
   const waiting: JToken[] = [token]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -7,11 +7,20 @@ import { type CsType, named, parseType } from "../type.ts"
 import { toText } from "../values.ts"
 import { fromToken, tokenAs, toToken, typedToken } from "./json-convert.ts"
 import { declareArrays, declareObjects } from "./json-objects.ts"
-import { everyToken, selectTokens } from "./json-path.ts"
+import { selectTokens } from "./json-path.ts"
 import { readJson } from "./json-read.ts"
 import { declareEnum } from "./object.ts"
 
 type Row = (...values: never[]) => unknown
+
+/** Everything below a token, each before what is below it: properties and their values. */
+function descendants(token: JToken, found: JToken[] = []): JToken[] {
+  for (const child of token.children()) {
+    found.push(child)
+    descendants(child, found)
+  }
+  return found
+}
 
 /** A token by name or place: objects by text, arrays by number. */
 function childOf(self: JToken, key: unknown): JToken | null {
@@ -203,8 +212,8 @@ export function declareJson(): void {
     { bases: ["JToken"], holds: (value) => value instanceof JToken && !(value instanceof JValue) },
     {
       "Count: int": (self: JToken) => self.children().length,
-      "Descendants(): IEnumerable<JToken>": (self: JToken) => everyToken(self).slice(1),
-      "DescendantsAndSelf(): IEnumerable<JToken>": everyToken,
+      "Descendants(): IEnumerable<JToken>": (self: JToken) => descendants(self),
+      "DescendantsAndSelf(): IEnumerable<JToken>": (self: JToken) => [self, ...descendants(self)],
     },
   )
   declareObjects()
