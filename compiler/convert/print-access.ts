@@ -53,7 +53,8 @@ const quota: Print<"quota"> = (step) => {
     return none("a period that begins within a day")
   if (step.remainingHeader !== undefined || step.remainingVariable !== undefined)
     return none("a quota that tells what is left")
-  const volume = bytesMax === undefined ? `${callsMax} calls` : `${bytesMax / 1024}KB`
+  const volume =
+    bytesMax === undefined ? `${fixed(callsMax, "a number of calls")} calls` : `${bytesMax / 1024}KB`
   const period = periodSeconds === 0 ? "in total" : `per ${timeOf(periodSeconds)}`
   return block(`quota ${volume} ${period} by ${keysOf(keys)}`, [
     countingOf(step),

@@ -33,7 +33,7 @@ export const accessAdded: Effects<AccessKind> = {
     ),
   quota: ({ callsMax, bytesMax, keys }) =>
     closes(
-      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${callsMax} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
+      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countWordsOf(callsMax)} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
     ),
   "require-any": () => closes("who has none of these relations is refused with 403"),
   "require-all": () => closes("who does not have all of these relations is refused with 403"),

@@ -1,5 +1,5 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Amount, LimitKey } from "../../runtime/plan/steps-access.ts"
+import type { Amount, Count, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { periodWords } from "./access-effects.ts"
 import { amountWords, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -111,7 +111,7 @@ export const accessRules = {
     consumedVariable: namesOnly,
   } satisfies FieldRules<Fields<"rate-limit">>,
   quota: {
-    callsMax: (before, after) => volumeChange(before, after, (max) => `${max} calls`),
+    callsMax: (before, after) => volumeChange(before, after, (max) => `${countWordsOf(max)} calls`),
     bytesMax: (before, after) => volumeChange(before, after, sizeWords),
     periodSeconds: (before, after) => {
       const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
@@ -176,14 +176,14 @@ function keysWords(keys: readonly LimitKey[]): string {
   return `\`${limitKeyWords(keys)}\``
 }
 
-function volumeChange(
-  before: number | undefined,
-  after: number | undefined,
-  words: (max: number) => string,
+function volumeChange<Max extends Count>(
+  before: Max | undefined,
+  after: Max | undefined,
+  words: (max: Max) => string,
 ): Finding {
-  const [old, next] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
   const told = `${after === undefined ? "any number" : words(after)} may be used of a period, not ${before === undefined ? "any number" : words(before)}`
-  return next > old ? opens(told) : closes(told)
+  const more = after === undefined || (before !== undefined && grows(before, after))
+  return more ? opens(told) : closes(told)
 }
 
 function quotaPeriod(seconds: number): string {

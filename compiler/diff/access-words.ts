@@ -75,7 +75,8 @@ export const accessWords: WordsOf<AccessKind> = {
     return `limit ${countWordsOf(step.callsMax)} per ${period} by ${limitKeyWords(step.keys)}${blockWords(limitStatements(step))}`
   },
   quota: (step) => {
-    const volume = step.callsMax === undefined ? sizeWords(step.bytesMax ?? 0) : `${step.callsMax} calls`
+    const volume =
+      step.callsMax === undefined ? sizeWords(step.bytesMax ?? 0) : `${countWordsOf(step.callsMax)} calls`
     const period = step.periodSeconds === 0 ? "in total" : `per ${durationWords(step.periodSeconds * 1000)}`
     return `quota ${volume} ${period} by ${limitKeyWords(step.keys)}${blockWords([
       ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),

@@ -154,13 +154,13 @@ export const rateLimit = z.strictObject({
 })
 
 /**
- * A volume that is used up: calls or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
+ * A volume that is used up: calls (how many may be found per request) or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
  * `startsAt` (ISO date-time), absent: with the subscription, or at the epoch. Used up: 403 with Retry-After.
  */
 export const quota = z.strictObject({
   kind: z.literal("quota"),
   counter: z.string().min(1).max(512),
-  callsMax: z.number().int().min(1).optional(),
+  callsMax: z.union([z.number().int().min(1), z.strictObject({ expression })]).optional(),
   bytesMax: z.number().int().min(1).optional(),
   periodSeconds: z.number().int().min(0).max(315_360_000),
   startsAt: z.iso.datetime().optional(),

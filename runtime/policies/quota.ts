@@ -3,16 +3,17 @@ import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
-import type { Outcome, Policy } from "./policy.ts"
-import type { QuotaAnswer, QuotaCounters } from "./quotas.ts"
+import type { Outcome, Policy, Provision } from "./policy.ts"
+import type { QuotaAnswer, QuotaCounters, QuotaTerms } from "./quotas.ts"
+import { compileCount } from "./value.ts"
 
 /**
  * Uses up a volume of calls or bytes that is the caller's for a period; used up, the call is refused with 403 and Retry-After. Bytes are known when the
  * exchange has ended, and so is whether a call counts where a condition says it: those are counted then, and may go beyond by what was under way.
  */
 export const quota: Policy<"quota"> = (plan, provision) => {
-  const { counter, callsMax, bytesMax, periodSeconds } = plan
-  const terms = { counter, callsMax, bytesMax, periodSeconds }
+  const { bytesMax } = plan
+  const termsOf = compileTerms(plan, provision)
   const quotas = provision.quotas()
   const keyOf = compileLimitKeys(plan.keys, provision)
   const late = compileLateCount(plan, provision)
@@ -21,6 +22,7 @@ export const quota: Policy<"quota"> = (plan, provision) => {
   const tells = compileRemaining(plan, quotas)
   const startMs = plan.startsAt === undefined ? undefined : Date.parse(plan.startsAt)
   return (exchange) => {
+    const terms = termsOf(exchange)
     const key = keyOf(exchange)
     const anchorMs = startMs ?? startOf(key, exchange)
     const first = late === undefined ? calls : late.ahead(exchange)
@@ -34,24 +36,37 @@ export const quota: Policy<"quota"> = (plan, provision) => {
         else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
       }
       const outcome = answer.allowed ? undefined : refusal(answer, what)
-      return tells === undefined ? outcome : tells(exchange, key, anchorMs).then(() => outcome)
+      return tells === undefined ? outcome : tells(exchange, terms, key, anchorMs).then(() => outcome)
     }
     const answer = quotas.take(terms, key, anchorMs, first)
     return answer instanceof Promise ? answer.then(go) : go(answer)
   }
 }
 
-type Tells = (exchange: Exchange, key: string, anchorMs: number) => Promise<void>
+/** The number of calls may be the caller's own; one that is no number fails the call. */
+function compileTerms(
+  { counter, callsMax, bytesMax, periodSeconds }: StepOf<"quota">,
+  provision: Provision,
+): (exchange: Exchange) => QuotaTerms {
+  if (typeof callsMax !== "object") {
+    const terms = { counter, callsMax, bytesMax, periodSeconds }
+    return () => terms
+  }
+  const countOf = compileCount(callsMax, provision)
+  return (exchange) => ({ counter, callsMax: countOf(exchange), bytesMax, periodSeconds })
+}
+
+type Tells = (exchange: Exchange, terms: QuotaTerms, key: string, anchorMs: number) => Promise<void>
 
 /** Tells what is left by the names the plan gives; nothing where nobody can say. */
 function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells | undefined {
-  const { remainingHeader, remainingVariable, counter, callsMax, bytesMax, periodSeconds } = plan
-  if (callsMax === undefined || (remainingHeader === undefined && remainingVariable === undefined))
+  const { remainingHeader, remainingVariable } = plan
+  if (plan.callsMax === undefined || (remainingHeader === undefined && remainingVariable === undefined))
     return undefined
-  return async (exchange, key, anchorMs) => {
-    const used = await quotas.look?.({ counter, callsMax, bytesMax, periodSeconds }, key, anchorMs)
-    if (used === undefined) return
-    const left = Math.max(0, callsMax - used.calls)
+  return async (exchange, terms, key, anchorMs) => {
+    const used = await quotas.look?.(terms, key, anchorMs)
+    if (used === undefined || terms.callsMax === undefined) return
+    const left = Math.max(0, terms.callsMax - used.calls)
     if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(left))
     if (remainingVariable !== undefined) exchange.variables.set(remainingVariable, BigInt(left))
   }

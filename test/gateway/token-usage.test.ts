@@ -120,6 +120,24 @@ test("a quota takes the estimate of the prompt, then what is missing, and tells 
   expect([less.taken, less.added, less.response.headers.get("x-left")]).toEqual([[10], [0], null])
 })
 
+test.each([
+  ["size(request.path) * 20", 200, "50", [80]],
+  ["size(request.path) * 0", 200, "0", [0]],
+  ["size(request.path) - 9", 400, null, []],
+])("how much a quota allows may be the caller's own: %s", async (text, status, left, allowed) => {
+  const asked: unknown[] = []
+  const callsMax = { expression: { lang: "cel", text, type: "int" } }
+  const step = quota({ callsMax, remainingHeader: "x-left" })
+  const { response } = await usedBy(answers("{}", "application/json"), [step], {
+    take: (terms) => {
+      asked.push(terms.callsMax)
+      return { allowed: true }
+    },
+    look: () => Promise.resolve({ calls: 30, bytes: 0, resetSeconds: 5 }),
+  })
+  expect([response.status, response.headers.get("x-left"), asked]).toEqual([status, left, allowed])
+})
+
 test("a quota that is used up says so in its own words", async () => {
   const { response, added } = await usedBy(answers("{}", "application/json"), [quota({})], {
     take: () => ({ allowed: false, out: "calls", resetSeconds: 60 }),

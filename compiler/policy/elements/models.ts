@@ -100,7 +100,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
     Object.keys(quotaPeriods) as (keyof typeof quotaPeriods)[],
     "Daily",
   )
-  const parts = { callsMax: use.number("token-quota", tokens), ...namesOf(use, quotaNames) }
+  const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, quotaNames) }
   if (!complete(parts) || period === undefined) return undefined
   if (period === "Monthly" || period === "Yearly")
     use.context.surroundings.report.add(
