@@ -220,7 +220,7 @@ function quota(use: Use): Used[] | undefined {
     if (volume === undefined || periodSeconds === undefined) return undefined
     return each.step({
       kind: "quota",
-      counter: `${scope.slice(0, 400)}: quota${what}`,
+      counter: `${scope.slice(0, 400)}: quota${what}, ${periodSeconds}s`,
       ...volume,
       periodSeconds,
       keys: callerKeys,
@@ -243,7 +243,7 @@ function quotaByKey(use: Use): Used[] | undefined {
   const { text, ...rest } = parts
   return use.step({
     kind: "quota",
-    counter: "quota-by-key",
+    counter: `quota-by-key, ${rest.periodSeconds}s`,
     ...volume,
     ...rest,
     keys: [{ by: "text", text }],

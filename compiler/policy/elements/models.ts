@@ -111,7 +111,7 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
     )
   const step: Quota = {
     kind: "quota",
-    counter: "token-limit, quota",
+    counter: `token-limit, quota, ${quotaPeriods[period]}s`,
     periodSeconds: quotaPeriods[period],
     ...shared,
     ...parts,
