@@ -60,6 +60,7 @@ function aimAt(exchange: Exchange, backend: BackendHandle, next: URL, backends: 
     exchange.certificate = undefined
     exchange.sentToken = undefined
     exchange.host = undefined
+    exchange.headers.remove("host")
     if (next.origin !== own.origin) for (const name of ofTheOrigin) exchange.headers.remove(name)
   }
   exchange.rewritten = isOwn ? next.pathname.slice(basePath.length) : next.pathname

@@ -105,12 +105,14 @@ function compileRequest(
   }
 }
 
-/** The client's fields without those of its connection and of the coding its body does not have any more. */
+const notCopied: ReadonlySet<string> = new Set(["host", "content-encoding", "accept-encoding"])
+
+/** The client's fields without those of its connection and of the coding its body does not have any more. A Host that was set is the backend's. */
 function copiedFields({ flat }: HeaderList): string[] {
   const copied: string[] = []
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at] as string
-    if (connectionFields.has(name) || name === "content-encoding" || name === "accept-encoding") continue
+    if (connectionFields.has(name) || notCopied.has(name)) continue
     copied.push(name, flat[at + 1] as string)
   }
   return copied

@@ -29,7 +29,7 @@ async function serve(table: Readonly<Record<string, string>>, base = ""): Promis
   return [upstream, await before(`url "${upstream.url}${base}"`)]
 }
 
-async function before(backend: string): Promise<Served> {
+async function before(backend: string, inbound = ""): Promise<Served> {
   const served = await serveDocuments([
     [
       "gateway.conf",
@@ -39,7 +39,7 @@ api a { path "/a"; backend b; auth none; policy xml "doc.xml"; ANY "/{rest*}" {}
     ],
     [
       "doc.xml",
-      `<policies><inbound><base /></inbound><backend><forward-request follow-redirects="true" /></backend></policies>`,
+      `<policies><inbound><base />${inbound}</inbound><backend><forward-request follow-redirects="true" /></backend></policies>`,
     ],
   ])
   open.push(served)
@@ -154,4 +154,19 @@ test("from http one to https is followed, to a server whose certificate is belie
   const [upstream, served] = await serve({ "/up": `302 ${secure.url}/there` })
   expect((await ask(served, "GET", "/up")).status).toBe(502)
   expect([asked(upstream), secure.asked]).toEqual([["GET /up "], []])
+})
+
+test("a Host that a document sets is told to the backend alone: not where it redirects to, nor to a service that gets a copy", async () => {
+  const service = await startUpstream(leading({}))
+  const upstream = await startUpstream(leading({ "/x": `302 ${service.url}/y` }))
+  open.push(service, upstream)
+  const served = await before(
+    `url "${upstream.url}"`,
+    `<set-header name="Host"><value>inner.example</value></set-header>
+<send-request mode="copy" response-variable-name="r" ignore-error="false"><set-url>${service.url}/copy</set-url></send-request>`,
+  )
+  expect(await (await ask(served, "GET", "/x")).text()).toBe("GET /y")
+  const hosts = ({ requests }: Upstream) => requests.map(({ url, headers }) => `${url} ${headers.host}`)
+  const { host } = new URL(service.url)
+  expect([hosts(upstream), hosts(service)]).toEqual([["/x inner.example"], [`/copy ${host}`, `/y ${host}`]])
 })
