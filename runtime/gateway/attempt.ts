@@ -94,7 +94,8 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     const { firstByteMs, http2 } = this.#settings
     const headers = upstreamFields(exchange, this.#authorization)
     headers.push("x-request-id", exchange.id)
-    if (exchange.host !== undefined && exchange.host !== "") headers.push("host", exchange.host)
+    const { host } = exchange
+    if (host !== undefined && host !== "" && !exchange.headers.get("host")) headers.push("host", host)
     // HTTP/1.1 would want it in Connection too, which is undici's to write; there a backend may send trailers without being asked.
     if (exchange.intake.takesTrailers && http2) headers.push("te", "trailers")
     const request = {

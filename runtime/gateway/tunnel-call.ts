@@ -111,7 +111,9 @@ export class TunnelCall implements Timed {
     this.#isTrial = target.breaker?.begin(performance.now()) === true
     const host = exchange.host ?? new URL(target.place.origin).host
     const headers = upstreamFields(exchange, this.#own.value)
-    headers.push("x-request-id", exchange.id, "host", host)
+    headers.push("x-request-id", exchange.id)
+    // A step may have put one there.
+    if (exchange.headers.get("host") === undefined) headers.push("host", host)
     headers.push("connection", "Upgrade", "upgrade", "websocket")
     const { settings: own } = this.#backend
     const settings = exchange.certificate === undefined ? own : { ...own, certificate: exchange.certificate }

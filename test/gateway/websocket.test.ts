@@ -175,6 +175,19 @@ describe("no tunnel", () => {
   })
 })
 
+test("a Host that a step has set is the one the backend is told", async () => {
+  const echo = await startEcho()
+  const set: StepDraft = {
+    ...{ kind: "set-header", message: "request", action: "set" },
+    ...{ name: "host", values: ["inner.example"] },
+  }
+  const running = await serve(echo.url, { inbound: [set] })
+  const client = open(running.port, upgradeHead())
+  await until(() => client.text.includes("hello"))
+  const [head = []] = echo.heads
+  expect(head.filter((_, at) => head[at - 1]?.toLowerCase() === "host")).toEqual(["inner.example"])
+})
+
 test("a client that goes before the backend has answered is noticed, and the backend is let go", async () => {
   let asked: Socket | undefined
   let isLetGo = false
