@@ -45,18 +45,21 @@ interface Mixed<R> {
   readonly node: Node<R>
 }
 
+/** Most nodes have one thing below them or a route: what is not there is not made, for a plan of ten thousand routes has twenty thousand nodes. */
 interface Node<R> {
-  readonly literals: Map<string, Node<R>>
+  literals: Map<string, Node<R>> | undefined
   /** Literals by their folded text, for look-alikes. */
-  readonly folded: Map<string, Node<R>[]>
+  folded: Map<string, Node<R>[]> | undefined
   /** In the order they are tried. */
   mixed: Mixed<R>[] | undefined
   parameter: Node<R> | undefined
-  readonly here: Methods<R>
-  readonly tail: Methods<R>
+  here: Methods<R> | undefined
+  tail: Methods<R> | undefined
   /** Protections of all routes at and below this node. */
-  readonly protections: Set<string>
+  protections: ReadonlySet<string>
 }
+
+const noProtections: ReadonlySet<string> = new Set()
 
 const noParameters: PathParameters = Object.freeze(plainObject<string>())
 const noMixed: readonly never[] = []
@@ -74,6 +77,8 @@ const noMixed: readonly never[] = []
 export class Routes<R extends Matchable> {
   readonly #statics = new Map<string, Methods<R>>()
   readonly #root: Node<R> = node()
+  /** Sets of one protection, which most nodes have. */
+  readonly #alone = new Map<string, ReadonlySet<string>>()
 
   /** @throws Error when a path has no canonical form or two routes are the same. */
   add(route: R): void {
@@ -83,7 +88,7 @@ export class Routes<R extends Matchable> {
     const mixed: PlacedMixed[] = []
     let at = this.#root
     let tail = false
-    at.protections.add(route.protection)
+    this.#protect(at, route.protection)
     for (const [place, segment] of segments.entries()) {
       const template = segmentTemplate(segment)
       if (template === undefined) throw noForm(route.path)
@@ -100,10 +105,12 @@ export class Routes<R extends Matchable> {
       } else
         at =
           template.kind === "static" ? literal(at, canonicalLiteral(segment, route.path)) : parameterChild(at)
-      at.protections.add(route.protection)
+      this.#protect(at, route.protection)
     }
     const leaf: Leaf<R> = { route, names, places, tail, mixed: mixed.length === 0 ? noMixed : mixed }
-    const methods = tail ? at.tail : at.here
+    const methods = (tail ? at.tail : at.here) ?? new Map<string, Leaf<R>>()
+    if (tail) at.tail = methods
+    else at.here = methods
     if (methods.has(route.method)) throw new Error(`two routes answer ${route.method} ${route.path}`)
     methods.set(route.method, leaf)
     if (names.length === 0 && mixed.length === 0) this.#addStatic(segments, leaf)
@@ -136,6 +143,13 @@ export class Routes<R extends Matchable> {
       : { kind: "found", route: leaf.route, parameters: all }
   }
 
+  #protect(at: Node<R>, protection: string): void {
+    if (at.protections.has(protection)) return
+    const alone = this.#alone.get(protection) ?? new Set([protection])
+    this.#alone.set(protection, alone)
+    at.protections = at.protections.size === 0 ? alone : new Set([...at.protections, protection])
+  }
+
   #addStatic(segments: readonly string[], leaf: Leaf<R>): void {
     const path = `/${segments.map((segment) => canonicalLiteral(segment, leaf.route.path)).join("/")}`
     const methods = this.#statics.get(path) ?? new Map<string, Leaf<R>>()
@@ -158,7 +172,7 @@ class Walk<R extends Matchable> {
 
   from(at: Node<R>, depth: number): Leaf<R> | undefined {
     if (depth === this.segments.length) return this.#take(at.here) ?? this.#take(at.tail)
-    const below = at.literals.get(this.segments[depth] as string)
+    const below = at.literals?.get(this.segments[depth] as string)
     const found = below === undefined ? undefined : this.from(below, depth + 1)
     if (found !== undefined) return found
     const mixed = at.mixed === undefined ? undefined : this.#mixed(at.mixed, depth)
@@ -189,16 +203,21 @@ class Walk<R extends Matchable> {
   #lookAlike(at: Node<R>, depth: number, protection: string): boolean {
     const segment = this.segments[depth]
     if (segment === undefined) return false
-    if (at.folded.size > 0 && this.#literalAlike(at, depth, protection)) return true
+    if (at.folded !== undefined && this.#literalAlike(at, at.folded, depth, protection)) return true
     if (at.mixed !== undefined && this.#mixedAlike(at.mixed, depth, protection)) return true
     return at.parameter !== undefined && this.#lookAlike(at.parameter, depth + 1, protection)
   }
 
-  #literalAlike({ literals, folded }: Node<R>, depth: number, protection: string): boolean {
+  #literalAlike(
+    { literals }: Node<R>,
+    folded: ReadonlyMap<string, readonly Node<R>[]>,
+    depth: number,
+    protection: string,
+  ): boolean {
     const segment = this.segments[depth] as string
     const alikes = folded.get(foldedSegment(segment))
     if (alikes === undefined) return false
-    const exact = literals.get(segment)
+    const exact = literals?.get(segment)
     for (const alike of alikes)
       if (alike === exact ? this.#lookAlike(alike, depth + 1, protection) : isOther(alike, protection))
         return true
@@ -215,8 +234,8 @@ class Walk<R extends Matchable> {
     )
   }
 
-  #take(methods: Methods<R>): Leaf<R> | undefined {
-    if (methods.size === 0) return undefined
+  #take(methods: Methods<R> | undefined): Leaf<R> | undefined {
+    if (methods === undefined) return undefined
     const leaf = pick(methods, this.#method)
     if (leaf !== undefined) return leaf
     this.passed ??= []
@@ -242,24 +261,27 @@ function allowText(routes: readonly Matchable[]): string {
 
 function node<R>(): Node<R> {
   return {
-    literals: new Map(),
-    folded: new Map(),
+    literals: undefined,
+    folded: undefined,
     mixed: undefined,
     parameter: undefined,
-    here: new Map(),
-    tail: new Map(),
-    protections: new Set(),
+    here: undefined,
+    tail: undefined,
+    protections: noProtections,
   }
 }
 
 function literal<R>(parent: Node<R>, segment: string): Node<R> {
-  let child = parent.literals.get(segment)
-  if (child === undefined) {
-    child = node()
-    parent.literals.set(segment, child)
-    const folded = foldedSegment(segment)
-    parent.folded.set(folded, [...(parent.folded.get(folded) ?? []), child])
-  }
+  const literals = parent.literals ?? new Map<string, Node<R>>()
+  const known = literals.get(segment)
+  if (known !== undefined) return known
+  const child: Node<R> = node()
+  literals.set(segment, child)
+  const alikes = parent.folded ?? new Map<string, Node<R>[]>()
+  const folded = foldedSegment(segment)
+  alikes.set(folded, [...(alikes.get(folded) ?? []), child])
+  parent.literals = literals
+  parent.folded = alikes
   return child
 }
 
