@@ -9,6 +9,9 @@ const random = [
 ]
 const { SALLYPORT_TEST_QUERIES = "3000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
 
+// Names that nobody can look up are looked up by many tests, which takes seconds where there is no network, two at a time in a process: those of the next file would wait behind them.
+process.env["UV_THREADPOOL_SIZE"] ??= "64"
+
 /** `npm test` runs test/<room>/, `npm run test:long` (mode `long`) test/long/ and the random tests. */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL("..", import.meta.url)),
