@@ -46,7 +46,8 @@ export class SourceFile {
     const start = starts[number - 1]
     if (start === undefined) return ""
     const end = starts[number]
-    return this.text.slice(start, end === undefined ? undefined : end - 1).replace(/\r$/, "")
+    const until = end === undefined ? this.text.length : end - 1
+    return this.text.slice(start, until > start && this.text[until - 1] === "\r" ? until - 1 : until)
   }
 
   #starts(): number[] {

@@ -10,6 +10,8 @@ export interface FrameLine {
 const columnsMax = 100
 /** Columns that stay visible before the marked part of a line that is cut. */
 const context = 24
+/** UTF-16 units looked at on each side of a place: several times what is shown, for characters that take no column. */
+const reach = 400
 
 /**
  * The lines a span touches, with `mark` under what it covers. Of a span over several lines the first and the last are
@@ -30,18 +32,33 @@ export function frameOf(span: Span, mark: string): FrameLine[] {
 
 /** `from` and `to` are offsets in the line; at least one column is marked. */
 function frameLine(line: string, from: number, to: number, mark: string): FrameLine {
-  const cells = cellsOf(line)
-  const before = cells.filter((cell) => cell.offset < from)
-  const marked = cells.filter((cell) => cell.offset >= from && cell.offset < to)
+  const { start, end } = around(line, from, to)
+  const cells = cellsOf(line.slice(start, end))
+  const before = cells.filter((cell) => cell.offset < from - start)
+  const marked = cells.filter((cell) => cell.offset >= from - start && cell.offset < to - start)
   const after = cells.slice(before.length + marked.length)
   const width = columns(before) + columns(marked) + columns(after)
-  if (width <= columnsMax) return compose("", before, marked, after, "", mark)
+  const whole = start === 0 && end === line.length
+  if (whole && width <= columnsMax) return compose("", before, marked, after, "", mark)
   const shownBefore = lastColumns(before, Math.max(context, columnsMax - columns(marked) - columns(after)))
   const shownMarked = firstColumns(marked, columnsMax - columns(shownBefore))
   const shownAfter = firstColumns(after, columnsMax - columns(shownBefore) - columns(shownMarked))
-  const cutBefore = shownBefore.length < before.length ? "…" : ""
-  const cutAfter = shownMarked.length < marked.length || shownAfter.length < after.length ? "…" : ""
+  const cutBefore = start > 0 || shownBefore.length < before.length ? "…" : ""
+  const shownAll = shownMarked.length === marked.length && shownAfter.length === after.length
+  const cutAfter = end < line.length || !shownAll ? "…" : ""
   return compose(cutBefore, shownBefore, shownMarked, shownAfter, cutAfter, mark)
+}
+
+/** The part of a line a frame can show: cells are made of this part only, because a minified file is one line of megabytes. */
+function around(line: string, from: number, to: number): { readonly start: number; readonly end: number } {
+  const start = Math.max(0, from - reach)
+  const end = Math.min(line.length, Math.min(to, from + reach) + reach)
+  return { start: start - (splitsPair(line, start) ? 1 : 0), end: end + (splitsPair(line, end) ? 1 : 0) }
+}
+
+/** Whether an offset stands between the two halves of a character outside of the basic plane. */
+function splitsPair(line: string, at: number): boolean {
+  return at > 0 && at < line.length && /[\udc00-\udfff]/.test(line.charAt(at))
 }
 
 function compose(

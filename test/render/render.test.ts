@@ -58,6 +58,35 @@ describe("a frame", () => {
   })
 })
 
+describe("a frame of a minified file", () => {
+  const size = 3_000_000
+  const line = `${"ab😀\t".repeat(size / 5)}END`
+  const file = new SourceFile("a.json", line)
+  const shownAt = (start: number, end: number): string[] => {
+    const report = new Report()
+    report.add("SP1001", file.span(start, end), "detail")
+    return render(report, "text").split("\n").slice(2, -2)
+  }
+
+  // A frame that looks at the whole line takes a second for each of them: the test would run out of time.
+  test("is cut out of the line, whatever its length", () => {
+    const report = new Report()
+    for (let at = 0; at < 200; at++) report.add("SP1001", file.span(at * 14_000, at * 14_000 + 2), "detail")
+    expect(render(report, "text").match(/\^\^/g)).toHaveLength(200)
+    expect(render(report, "markdown").match(/\^\^/g)).toHaveLength(200)
+  })
+
+  test("has no half character, and an ellipsis on each side that goes on", () => {
+    const [source = "", marks = ""] = shownAt(1_500_000, 1_500_002)
+    expect(source).toMatch(/^ {4}….*….*|^ {4}….*…$/u)
+    expect(source).not.toMatch(/\p{Surrogate}/u)
+    expect(source.slice(marks.indexOf("^")).startsWith("ab")).toBe(true)
+    expect(shownAt(0, 2)[0]).toMatch(/^ {4}ab😀.*…$/u)
+    expect(shownAt(line.length - 3, line.length)[0]).toMatch(/^ {4}….*END$/u)
+    expect(shownAt(0, line.length)[0]).toMatch(/^ {4}ab😀.*…$/u)
+  })
+})
+
 describe("text", () => {
   test("shows related places, and help", () => {
     const file = new SourceFile("a.conf", "one\ntwo\n")
