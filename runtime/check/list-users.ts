@@ -200,7 +200,8 @@ class UserList<Answer> implements Inquiry<Answer> {
     this.#wildcardListed = listed
     // The walk's own list, which nobody else reads: a copy of a million would hold the event loop.
     const { users } = walk
-    if (listed && !pure) {
+    // By a wildcard somebody may have the relation whom only a tuple tells apart that is taken away, at whatever depth: all who are named anywhere are asked about.
+    if (walk.wildcard && !pure) {
       const everybody = yield* this.#walkThrough(root, true)
       if (everybody === undefined) return undefined
       for (let at = 0; at < everybody.users.length; at++) {
@@ -291,7 +292,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     this.#question.steps++
     const known = this.#known(id)
     if (known === isFalse) return { value: this.#wildcardListed ? isAside : isFalse }
-    if (known === isTrue && this.#walk?.wildcard !== true) return { value: isTrue }
+    if (known === isTrue && !this.#wildcardListed) return { value: isTrue }
     const mentioned = known === isTrue ? this.#sets.mentions(this.#object, this.#target) : -1
     if (mentioned >= 0) return { value: mentioned }
     return yield* this.#verify(id)
@@ -305,7 +306,7 @@ class UserList<Answer> implements Inquiry<Answer> {
     return this.#part === undefined ? isFalse : decideByKnown(this.#sets, this.#object, this.#part)
   }
 
-  /** The check, by the machine; and where a wildcard may be all there is to it, whether the user is named. */
+  /** The check, by the machine; beside a wildcard that is listed also whether a tuple names the user. */
   *#verify(id: number): Generator<void, { value: number; problem?: Problem | undefined }> {
     const verification = this.#verification
     const { question } = verification
@@ -314,8 +315,8 @@ class UserList<Answer> implements Inquiry<Answer> {
     question.known = this.#sets
     const { values, problems } = yield* verification.decide([this.#object, this.#target])
     let value = values[0] as number
-    if (value === isTrue && this.#walk?.wildcard === true)
-      value = this.#walk.has(id)
+    if (value === isTrue && this.#wildcardListed)
+      value = this.#walk?.has(id)
         ? yield* isMentioned(verification, this.#sets, this.#object, this.#target)
         : isFalse
     else if (value === isFalse && this.#wildcardListed) value = isAside

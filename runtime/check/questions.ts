@@ -84,8 +84,8 @@ export interface ListUsersRequest extends Circumstances, Paging {
 }
 
 /**
- * `users` are `type:id`, `type:id#relation` and `type:*`. A single user is listed when the check allows it and a tuple that is not a wildcard names it on a
- * branch that is true; users whom only a wildcard covers are meant by the wildcard. `excluded` are users named in the store whom the wildcard in
+ * `users` are `type:id`, `type:id#relation` and `type:*`. Without `type:*` they are all single users whom the check allows. Beside `type:*`, which covers the others, a single
+ * user is listed when the check allows it and a tuple that is not a wildcard names it on a branch that is true. `excluded` are users named in the store whom the wildcard in
  * `users` does not cover, because the check denies them.
  */
 export interface ListUsersAnswer extends ListEnd {

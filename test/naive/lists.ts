@@ -57,7 +57,7 @@ export function naiveUsers(
   for (const user of everybody(world, type, filterRelation)) {
     const { value, named } = valuesOf(user)
     if (value === error) return undefined
-    if (value === yes && named()) users.push(user)
+    if (value === yes && (general !== yes || named())) users.push(user)
     if (value === no && general === yes) excluded.push(user)
   }
   return { users: users.sort(), excluded: excluded.sort() }

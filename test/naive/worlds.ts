@@ -61,8 +61,8 @@ export function randomContext(random: Random): Record<string, unknown> {
   return context
 }
 
-/** `wildcards`: in so many of 100 cases a type of subjects may stand as a whole. */
-export function randomWorld(random: Random, wildcards = 12): RandomWorld {
+/** `wildcards`: in so many of 100 cases a type of subjects may stand as a whole. `favoured` weighs up what a test is about. */
+export function randomWorld(random: Random, wildcards = 12, favoured: Partial<Flavour> = {}): RandomWorld {
   // Each world favours something, so that deep cases of everything are met: chains of usersets, negation, conditions, cycles.
   const flavour: Flavour = {
     operators: random.pick([0, 15, 35, 60]),
@@ -70,6 +70,7 @@ export function randomWorld(random: Random, wildcards = 12): RandomWorld {
     conditions: random.pick([0, 0, 15, 40]),
     usersets: random.pick([15, 40, 80]),
     wildcards,
+    ...favoured,
   }
   // Few people in many usersets make long ways and cycles between them.
   const people = random.pick([10, 25, 60])
