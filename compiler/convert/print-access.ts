@@ -161,12 +161,18 @@ const validateStatus: Print<"validate-status"> = ({ codes, unspecified, errors }
   ]
 }
 
-const validateHeaders: Print<"validate-headers"> = ({ headers, unspecified, errors }) => {
+const validateHeaders: Print<"validate-headers"> = (step) => {
+  const { headers, described, named = [], unspecified, errors } = step
+  if (described !== undefined) return none("headers as an OpenAPI document describes them")
   if (headers.some((header) => header.required || header.action !== "ignore"))
     return none("a header that may be there and is judged")
   return [
     `validate headers ${unspecified} {`,
     ...(headers.length === 0 ? [] : [`allow${quotedAll(headers.map(({ name }) => headerCase(name)))}`]),
+    ...(["detect", "prevent"] as const).flatMap((action) => {
+      const names = named.flatMap((each) => (each.action === action ? [headerCase(each.name)] : []))
+      return names.length === 0 ? [] : [`${action}${quotedAll(names)}`]
+    }),
     ...(errors === undefined ? [] : [`errors ${errors}`]),
     "}",
   ]

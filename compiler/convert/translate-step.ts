@@ -294,13 +294,9 @@ function ordered(step: Step, section: Around["section"]): Step {
     case "set-body":
       return { ...step, content: ended(step.content) }
     case "validate-headers":
-      // What is done about a header that may be missing and has no schema is nothing.
-      return {
-        ...step,
-        headers: step.headers.map((header) =>
-          header.required ? header : { ...header, action: "ignore" as const },
-        ),
-      }
+      return step.named === undefined
+        ? step
+        : { ...step, named: sorted(step.named, ({ action }) => actions.indexOf(action).toString()) }
     case "validate-status":
       return { ...step, codes: sorted(step.codes, ({ action }) => actions.indexOf(action).toString()) }
     case "metric":

@@ -41,6 +41,12 @@ const statusRules: FieldRules<Fields<"validate-status">> = {
   errors: otherVariable,
 }
 
+/** What is done where an answer has a header that nothing describes. */
+function unlistedAction(step: Fields<"validate-headers">, name: string): Action {
+  if (step.headers.some((each) => each.name === name)) return "ignore"
+  return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
+}
+
 const headersRules: FieldRules<Fields<"validate-headers">> = {
   described: (before = [], after = []) => {
     const rules = (list: typeof before) =>
@@ -55,17 +61,22 @@ const headersRules: FieldRules<Fields<"validate-headers">> = {
   headers: (before, after, items) => {
     const wanted = (headers: typeof before, name: string): Action =>
       headers.find((each) => each.name === name && each.required)?.action ?? "ignore"
-    const known = (headers: typeof before, others: Action, name: string): Action =>
-      headers.some((each) => each.name === name) ? "ignore" : others
     const names = [...new Set([...before, ...after].map(({ name }) => name))]
     const found = names.flatMap((name) => [
       ...judged(wanted(before, name), wanted(after, name), `no \`${name}\``),
-      ...judged(
-        known(before, items.before.unspecified, name),
-        known(after, items.after.unspecified, name),
-        `\`${name}\``,
-      ),
+      ...judged(unlistedAction(items.before, name), unlistedAction(items.after, name), `\`${name}\``),
     ])
+    return found.length > 0 ? found : neutral("the same headers are judged by other words")
+  },
+  named: (before = [], after = [], items) => {
+    // Those that are listed on one side are a matter of the list.
+    const listed = new Set([...items.before.headers, ...items.after.headers].map(({ name }) => name))
+    const names = new Set([...before, ...after].map(({ name }) => name))
+    const found = [...names].flatMap((name) =>
+      listed.has(name)
+        ? []
+        : judged(unlistedAction(items.before, name), unlistedAction(items.after, name), `\`${name}\``),
+    )
     return found.length > 0 ? found : neutral("the same headers are judged by other words")
   },
   unspecified: (before, after) => judged(before, after, "other headers"),

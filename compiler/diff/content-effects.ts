@@ -43,8 +43,11 @@ export const contentAdded: Effects = {
       ? closes(`these requests are answered ${status}`)
       : breaking(`these requests are answered here with ${countWordsOf(status)}, not by the backend`),
   "set-variable": ({ name }) => neutral(`the statements after it have \`${name}\``),
-  "validate-headers": ({ headers, unspecified }) =>
-    prevents([unspecified, ...headers.map(({ action }) => action)])
+  "validate-headers": ({ headers, described = [], named = [], unspecified }) =>
+    prevents([
+      unspecified,
+      ...[...headers, ...described.flatMap((each) => each.headers), ...named].map(({ action }) => action),
+    ])
       ? breaking("answers with other headers become 502")
       : neutral("answers with other headers are noted"),
   "validate-status": ({ codes, unspecified }) =>

@@ -101,11 +101,13 @@ export const contentWords: WordsOf<ContentKind> = {
 
 /** Only what is required has an action: that is the statement's, the others' stands in it where it is another. */
 function validateHeadersWords(step: StepOf<"validate-headers">): string {
-  const { headers, described, unspecified, errors } = step
+  const { headers, described, named = [], unspecified, errors } = step
+  const namedLines = named.map(({ name, action: own }) => `${own === "ignore" ? "allow" : own} "${name}"`)
   if (described !== undefined && headers.length === 0)
     return `validate response${blockWords([
       `headers ${described.flatMap((each) => each.headers)[0]?.action ?? "ignore"}`,
       ...(unspecified === "ignore" ? [] : [`unknown-headers ${unspecified}`]),
+      ...namedLines,
       ...errorsWords(errors),
     ])}`
   const action = headers.find(({ required }) => required)?.action ?? unspecified
@@ -114,6 +116,7 @@ function validateHeadersWords(step: StepOf<"validate-headers">): string {
       ({ name, required, action: own }) =>
         `${required ? "require" : "allow"} "${name}"${required && own !== action ? ` ${own}` : ""}`,
     ),
+    ...namedLines,
     ...(unspecified === action ? [] : [`others ${unspecified}`]),
     ...errorsWords(errors),
   ])}`

@@ -5,6 +5,8 @@ import { same } from "./same.ts"
 
 type Content = StepOf<"validate-content">
 type Parameters = StepOf<"validate-parameters">
+type Unspecified = Parameters["unspecified"]
+type Named = NonNullable<Unspecified["named"]>[number]
 type Fields<Step> = Omit<Step, "kind">
 type Action = Content["types"][number]["action"]
 /** An action, perhaps one that is found per request. */
@@ -23,7 +25,11 @@ export const validationAdded = {
       : breaking("answers whose bodies do not fit become 502")
   },
   "validate-parameters": ({ parameters, unspecified }: Parameters): Finding =>
-    [unspecified.query, unspecified.header, ...parameters.map(({ action }) => action)].includes("prevent")
+    [
+      unspecified.query,
+      unspecified.header,
+      ...[...parameters, ...(unspecified.named ?? [])].map(({ action }) => action),
+    ].includes("prevent")
       ? closes("requests whose parameters do not fit are refused with 400")
       : neutral("parameters that do not fit are noted"),
 }
@@ -66,12 +72,16 @@ export const validationRules: {
   },
   "validate-parameters": {
     parameters: (before, after) => ruleChanges(before, after, (rule) => `${rule.in} ${rule.name}`),
-    unspecified: (before, after) => [
-      ...(before.query === after.query
-        ? []
-        : [actionChange(before.query, after.query, "other query parameters")]),
-      ...(before.header === after.header ? [] : [actionChange(before.header, after.header, "other headers")]),
-    ],
+    unspecified: (before, after) =>
+      orOtherWords([
+        ...(before.query === after.query
+          ? []
+          : [actionChange(before.query, after.query, "other query parameters")]),
+        ...(before.header === after.header
+          ? []
+          : [actionChange(before.header, after.header, "other headers")]),
+        ...namedChanges(before, after),
+      ]),
     errors: () => neutral("what is found goes to another variable"),
     withBody: (_, after) =>
       neutral(
@@ -80,6 +90,22 @@ export const validationRules: {
           : "faults of parameters are told without those of the body",
       ),
   },
+}
+
+function orOtherWords(found: Finding[]): Finding[] {
+  return found.length > 0 ? found : [neutral("other parameters are judged as before, by other words")]
+}
+
+/** Names that one of them has an action of its own for. */
+function namedChanges(before: Unspecified, after: Unspecified): Finding[] {
+  const keyOf = ({ in: place, name }: Named): string => `${place} ${name}`
+  const all = new Map([...(before.named ?? []), ...(after.named ?? [])].map((each) => [keyOf(each), each]))
+  return [...all].flatMap(([key, { in: place }]) => {
+    const actionIn = (where: Unspecified): Action =>
+      where.named?.find((each) => keyOf(each) === key)?.action ?? where[place]
+    const [old, now] = [actionIn(before), actionIn(after)]
+    return old === now ? [] : [actionChange(old, now, `requests with \`${key}\``)]
+  })
 }
 
 /** What a request decides may be anything. */
@@ -138,6 +164,7 @@ export const validationWords = {
       `parameters ${strongest(parameters)}`,
       ...(unspecified.query === "ignore" ? [] : [`unknown-query ${unspecified.query}`]),
       ...(unspecified.header === "ignore" ? [] : [`unknown-headers ${unspecified.header}`]),
+      ...(unspecified.named ?? []).map(({ in: place, name, action }) => `${place} "${name}" ${action}`),
     ])}`,
 }
 

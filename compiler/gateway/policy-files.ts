@@ -15,7 +15,8 @@ export interface PolicyFiles {
 }
 
 /** Policies that look at what an OpenAPI document says of the operation, or name it. */
-const ofOperation = /<(?:validate-content|mock-response|rewrite-uri|operation)\b/
+const ofOperation =
+  /<(?:validate-(?:content|parameters|headers|status-code)|mock-response|rewrite-uri|operation)\b/
 
 /** Reads the documents and fragments that statements name, each file once. What can't be read is reported where it is named. */
 export function readPolicyFiles(program: Program, project: Project, report: Report): PolicyFiles {

@@ -105,6 +105,16 @@ export interface Surroundings {
 export interface DescribedOperation {
   /** How the bodies of a message are judged; of answers by their status. */
   contents(message: "request" | "response", overrides?: SchemaOverrides): StepOf<"validate-content">["types"]
+  /** Its parameters but cookies, which Azure API Management does not check, each to be prevented where it does not fit. Names are those of the route. */
+  parameters(): StepOf<"validate-parameters">["parameters"]
+  /** Names of path parameters in the document, to those of the route. */
+  readonly names: ReadonlyMap<string, string>
+  /** Parameters in cookies. */
+  readonly cookies: readonly string[]
+  /** Statuses it describes: `200`, `4xx`, `default`. */
+  readonly statuses: readonly string[]
+  /** Headers of its answers by status, each to be prevented where it does not fit. */
+  headers(): NonNullable<StepOf<"validate-headers">["described"]>
   /** An answer made of its examples, else of its schemas; undefined where it describes none of this status and media type (undefined: any). `index` of the example, from 0 on. */
   answer(status: number, media: string | undefined, index: number): StepOf<"respond"> | undefined
   /** How many examples of such an answer there are. */

@@ -232,13 +232,26 @@ export const parameterRule = z.strictObject({
 })
 
 /**
- * Judges path, query, header and cookie parameters. `withBody`: what must be prevented is told by the `validate-content` of the request that is the next
- * step of the list, in one answer with the faults of the body.
+ * Judges path, query, header and cookie parameters. `unspecified`: what is done about those that no rule is about, `named` about some of them by their names, headers in lower case. `withBody`: what must be prevented is told by the
+ * `validate-content` of the request that is the next step of the list, in one answer with the faults of the body.
  */
 export const validateParameters = z.strictObject({
   kind: z.literal("validate-parameters"),
   parameters: z.array(parameterRule).max(500),
-  unspecified: z.strictObject({ query: violation, header: violation }),
+  unspecified: z.strictObject({
+    query: violation,
+    header: violation,
+    named: z
+      .array(
+        z.strictObject({
+          in: z.enum(["query", "header"]),
+          name: z.string().min(1).max(256),
+          action: violation,
+        }),
+      )
+      .max(500)
+      .optional(),
+  }),
   errors: variableName.optional(),
   withBody: z.literal(true).optional(),
 })
@@ -255,7 +268,7 @@ export const headerRule = z.strictObject({
 
 /**
  * Judges the response's header fields: those with `required` are there, and none is that is not among them (or one every answer may have). `described` holds for
- * answers with this status: the one that names it, else its class, else `default`.
+ * answers with this status: the one that names it, else its class, else `default`. `named`: what is done, in place of `unspecified`, about fields of these names that are in neither list.
  */
 export const validateHeaders = z.strictObject({
   kind: z.literal("validate-headers"),
@@ -270,6 +283,10 @@ export const validateHeaders = z.strictObject({
     .max(200),
   described: z
     .array(z.strictObject({ status: describedStatus, headers: z.array(headerRule).max(200) }))
+    .max(200)
+    .optional(),
+  named: z
+    .array(z.strictObject({ name: headerName, action: violation }))
     .max(200)
     .optional(),
   unspecified: violation,

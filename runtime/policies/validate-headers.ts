@@ -6,6 +6,7 @@ import { describedFor } from "./by-status.ts"
 import type { HeaderList } from "./header-list.ts"
 import { fieldText } from "./header-text.ts"
 import type { Policy } from "./policy.ts"
+import { unknownNames } from "./unknown-names.ts"
 import { Violations } from "./violations.ts"
 
 type RulePlan = NonNullable<StepOf<"validate-headers">["described"]>[number]["headers"][number]
@@ -32,7 +33,8 @@ const everywhere: ReadonlySet<string> = new Set([
 /** Judges the header fields of the answer: required ones are there, described ones are what they should be; others than those named are `unspecified`. */
 export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => {
   const log = provision.traceLog()
-  const named = plan.headers.map(({ name }) => name)
+  const listed = plan.headers.map(({ name }) => name)
+  const others = unknownNames(plan.named ?? [], plan.unspecified)
   const described = (plan.described ?? []).map(({ status, headers }) => ({
     status,
     rules: headers.map((rule): Rule => {
@@ -50,11 +52,9 @@ export const validateHeaders: Policy<"validate-headers"> = (plan, provision) => 
     }
     const rules = describedFor(described, response.status).flatMap((each) => each.rules)
     for (const rule of rules) judge(rule, response.headers, violations)
-    if (plan.unspecified !== "ignore") {
-      const known = new Set([...named, ...rules.map(({ name }) => name)])
-      for (const name of unknownNames(response.headers, known))
-        violations.add(plan.unspecified, unexpected(name), "Unspecified", name)
-    }
+    const known = new Set([...listed, ...rules.map(({ name }) => name)])
+    for (const { name, action } of others(() => unlistedOf(response.headers, known)))
+      violations.add(action, unexpected(name), "Unspecified", name)
     return violations.settle(exchange, "response", plan.errors)
   }
 }
@@ -94,7 +94,7 @@ function linesOf({ flat }: HeaderList, name: string): string[] {
   return lines
 }
 
-function unknownNames({ flat }: HeaderList, known: ReadonlySet<string>): ReadonlySet<string> {
+function unlistedOf({ flat }: HeaderList, known: ReadonlySet<string>): string[] {
   const names = flat.filter((_, at) => at % 2 === 0) as string[]
-  return new Set(names.filter((name) => !known.has(name) && !everywhere.has(name)))
+  return names.filter((name) => !known.has(name) && !everywhere.has(name))
 }

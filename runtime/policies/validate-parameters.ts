@@ -17,9 +17,12 @@ import { cookieValues } from "./cookies.ts"
 import type { Exchange } from "./exchange.ts"
 import { fieldText } from "./header-text.ts"
 import type { Policy } from "./policy.ts"
+import { type Unknown, unknownNames } from "./unknown-names.ts"
 import { Violations } from "./violations.ts"
 
 type RulePlan = StepOf<"validate-parameters">["parameters"][number]
+
+type Unspecified = StepOf<"validate-parameters">["unspecified"]
 
 interface Rule extends ParameterForm, Pick<RulePlan, "in" | "required" | "action" | "allowEmpty"> {
   readonly validator: Validator | undefined
@@ -37,6 +40,7 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
     return { ...rule, validator, shape: validator?.shape ?? textShape }
   })
   const { unspecified, errors, withBody } = plan
+  const others = { query: othersOf(unspecified, "query"), header: othersOf(unspecified, "header") }
   const log = provision.traceLog()
   return (exchange) => {
     const violations = new Violations(plan.kind, log)
@@ -45,16 +49,21 @@ export const validateParameters: Policy<"validate-parameters"> = (plan, provisio
       if (rule.action === "ignore") continue
       for (const read of readingsOf(exchange, rule, pairs, rules)) judge(rule, read, violations)
     }
-    if (unspecified.query !== "ignore")
-      for (const name of unknownPairs(pairs, rules))
-        violations.add(unspecified.query, unexpected("query", name), "Unspecified", name)
-    if (unspecified.header !== "ignore")
-      for (const name of unknownHeaders(exchange, rules))
-        violations.add(unspecified.header, unexpected("header", name), "Unspecified", name)
+    for (const { name, action } of others.query(() => unknownPairs(pairs, rules)))
+      violations.add(action, unexpected("query", name), "Unspecified", name)
+    for (const { name, action } of others.header(() => unknownHeaders(exchange, rules)))
+      violations.add(action, unexpected("header", name), "Unspecified", name)
     return withBody === true
       ? violations.settleWithBody(exchange, errors)
       : violations.settle(exchange, "request", errors)
   }
+}
+
+function othersOf({ named = [], ...byDefault }: Unspecified, place: "query" | "header"): Unknown {
+  return unknownNames(
+    named.filter((each) => each.in === place),
+    byDefault[place],
+  )
 }
 
 /** What a parameter says. Lines of a header that is no list are one value to some readers and several to others: each must fit. */
@@ -125,18 +134,13 @@ function unexpected(place: "query" | "header", name: string): ProblemDetail {
   return { in: place, pointer: name, message: "is not expected" }
 }
 
-const namesShown = 20
-
-function unknownPairs(pairs: readonly Pair[], rules: readonly Rule[]): Set<string> {
+function unknownPairs(pairs: readonly Pair[], rules: readonly Rule[]): string[] {
   const known = rules.filter((rule) => rule.in === "query")
-  const names = pairs
-    .map(({ name }) => name)
-    .filter((name) => !known.some((rule) => belongsTo(rule, rule.shape, name)))
-  return new Set([...new Set(names)].slice(0, namesShown).map((name) => name.slice(0, 100)))
+  const names = new Set(pairs.map(({ name }) => name))
+  return [...names].filter((name) => !known.some((rule) => belongsTo(rule, rule.shape, name)))
 }
 
-function unknownHeaders({ headers }: Exchange, rules: readonly Rule[]): Set<string> {
+function unknownHeaders({ headers }: Exchange, rules: readonly Rule[]): string[] {
   const known = new Set(rules.flatMap((rule) => (rule.in === "header" ? [rule.name.toLowerCase()] : [])))
-  const names = headers.flat.filter((name, at) => at % 2 === 0 && !known.has(name) && !ordinary.test(name))
-  return new Set(names.slice(0, namesShown))
+  return headers.flat.filter((name, at) => at % 2 === 0 && !known.has(name) && !ordinary.test(name))
 }

@@ -12,8 +12,15 @@ export function describedPlace(
   validation: Validation,
 ): ForDocuments | undefined {
   if (described === undefined) return undefined
+  const { parameters, responses } = described.operation
   return {
     contents: (message, overrides) => validation.contents(described, message, "prevent", overrides),
+    parameters: () =>
+      validation.parameters(described, "prevent").filter(({ in: place }) => place !== "cookie"),
+    names: described.names,
+    cookies: parameters.flatMap(({ in: place, name }) => (place === "cookie" ? [name] : [])),
+    statuses: responses.map(({ status }) => status),
+    headers: () => validation.headers(described, "prevent"),
     answer: (status, media, index) => {
       const answer = mockAnswer(described.operation, described.document, status, media, index)
       return typeof answer === "string" ? undefined : answer

@@ -1,7 +1,7 @@
 import type { CelType } from "../../../runtime/expression/types.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import type { Content, Parameter, Response } from "../../openapi/api-document.ts"
+import type { Content, Parameter } from "../../openapi/api-document.ts"
 import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { readingsOf } from "../../openapi/readings.ts"
 import type { Schemas } from "../../openapi/schema.ts"
@@ -13,6 +13,8 @@ import type { Lowered, StepTable } from "./step.ts"
 
 type Action = "ignore" | "detect" | "prevent"
 type ContentRule = StepOf<"validate-content">["types"][number]
+type ParameterRule = StepOf<"validate-parameters">["parameters"][number]
+type HeaderRules = NonNullable<StepOf<"validate-headers">["described"]>[number]
 type Direction = "request" | "response"
 
 const bytesDefault = 1_000_000
@@ -45,6 +47,36 @@ export class Validation {
     return operation.responses.flatMap(({ status, contents }) =>
       rules(contents).map((rule) => ({ ...rule, status })),
     )
+  }
+
+  /** How parameters of a described operation are judged, by place and name; those of the path have the route's names. */
+  parameters({ operation, document, names }: DescribedOperation, action: Action): ParameterRule[] {
+    const rules = operation.parameters.map((each) => ({
+      in: each.in,
+      name: each.in === "path" ? (names.get(each.name) ?? each.name) : each.name,
+      required: each.required,
+      style: each.style,
+      explode: each.explode,
+      ...(each.allowEmpty ? { allowEmpty: true as const } : {}),
+      ...this.#schema(document.schemas, each.schema, "request"),
+      action,
+    }))
+    return rules.sort(inOrder)
+  }
+
+  /** How headers of its answers are judged. All statuses are named, so that one without headers is not taken for `default`. */
+  headers({ operation, document }: DescribedOperation, action: Action): HeaderRules[] {
+    return operation.responses.map(({ status, headers }) => ({
+      status,
+      // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
+      headers: headers
+        .filter(({ name }) => name.toLowerCase() !== "content-type")
+        .map(({ name, required, style, explode, schema }) => ({
+          ...{ name: name.toLowerCase(), required, style, explode },
+          ...this.#schema(document.schemas, action === "ignore" ? undefined : schema, "response"),
+          action,
+        })),
+    }))
   }
 
   /** The steps for one direction; none where nobody asked for them. `chain`: scopes of the route from inside. */
@@ -115,30 +147,18 @@ export class Validation {
     return settings.content("request", this.contents(described, "request", content), missing)
   }
 
-  #parameters(
-    { operation, document, names }: DescribedOperation,
-    settings: Settings,
-  ): StepOf<"validate-parameters"> | undefined {
+  #parameters(described: DescribedOperation, settings: Settings): StepOf<"validate-parameters"> | undefined {
     const action = settings.action("parameters")
     const unspecified = {
       query: settings.action("unknown-query", "ignore"),
       header: settings.action("unknown-headers", "ignore"),
     }
-    const parameters = operation.parameters.map((each) => ({
-      in: each.in,
-      name: each.in === "path" ? (names.get(each.name) ?? each.name) : each.name,
-      required: each.required,
-      style: each.style,
-      explode: each.explode,
-      ...(each.allowEmpty ? { allowEmpty: true as const } : {}),
-      ...this.#schema(document.schemas, each.schema, "request"),
-      action,
-    }))
+    const parameters = this.parameters(described, action)
     const judges = parameters.length > 0 && action !== "ignore"
     if (!judges && unspecified.query === "ignore" && unspecified.header === "ignore") return undefined
     return {
       kind: "validate-parameters",
-      parameters: parameters.sort(inOrder),
+      parameters,
       unspecified,
       ...settings.errors,
     }
@@ -146,7 +166,7 @@ export class Validation {
 
   #response({ described }: RouteSource, settings: Settings): Judging[] {
     if (described === undefined) return []
-    const { operation, document } = described
+    const { operation } = described
     const judging: Judging[] = []
     const unspecified = settings.action("status", "ignore")
     const codes = operation.responses.map(({ status }) => status)
@@ -157,31 +177,16 @@ export class Validation {
         unspecified,
         ...settings.errors,
       })
-    judging.push(...this.#headers(operation.responses, document.schemas, settings))
+    judging.push(...this.#headers(described, settings))
     const content = settings.action("content")
     const types = this.contents(described, "response", content)
     return types.length === 0 ? judging : [...judging, ...settings.content("response", types, {})]
   }
 
-  /** All statuses are named, so that one without headers is not taken for `default`. */
-  #headers(
-    responses: readonly Response[],
-    schemas: Schemas,
-    settings: Settings,
-  ): StepOf<"validate-headers">[] {
+  #headers(operation: DescribedOperation, settings: Settings): StepOf<"validate-headers">[] {
     const action = settings.action("headers")
     const unspecified = settings.action("unknown-headers", "ignore")
-    const described = responses.map(({ status, headers }) => ({
-      status,
-      // What the body is, its own rules say (OpenAPI 3.1 §4.8.17).
-      headers: headers
-        .filter(({ name }) => name.toLowerCase() !== "content-type")
-        .map(({ name, required, style, explode, schema }) => ({
-          ...{ name: name.toLowerCase(), required, style, explode },
-          ...this.#schema(schemas, action === "ignore" ? undefined : schema, "response"),
-          action,
-        })),
-    }))
+    const described = this.headers(operation, action)
     const judges = action !== "ignore" && described.some(({ headers }) => headers.length > 0)
     if (!judges && unspecified === "ignore") return []
     return [{ kind: "validate-headers", headers: [], described, unspecified, ...settings.errors }]

@@ -47,6 +47,10 @@ function judged(keyword: string, docs: string): Row {
   return { keyword, several: true, forms: [{ args: [codes] }], docs, example: `${keyword} 500 5xx` }
 }
 
+function judgedHeaders(keyword: string, docs: string): Row {
+  return { keyword, several: true, forms: [{ args: [names] }], docs, example: `${keyword} "X-Debug"` }
+}
+
 export const validateStatusRows: readonly Row[] = [
   judged("allow", "Statuses that are right. An exact status counts before its class."),
   judged("detect", "Statuses that are noted."),
@@ -69,6 +73,8 @@ export const validateHeadersRows: readonly Row[] = [
     docs: "Headers an answer must have.",
     example: 'require "X-Total"',
   },
+  judgedHeaders("detect", "Headers that are noted where an answer has them."),
+  judgedHeaders("prevent", "Headers with which an answer becomes 502."),
   {
     keyword: "others",
     forms: [{ args: [action] }],

@@ -1,4 +1,5 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
+import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
@@ -29,8 +30,29 @@ export function errorsOf(use: Use): { errors?: string } {
   return given("errors", name === undefined ? undefined : use.constant(name))
 }
 
+/** Warns where no document describes the operation: `consequence` says what that means. */
+function tellUndescribed(use: Use, consequence: string): void {
+  const { place, surroundings } = use.context
+  if (place.described !== undefined) return
+  surroundings.report.add("SP7019", use.at, `no OpenAPI document describes this operation: ${consequence}`, {
+    help: 'Name the document in the API: `openapi "FILE"`.',
+  })
+}
+
+/** What is done about something of this name. */
+interface Override {
+  readonly name: string
+  readonly action: Action
+}
+
+/** Parts in the order of the document; undefined where one is wrong (reported). */
+function allOf<Part>(parts: readonly (Part | undefined)[]): Part[] | undefined {
+  return parts.includes(undefined) ? undefined : (parts as Part[])
+}
+
 function validateStatus(use: Use): Used[] | undefined {
-  const codes = use.children("status-code").map((each) => {
+  const { described } = use.context.place
+  const written = use.children("status-code").map((each) => {
     const parts = { code: each.constant("code"), action: actionOf(each, "action") }
     if (!complete(parts)) return undefined
     if (/^[1-5][0-9]{2}$/.test(parts.code)) return parts
@@ -41,68 +63,159 @@ function validateStatus(use: Use): Used[] | undefined {
       "Write e.g. `404`.",
     )
   })
+  const codes = allOf(written)
   const unspecified = actionOf(use, "unspecified-status-code-action")
-  if (codes.includes(undefined) || unspecified === undefined) return undefined
+  if (codes === undefined || unspecified === undefined) return undefined
+  if (unspecified !== "ignore") tellUndescribed(use, "every status counts as unspecified")
+  const statuses = described?.statuses ?? []
+  // Nothing is unspecified then.
+  if (statuses.includes("default")) return []
+  const known = new Set(statuses)
   return use.step({
     kind: "validate-status",
-    codes: codes as StepOf<"validate-status">["codes"],
+    codes: [
+      ...[...known].sort().map((code) => ({ code, action: "ignore" as const })),
+      // An override of a status that the document describes has no effect, as in Azure API Management.
+      ...codes.filter(({ code }) => !known.has(code) && !known.has(`${code[0]}xx`)),
+    ],
     unspecified,
     ...errorsOf(use),
   })
 }
 
 function validateHeaders(use: Use): Used[] | undefined {
-  const headers = use.children("header").map((each) => {
+  const written = use.children("header").map((each) => {
     const parts = { name: headerName(each, "name"), action: actionOf(each, "action") }
-    return complete(parts) ? { ...parts, required: false } : undefined
+    return complete(parts) ? parts : undefined
   })
+  const overrides = allOf(written)
   const unspecified = actionOf(use, "unspecified-header-action")
   const specified = actionOf(use, "specified-header-action")
-  if (headers.includes(undefined) || unspecified === undefined || specified === undefined) return undefined
+  if (overrides === undefined || unspecified === undefined || specified === undefined) return undefined
+  if (unspecified !== "ignore") tellUndescribed(use, "every header counts as unspecified")
+  const actions = new Map(overrides.map(({ name, action }) => [name, action]))
+  const described = use.context.place.described?.headers().map(({ status, headers }) => ({
+    status,
+    headers: headers.map((rule) => ({ ...rule, action: actions.get(rule.name) ?? specified })),
+  }))
+  const named = overrides.filter(({ action }) => action !== "ignore" && action !== unspecified)
   return use.step({
     kind: "validate-headers",
-    headers: headers as StepOf<"validate-headers">["headers"],
+    headers: overrides.flatMap(({ name, action }) =>
+      action === "ignore" ? [{ name, required: false, action }] : [],
+    ),
+    ...given("described", described),
+    ...given("named", named.length === 0 ? undefined : named),
     unspecified,
     ...errorsOf(use),
   })
 }
 
 type Rule = StepOf<"validate-parameters">["parameters"][number]
+type Place = "header" | "query" | "path"
+const holders: readonly (readonly [string, Place])[] = [
+  ["headers", "header"],
+  ["query", "query"],
+  ["path", "path"],
+]
 
-/** Parameters that the document or the route names; what they must be is known only where an OpenAPI description says it. */
-function validateParameters(use: Use): Used[] | undefined {
-  const specified = actionOf(use, "specified-parameter-action")
-  const unspecified = actionOf(use, "unspecified-parameter-action")
-  const rules: (Rule | undefined)[] = []
-  const add = (each: Use, place: Rule["in"]): void => {
+/** What is done about parameters of a place: those that are described, others, and some by their names. */
+interface Judged {
+  readonly specified: Action
+  readonly unspecified: Action
+  readonly overrides: readonly (Override & { readonly use: Use })[]
+}
+
+/** What `headers`, `query` or `path` says, and where it says nothing the policy itself; undefined where something is wrong (reported). */
+function judgedIn(use: Use, holder: string): Judged | undefined {
+  const child = use.child(holder)
+  const inside = (name: string): Action | undefined => actionOf(child?.has(name) ? child : use, name)
+  const written = (child?.children("parameter") ?? []).map((each) => {
     const parts = { name: each.constant("name"), action: actionOf(each, "action") }
-    const style = place === "query" ? ("form" as const) : ("simple" as const)
-    rules.push(
-      complete(parts)
-        ? { in: place, ...parts, required: false, style, explode: place === "query" }
-        : undefined,
+    return complete(parts) ? { ...parts, use: each } : undefined
+  })
+  const parts = {
+    specified: inside("specified-parameter-action"),
+    unspecified: inside("unspecified-parameter-action"),
+    overrides: allOf(written),
+  }
+  return complete(parts) ? parts : undefined
+}
+
+/** Names count in any letter case, as in Azure API Management. */
+function overrideOf({ overrides }: Judged, ...names: readonly string[]): Action | undefined {
+  const wanted = names.map((name) => name.toLowerCase())
+  return overrides.find(({ name }) => wanted.includes(name.toLowerCase()))?.action
+}
+
+/** What the document describes, each with what is done about it. */
+function specifiedRules(use: Use, judged: Readonly<Record<Place, Judged>>): Rule[] {
+  const { described } = use.context.place
+  return (described?.parameters() ?? []).map((rule) => {
+    const of = judged[rule.in as Place]
+    const written = [...(described?.names ?? [])].flatMap(([name, route]) =>
+      rule.in === "path" && route === rule.name ? [name] : [],
     )
-  }
-  for (const [holder, place] of [
-    ["headers", "header"],
-    ["query", "query"],
-    ["path", "path"],
-  ] as const)
-    for (const each of use.child(holder)?.children("parameter") ?? []) add(each, place)
-  const inside = (holder: string): Action | undefined => {
-    const child = use.child(holder)
-    return child?.has("unspecified-parameter-action")
-      ? actionOf(child, "unspecified-parameter-action")
-      : unspecified
-  }
-  const parts = { query: inside("query"), header: inside("headers") }
-  if (specified === undefined || rules.includes(undefined) || !complete(parts)) return undefined
+    return { ...rule, action: overrideOf(of, rule.name, ...written) ?? of.specified }
+  })
+}
+
+/** Overrides of what is not described: in the path they have no effect (told), elsewhere they count in place of `unspecified`. */
+function namedOthers(
+  use: Use,
+  judged: Readonly<Record<Place, Judged>>,
+  rules: readonly Rule[],
+): NonNullable<StepOf<"validate-parameters">["unspecified"]["named"]> {
+  const { pathParameters, described } = use.context.place
+  const inPath = [...pathParameters, ...(described?.names.keys() ?? [])]
+  const has = (names: readonly string[], name: string): boolean =>
+    names.some((each) => each.toLowerCase() === name.toLowerCase())
+  for (const { name, use: each } of judged.path.overrides)
+    if (!has(inPath, name))
+      use.context.surroundings.report.add(
+        "SP7019",
+        each.spanOf("name"),
+        `the path has no parameter \`${shown(name)}\`${didYouMean(name, inPath)}`,
+      )
+  return (["query", "header"] as const).flatMap((place) => {
+    const known = rules.flatMap((rule) => (rule.in === place ? [rule.name] : []))
+    const { overrides, unspecified } = judged[place]
+    return overrides.flatMap(({ name, action }) =>
+      has(known, name) || action === unspecified ? [] : [{ in: place, name: name.toLowerCase(), action }],
+    )
+  })
+}
+
+function validateParameters(use: Use): Used[] | undefined {
+  const [header, query, path] = holders.map(([holder]) => judgedIn(use, holder))
+  const judged = { header, query, path }
+  if (!complete(judged)) return undefined
+  const rules = specifiedRules(use, judged)
+  const named = namedOthers(use, judged, rules)
+  const unspecified = { query: judged.query.unspecified, header: judged.header.unspecified }
+  const matters = [...Object.values(unspecified), ...Object.values(judged).map((each) => each.specified)]
+  if (matters.some((each) => each !== "ignore")) tellUnchecked(use)
   return use.step({
     kind: "validate-parameters",
-    parameters: rules as Rule[],
-    unspecified: parts,
+    parameters: rules,
+    unspecified: { ...unspecified, ...given("named", named.length === 0 ? undefined : named) },
     ...errorsOf(use),
   })
+}
+
+function tellUnchecked(use: Use): void {
+  const { place, surroundings } = use.context
+  tellUndescribed(
+    use,
+    "parameters of the path are not checked, and every query parameter and header counts as unspecified",
+  )
+  for (const name of place.described?.cookies ?? [])
+    surroundings.report.add(
+      "SP7019",
+      use.at,
+      `the cookie \`${shown(name)}\` is described, but \`validate-parameters\` does not check cookies`,
+      { help: "Check it in gateway.conf: `validate request`." },
+    )
 }
 
 const parameterList: ChildRow = {

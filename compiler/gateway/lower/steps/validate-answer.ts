@@ -45,7 +45,18 @@ export const lowerValidateAnswer: LowerStep = (bound, context) => {
       })),
     ),
   )
+  const named = (["detect", "prevent"] as const).flatMap((keyword) =>
+    statementsOf(bound.block, keyword).flatMap((each) =>
+      namedOnce(each, "name").map((name) => ({ name, action: keyword })),
+    ),
+  )
   const unspecified = statementOf(bound.block, "others")?.args.value<Action>("action") ?? action
-  const step: StepOf<"validate-headers"> = { kind: "validate-headers", headers, unspecified, ...errors }
+  const step: StepOf<"validate-headers"> = {
+    kind: "validate-headers",
+    headers,
+    ...(named.length === 0 ? {} : { named }),
+    unspecified,
+    ...errors,
+  }
   return { ...steps.add(step, at), ...declares }
 }
