@@ -13,6 +13,7 @@ export type Inner = (nodes: readonly Node[], site: Site) => Unit[]
 export function containerOf(element: Element, site: Site, unitsOf: Inner): Statement {
   const [header] = headersOf(element, site)
   if (header === undefined) return refuse("it has no effect here")
+  if (element.name === "retry" && elementsOf(element).length === 0) return none("a `retry` that only waits")
   const step = translated(header, element, site)
   const inner =
     (element.name === "cache-value" ? elementsOf(element).find(({ name }) => name === "value") : undefined) ??

@@ -140,6 +140,8 @@ export class ConvertSurroundings implements Surroundings {
     return this.#none(span, "a schema of the cloud's store")
   }
 
+  mention(): void {}
+
   /** In an API with a document it would be judged. */
   unjudged(span: Span): void {
     this.#none(span, "the schema whose properties are meant")

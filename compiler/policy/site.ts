@@ -68,6 +68,8 @@ export interface Surroundings {
   /** Names that `named` knows, for hints. */
   namedNames(): readonly string[]
   backend(id: string, span: Span): string | undefined
+  /** Counts a backend as used that a document names for something that is not asked here. It need not be declared. */
+  mention(backendId: string): void
   /** All backends by the ids documents call them. */
   backends(): readonly { readonly id: string; readonly name: string }[]
   fragment(id: string, span: Span): PolicyDocument | undefined

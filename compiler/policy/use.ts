@@ -20,6 +20,9 @@ export interface Context {
   readonly inside: (nodes: readonly Node[], parent: Use) => Used[]
 }
 
+/** Azure API Management bounds few times otherwise: they are whole numbers of 32 bits there. */
+export const secondsMax = 2_147_483_647
+
 /** Bounds of a whole number, and what its bounds are called. */
 interface Bounds {
   readonly min?: number
@@ -221,6 +224,11 @@ export class Use {
     const named = soleValue(value)
     if (named === undefined) return this.#number(name, value, bounds)
     return { expression: { lang: "cel", text: `int(${named})`, type: "int" } }
+  }
+
+  /** A length of time, in seconds. */
+  seconds(name: string, min = 0): Count | undefined {
+    return this.count(name, { min, max: secondsMax })
   }
 
   /** A whole number that is known now. */

@@ -162,7 +162,7 @@ export const quota = z.strictObject({
   counter: z.string().min(1).max(512),
   callsMax: z.union([z.number().int().min(1), z.strictObject({ expression })]).optional(),
   bytesMax: z.number().int().min(1).optional(),
-  periodSeconds: z.number().int().min(0).max(315_360_000),
+  periodSeconds: z.number().int().min(0).max(2_147_483_647),
   startsAt: z.iso.datetime().optional(),
   keys: z.array(limitKey).min(1).max(8),
   countIf: expression.optional(),
@@ -179,7 +179,7 @@ export const cors = z.strictObject({
   headers: z.array(z.string()).max(200),
   expose: z.array(z.string()).max(200),
   credentials: z.boolean(),
-  maxAgeSeconds: z.number().int().min(0).max(86_400),
+  maxAgeSeconds: z.number().int().min(0).max(2_147_483_647),
   /** A preflight that matches nothing ends here with an empty 200, instead of going on to the backend. */
   terminateUnmatched: z.boolean(),
 })

@@ -17,7 +17,7 @@ export const when = z.strictObject({
 
 /**
  * Runs `steps`, and again while `test` holds, at most `times` more times. Waits `intervalSeconds` between, growing by `deltaSeconds` (linear), or doubling with jitter
- * up to `maxSeconds` when that is there too. With `fastFirst` the first repetition does not wait. A request body is kept for the repetitions.
+ * up to `maxSeconds` when that is there too. Without steps it only waits. With `fastFirst` the first repetition does not wait. A request body is kept for the repetitions.
  */
 export const retry = z.strictObject({
   kind: z.literal("retry"),
@@ -27,7 +27,7 @@ export const retry = z.strictObject({
   maxSeconds: count.optional(),
   deltaSeconds: count.optional(),
   fastFirst: flag,
-  steps: z.array(stepId).min(1).max(1000),
+  steps: z.array(stepId).max(1000),
 })
 
 /** Runs the branches at the same time; goes on when all, or the first that ends well, have ended. An answer of a branch is the answer. */

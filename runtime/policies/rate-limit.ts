@@ -94,7 +94,7 @@ function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (excha
   }
   const seen = new Set<number>()
   return (exchange) => {
-    const period = Math.min(31_536_000, Math.max(1, periodSeconds(exchange)))
+    const period = Math.min(2_147_483_647, Math.max(1, periodSeconds(exchange)))
     if (!seen.has(period) && seen.size >= periodsMax)
       throw new Error(`the limit's period has had ${periodsMax} values already`)
     seen.add(period)

@@ -100,10 +100,13 @@ function compileRequest(
       body?.(exchange) ?? (copies && exchange.requestBody.present ? exchange.requestBody.content : undefined)
     if (body !== undefined && media !== null) headers.set("content-type", media)
     for (const line of lines) line(headers, exchange)
-    const timeoutMs = timeout(exchange) * 1000
+    const timeoutMs = Math.min(timeout(exchange) * 1000, timerMaxMs)
     return { url: url.of(exchange), method: name, headers: headers.flat, body: content, timeoutMs }
   }
 }
+
+/** A timer of Node that is set longer ends at once. */
+const timerMaxMs = 2_147_483_647
 
 const notCopied: ReadonlySet<string> = new Set(["host", "content-encoding", "accept-encoding"])
 

@@ -1,4 +1,5 @@
 import type { StepOf } from "../plan/steps.ts"
+import { asHttp } from "../plan/web-socket-url.ts"
 import { problem, Refused } from "./answer.ts"
 import type { BackendHandle, Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
@@ -38,7 +39,7 @@ function chooser(target: Target, provision: Provision): Choose {
   }
   if ("weighted" in target) return byWeight(target, provision)
   if ("by" in target) return byValue(target, provision)
-  const url = compileUrl(target.url, provision)
+  const url = compileUrl(target.url, provision, asHttp)
   if (url.hostVaries && !target.raw)
     throw new Error("what a request brings may not decide the host of a backend")
   const backends = provision.backendsByUrl()

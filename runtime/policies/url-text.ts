@@ -15,9 +15,14 @@ export interface CompiledUrl {
 
 /**
  * Compiles a URL. What expressions bring is held to the grammar of the place it stands at: one label of the host, one segment of the path (or
- * a part of one), a part of the query. Only an expression at the very beginning may bring scheme and host, and with them anything.
+ * a part of one), a part of the query. Only an expression at the very beginning may bring scheme and host, and with them anything. `read` gives
+ * the address that a written one means; it is checked afterwards.
  */
-export function compileUrl(text: Text, provision: Provision): CompiledUrl {
+export function compileUrl(
+  text: Text,
+  provision: Provision,
+  read: (url: string) => string = (url) => url,
+): CompiledUrl {
   const parts: CompiledText[] = []
   let before = ""
   let hostVaries = false
@@ -28,13 +33,13 @@ export function compileUrl(text: Text, provision: Provision): CompiledUrl {
     parts.push(compiled)
     before += compiled.constant ?? "x"
   }
-  if (!hostVaries) checkConstant(before)
+  if (!hostVaries) checkConstant(read(before))
   return {
     hostVaries,
     of(exchange) {
       let url = ""
       for (const part of parts) url += part.constant ?? part.of(exchange)
-      return checked(url, exchange)
+      return checked(read(url), exchange)
     },
   }
 }

@@ -101,6 +101,8 @@ export class TestSurroundings implements Surroundings {
 
   unjudged(): void {}
 
+  mention(): void {}
+
   compile({ code, form }: Code): Expression | undefined {
     return {
       lang: "cel",

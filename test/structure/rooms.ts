@@ -90,6 +90,7 @@ export const rooms: readonly Room[] = [
       "text-search",
       "value-schema",
       "way-in",
+      "web-socket-url",
     ],
     may: [],
     packages: ["zod"],

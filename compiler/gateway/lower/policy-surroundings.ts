@@ -145,7 +145,7 @@ export class PolicySurroundings implements Surroundings {
 
   backend(id: string, span: Span): string | undefined {
     const name = this.#backendIds.get(id) ?? id
-    if (this.#backends.useDeclared(name)) return name
+    if (this.#useBackend(name)) return name
     if (this.#program.excused(["backend"], name)) return undefined
     const near = didYouMean(id, [...this.#backendIds.keys(), ...this.#all("backend")])
     this.report.add("SP7012", span, `no backend is called \`${shown(id)}\`${near}`, {
@@ -160,8 +160,20 @@ export class PolicySurroundings implements Surroundings {
     const own = this.#all("backend").map((name) => ({ id: name, name }))
     const renamed = [...this.#backendIds].map(([id, name]) => ({ id, name }))
     return [...renamed, ...own.filter(({ id }) => !this.#backendIds.has(id))].filter(({ name }) =>
-      this.#backends.useDeclared(name),
+      this.#useBackend(name),
     )
+  }
+
+  mention(id: string): void {
+    const declared = this.#program.find("backend", this.#backendIds.get(id) ?? id)
+    if (declared !== undefined) declared.used = true
+  }
+
+  /** Whether there is such a backend; then the document uses its declaration. */
+  #useBackend(name: string): boolean {
+    const declared = this.#program.find("backend", name)
+    if (declared !== undefined) declared.used = true
+    return this.#backends.useDeclared(name)
   }
 
   fragment(id: string, span: Span): PolicyDocument | undefined {

@@ -4,7 +4,7 @@ import type { Expression } from "../../../runtime/plan/text.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
-import type { Use } from "../use.ts"
+import { secondsMax, type Use } from "../use.ts"
 import { headerName } from "./message.ts"
 import { scopedLimits } from "./named-limits.ts"
 import {
@@ -95,7 +95,7 @@ function cors(use: Use): Used[] | undefined {
     expose: constants(use, "expose-headers", "header"),
     credentials: use.fixedFlag("allow-credentials", false),
     maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
-      ? methodsUse.number("preflight-result-max-age", { max: 86_400 })
+      ? methodsUse.number("preflight-result-max-age", { max: secondsMax })
       : 0,
     terminateUnmatched: use.fixedFlag("terminate-unmatched-request", true),
   }
@@ -137,7 +137,7 @@ function signsOf(use: Use): Record<string, string | undefined> {
 }
 
 const calls = { min: 1, max: 1_000_000_000 }
-const period = { min: 1, max: 31_536_000 }
+const period = { min: 1, max: secondsMax }
 
 /** A caller without subscription is told by the address. */
 const callerKeys: LimitKey[] = [{ by: "subscription" }, { by: "ip" }]
@@ -210,7 +210,7 @@ function volumeOf(use: Use): { callsMax?: number; bytesMax?: number } | undefine
   }
 }
 
-const longPeriod = { min: 0, max: 315_360_000 }
+const longPeriod = { min: 0, max: secondsMax }
 
 function quota(use: Use): Used[] | undefined {
   const { scope } = use.context.place

@@ -1,3 +1,4 @@
+import { asHttp } from "../../../runtime/plan/web-socket-url.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
 import { constantOf, textOf } from "../values.ts"
@@ -31,8 +32,10 @@ function setBackend(use: Use): Used[] | undefined {
   if (url === undefined) return undefined
   const text = textOf(url, surroundings)
   if (text === undefined) return undefined
-  if (typeof text === "string" && !isAddress(text, use, url.span)) return undefined
-  return use.step({ kind: "set-backend", target: { url: text, raw: typeof text !== "string" } })
+  if (typeof text !== "string") return use.step({ kind: "set-backend", target: { url: text, raw: true } })
+  const address = asHttp(text)
+  if (!isAddress(address, use, url.span)) return undefined
+  return use.step({ kind: "set-backend", target: { url: address, raw: false } })
 }
 
 function forwardRequest(use: Use): Used[] | undefined {
@@ -87,9 +90,11 @@ function timeoutOf(use: Use): ReturnType<Use["count"]> | "wrong" {
     )
     return "wrong"
   }
-  const count = use.count(name, { min: 1, max: name === "timeout" ? 3600 : 3_600_000 })
+  const count = use.seconds(name, 1)
   if (count === undefined) return "wrong"
-  return typeof count === "number" && name === "timeout" ? count * 1000 : count
+  if (name === "timeout-ms") return count
+  if (typeof count === "number") return count * 1000
+  return { expression: { lang: "cel", text: `1000 * ${count.expression.text}`, type: "int" } }
 }
 
 export const backend: PolicyTable = {

@@ -18,7 +18,6 @@ import {
 type CacheGet = Extract<Step, { kind: "cache-get" }>
 
 const caching = { values: ["internal", "external", "prefer-external"] }
-const seconds = { min: 0, max: 31_536_000 }
 const vary: ChildRow = { many: true, text: "literal" }
 
 /** There is one cache, in the process: `external` would be another one. */
@@ -61,7 +60,7 @@ function set(use: Use): Used[] | undefined {
   const parts = {
     key: use.text("key"),
     value: contentOf(use, "value"),
-    seconds: use.count("duration", seconds),
+    seconds: use.seconds("duration"),
   }
   return complete(parts) ? use.step({ kind: "cache-set", ...parts }) : undefined
 }
@@ -79,8 +78,8 @@ function value(use: Use): Used[] | undefined {
   const parts = {
     key: use.text("key"),
     variable: use.constant("variable-name"),
-    seconds: use.count("expires-after", seconds),
-    ...(use.has("refresh-after") ? { refreshAfterSeconds: use.count("refresh-after", seconds) } : {}),
+    seconds: use.seconds("expires-after"),
+    ...(use.has("refresh-after") ? { refreshAfterSeconds: use.seconds("refresh-after") } : {}),
     ...optionalContent(use, "default-value"),
   }
   if (!complete(parts)) return undefined
@@ -133,7 +132,7 @@ function lookup(use: Use): Used[] | undefined {
 
 function store(use: Use): Used[] | undefined {
   const parts = {
-    seconds: use.count("duration", seconds),
+    seconds: use.seconds("duration"),
     ...(use.has("cache-response") ? { storeIf: use.flag("cache-response", false) } : {}),
   }
   return complete(parts) ? use.step({ kind: "cache-store", ...parts }) : undefined

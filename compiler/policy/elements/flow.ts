@@ -48,17 +48,17 @@ function choose(use: Use): Used[] | undefined {
 
 function retry(use: Use): Used[] | undefined {
   const steps = use.policies()
-  const seconds = { min: 0, max: 86_400 }
   const parts = {
     test: use.condition("condition"),
     times: use.count("count", { min: 1, max: 50 }),
-    intervalSeconds: use.count("interval", seconds),
+    intervalSeconds: use.seconds("interval"),
     fastFirst: use.flag("first-fast-retry", false),
-    ...given("maxSeconds", use.has("max-interval") ? use.count("max-interval", seconds) : undefined),
-    ...given("deltaSeconds", use.has("delta") ? use.count("delta", seconds) : undefined),
+    ...given("maxSeconds", use.has("max-interval") ? use.seconds("max-interval") : undefined),
+    ...given("deltaSeconds", use.has("delta") ? use.seconds("delta") : undefined),
   }
   if (!complete(parts)) return undefined
-  if (steps.length === 0) return nothingInside(use)
+  // Without policies it only waits: documents use it as a delay.
+  if (steps.length === 0 && elementsOf(use.element).length > 0) return nothingInside(use)
   return use.step({ kind: "retry", ...parts, steps: steps.map(({ id }) => id) }, { steps })
 }
 

@@ -111,7 +111,7 @@ function requestOf(use: Use): Request | undefined {
     headers: headerLines(use),
     body: partOf(use.child("set-body"), bodyOf),
     authentication: partOf(authenticationUse, (each) => ways[each.element.name]?.(each)),
-    timeoutSeconds: use.has("timeout") ? use.count("timeout", { min: 1, max: 3600 }) : 60,
+    timeoutSeconds: use.has("timeout") ? use.seconds("timeout", 1) : 60,
   }
   if (!complete(parts)) return undefined
   if (parts.mode === "new" && use.child("set-url") === undefined && !use.context.document.damaged)

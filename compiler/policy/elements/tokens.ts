@@ -83,7 +83,7 @@ function commonOf(use: Use): Omit<ValidateJwt, "kind" | "issuers"> | undefined {
     requireExpiration: use.flag("require-expiration-time", true),
     status,
     ...textsOf(use, "audiences", "audience"),
-    ...(use.has("clock-skew") ? { clockSkewSeconds: use.count("clock-skew", { min: 0, max: 86_400 }) } : {}),
+    ...(use.has("clock-skew") ? { clockSkewSeconds: use.seconds("clock-skew") } : {}),
     ...(use.has("failed-validation-error-message")
       ? { message: use.text("failed-validation-error-message") }
       : {}),

@@ -1,6 +1,7 @@
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"
+import { constantOf } from "../values.ts"
 import {
   complete,
   dynamic,
@@ -16,7 +17,10 @@ import {
 /** A cache may always miss: what is like an earlier prompt nobody here can tell. */
 function semanticCache(use: Use): Used[] | undefined {
   const vary = use.texts("vary-by")
-  const parts = { vary, duration: use.has("duration") ? use.count("duration") : 0 }
+  const embeddings = use.has("embeddings-backend-id") ? use.value("embeddings-backend-id") : undefined
+  const backendId = embeddings === undefined ? undefined : constantOf(embeddings)
+  if (backendId !== undefined) use.context.surroundings.mention(backendId)
+  const parts = { vary, duration: use.has("duration") ? use.seconds("duration") : 0 }
   if (!complete(parts)) return undefined
   use.context.surroundings.report.add(
     "SP7019",
