@@ -76,6 +76,25 @@ export class ApiError extends Error {
   }
 }
 
+/** gRPC's codes, which OpenFGA's streams have in place of names, by the status they belong to. */
+const grpcCodes = new Map([
+  [400, 3],
+  [401, 16],
+  [403, 7],
+  [404, 5],
+  [409, 10],
+  [413, 8],
+  [415, 3],
+  [503, 14],
+  [504, 4],
+])
+const grpcInternal = 13
+
+/** A failure as a line of a stream: google.rpc.Status under `error`. */
+export function streamError({ status, message }: ApiError): object {
+  return { error: { code: grpcCodes.get(status) ?? grpcInternal, message, details: [] } }
+}
+
 export const forbidden = (caller: string) =>
   new ApiError("forbidden", "the caller has no grant for this; grants are written in gateway.conf", caller)
 

@@ -111,7 +111,7 @@ function textModel(
   throw new ApiError("invalid_authorization_model", listed(lines))
 }
 function jsonModel(body: unknown): AuthorizationModel {
-  const read = readModel(body)
+  const read = readModel(body, "snake_case")
   if ("findings" in read) throw refusal(read.findings)
   return read.model
 }

@@ -1,4 +1,5 @@
 import { ApiError, type ApiErrorCode } from "./api-error.ts"
+import { misspelled } from "./field-names.ts"
 
 /**
  * The rules on single fields, which OpenFGA generates from its protobuf files. A message says the protobuf message and field, as theirs.
@@ -22,9 +23,10 @@ const patterns = {
 const idPattern = /^[ABCDEFGHJKMNPQRSTVWXYZ0-9]{26}$/
 const storeNamePattern = /^[a-zA-Z0-9\t\n\f\r .\-/^_&@]{3,64}$/
 
-/** The value under either spelling; null is absent, as in protobuf's JSON. */
+/** The value under a name of several words; null is absent, as in protobuf's JSON. @throws ApiError where it is spelled `camel`. */
 export function pick(fields: Fields, snake: string, camel: string): unknown {
-  return fields[snake] ?? fields[camel] ?? undefined
+  if ((fields[camel] ?? undefined) !== undefined) throw misspelled(camel)
+  return fields[snake] ?? undefined
 }
 
 export function invalid(message: string, field: string, reason: string, code?: ApiErrorCode): ApiError {

@@ -2,6 +2,7 @@ import { type ObjectStream, streamObjects } from "../check/list-objects.ts"
 import type { ListEnd, ListObjectsRequest } from "../check/questions.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
+import { ApiError, streamError } from "./api-error.ts"
 import { type Fields, relationField, typeField, userBytesField } from "./fields.ts"
 import { listAnswer } from "./list-answer.ts"
 import { cursorToken, modelOfPage, pageWanted, termsOfPage } from "./list-cursor.ts"
@@ -79,7 +80,7 @@ function* linesOf(found: ObjectStream, ending: ReturnType<typeof endingOf>): Gen
   if (ending.continuation_token === undefined) return
   const error =
     found.truncated === "deadline"
-      ? { code: "deadline_exceeded", message: "Request Deadline Exceeded: the list goes on" }
-      : { code: "exceeded_entity_limit", message: "the list is longer than this server gives at once" }
-  yield `${JSON.stringify(found.truncated === undefined ? ending : { error, ...ending })}\n`
+      ? new ApiError("deadline_exceeded", "Request Deadline Exceeded: the list goes on")
+      : new ApiError("resource_exhausted", "the list is longer than this server gives at once")
+  yield `${JSON.stringify(found.truncated === undefined ? ending : { ...streamError(error), ...ending })}\n`
 }

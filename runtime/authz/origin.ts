@@ -24,7 +24,7 @@ export function originHeaders(request: IncomingMessage, cors: () => AuthzCors): 
 
 const exposed = [
   "Access-Control-Expose-Headers",
-  "X-Request-Id, Openfga-Store-Id, Openfga-Authorization-Model-Id, Sallyport-Revision, Retry-After",
+  "X-Request-Id, Openfga-Store-Id, Openfga-Authorization-Model-Id, Sallyport-Revision, Sallyport-Consistency-Token, Retry-After",
 ]
 
 /** Whether a browser asks what it may send, and not for an answer. */

@@ -69,7 +69,7 @@ function tooManyContextual(field: string, max: number): ApiError {
 export function termsOf(body: Fields, message: string): Terms {
   return {
     modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), message),
-    freshness: { consistency: consistencyField(body["consistency"]) },
+    freshness: { consistency: consistencyField(body["consistency"], message) },
   }
 }
 

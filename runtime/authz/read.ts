@@ -28,7 +28,7 @@ export async function postRead(api: AuthzApi, { store: name, body }: ApiRequest)
   const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), "ReadRequest")
   // Read for its errors: every read is of the database's present state.
-  consistencyField(body["consistency"])
+  consistencyField(body["consistency"], "ReadRequest")
   const store = await api.stores.find(name)
   const page = await readTuples(api.database, store.id, filter, { pageSize, token })
   if (page === undefined) throw invalidToken()

@@ -3,11 +3,10 @@ import type { Right } from "./admission.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { parseBody } from "./body.ts"
+import { asksForCamelCase, fieldNamesHeader, inSnakeCase, misspelled, snakeName } from "./field-names.ts"
 import type { Fields } from "./fields.ts"
 
 const noBytes: Buffer = Buffer.alloc(0)
-
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
 /** A request as the resources see it. `store` and `id` are the path's parts, decoded; absent ones are empty. */
 export class ApiRequest {
@@ -36,16 +35,25 @@ export class ApiRequest {
     return this.#response.destroyed
   }
 
-  /** Under names in snake_case, whichever of the two spellings was sent, as it is with fields. Read anew each time it is asked for. */
+  /** The query's parameters, by their names in snake_case. Read anew each time it is asked for. @throws ApiError for camelCase that was not asked for. */
   get query(): URLSearchParams {
     const query = new URLSearchParams()
-    for (const [name, value] of new URLSearchParams(this.#query)) query.append(snakeCase(name), value)
+    for (const [name, value] of new URLSearchParams(this.#query)) {
+      const snake = snakeName(name)
+      if (snake !== undefined && !this.#mayBeCamelCase) throw misspelled(name)
+      query.append(snake ?? name, value)
+    }
     return query
   }
 
-  /** The JSON object in the body, read anew each time it is asked for. @throws ApiError when it is none. */
+  /** The JSON object in the body, its fields in snake_case where camelCase was asked for. Read anew each time it is asked for. @throws ApiError when it is none. */
   get body(): Fields {
-    return parseBody(this.bytes)
+    const body = parseBody(this.bytes)
+    return this.#mayBeCamelCase ? (inSnakeCase(body) as Fields) : body
+  }
+
+  get #mayBeCamelCase(): boolean {
+    return asksForCamelCase(this.headers[fieldNamesHeader])
   }
 }
 
@@ -62,6 +70,8 @@ export interface Route {
   readonly handler: Handler
   /** The path names no store: the default one is meant (`AuthzParts.authzen`). */
   readonly ofDefaultStore?: true
+  /** Answers by lines; its failures have the form of OpenFGA's streams. */
+  readonly streams?: true
   /** Has a deadline of its own and says what it did not reach; the others end with `requestMs`. */
   readonly patient?: true
 }

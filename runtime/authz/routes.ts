@@ -51,6 +51,7 @@ export const routes: readonly Route[] = [
     path: `${store}/streamed-list-objects`,
     right: "read",
     patient: true,
+    streams: true,
     handler: postStreamedListObjects,
   },
   { method: "POST", path: `${store}/list-users`, right: "read", patient: true, handler: postListUsers },

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { endWhole } from "../http1/end-whole.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
-import { ApiError, apiErrorOf } from "./api-error.ts"
+import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
 import { pathOf } from "./request-target.ts"
 import { sendLines } from "./send-lines.ts"
@@ -91,21 +91,27 @@ function send(
   endWhole(response, content)
 }
 
-/** Sends any failure as `{code, message}`. */
+/** How a failure is told. `stream`: as the first line of a stream. */
+export type FailureForm = "plain" | "stream"
+
+/** Sends any failure as `{code, message}`, or in the form of a stream. */
 export function sendError(
   response: ServerResponse,
   error: unknown,
   reports: Reports,
   headers: AnswerHeaders = noHeaders,
+  form: FailureForm = "plain",
 ): void {
   const requestId = requestIdOf(response)
   const known = apiErrorOf(error)
   if (known === undefined) reports.logFault(error, requestId)
   else if (known.status === 401 || known.status === 403) tell(reports, response, known, requestId)
-  const { status, code, message } = known ?? new ApiError("internal_error", "Internal Server Error")
+  const failure = known ?? new ApiError("internal_error", "Internal Server Error")
+  const { status, code, message } = failure
   const own = status === 503 ? retryAfter : status === 401 ? challengeOf(code) : noHeaders
   const all = own.length === 0 ? headers : [...headers, ...own]
-  sendJson(response, status, JSON.stringify({ code, message }), all, requestId)
+  const body = form === "stream" ? streamError(failure) : { code, message }
+  sendJson(response, status, JSON.stringify(body), all, requestId)
 }
 
 function tell(

@@ -9,7 +9,7 @@ import { pathOf, queryOf } from "./request-target.ts"
 import { ApiRequest, type Route } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
-import { echoRequestId, sendAnswer, sendError } from "./send-answer.ts"
+import { echoRequestId, type FailureForm, sendAnswer, sendError } from "./send-answer.ts"
 
 /** Time for a whole request to arrive, and how often Node looks for those that have not. */
 const requestArrivesMs = 15_000
@@ -55,15 +55,21 @@ function receive(
   const path = pathOf(request)
   const match = router.find(method, path)
   const store = match?.route.ofDefaultStore ? (api.authzen().store ?? "") : (match?.store ?? "")
-  const admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
+  const fail = (error: unknown) => sendError(response, error, api, headers, formOf(match?.route))
+  let admitted: Promise<void> | undefined
+  try {
+    admitted = admit(api, match?.route.right ?? nowhere, store, request.headers.authorization)
+  } catch (error) {
+    fail(error)
+    return
+  }
   const asked = new ApiRequest(store, match?.id ?? "", queryOf(request), request, response)
   const incoming: Incoming = { route: match?.route, asked, request, response, headers }
   if (admitted === undefined) read(api, incoming)
-  else
-    admitted
-      .then(() => read(api, incoming))
-      .catch((error: unknown) => sendError(response, error, api, headers))
+  else admitted.then(() => read(api, incoming)).catch(fail)
 }
+
+const formOf = (route: Route | undefined): FailureForm => (route?.streams === true ? "stream" : "plain")
 
 /** Only those who may ask anything learn what there is not. */
 const nowhere = "caller"
@@ -102,12 +108,15 @@ function read(api: AuthzApi, incoming: Incoming): void {
 
 /** Asks the resource. An answer that is there at once is sent in the same turn of the event loop. */
 function respond(api: AuthzApi, route: Route, { asked, response, headers }: Incoming): void {
+  let form: FailureForm = "plain"
   try {
+    // A body that can't be read fails before there is a stream.
+    if (route.streams && asked.body !== undefined) form = "stream"
     const answer = route.handler(api, asked)
     if (answer instanceof Promise) settle(api, route, answer, response, headers)
     else sendAnswer(response, answer, headers)
   } catch (error) {
-    sendError(response, error, api, headers)
+    sendError(response, error, api, headers, form)
   }
 }
 
@@ -120,7 +129,7 @@ function settle(
   headers: AnswerHeaders,
 ): void {
   const fail = (error: unknown) => {
-    if (!response.headersSent) sendError(response, error, api, headers)
+    if (!response.headersSent) sendError(response, error, api, headers, formOf(route))
   }
   const late = () => fail(new ApiError("deadline_exceeded", "Request Deadline Exceeded"))
   const timer = route.patient ? undefined : setTimeout(late, api.limits().requestMs)

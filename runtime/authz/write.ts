@@ -22,7 +22,7 @@ interface ParsedWrite {
 }
 
 /**
- * `POST /stores/{store}/write`: all or nothing. The answer is OpenFGA's empty object with our `consistency_token` in it: the store's revision
+ * `POST /stores/{store}/write`: all or nothing. The answer is OpenFGA's empty object; the header `Sallyport-Consistency-Token` is the store's revision
  * that has these tuples.
  */
 export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
@@ -57,8 +57,12 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
   if ("conflict" in outcome) throw conflictError(outcome)
   return {
     status: 200,
-    body: { consistency_token: consistencyToken(outcome.revision) },
-    headers: modelHeaders(store.id, modelId),
+    body: "{}",
+    headers: [
+      ...modelHeaders(store.id, modelId),
+      "Sallyport-Consistency-Token",
+      consistencyToken(outcome.revision),
+    ],
   }
 }
 

@@ -10,15 +10,16 @@ import { type ModelFinding, ModelFindings, type ModelPath, pointerOf } from "./f
 import { modelLimits } from "./limits.ts"
 
 /**
- * Reads a model as OpenFGA's HTTP API sends and takes it into canonical form: both spellings of keys, null and empty values
+ * Reads a model as OpenFGA's HTTP API sends and takes it into canonical form: keys in camelCase too unless only `snake_case` is wanted, null and empty values
  * for absent ones, type names of parameters as words or as protobuf's numbers; unknown keys are ignored, so is `id`.
  * Answers what is wrong with its shape (`invalid-shape`, `invalid-name`, `limit-exceeded`), all at once; what it says is
  * judged by `validateModel`. Never throws, whatever the value, and never recurses deeper than the limit on nesting.
  */
 export function readModel(
   json: unknown,
+  spelling: "either" | "snake_case" = "either",
 ): { readonly model: AuthorizationModel } | { readonly findings: readonly ModelFinding[] } {
-  const reader = new Reader()
+  const reader = new Reader(spelling)
   const model = reader.model(json)
   if (reader.findings.list.length > 0) return { findings: reader.findings.list }
   const parsed = authorizationModel.safeParse(model)
@@ -61,18 +62,33 @@ const rewriteKeys = [
 
 class Reader {
   readonly findings = new ModelFindings()
+  readonly #spelling: "either" | "snake_case"
+
+  constructor(spelling: "either" | "snake_case") {
+    this.#spelling = spelling
+  }
 
   model(json: unknown): unknown {
     const fields = this.#fields(json, [])
-    const definitions = this.#list(pick(fields, "type_definitions", "typeDefinitions"), ["type_definitions"])
+    const definitions = this.#list(this.#pick(fields, "type_definitions", "typeDefinitions", []), [
+      "type_definitions",
+    ])
     const conditions = this.#entries(fields["conditions"], ["conditions"], (value, path) =>
       this.#condition(value, path),
     )
     return {
-      schema_version: this.#text(pick(fields, "schema_version", "schemaVersion"), ["schema_version"]) ?? "",
+      schema_version:
+        this.#text(this.#pick(fields, "schema_version", "schemaVersion", []), ["schema_version"]) ?? "",
       type_definitions: definitions.map((each, at) => this.#type(each, ["type_definitions", at])),
       ...(conditions === undefined ? {} : { conditions }),
     }
+  }
+
+  /** A field of several words. OpenFGA knows it in snake_case alone and ignores what is spelled otherwise. */
+  #pick(fields: Fields, snake: string, camel: string, path: ModelPath): unknown {
+    if (this.#spelling === "snake_case" && Object.hasOwn(fields, camel))
+      this.#wrong([...path, camel], `unknown field: write \`${snake}\``, undefined)
+    return pick(fields, snake, camel)
   }
 
   #type(json: unknown, path: ModelPath): TypeDefinition {
@@ -93,7 +109,7 @@ class Reader {
     const relations = this.#entries(fields["relations"], [...path, "relations"], (value, place) => {
       const relation = this.#fields(value ?? {}, place)
       const listPath = [...place, "directly_related_user_types"]
-      const listed = pick(relation, "directly_related_user_types", "directlyRelatedUserTypes")
+      const listed = this.#pick(relation, "directly_related_user_types", "directlyRelatedUserTypes", place)
       const references = this.#list(listed, listPath).map((each, at) =>
         this.#reference(each, [...listPath, at]),
       )
@@ -107,7 +123,10 @@ class Reader {
 
   #place(fields: Fields, path: ModelPath): { module?: string; source_info?: { file: string } } {
     const module = this.#text(fields["module"], [...path, "module"])
-    const source = this.#fields(pick(fields, "source_info", "sourceInfo") ?? {}, [...path, "source_info"])
+    const source = this.#fields(this.#pick(fields, "source_info", "sourceInfo", path) ?? {}, [
+      ...path,
+      "source_info",
+    ])
     const file = this.#text(source["file"], [...path, "source_info", "file"])
     return { ...(module ? { module } : {}), ...(file ? { source_info: { file } } : {}) }
   }
@@ -210,9 +229,12 @@ class Reader {
 
   #parameter(json: unknown, path: ModelPath, depth: number): ConditionParameter {
     const fields = this.#fields(json, path)
-    const given = pick(fields, "type_name", "typeName")
+    const given = this.#pick(fields, "type_name", "typeName", path)
     const name = typeof given === "number" ? parameterTypes[given] : given
-    const generics = this.#list(pick(fields, "generic_types", "genericTypes"), [...path, "generic_types"])
+    const generics = this.#list(this.#pick(fields, "generic_types", "genericTypes", path), [
+      ...path,
+      "generic_types",
+    ])
     if (typeof name !== "string" || !parameterTypes.includes(name) || name === parameterTypes[0]) {
       return this.#wrong([...path, "type_name"], "is no type of a parameter", { type_name: "TYPE_NAME_ANY" })
     }

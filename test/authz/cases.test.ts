@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { describeServed, documentModel, type Served } from "./harness.ts"
 
 /**
- * A case is a conversation: a request line, perhaps a body, `=> STATUS`, perhaps the JSON of the answer. In an answer `"*"` stands for anything
+ * A case is a conversation: a request line, perhaps headers and a body, `=> STATUS`, perhaps headers and the JSON of the answer. In an answer `"*"` stands for anything
  * that is there and `"$name"` for what is called `{name}` from then on. `{store}` is a fresh store with the model `{model}`; the declared
  * store `acme` has the same model. Lines that begin with `# ` are comments.
  */
@@ -13,8 +13,10 @@ interface Exchange {
   readonly line: number
   readonly method: string
   readonly path: string
+  readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly status: number
+  readonly answerHeaders: Readonly<Record<string, string>>
   readonly answer: string
 }
 
@@ -27,16 +29,35 @@ function parseCase(text: string): readonly Exchange[] {
     while (at < lines.length && !stop.test(lines[at] ?? "")) at += 1
     return lines.slice(start, at).join("\n").trim()
   }
+  const headers = () => {
+    const found: Record<string, string> = {}
+    for (; ; at += 1) {
+      const [, name, value = ""] = /^([A-Z][\w-]*): (.*)$/.exec(lines[at] ?? "") ?? []
+      if (name === undefined) return found
+      found[name] = value
+    }
+  }
   const request = /^(GET|POST|DELETE|PATCH|PUT) (\/\S*)$/
   until(request)
   while (at < lines.length) {
     const line = at + 1
     const [, method = "", path = ""] = request.exec(lines[at] ?? "") ?? []
     at += 1
+    const sent = headers()
     const body = until(/^=> \d{3}$/)
     const status = Number((lines[at] ?? "").slice(3))
     at += 1
-    exchanges.push({ line, method, path, body, status, answer: until(request) })
+    const answerHeaders = headers()
+    exchanges.push({
+      line,
+      method,
+      path,
+      headers: sent,
+      body,
+      status,
+      answerHeaders,
+      answer: until(request),
+    })
   }
   return exchanges
 }
@@ -67,13 +88,15 @@ async function converse(served: Served, exchanges: readonly Exchange[]): Promise
     for (const [name, value] of names) filled = filled.replaceAll(`{${name}}`, value)
     return filled
   }
-  for (const { line, method, path, body, status, answer } of exchanges) {
-    const given = await served.call(method, fill(path), body === "" ? undefined : fill(body))
+  for (const { line, method, path, headers, body, status, answerHeaders, answer } of exchanges) {
+    const given = await served.call(method, fill(path), body === "" ? undefined : fill(body), headers)
     const where = `line ${line}: ${method} ${path}`
     expect(`${where} ${given.status} ${given.status === status ? "" : given.text}`.trim()).toBe(
       `${where} ${status}`,
     )
     expect(given.headers.get("x-request-id"), where).toMatch(/^[0-9a-f]{32}$/)
+    for (const [name, value] of Object.entries(answerHeaders))
+      match(given.headers.get(name) ?? undefined, fill(value), names, `${where} ${name}`)
     if (answer === "") expect(given.text, where).toBe("")
     else match(given.json, JSON.parse(fill(answer)), names, where)
   }

@@ -18,7 +18,12 @@ export interface Served {
   readonly database: Database
   readonly base: string
   /** Sends JSON (or a body as it is) and reads JSON. */
-  call(method: string, path: string, body?: unknown): Promise<Called>
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Called>
 }
 
 export interface Called {
@@ -121,15 +126,22 @@ export async function serve(
   }
   const listeners = { addresses: opened.addresses, close }
   const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
-  return { database, base, listeners, call: (method, path, body) => call(base, method, path, body) }
+  return { database, base, listeners, call: (...request) => call(base, ...request) }
 }
 
 /** Sends JSON (or a body as it is) and reads JSON. */
-export async function call(base: string, method: string, path: string, body?: unknown): Promise<Called> {
+export async function call(
+  base: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Called> {
   const raw = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
   const response = await fetch(base + path, {
     method,
-    ...(raw === undefined ? {} : { body: raw as string, headers: { "content-type": "application/json" } }),
+    ...(raw === undefined ? {} : { body: raw as string }),
+    headers: { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers },
   })
   const text = await response.text()
   return {

@@ -41,7 +41,7 @@ export const conditionRows: readonly Row[] = [
     tuples: ["doc:1 viewer user:ann if both"],
     ask: {
       "doc:1 viewer user:ann":
-        "validation_error: tuple 'doc:1#viewer@user:ann' is missing context parameters '[a x z]'",
+        "validation_error: failed to evaluate relationship condition: 'both' - tuple 'doc:1#viewer@user:ann' is missing context parameters '[a x z]'",
     },
   },
   {
@@ -64,7 +64,7 @@ export const conditionRows: readonly Row[] = [
     context: { x: 5 },
     ask: {
       "doc:1 viewer user:ann":
-        "validation_error: tuple 'doc:1#viewer@user:ann' is missing context parameters '[z]'",
+        "validation_error: failed to evaluate relationship condition: 'one' - tuple 'doc:1#viewer@user:ann' is missing context parameters '[z]'",
     },
   },
   {

@@ -62,7 +62,7 @@ test("all relations of a user on an object, an undecided one being its own error
   )
   expect([...relations].sort()).toEqual(["both", "owner", "reader", "viewer"])
   expect(errors.map(({ relation, error }) => `${relation}: ${error.message}`)).toEqual([
-    "early: tuple 'doc:1#early@user:ann' is missing context parameters '[x]'",
+    "early: failed to evaluate relationship condition: 'small' - tuple 'doc:1#early@user:ann' is missing context parameters '[x]'",
   ])
   expect(revision).toBe(1)
 })

@@ -326,7 +326,7 @@ condition small(x: int) {
   const tuples = ["doc:1 viewer user:ann", "doc:2 viewer user:ann if small"]
   const request = { user: "user:ann", type: "doc", relation: "viewer" }
   await expect(objectsOf(model, tuples, request)).rejects.toThrow(
-    "tuple 'doc:2#viewer@user:ann' is missing context parameters '[x]'",
+    "failed to evaluate relationship condition: 'small' - tuple 'doc:2#viewer@user:ann' is missing context parameters '[x]'",
   )
   // A page before it is told.
   expect(await objectsOf(model, tuples, { ...request, pageSize: 1 })).toEqual({

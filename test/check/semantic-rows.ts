@@ -68,7 +68,7 @@ export const rows: Row[] = [
     ask: {
       "node:0 both user:ann": true,
       "node:0 both user:bob":
-        "validation_error: tuple 'node:2#x@user:bob' is missing context parameters '[x]'",
+        "validation_error: failed to evaluate relationship condition: 'open' - tuple 'node:2#x@user:bob' is missing context parameters '[x]'",
     },
   },
   {
@@ -190,7 +190,7 @@ condition open(x: int) {
     context: { x: "ten" },
     ask: {
       "doc:1 viewer user:ann":
-        "validation_error: failed to evaluate condition 'open' of tuple 'doc:1#viewer@user:ann': failed to convert context parameter 'x': expected a int value, but found string value 'ten'",
+        "validation_error: failed to evaluate relationship condition: parameter type error on condition 'open' - failed to convert context parameter 'x': expected a int value, but found string value 'ten' (tuple 'doc:1#viewer@user:ann')",
     },
   },
   {

@@ -276,7 +276,7 @@ condition office(hour: int, door: bool) { hour < 18 && door }
     await until(() => running.log.length === 1)
     expect(running.log[0]).toMatchObject({
       cause:
-        "authorization engine: tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples and those of its `context`",
+        "authorization engine: failed to evaluate relationship condition: 'office' - tuple 'order:1#viewer@user:ann' is missing context parameters '[door hour]'; `require` gives conditions no values but those stored with their tuples and those of its `context`",
       decision: { user: "user:ann", relation: "viewer", object: "order:1", allowed: false },
     })
   })

@@ -319,11 +319,10 @@ export class Question {
     const { relation, subjectRelation } = this.graph.slots[slot] as Slot
     const userset = subjectRelation === "" || subjectRelation === "*" ? "" : `#${subjectRelation}`
     const tuple = `${this.nameOf(object)}#${relation}@${this.nameOf(other)}${userset}`
-    const message =
-      "missing" in outcome
-        ? `tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
-        : `failed to evaluate condition '${condition.name}' of tuple '${tuple}': ${outcome.error}`
-    this.problem = this.addProblem({ code: "validation_error", message })
+    this.problem = this.addProblem({
+      code: "validation_error",
+      message: conditionMessage(condition.name, tuple, outcome),
+    })
     return isError
   }
 
@@ -358,3 +357,13 @@ export class Question {
 }
 
 const single = new Int32Array(0)
+
+/** What is said of a condition that has no outcome: OpenFGA's sentences, with the tuple in each. */
+function conditionMessage(name: string, tuple: string, outcome: Exclude<ConditionOutcome, boolean>): string {
+  const begin = "failed to evaluate relationship condition:"
+  if ("missing" in outcome)
+    return `${begin} '${name}' - tuple '${tuple}' is missing context parameters '[${outcome.missing.join(" ")}]'`
+  if (outcome.error.startsWith("failed to convert context parameter"))
+    return `${begin} parameter type error on condition '${name}' - ${outcome.error} (tuple '${tuple}')`
+  return `${begin} '${name}' - failed to evaluate condition expression: ${outcome.error} (tuple '${tuple}')`
+}

@@ -98,13 +98,6 @@ export const contractDifferences: readonly {
   { name: "`{store}`", is: ({ call, ours }) => call.method === "DELETE" && ours.status === 204 },
   { name: "unknown store", is: ({ ours }) => ours.json?.code === "store_id_not_found" },
   { name: "`PATCH /stores/{store}`", is: ({ call, ours }) => call.method === "PATCH" && ours.status < 300 },
-  {
-    name: "answer of write",
-    is: ({ call, theirs, ours }) =>
-      call.path.endsWith("/write") &&
-      textOf(theirs.json) === "{}" &&
-      textOf(Object.keys(ours.json ?? {})) === '["consistency_token"]',
-  },
   { name: "body too large", is: ({ theirs, ours }) => theirs.status === 500 && ours.status === 413 },
   {
     name: "context nested deeper than 64",
@@ -123,12 +116,6 @@ export const contractDifferences: readonly {
     name: "size of a stored context",
     is: ({ theirs, ours }) =>
       [theirs, ours].every((heard) => messageOf(heard).includes("condition context size limit exceeded")),
-  },
-  {
-    name: "unknown `consistency`",
-    is: ({ theirs, ours }) =>
-      messageOf(ours).startsWith("consistency: expected") &&
-      (theirs.status === 200 || messageOf(theirs).includes("one of the defined enum values")),
   },
   {
     name: "a type error in JSON",
@@ -150,13 +137,6 @@ export const contractDifferences: readonly {
   {
     name: "several fields against their rules",
     is: (exchange) => refusedByBoth(exchange) && messageOf(exchange.theirs).includes("; invalid "),
-  },
-  {
-    name: "error before the first line of a stream",
-    is: (exchange) =>
-      exchange.call.path.endsWith("/streamed-list-objects") &&
-      exchange.theirs.json?.error?.code === 3 &&
-      sameReason(exchange),
   },
   {
     name: "Content-Type of a stream",
