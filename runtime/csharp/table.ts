@@ -1,4 +1,4 @@
-import { type CsType, parseType, substitute } from "./type.ts"
+import { type CsType, named, parseType, substitute } from "./type.ts"
 
 /** A parameter of a member. `kind`: taken once, the rest (`params`), or given back (`out`). */
 export interface Parameter {
@@ -47,9 +47,13 @@ export interface TypeInfo {
 
 const types = new Map<string, TypeInfo>()
 const members = new Map<string, Member>()
+/** By the type of the elements, the type that holds the members their sequences have more than others. */
+const sequenceMembers = new Map<string, CsType>()
 
 interface Declaration {
   readonly bases?: readonly string[]
+  /** Its members are extensions of .NET: every sequence of this type's values, or of what is a kind of it, has them. */
+  readonly ofSequencesOf?: string
   readonly value?: boolean
   readonly holds?: (value: unknown) => boolean
 }
@@ -74,6 +78,8 @@ export function declareType(
     if (list === undefined) byName.set(member.name, [member])
     else list.push(member)
   }
+  if (declaration.ofSequencesOf !== undefined)
+    sequenceMembers.set(declaration.ofSequencesOf, named(type.name))
   if (types.has(type.name)) throw new Error(`${type.name} is declared twice`)
   types.set(type.name, {
     name: type.name,
@@ -179,12 +185,23 @@ export function memberById(id: string): Member | undefined {
   return members.get(id)
 }
 
+function extensionsOf({ args: [element] }: CsType, known: readonly CsType[]): CsType[] {
+  if (element === undefined) return []
+  const names = new Set([element.name])
+  for (const name of names) for (const base of types.get(name)?.bases ?? []) names.add(base.name)
+  return [...names].flatMap((name) => {
+    const holder = sequenceMembers.get(name)
+    return holder === undefined || known.includes(holder) ? [] : [holder]
+  })
+}
+
 /** A type and everything it is a kind of, nearest first, with the parameters put in. `object` ends every list. */
 export function lineage(type: CsType): CsType[] {
   const found: CsType[] = [type]
   for (const at of found) {
     const info = types.get(at.name)
     if (info === undefined) continue
+    if (at.name === "IEnumerable") found.push(...extensionsOf(at, found))
     const bound = new Map(info.generics.map((name, index) => [name, at.args[index] ?? parseType("object")]))
     for (const base of info.bases) {
       const made = substitute(base, bound)

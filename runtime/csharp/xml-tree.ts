@@ -76,6 +76,10 @@ export class XAttribute extends CsObject {
   override text(): string {
     return `${this.name.local}="${this.value}"`
   }
+  remove(): void {
+    this.parent?.attributes.splice(this.parent.attributes.indexOf(this), 1)
+    this.parent = null
+  }
 }
 
 /** What may stand in an element or a document. */
@@ -89,6 +93,10 @@ export abstract class XNode extends CsObject {
     if (this.parent === null) throw invalidOperation("The parent is missing.")
     this.parent.nodes.splice(this.parent.nodes.indexOf(this), 1)
     this.parent = null
+  }
+  /** Whether another node says the same: names, attributes in their order, contents. */
+  deepEquals(other: XNode): boolean {
+    return writeXml(this, false) === writeXml(other, false)
   }
   /** The node itself if it stands nowhere, else a copy: as X objects are put into a second tree. */
   free(): this {

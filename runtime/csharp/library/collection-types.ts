@@ -118,7 +118,8 @@ function declareList(): void {
         "Contains(T item): bool": (self: unknown, item: unknown) =>
           elementsOf(self).some((other) => same(other, item)),
         ...(name.endsWith("List") ? { "this[int index]: T": indexed } : {}),
-        ...(name.startsWith("IRead") ? {} : { "Add(T item): void": addTo }),
+        ...(name.startsWith("IRead") ? {} : collectionRows),
+        ...(name === "IList" ? listChanges : {}),
       },
     )
   declareType("List<T>", { bases, holds: (value) => value instanceof CsList }, listRows)
@@ -142,10 +143,51 @@ function indexed(self: unknown, index: number): unknown {
   return items[index]
 }
 
-function addTo(self: unknown, item: unknown): void {
-  if (self instanceof CsList) self.add(item)
-  else if (self instanceof CsHashSet) self.add(item)
-  else throw new CsException("NotSupportedException", "Collection was of a fixed size.")
+const fixedSize = (): CsException =>
+  new CsException("NotSupportedException", "Collection was of a fixed size.")
+
+/** Arrays are lists whose items change and whose length does not. */
+function asList(self: unknown): CsList {
+  if (self instanceof CsList) return self
+  throw fixedSize()
+}
+
+const collectionRows: Record<string, (...values: never[]) => unknown> = {
+  "Add(T item): void": (self: unknown, item: unknown) => {
+    if (self instanceof CsHashSet) self.add(item)
+    else asList(self).add(item)
+  },
+  "Remove(T item): bool": (self: unknown, item: unknown) => {
+    if (self instanceof CsHashSet) return self.delete(item)
+    const { items } = asList(self)
+    const index = found(items, (other) => same(other, item))
+    if (index >= 0) items.splice(index, 1)
+    return index >= 0
+  },
+  "Clear(): void": (self: unknown) => {
+    if (self instanceof CsHashSet) self.clear()
+    else asList(self).items = []
+  },
+}
+
+const listChanges: Record<string, (...values: never[]) => unknown> = {
+  "set this[int index]: T": (self: CsList | unknown[], index: number, value: unknown) => {
+    indexed(self, index)
+    if (self instanceof CsList) self.items[index] = value
+    else self[index] = value
+  },
+  "IndexOf(T item): int": (self: unknown, item: unknown) =>
+    found(elementsOf(self), (other) => same(other, item)),
+  "Insert(int index, T item): void": (self: unknown, index: number, item: unknown) => {
+    const { items } = asList(self)
+    if (index < 0 || index > items.length) throw outOfRange("index")
+    chargeItems(1 + (items.length >>> 6))
+    items.splice(index, 0, item)
+  },
+  "RemoveAt(int index): void": (self: unknown, index: number) => {
+    indexed(self, index)
+    asList(self).items.splice(index, 1)
+  },
 }
 
 function copied(source: CsDictionary, comparer: unknown): CsDictionary {

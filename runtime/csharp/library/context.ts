@@ -18,11 +18,13 @@ import { declareType, typeInfo } from "../table.ts"
 import { TimeSpan } from "../time-span.ts"
 import type { CsType } from "../type.ts"
 import { cast, defaultOf, isInstance, unbox } from "../type-test.ts"
-import { toText } from "../values.ts"
+import { Boxed, toText } from "../values.ts"
 import { Part, Request, Response, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
 import { tokenAs } from "./json-convert.ts"
 import { Authorization, Jwt } from "./jwt.ts"
+import { parseNumber } from "./number.ts"
+import { parseBool } from "./object.ts"
 
 type Row = (...values: never[]) => unknown
 type Self = typeof contextObject
@@ -99,11 +101,15 @@ function requestId(): unknown {
 /** A variable as `GetValueOrDefault<T>` gives it: of that type or the fallback; numbers and texts change into each other. */
 function typedVariable(types: readonly CsType[], name: string, fallback: unknown): unknown {
   const found = variable(name)
-  const type = types[0] as CsType
+  const [written] = types as readonly [CsType]
+  const type = written.name === "?" ? (written.args[0] as CsType) : written
   if (found === undefined || found.value === null) return fallback
   const { value } = found
   if (isInstance(value, type)) return isValue(type) ? unbox(value, type) : value
   if (value instanceof JToken) return tokenAs(value, type)
+  if (typeof value === "string" && type.name === "bool") return parseBool(value) ?? cast(value, type)
+  if (typeof value === "string" && isNumberType(type.name)) return parseNumber(value, type.name)
+  if (type.name === "string" && isPlain(value)) return toText(value)
   if (isNumberType(type.name) && (typeof value === "number" || typeof value === "bigint"))
     return convertNumber(
       value,
@@ -112,6 +118,11 @@ function typedVariable(types: readonly CsType[], name: string, fallback: unknown
       true,
     )
   return isValue(type) ? unbox(value, type) : cast(value, type)
+}
+
+/** Numbers and truth values, which have one way of being written. */
+function isPlain(value: unknown): boolean {
+  return ["number", "bigint", "boolean"].includes(typeof value) || value instanceof Boxed
 }
 
 function isValue(type: CsType): boolean {

@@ -85,7 +85,7 @@ export function declareMessages(): void {
     {
       // Where no request with a body is needed, documents do not ask whether there is one.
       "extension typed As<R>(bool preserveContent = false): R": bodyAs,
-      "extension AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, string[]>": (
+      "extension AsFormUrlEncodedContent(bool preserveContent = false): IDictionary<string, IList<string>>": (
         self: Body | null,
       ) => (self?.source.present === true ? parseForm(decode(self.source.content())) : new CsDictionary()),
     },

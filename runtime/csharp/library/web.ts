@@ -95,8 +95,8 @@ export function parseForm(text: string): CsDictionary {
     const [name, value] = at < 0 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)]
     const key = urlDecode(name)
     const known = made.find(key)
-    if (known === undefined) made.add(key, [urlDecode(value)])
-    else (known.value as unknown[]).push(urlDecode(value))
+    if (known === undefined) made.add(key, new CsList([urlDecode(value)]))
+    else (known.value as CsList).add(urlDecode(value))
   }
   return made
 }
@@ -199,7 +199,7 @@ export function declareWeb(): void {
 
 function joined(self: CsDictionary, name: string): string | null {
   const found = self.find(name)
-  return found === undefined ? null : (found.value as string[]).join(",")
+  return found === undefined ? null : (found.value as CsList).items.join(",")
 }
 
 /** The beginning of an address: what it is put together of, in the order of `UriPartial`. */

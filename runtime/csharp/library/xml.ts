@@ -1,49 +1,31 @@
 import type { CsEnum } from "../collections.ts"
-import { CsList } from "../collections.ts"
 import { DateTime } from "../date-time.ts"
-import { argument, CsException, invalidOperation } from "../errors.ts"
+import { CsException } from "../errors.ts"
 import { isNumberType } from "../numbers.ts"
 import { declareType } from "../table.ts"
 import { type CsType, named } from "../type.ts"
-import { elementsOf, toText } from "../values.ts"
+import { toText } from "../values.ts"
 import { parseDocument } from "../xml-text.ts"
 import {
   XAttribute,
   XCData,
   XComment,
-  XContainer,
   XDocument,
   XElement,
   XName,
   XNamespace,
-  XNode,
   XText,
   xmlnsUri,
 } from "../xml-tree.ts"
-import { writeXml } from "../xml-write.ts"
 import { Guid } from "./guid.ts"
 import { parseNumber } from "./number.ts"
 import { declareEnum, parseBool } from "./object.ts"
 import { readDateTime } from "./time-types.ts"
 import { ancestors, elementsBelow, readDocument, readElement, setValue } from "./xml-common.ts"
 import { declareXmlDocument } from "./xml-document.ts"
-import { pathRows } from "./xml-names.ts"
-import { Reader } from "./xml-reader.ts"
+import { append, called, declareNodes } from "./xml-nodes.ts"
 
 type Row = (...values: never[]) => unknown
-
-function append(self: XContainer, content: unknown): void {
-  if (content === null || content === undefined) return
-  if (content instanceof XAttribute) {
-    if (!(self instanceof XElement)) throw argument("An attribute cannot be added to content.")
-    self.addAttribute(content)
-  } else if (content instanceof XDocument) {
-    for (const node of [...content.nodes]) self.add(node)
-  } else if (content instanceof XNode) self.add(content)
-  else if (Array.isArray(content) || content instanceof CsList)
-    for (const item of elementsOf(content)) append(self, item)
-  else self.add(new XText(toText(content)))
-}
 
 function attribute(self: XElement, name: XName, value: unknown): void {
   const known = self.attribute(name)
@@ -51,84 +33,6 @@ function attribute(self: XElement, name: XName, value: unknown): void {
     if (known !== null) self.attributes.splice(self.attributes.indexOf(known), 1)
   } else if (known === null) self.addAttribute(new XAttribute(name, toText(value)))
   else known.value = toText(value)
-}
-
-const called =
-  (name: XName) =>
-  (element: XElement): boolean =>
-    element.name.same(name)
-
-const nodeRows: Record<string, Row> = {
-  "Parent: XElement": (self: XNode) => (self.parent instanceof XElement ? self.parent : null),
-  "Document: XDocument": (self: XNode) => {
-    let at: XNode = self
-    while (at.parent !== null) at = at.parent
-    return at instanceof XDocument ? at : null
-  },
-  "Remove(): void": (self: XNode) => self.remove(),
-  "ReplaceWith(object content): void": (self: XNode, content: unknown) => {
-    const { parent } = self
-    if (parent === null) throw invalidOperation("The parent is missing.")
-    const rest = parent.nodes.slice(parent.nodes.indexOf(self) + 1)
-    self.remove()
-    for (const node of rest) node.remove()
-    append(parent, content)
-    for (const node of rest) parent.add(node)
-  },
-  "Ancestors(): IEnumerable<XElement>": (self: XNode) => ancestors(self),
-  "Ancestors(XName name): IEnumerable<XElement>": ancestors,
-  "ToString(SaveOptions options): string": (self: XNode, options: CsEnum) =>
-    writeXml(self, !options.has("DisableFormatting")),
-  ...pathRows,
-  "CreateReader(): XmlReader": (self: XNode) => new Reader(self),
-  "static ReadFrom(XmlReader reader): XNode": (reader: Reader) => reader.take(),
-}
-
-const containerRows: Record<string, Row> = {
-  "Add(params object[] content): void": (self: XContainer, content: readonly unknown[]) => {
-    for (const item of content) append(self, item)
-  },
-  "AddFirst(object content): void": (self: XContainer, content: unknown) => {
-    const before = [...self.nodes]
-    for (const node of before) node.remove()
-    append(self, content)
-    for (const node of before) self.add(node)
-  },
-  "Element(XName name): XElement": (self: XContainer, name: XName) =>
-    self.childElements().find(called(name)) ?? null,
-  "Elements(): XElements": (self: XContainer) => self.childElements(),
-  "Elements(XName name): XElements": (self: XContainer, name: XName) =>
-    self.childElements().filter(called(name)),
-  "Descendants(): XElements": elementsBelow,
-  "Descendants(XName name): XElements": (self: XContainer, name: XName) =>
-    elementsBelow(self).filter(called(name)),
-  "DescendantNodes(): IEnumerable<XNode>": (self: XContainer) => self.descendants(),
-  "Nodes(): IEnumerable<XNode>": (self: XContainer) => [...self.nodes],
-  "FirstNode: XNode": (self: XContainer) => self.nodes[0] ?? null,
-  "LastNode: XNode": (self: XContainer) => self.nodes.at(-1) ?? null,
-  "RemoveNodes(): void": (self: XContainer) => {
-    for (const node of [...self.nodes]) node.remove()
-  },
-}
-
-/** Of all elements of a list together (`System.Xml.Linq.Extensions`). */
-const elementListRows: Record<string, Row> = {
-  "Elements(): XElements": (self: unknown) => ofEach(self, (element) => element.childElements()),
-  "Elements(XName name): XElements": (self: unknown, name: XName) =>
-    ofEach(self, (element) => element.childElements().filter(called(name))),
-  "Descendants(): XElements": (self: unknown) => ofEach(self, elementsBelow),
-  "Descendants(XName name): XElements": (self: unknown, name: XName) =>
-    ofEach(self, (element) => elementsBelow(element).filter(called(name))),
-  "Attributes(): IEnumerable<XAttribute>": (self: unknown) => ofEach(self, ({ attributes }) => attributes),
-  "Attributes(XName name): IEnumerable<XAttribute>": (self: unknown, name: XName) =>
-    ofEach(self, (element) => {
-      const found = element.attribute(name)
-      return found === null ? [] : [found]
-    }),
-}
-
-function ofEach<Item>(self: unknown, inside: (element: XElement) => readonly Item[]): Item[] {
-  return elementsOf(self).flatMap((element) => inside(element as XElement))
 }
 
 const elementRows: Record<string, Row> = {
@@ -162,9 +66,21 @@ const elementRows: Record<string, Row> = {
   "Attributes(): IEnumerable<XAttribute>": (self: XElement) => [...self.attributes],
   "Attributes(XName name): IEnumerable<XAttribute>": (self: XElement, name: XName) =>
     self.attributes.filter((item) => item.name.same(name)),
-  "RemoveAttributes(): void": (self: XElement) => {
-    self.attributes.length = 0
+  "RemoveAttributes(): void": removeAttributes,
+  "ReplaceAttributes(params object[] content): void": (self: XElement, content: readonly unknown[]) => {
+    removeAttributes(self)
+    append(self, content)
   },
+  "RemoveAll(): void": removeAll,
+  "ReplaceAll(params object[] content): void": (self: XElement, content: readonly unknown[]) => {
+    removeAll(self)
+    append(self, content)
+  },
+  "FirstAttribute: XAttribute": (self: XElement) => self.attributes[0] ?? null,
+  "LastAttribute: XAttribute": (self: XElement) => self.attributes.at(-1) ?? null,
+  "AncestorsAndSelf(): IEnumerable<XElement>": (self: XElement) => [self, ...ancestors(self)],
+  "AncestorsAndSelf(XName name): IEnumerable<XElement>": (self: XElement, name: XName) =>
+    [self, ...ancestors(self)].filter(called(name)),
   "HasElements: bool": (self: XElement) => self.childElements().length > 0,
   "HasAttributes: bool": (self: XElement) => self.attributes.length > 0,
   "IsEmpty: bool": (self: XElement) => self.nodes.length === 0,
@@ -174,6 +90,16 @@ const elementRows: Record<string, Row> = {
     const uri = namespaceOf(self, prefix)
     return uri === undefined ? null : new XNamespace(uri)
   },
+}
+
+function removeAttributes(self: XElement): void {
+  for (const item of self.attributes) item.parent = null
+  self.attributes.length = 0
+}
+
+function removeAll(self: XElement): void {
+  removeAttributes(self)
+  for (const node of [...self.nodes]) node.remove()
 }
 
 function namespaceOf(self: XElement, prefix: string): string | undefined {
@@ -223,13 +149,7 @@ export function declareXml(): void {
     SetBaseUri: 2,
     SetLineInfo: 4,
   })
-  declareType("XObject", { holds: (value) => value instanceof XNode || value instanceof XAttribute }, {})
-  declareType("XNode", { bases: ["XObject"], holds: (value) => value instanceof XNode }, nodeRows)
-  declareType(
-    "XContainer",
-    { bases: ["XNode"], holds: (value) => value instanceof XContainer },
-    containerRows,
-  )
+  declareNodes()
   declareType(
     "XElement",
     { bases: ["XContainer"], holds: (value) => value instanceof XElement },
@@ -238,7 +158,6 @@ export function declareXml(): void {
       ...casts("XElement", (self: XElement) => self.content),
     },
   )
-  declareType("XElements", { bases: ["IEnumerable<XElement>"] }, elementListRows)
   declareType(
     "XDocument",
     { bases: ["XContainer"], holds: (value) => value instanceof XDocument },
@@ -258,6 +177,11 @@ export function declareXml(): void {
   declareXmlDocument()
 }
 
+function neighbour(self: XAttribute, distance: number): XAttribute | null {
+  const attributes = self.parent?.attributes ?? []
+  return attributes[attributes.indexOf(self) + distance] ?? null
+}
+
 const attributeRows: Record<string, (...values: never[]) => unknown> = {
   "new(XName name, object value): XAttribute": (name: XName, value: unknown) =>
     new XAttribute(name, toText(value)),
@@ -271,10 +195,9 @@ const attributeRows: Record<string, (...values: never[]) => unknown> = {
   },
   "Parent: XElement": (self: XAttribute) => self.parent,
   "IsNamespaceDeclaration: bool": (self: XAttribute) => self.isDeclaration,
-  "Remove(): void": (self: XAttribute) => {
-    self.parent?.attributes.splice(self.parent.attributes.indexOf(self), 1)
-    self.parent = null
-  },
+  "Remove(): void": (self: XAttribute) => self.remove(),
+  "NextAttribute: XAttribute": (self: XAttribute) => neighbour(self, 1),
+  "PreviousAttribute: XAttribute": (self: XAttribute) => neighbour(self, -1),
   ...casts("XAttribute", (self: XAttribute) => self.value),
 }
 
@@ -295,6 +218,9 @@ function declareLeaves(): void {
       {
         [`new(string value): ${name}`]: (value: string) => new type(value),
         "Value: string": (self: XText) => self.value,
+        "set Value: string": (self: XText, value: string) => {
+          self.value = value
+        },
       },
     )
   declareType(

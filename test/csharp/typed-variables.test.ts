@@ -1,0 +1,44 @@
+import { expect, test } from "vitest"
+import { CsharpError } from "../../runtime/csharp/compile.ts"
+import { toText } from "../../runtime/csharp/values.ts"
+import { fakeContext } from "./fake-context.ts"
+import { run } from "./run.ts"
+
+const variables = new Map<string, unknown>([
+  ["yes", "true"],
+  ["no", " False "],
+  ["word", "maybe"],
+  ["count", "12"],
+  ["amount", "1.5"],
+  ["number", 7],
+  ["flag", true],
+])
+
+/** `GetValueOrDefault<T>` of a variable; `set-variable` with a text leaves a text, whatever it is read as. */
+function read(source: string): string {
+  try {
+    return toText(run(`@(context.Variables.${source})`, fakeContext({ variables })))
+  } catch (error) {
+    if (error instanceof CsharpError) return `! ${error.reason}`
+    throw error
+  }
+}
+
+test.each([
+  ['GetValueOrDefault<bool>("yes")', "True"],
+  ['GetValueOrDefault<bool>("yes", false)', "True"],
+  ['GetValueOrDefault<bool>("no", true)', "False"],
+  ['GetValueOrDefault<bool?>("yes")', "True"],
+  ['GetValueOrDefault<bool>("none", true)', "True"],
+  ['GetValueOrDefault<bool>("flag")', "True"],
+  ['GetValueOrDefault<int>("count") + 1', "13"],
+  ['GetValueOrDefault<long>("count", 1L)', "12"],
+  ['GetValueOrDefault<double>("amount")', "1.5"],
+  ['GetValueOrDefault<string>("number", "")', "7"],
+  ['GetValueOrDefault<string>("flag")', "True"],
+  ['GetValueOrDefault<bool>("word")', "! InvalidCastException"],
+  ['GetValueOrDefault<bool>("number")', "! InvalidCastException"],
+  ['GetValueOrDefault<int>("word")', "! FormatException"],
+])("%s", (source, expected) => {
+  expect(read(source)).toBe(expected)
+})
