@@ -5,7 +5,7 @@ export interface TranslatedSource {
 }
 
 /** Texts have no escapes in Liquid: every `\` is a character of them. `raw` holds no texts. */
-const markup = /\{%-?\s*raw\s*-?%\}[\s\S]*?\{%-?\s*endraw\s*-?%\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g
+export const markup = /\{%-?\s*raw\s*-?%\}[\s\S]*?\{%-?\s*endraw\s*-?%\}|\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g
 const inMarkup = /"[^"]*"|'[^']*'|\bforloop\.(?:First|Last|Index0?|RIndex0?|Rindex0?|Length)\b/g
 
 /**

@@ -1,5 +1,6 @@
 import { Context, Liquid, LiquidError } from "liquidjs"
 import { boundRendering, checkTime, runInTime } from "./bounds.ts"
+import { problemOfFormats, registerDates } from "./dotnet-dates.ts"
 import { registerDotNetFilters } from "./dotnet-filters.ts"
 import { translateDotNetSource } from "./dotnet-source.ts"
 import { JsonArrayFor } from "./json-array-for.ts"
@@ -45,6 +46,8 @@ const engine = makeEngine()
 export function compileTemplate(source: string): CompiledTemplate {
   if (source.length > templateMax)
     throw new TemplateProblem(`the template has more than ${templateMax} characters`, templateMax)
+  const problem = problemOfFormats(source)
+  if (problem !== undefined) throw new TemplateProblem(problem.message, problem.offset)
   const { text, offset } = translateDotNetSource(source)
   const parsed = run(() => engine.parse(text), offset)
   return {
@@ -72,6 +75,7 @@ function makeEngine(): Liquid {
   for (const tag of ["include", "render", "layout", "block"]) delete made.tags[tag]
   registerTextFilters(made)
   registerDotNetFilters(made)
+  registerDates(made)
   boundRendering(made)
   made.registerTag("JSONArrayFor", JsonArrayFor)
   return made

@@ -117,6 +117,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/csharp",
     doors: [
       "compile",
+      "date-text",
       "kept-value",
       "library",
       "numbers",

@@ -194,3 +194,49 @@ describe("work and memory have bounds", () => {
     expect(() => compileTemplate("x".repeat(1_000_000))).toThrow(TemplateProblem)
   })
 })
+
+describe("Date", () => {
+  const at = { at: "2024-05-06T07:08:09.123Z", plus: "2024-05-06T23:30:00+02:00", day: "2024-05-06" }
+
+  test.each([
+    ['at | Date: "yyyy-MM-dd"', "2024-05-06"],
+    ['at | Date: "yyyyMMdd HH:mm:ss"', "20240506 07:08:09"],
+    ['at | Date: "dd MMM yyyy, hh:mm tt"', "06 May 2024, 07:08 AM"],
+    ['at | Date: "yyyy-MM-ddTHH:mm:ss.fffZ"', "2024-05-06T07:08:09.123Z"],
+    ["at | Date: \"yyyy'-Q'M\"", "2024-Q5"],
+    ['at | Date: "d"', "05/06/2024"],
+    ['at | Date: "%d"', "6"],
+    ['at | Date: "s"', "2024-05-06T07:08:09"],
+    ['at | Date: "R"', "Mon, 06 May 2024 07:08:09 GMT"],
+    ['plus | Date: "yyyy-MM-dd HH:mm"', "2024-05-06 21:30"],
+    ['day | Date: "dddd"', "Monday"],
+    ['day | date: "yyyy/MM/dd"', "2024/05/06"],
+    ['day | date: "%Y/%m/%d"', "2024/05/06"],
+    ['day | Date: "%Y/%m/%d"', "2024/05/06"],
+    ['"soon" | Date: "yyyy"', "soon"],
+    ['none | Date: "yyyy"', ""],
+    ['at | Date: "yyyy" | Append: "!"', "2024!"],
+  ])("{{ %s }}", (inside, expected) => {
+    expect(render(`{{ ${inside} }}`, at)).toBe(expected)
+  })
+
+  test("the time of the request", () => {
+    expect(render('{{ "now" | Date: "yyyy" }}')).toMatch(/^20\d\d$/)
+  })
+
+  test("a format that is none is found when the template is compiled", () => {
+    expect(() => compileTemplate('ab{{ at | Date: "x" }}')).toThrow(
+      new TemplateProblem("`x` is no format of a time", 17),
+    )
+    expect(compileTemplate('{% raw %}{{ at | Date: "x" }}{% endraw %}').render({})).toBe(
+      '{{ at | Date: "x" }}',
+    )
+    expect(() => compileTemplate("{% assign a = at | Date: 'j' %}")).toThrow("`j` is no format of a time")
+    expect(() => compileTemplate('{{ n | Currency: "en-US" }}')).toThrow("one culture")
+  })
+
+  test("a format that is found per request is judged then", () => {
+    expect(render("{{ at | Date: f }}", { ...at, f: "yyyy" })).toBe("2024")
+    expect(() => render("{{ at | Date: f }}", { ...at, f: "x" })).toThrow("is no format of a time")
+  })
+})
