@@ -2,6 +2,7 @@ import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Amount, Count, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { periodWords } from "./access-effects.ts"
 import { amountWords, countWordsOf } from "./access-words.ts"
+import { exposeChanges, methodChanges, originChanges, requestHeaderChanges } from "./cors-changes.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { scopeOfCounter } from "./match-steps.ts"
 import { listChanges } from "./same.ts"
@@ -28,22 +29,10 @@ const namesOnly = () => neutral("it is told under another name")
 /** What a difference means in steps that decide who may pass, field by field. Tokens and keys have rules of their own (auth-changes.ts). */
 export const accessRules = {
   cors: {
-    origins: (before, after) => [
-      ...more(before, after, (added) => opens(`pages of ${added} may call now`)),
-      ...fewer(before, after, (removed) => breaking(`pages of ${removed} cannot call any more`)),
-    ],
-    methods: (before, after) => [
-      ...more(before, after, (added) => opens(`pages may call with ${added} now`)),
-      ...fewer(before, after, (removed) => breaking(`pages cannot call with ${removed} any more`)),
-    ],
-    headers: (before, after) => [
-      ...more(before, after, (added) => opens(`pages may send ${added} now`)),
-      ...fewer(before, after, (removed) => breaking(`pages cannot send ${removed} any more`)),
-    ],
-    expose: (before, after) => [
-      ...more(before, after, (added) => opens(`pages may read ${added} now`)),
-      ...fewer(before, after, (removed) => breaking(`pages cannot read ${removed} any more`)),
-    ],
+    origins: originChanges,
+    methods: methodChanges,
+    headers: requestHeaderChanges,
+    expose: exposeChanges,
     credentials: (_, after) =>
       after
         ? opens("pages call with the caller's own credentials")

@@ -1,8 +1,10 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import { countWordsOf } from "./access-words.ts"
-import { contentAdded } from "./content-effects.ts"
+import { otherTarget } from "./content-effects.ts"
 import { breaking, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { callersDecide } from "./text-findings.ts"
+import { same } from "./same.ts"
+import { otherResource } from "./seen-by-backend.ts"
+import { callersDecide, secretsIn } from "./text-findings.ts"
 import { ruleChanges } from "./validation-changes.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
@@ -117,6 +119,11 @@ function differing(before: readonly string[], after: readonly string[], what: st
   ]
 }
 
+/** Who may be chosen, where only the shares of each differ from another such target. */
+function sharesOf(target: StepOf<"set-backend">["target"]): unknown {
+  return "weighted" in target ? [...new Set(target.weighted.map(({ backend }) => backend))].sort() : target
+}
+
 function shown(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ")
 }
@@ -138,13 +145,16 @@ export const answerRules = {
       neutral(`a value is kept for ${countWordsOf(after)}s, not ${countWordsOf(before)}s`),
   } satisfies FieldRules<Fields<"cache-set">>,
   "set-backend": {
-    target: (_, __, { after }) => contentAdded["set-backend"]({ kind: "set-backend", ...after }),
+    target: (before, after) =>
+      same(sharesOf(before), sharesOf(after))
+        ? neutral("requests are shared among the same backends in another way")
+        : otherTarget(after),
   } satisfies FieldRules<Fields<"set-backend">>,
   trace: {
     source: () => neutral("another line is written to the log"),
     severity: (_, after) => neutral(`the line is of severity \`${after}\``),
-    message: () => neutral("another line is written to the log"),
-    metadata: () => neutral("another line is written to the log"),
+    message: (before, after) => [neutral("another line is written to the log"), ...secretsIn(after, before)],
+    metadata: (before, after) => [neutral("another line is written to the log"), ...secretsIn(after, before)],
   } satisfies FieldRules<Fields<"trace">>,
   metric: {
     name: (_, after) => neutral(`it is counted as \`${after}\``),
@@ -153,7 +163,7 @@ export const answerRules = {
   } satisfies FieldRules<Fields<"metric">>,
   "set-method": {
     method: (before, after) => [
-      neutral("the backend is asked with another method"),
+      otherResource("the backend is asked with another method"),
       ...callersDecide(before, after),
     ],
   } satisfies FieldRules<Fields<"set-method">>,

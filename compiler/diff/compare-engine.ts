@@ -6,6 +6,7 @@ import type {
   EngineLimits,
 } from "../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { uncovered } from "./cors-changes.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
@@ -257,7 +258,7 @@ const corsRules: FieldRules<EngineCors> = {
 function corsRule(what: string, verb: string) {
   return (before: readonly string[], after: readonly string[]): Finding[] => {
     if (after.includes("*")) return [opens(`${what} any name ${verb}`)]
-    const { added, removed } = listChanges(before, after)
+    const { added, removed } = uncovered(before, after)
     return [
       ...(added.length === 0 ? [] : [opens(`${what} ${listWords(added)} ${verb}`)]),
       ...(removed.length === 0

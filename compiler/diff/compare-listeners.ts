@@ -3,9 +3,9 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Address } from "../../runtime/plan/resources.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { holds } from "./networks.ts"
 import { listChanges, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
+import { trustChanges } from "./trust-changes.ts"
 import { durationWords, sizeWords } from "./words.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
@@ -16,13 +16,14 @@ const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
 
 /** The public side: addresses, proxies that are believed, limits of every request. */
-export function compareGateways(before: Gateway | null, after: Gateway | null): Told[] {
+export function compareGateways(plans: { readonly before: PlanBody; readonly after: PlanBody }): Told[] {
+  const { before, after } = { before: plans.before.gateway, after: plans.after.gateway }
   if (before === null || after === null) return sides("gateway", before, after)
   return [
     ...(before.name === after.name ? [] : [renamed(before.name, after.name)]),
     ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
     ...errorChanges(before.errors, after.errors),
-    ...trustChanges(before.trust, after.trust),
+    ...trustChanges(before.trust, after.trust, plans.after),
     ...limitChanges(before.limits, after.limits),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
@@ -247,40 +248,6 @@ function takesOver(wide: Address, { host, port }: Address): boolean {
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host)
-}
-
-function trustChanges(before: readonly string[], after: readonly string[]): Told[] {
-  const { removed, added } = listChanges(before, after)
-  const about = (network: string) =>
-    ({ subject: { kind: "trust", name: network }, scope: gatewayScope, path: "gateway.trust" }) as const
-  const told = [
-    ...removed.map((network) =>
-      tell(
-        { ...about(network), action: "removed", before: `trust ${network}` },
-        after.some((wide) => holds(wide, network))
-          ? neutral("a wider network holds it still")
-          : closes(
-              "what callers from there say in X-Forwarded-For is not believed; their own address is counted",
-            ),
-      ),
-    ),
-    ...added.map((network) =>
-      tell(
-        { ...about(network), action: "added", after: `trust ${network}` },
-        before.some((wide) => holds(wide, network))
-          ? neutral("a wider network held it already")
-          : opens("callers from there choose, by X-Forwarded-For, which address limits count and logs name"),
-      ),
-    ),
-  ]
-  if (told.length > 0 || same(before, after)) return told
-  const words = (list: readonly string[]) => `trust ${list.join(" ")}`
-  return [
-    tell(
-      { ...about(after.join(" ")), action: "changed", before: words(before), after: words(after) },
-      neutral("the same networks, listed in another way"),
-    ),
-  ]
 }
 
 const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string } = {

@@ -6,6 +6,7 @@ import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { type Holder, insidePairs, isHolder, sameButInside } from "./inside.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
+import { same } from "./same.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { answersBefore, orderChange } from "./step-order.ts"
@@ -29,6 +30,7 @@ export interface StepDraft {
 interface Place {
   readonly within: string
   readonly path: string
+  readonly renamed: ReadonlyMap<string, string>
 }
 
 /** Compares lists of steps of two plans. Lists that many routes share are compared once. */
@@ -42,12 +44,17 @@ export class ListComparison {
     this.#next = next
   }
 
-  /** What is different in a section of a route. */
-  compare(section: string, before: readonly StepId[], after: readonly StepId[]): readonly StepDraft[] {
-    const key = `${section}|${before.join()}|${after.join()}`
+  /** What is different in a section of a route. `renamed`: new names of the parameters of its path, by the old ones. */
+  compare(
+    section: string,
+    before: readonly StepId[],
+    after: readonly StepId[],
+    renamed: ReadonlyMap<string, string> = new Map(),
+  ): readonly StepDraft[] {
+    const key = `${section}|${before.join()}|${after.join()}|${[...renamed].join()}`
     let drafts = this.#known.get(key)
     if (drafts === undefined) {
-      drafts = this.#compare({ within: section, path: section }, before, after)
+      drafts = this.#compare({ within: section, path: section, renamed }, before, after)
       this.#known.set(key, drafts)
     }
     return drafts
@@ -178,8 +185,8 @@ export class ListComparison {
     }
     const worse = passing.filter(({ risk }) => risk !== "neutral")
     const holds = isHolder(old) && isHolder(next) && old.kind === next.kind
-    const own =
-      holds && sameButInside(old, next) ? [] : compareSteps(old, next, this.#old.body, this.#next.body)
+    const was = withParameters(old, place.renamed)
+    const own = isHolder(was) && holds && sameButInside(was, next) ? [] : this.#own(was, next)
     const found = [...own, ...worse]
     return [
       ...(holds ? this.#inside(place, pair.after, old, next) : []),
@@ -187,9 +194,18 @@ export class ListComparison {
     ]
   }
 
-  #inside({ within, path }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
+  #own(was: Step, next: Step): Finding[] {
+    if (same(was, next)) return [neutral("it says the same with the parameters' other names")]
+    return compareSteps(was, next, this.#old.body, this.#next.body)
+  }
+
+  #inside({ within, path, renamed }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
     return insidePairs(old, next).flatMap(({ place, words, before, after }) =>
-      this.#compare({ within: `${within}, ${words}`, path: `${path}.${at}.${place}` }, before, after),
+      this.#compare(
+        { within: `${within}, ${words}`, path: `${path}.${at}.${place}`, renamed },
+        before,
+        after,
+      ),
     )
   }
 
@@ -232,6 +248,14 @@ function stayed(
 ): StepId[] {
   const other = side === "before" ? "after" : "before"
   return pairs.flatMap((pair) => (pair[side] === at ? (ids[pair[other]] ?? []) : []))
+}
+
+/** A step as it would be written with other names of the parameters. C# finds them by text, and is left as it is. */
+function withParameters(step: Step, renamed: ReadonlyMap<string, string>): Step {
+  if (renamed.size === 0) return step
+  const names = [...renamed.keys()].join("|")
+  const use = new RegExp(`(?<![\\w.])path\\.(${names})(?!\\w)`, "g")
+  return JSON.parse(JSON.stringify(step).replace(use, (_, name: string) => `path.${renamed.get(name)}`))
 }
 
 function without(steps: PlanBody["steps"], ids: readonly StepId[]): PlanBody["steps"] {

@@ -1,6 +1,7 @@
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
+import { DecidedTheSame } from "./decided-the-same.ts"
 import type { Dependants } from "./dependants.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { conditionWords, type Relation, relationWords } from "./model-words.ts"
@@ -21,9 +22,10 @@ export interface ModelPlace {
 /** What becomes of the answers of a store when its model changes. Never empty for different models: what decides the same is told as that. */
 export function compareModels(place: ModelPlace, before: ModelPlan, after: ModelPlan): Told[] {
   if (same(before, after)) return []
+  const answers = new DecidedTheSame(before.model, after.model)
   const told = [
     ...pairsOf(typesOf(before.model), typesOf(after.model)).flatMap(({ key, old, next }) =>
-      compareTypes(place, key, old, next),
+      compareTypes(place, answers, key, old, next),
     ),
     ...pairsOf(before.model.conditions ?? {}, after.model.conditions ?? {}).flatMap(({ key, old, next }) =>
       compareConditions(place, key, old, next),
@@ -84,6 +86,7 @@ function typesOf(model: AuthorizationModel): Record<string, TypeDefinition> {
 
 function compareTypes(
   place: ModelPlace,
+  answers: DecidedTheSame,
   name: string,
   old: TypeDefinition | undefined,
   next: TypeDefinition | undefined,
@@ -108,7 +111,7 @@ function compareTypes(
       ),
     ]
   return pairsOf(relationsOf(old), relationsOf(next)).flatMap(({ key, old, next }) =>
-    compareRelations(place, name, key, old, next),
+    compareRelations(place, answers, name, key, old, next),
   )
 }
 
@@ -124,6 +127,7 @@ function relationsOf({ relations = {}, metadata }: TypeDefinition): Record<strin
 
 function compareRelations(
   place: ModelPlace,
+  answers: DecidedTheSame,
   type: string,
   name: string,
   old: Relation | undefined,
@@ -145,8 +149,9 @@ function compareRelations(
       old.direct.length === 0 ? "" : `, and stored tuples of \`… ${name} ${type}:…\` will be ignored`
     return [tell({ ...about, action: "removed" }, breaking(`questions about it are errors${tuples}`))]
   }
-  const findings = relationChanges(`${type}#${name}`, old, next)
-  if (findings.length === 0) return []
+  const changes = relationChanges(`${type}#${name}`, old, next)
+  if (changes.length === 0) return []
+  const findings = answers.left(type, name, old, next, changes)
   findings.push(...turnedAround(findings, place.dependants.of(`${type}#${name}`).against))
   return [tell({ ...about, action: "changed", routes: place.routes(type, name) }, findings)]
 }

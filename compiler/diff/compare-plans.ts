@@ -23,7 +23,7 @@ export function comparePlans(
   const old = before ?? nothing
   const told = [
     ...compareSizes(old, after),
-    ...compareGateways(old.gateway, after.gateway),
+    ...compareGateways({ before: old, after }),
     ...compareRoutes(old, after),
     ...compareProducts(old, after),
     ...compareProviders(old, after),

@@ -1,7 +1,8 @@
-import type { Backend } from "../../runtime/plan/backend.ts"
 import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
+import { backendRules } from "./backend-rules.ts"
 import type { ProviderKind } from "./change.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
@@ -11,7 +12,6 @@ import { Uses } from "./uses.ts"
 import {
   backendStatements,
   backendWords,
-  durationWords,
   issuerStatements,
   issuerWords,
   listWords,
@@ -36,7 +36,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
       {
         words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
         fields: fieldsOf(backendRules, backendStatements),
-        routes: (name) => uses.routes((step) => step.kind === "forward" && step.backend === name),
+        routes: (name) => uses.routes((step) => goesTo(step, name)),
       },
     ),
     ...credentialChanges(before, after, uses),
@@ -48,7 +48,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
     }),
     ...declarations("secret", before.secrets, after.secrets, {
       words: (name, reference) => `secret ${name} = ${referenceWords(reference)}`,
-      changed: (name) => secretChange(name, after),
+      changed: (name) => secretChange(name, after, uses),
       routes: () => [],
     }),
   ]
@@ -85,12 +85,18 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
         `certificate ${name} { cert ${referenceWords(cert)}; key ${referenceWords(key)} }`,
-      changed: () => [neutral("backends are shown another certificate")],
+      changed: () => [
+        opens("the gateway shows another certificate: it is somebody else to those who see it"),
+      ],
       routes: () => [],
     }),
     ...declarations("token", before.tokenClients ?? {}, after.tokenClients ?? {}, {
       words: (name, client) => `token ${name} ${tokenWords(client)}`,
-      changed: () => [neutral("tokens for backends are got elsewhere, or for another client")],
+      changed: () => [
+        opens(
+          "its tokens come from elsewhere or are made for another client: who gets them sees somebody else",
+        ),
+      ],
       routes: () => [],
     }),
   ]
@@ -196,46 +202,6 @@ const issuerRules: FieldRules<Issuer> = {
   claims: () => neutral("which claims its tokens are expected to hold is another"),
 }
 
-const backendRules: FieldRules<Backend> = {
-  targets: () => neutral("requests are sent elsewhere, or shared otherwise"),
-  connectMs: (_, after) => neutral(`a connection may take ${durationWords(after)}`),
-  totalMs: (before, after) =>
-    after !== null && (before === null || after < before)
-      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
-      : neutral(
-          `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
-        ),
-  firstByteMs: () => neutral("the backend has another time until its answer begins"),
-  idleMs: () => neutral("the backend's answer may pause for another time"),
-  http2: () => neutral("the backend is spoken to in another version of HTTP"),
-  balance: () => neutral("requests are shared among the targets in another way"),
-  health: () => neutral("targets are found to be well, or not, in another way"),
-  breaker: () => neutral("targets that fail are left alone in another way"),
-  retry: (before, after) => {
-    const added = (after?.methods ?? []).filter((method) => before?.methods.includes(method) !== true)
-    return added.length === 0
-      ? neutral("requests are repeated in other cases")
-      : breaking(`${listWords(added)} requests may be done twice`)
-  },
-  authentication: (before, after) => {
-    if (before === undefined) return opens("callers act on the backend in the gateway's name")
-    if (after === undefined) return breaking("the backend is not told any more who the gateway is")
-    return neutral("the backend is told by other credentials who the gateway is")
-  },
-  tls: (before, after) => {
-    if (after.insecure && !before.insecure)
-      return opens("anybody on the way can answer for the backend, and read what is sent to it")
-    if (before.insecure && !after.insecure) return closes("the backend has to prove who it is")
-    if (before.certificate === undefined && after.certificate !== undefined)
-      return opens("callers act on the backend in the gateway's name")
-    if (before.certificate !== undefined && after.certificate === undefined)
-      return breaking("the backend is not shown any more who the gateway is")
-    return before.certificate === after.certificate
-      ? neutral("another authority says who the backend is")
-      : neutral("the backend is shown another certificate")
-  },
-}
-
 function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
   const old = new Map(before.users.map(({ user, secret }) => [user, secret]))
   const next = new Map(after.users.map(({ user, secret }) => [user, secret]))
@@ -251,22 +217,39 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
   return findings.length > 0 ? findings : [neutral("the same users in another order")]
 }
 
+/** Whether a step may send requests to a backend. */
+function goesTo(step: Step, backend: string): boolean {
+  if (step.kind === "forward" || step.kind === "content-safety") return step.backend === backend
+  if (step.kind !== "set-backend") return false
+  const { target } = step
+  if ("backend" in target) return target.backend === backend
+  if ("weighted" in target) return target.weighted.some((each) => each.backend === backend)
+  if (!("cases" in target)) return false
+  return target.otherwise === backend || target.cases.some((each) => each.backend === backend)
+}
+
 /** A value that comes from elsewhere is another one, as far as anybody can tell from here. */
 function valueChange(name: string, uses: Uses): Finding[] {
-  const { issuers, backends, steps } = uses.ofValue(name)
+  const { issuers, backends, clients, steps } = uses.ofValue(name)
   const findings: Finding[] = []
   if (issuers.length > 0) findings.push(opens(`it is part of who is believed: issuer ${quoted(issuers)}`))
   if (backends.length > 0)
-    findings.push(neutral(`it is part of where requests go: backend ${quoted(backends)}`))
-  if (steps) findings.push(neutral("routes use it"))
+    findings.push(
+      opens(`it is part of where requests go, with what callers send: backend ${quoted(backends)}`),
+    )
+  if (clients.length > 0)
+    findings.push(opens(`it is part of who is asked, or of who the gateway is there: ${quoted(clients)}`))
+  if (steps)
+    findings.push(opens("routes use it: what they let through, send and answer may be something else"))
   return findings.length > 0 ? findings : [neutral("it is read from elsewhere, or is another")]
 }
 
-function secretChange(name: string, { subscriptions, authz }: PlanBody): Finding[] {
+function secretChange(name: string, { subscriptions, authz }: PlanBody, uses: Uses): Finding[] {
   const keyed = Object.entries(subscriptions)
-    .filter(([, { key }]) => key === name)
+    .filter(([, { key, secondary }]) => key === name || secondary === name)
     .map(([subscription]) => subscription)
     .sort()
+  const { issuers, backends, clients, steps } = uses.ofSecret(name)
   const findings: Finding[] = []
   if (keyed.length > 0)
     findings.push(
@@ -276,6 +259,15 @@ function secretChange(name: string, { subscriptions, authz }: PlanBody): Finding
     )
   if (Object.hasOwn(authz?.auth?.keys ?? {}, name))
     findings.push(breaking("it is a key of the engine: where it is another one, the old key is refused"))
+  if (issuers.length > 0)
+    findings.push(opens(`tokens signed with it are believed: issuer ${quoted(issuers)}`))
+  if (backends.length > 0)
+    findings.push(
+      opens(`where it is another one, callers act as somebody else on the backend ${quoted(backends)}`),
+    )
+  if (clients.length > 0)
+    findings.push(opens(`where it is another one, it lets in, or shows, somebody else: ${quoted(clients)}`))
+  if (steps) findings.push(opens("where it is another one, routes send another one"))
   return findings.length > 0 ? findings : [neutral("it is read from elsewhere")]
 }
 

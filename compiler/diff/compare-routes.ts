@@ -4,7 +4,7 @@ import { ListComparison } from "./compare-lists.ts"
 import { joined } from "./finding.ts"
 import { gather, type Population, populationOf, type RouteDraft } from "./gather.ts"
 import { pairRoutes, type RoutePair } from "./pair-routes.ts"
-import { shapeOf } from "./route-cover.ts"
+import { parametersOf, shapeOf } from "./route-cover.ts"
 import { compareRouteFields, type FieldChange } from "./route-fields.ts"
 import { RouteTurnover } from "./route-turnover.ts"
 import { StepWords } from "./step-words.ts"
@@ -58,9 +58,10 @@ function withRoutes(told: Told): Told {
 }
 
 function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): RouteDraft[] {
+  const renamed = renamedParameters(before, after)
   return sections.flatMap((section) =>
     lists
-      .compare(sectionWords[section], before.sections[section], after.sections[section])
+      .compare(sectionWords[section], before.sections[section], after.sections[section], renamed)
       .filter((draft) => section === "inbound" || !lists.isSharing(draft, before, after))
       .map(({ kind, within, verdict, path, action, before: old, after: next }) =>
         draftOf(key, after, {
@@ -73,6 +74,14 @@ function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): R
         }),
       ),
   )
+}
+
+/** New names of the parameters of a path that matches the same requests, by the old ones. */
+function renamedParameters(before: Route, after: Route): Map<string, string> {
+  if (before.path === after.path || shapeOf(before) !== shapeOf(after)) return new Map()
+  const names = parametersOf(after)
+  const pairs = parametersOf(before).map((name, at) => [name, names[at] ?? name] as const)
+  return new Map(pairs.filter(([old, next]) => old !== next))
 }
 
 function fieldDrafts(

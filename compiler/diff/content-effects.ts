@@ -1,13 +1,24 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { countWordsOf } from "./access-words.ts"
 import { type ContentKind, nameWords, secondsWords } from "./content-words.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import type { FlowKind } from "./flow-words.ts"
+import {
+  isWithoutRights,
+  otherRequestBody,
+  otherResource,
+  readByBrowsers,
+  sentByGateway,
+} from "./seen-by-backend.ts"
 import { fromCaller, secretsIn } from "./text-findings.ts"
+import { variableDiffers } from "./variable-readers.ts"
 
 type Kinds = Exclude<ContentKind | FlowKind, "retry" | "parallel" | "cache-value">
-type Effects = { readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding }
+type Effects = {
+  readonly [Kind in Kinds]: (step: StepOf<Kind>, steps: PlanBody["steps"]) => readonly Finding[] | Finding
+}
 
 /** What it means that a step that changes messages, or where they go, is there now. */
 export const contentAdded: Effects = {
@@ -15,34 +26,39 @@ export const contentAdded: Effects = {
   "set-query": ({ name, action, values }) =>
     action === "remove"
       ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
-      : [neutral(`the backend gets the query parameter ${nameShown(name)}`), ...secretsInAll(values)],
+      : [sentByGateway(`the query parameter ${nameShown(name)}`, "added", false), ...secretsIn(values)],
   "set-method": ({ method }) => [
-    neutral("the backend is asked with another method"),
+    otherResource("the backend is asked with another method"),
     ...(fromCaller(method) ? [opens("callers decide with which method the backend is asked")] : []),
   ],
   "set-status": ({ status }) => breaking(`callers are answered ${countWordsOf(status)}`),
   rewrite: ({ keepQuery }) => [
-    neutral("the backend is asked for another path"),
+    otherResource("the backend is asked for another path"),
     ...(keepQuery ? [] : [closes("the backend does not see the caller's query any more")]),
   ],
   "set-host": ({ host }) =>
     typeof host === "object" && "preserve" in host
       ? opens("callers choose the Host header the backend sees")
-      : neutral("the backend gets another Host header"),
-  "set-body": ({ message }) =>
+      : otherResource("the backend gets another Host header"),
+  "set-body": ({ message, content }) => [
     message === "request"
-      ? neutral("the backend gets this body instead of the caller's")
+      ? otherRequestBody("the backend gets this body instead of the caller's")
       : breaking("callers get this body instead of the backend's"),
+    ...secretsIn(content),
+  ],
   "find-replace": ({ message }) => changedBody(message),
   "mask-urls": ({ message }) => changedBody(message),
   jsonp: () => opens("any page that callers open may read what GET is answered"),
   "xml-to-json": ({ message }) => changedBody(message),
   "json-to-xml": ({ message }) => changedBody(message),
-  respond: ({ status = 200 }) =>
+  respond: ({ status = 200, headers, body }) => [
     typeof status === "number" && status >= 400
       ? closes(`these requests are answered ${status}`)
       : breaking(`these requests are answered here with ${countWordsOf(status)}, not by the backend`),
-  "set-variable": ({ name }) => neutral(`the statements after it have \`${name}\``),
+    ...secretsIn([headers, body]),
+  ],
+  "set-variable": ({ name }, steps) =>
+    variableDiffers(`the statements after it have \`${name}\``, name, steps),
   "validate-headers": ({ headers, described = [], named = [], unspecified }) =>
     prevents([
       unspecified,
@@ -54,7 +70,10 @@ export const contentAdded: Effects = {
     prevents([unspecified, ...codes.map(({ action }) => action)])
       ? breaking("answers with other statuses become 502")
       : neutral("answers with other statuses are noted"),
-  trace: () => neutral("a line is written to the log"),
+  trace: ({ message, metadata }) => [
+    neutral("a line is written to the log"),
+    ...secretsIn([message, metadata]),
+  ],
   metric: ({ name }) => neutral(`\`${name}\` is counted`),
   "cache-lookup": ({ authorized }) =>
     authorized
@@ -76,10 +95,7 @@ export const contentAdded: Effects = {
     ...(url !== undefined && fromCaller(url) ? [opens("what callers send is part of the URL")] : []),
     ...secretsIn(url),
   ],
-  "set-backend": ({ target }) =>
-    "url" in target && target.raw
-      ? opens("an expression decides where requests go")
-      : neutral("requests may go to another backend"),
+  "set-backend": ({ target }) => otherTarget(target),
 }
 
 /** What it means that such a step is gone. */
@@ -87,15 +103,15 @@ export const contentRemoved: Effects = {
   "set-header": (step) => headerRemoved(step),
   "set-query": ({ name, action }) =>
     action === "append" || action === "default"
-      ? neutral(`the backend does not get the query parameter ${nameShown(name)} from here any more`)
+      ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
       : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
-  "set-method": () => neutral("the backend is asked with the method of the request"),
+  "set-method": () => otherResource("the backend is asked with the method of the request"),
   "set-status": () => breaking("callers are answered with the backend's own status"),
   rewrite: ({ keepQuery }) => [
-    neutral("the backend is asked for the path of the request"),
+    otherResource("the backend is asked for the path of the request"),
     ...(keepQuery ? [] : [opens("the caller's query reaches the backend")]),
   ],
-  "set-host": () => neutral("the backend gets its own Host header"),
+  "set-host": () => otherResource("the backend gets its own Host header"),
   "set-body": ({ message }) => ownBody(message),
   "find-replace": ({ message }) => ownBody(message),
   "mask-urls": ({ message }) => ownBody(message),
@@ -106,7 +122,8 @@ export const contentRemoved: Effects = {
     typeof status === "number" && status >= 400
       ? opens(`what was refused with ${status} goes on`)
       : opens(`what was answered here with ${countWordsOf(status)} goes on`),
-  "set-variable": ({ name }) => neutral(`the statements after it do not have \`${name}\``),
+  "set-variable": ({ name }, steps) =>
+    variableDiffers(`the statements after it do not have \`${name}\` from here`, name, steps),
   "validate-headers": () => opens("the headers of answers are not looked at any more"),
   "validate-status": () => opens("the status of answers is not looked at any more"),
   trace: () => neutral("a line is not written to the log any more"),
@@ -117,11 +134,18 @@ export const contentRemoved: Effects = {
   "cache-set": () => neutral("a value is not kept in the cache any more"),
   "cache-remove": () => neutral("a value stays in the cache"),
   "send-request": () => neutral("another service is not asked any more"),
-  "set-backend": () => neutral("requests go to the route's own backend"),
+  "set-backend": () => opens("requests go to the route's own backend, with what callers send"),
   authenticate: ({ output }) =>
     output === undefined
       ? breaking("the backend is not told any more who the gateway is")
       : neutral("a token is not got any more"),
+}
+
+/** What it means that requests may go somewhere else. */
+export function otherTarget(target: StepOf<"set-backend">["target"]): Finding {
+  return "url" in target && target.raw
+    ? opens("an expression decides where requests go")
+    : opens("requests may go to another backend, with what callers send")
 }
 
 /** A header's name as it is shown in a sentence. */
@@ -129,8 +153,10 @@ export function nameShown(name: string | { readonly text: Text }): string {
   return `\`${typeof name === "string" ? name : nameWords(name)}\``
 }
 
-function secretsInAll(values: readonly Text[]): Finding[] {
-  return values.flatMap((value) => secretsIn(value))
+/** The name of a header where it is known without a request. */
+export function constantName(name: string | { readonly text: Text }): string | undefined {
+  if (typeof name === "string") return name
+  return typeof name.text === "string" ? name.text : undefined
 }
 
 function prevents(actions: readonly string[]): boolean {
@@ -139,7 +165,7 @@ function prevents(actions: readonly string[]): boolean {
 
 function changedBody(message: "request" | "response"): Finding {
   return message === "request"
-    ? neutral("the backend gets a changed body")
+    ? otherRequestBody("the backend gets a changed body")
     : breaking("callers get a changed body")
 }
 
@@ -154,19 +180,28 @@ function headerAdded({ message, action, name, values }: StepOf<"set-header">): F
   if (message === "request") {
     if (action === "remove") return [closes(`the backend does not see the caller's ${shown} any more`)]
     const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
-    return [neutral(`the backend gets ${shown}${how[action]}`), ...secretsInAll(values)]
+    return [
+      sentByGateway(`${shown}${how[action]}`, "added", isWithoutRights(constantName(name))),
+      ...secretsIn(values),
+    ]
   }
-  if (action === "remove") return [closes(`callers do not see ${shown} any more`)]
-  return [neutral(`callers get ${shown}`), ...secretsInAll(values)]
+  const forBrowsers = readByBrowsers(constantName(name), shown)
+  if (action === "remove") return [closes(`callers do not see ${shown} any more`), ...forBrowsers]
+  return [neutral(`callers get ${shown}`), ...forBrowsers, ...secretsIn(values)]
 }
 
-function headerRemoved({ message, action, name }: StepOf<"set-header">): Finding {
+function headerRemoved({ message, action, name }: StepOf<"set-header">): Finding[] {
   const shown = nameShown(name)
   if (message === "request")
-    return action === "set" || action === "remove"
-      ? opens(`the caller's own ${shown} reaches the backend`)
-      : neutral(`the backend does not get ${shown} from here any more`)
+    return [
+      action === "set" || action === "remove"
+        ? opens(`the caller's own ${shown} reaches the backend`)
+        : sentByGateway(shown, "removed", isWithoutRights(constantName(name))),
+    ]
   return action === "remove"
-    ? opens(`callers see the backend's ${shown}`)
-    : breaking(`callers do not get ${shown} from here any more`)
+    ? [opens(`callers see the backend's ${shown}`)]
+    : [
+        breaking(`callers do not get ${shown} from here any more`),
+        ...readByBrowsers(constantName(name), shown),
+      ]
 }

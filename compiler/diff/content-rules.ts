@@ -1,9 +1,16 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { countWordsOf } from "./access-words.ts"
-import { nameShown } from "./content-effects.ts"
+import { constantName, nameShown } from "./content-effects.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { callersDecide, secretsIn } from "./text-findings.ts"
+import {
+  isWithoutRights,
+  otherRequestBody,
+  otherResource,
+  readByBrowsers,
+  sentByGateway,
+} from "./seen-by-backend.ts"
+import { callersDecide, fromCaller, isCallersOwn, secretsIn } from "./text-findings.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -16,16 +23,36 @@ function inValues(
   return after.flatMap((value, at) => find(before[at], value))
 }
 
+/** Where callers could say anything before, they can do nothing more by what the gateway says now. */
+function otherValue(
+  before: readonly Text[],
+  after: readonly Text[],
+  what: string,
+  isHarmless: boolean,
+): Finding {
+  return before.every(isCallersOwn) && !after.some(fromCaller)
+    ? closes(`callers do not decide any more what the backend gets as ${what}`)
+    : sentByGateway(what, "changed", isHarmless)
+}
+
 const headerRules: FieldRules<Fields<"set-header">> = {
-  message: (_, after) => neutral(`it is about the ${after} now`),
-  name: (_, after) => neutral(`it is about ${nameShown(after)} now`),
-  action: (before, after, items) => headerAction(before, after, items.after),
+  message: (_, after) => opens(`it is about the ${after} now`),
+  name: (_, after) => opens(`it is about ${nameShown(after)} now`),
+  action: (before, after, items) => [
+    headerAction(before, after, items.after),
+    ...(items.after.message === "request"
+      ? []
+      : readByBrowsers(constantName(items.after.name), nameShown(items.after.name))),
+  ],
   values: (old, next, { before }) => {
     const request = before.message === "request"
     if (next.length === 0) return []
     if (old.length === 0) return inValues([], next, (_, value) => secretsIn(value))
     return [
-      neutral(request ? "the backend gets another value" : "callers get another value"),
+      request
+        ? otherValue(old, next, nameShown(before.name), isWithoutRights(constantName(before.name)))
+        : neutral("callers get another value"),
+      ...(request ? [] : readByBrowsers(constantName(before.name), nameShown(before.name))),
       ...(request ? inValues(old, next, callersDecide) : []),
       ...inValues(old, next, (known, value) => secretsIn(value, known)),
     ]
@@ -43,7 +70,9 @@ function headerAction(
     if (exclusive(before) && !exclusive(after)) return opens(`the caller's own ${shown} reaches the backend`)
     if (!exclusive(before) && exclusive(after))
       return closes(`the caller's own ${shown} does not reach the backend any more`)
-    return neutral(after === "remove" ? `the backend gets no ${shown}` : `the backend gets ${shown}`)
+    if (after === "remove") return closes(`the backend gets no ${shown}`)
+    const difference = before === "remove" ? "added" : "changed"
+    return sentByGateway(shown, difference, isWithoutRights(constantName(name)))
   }
   if (after === "remove") return breaking(`callers do not get ${shown} any more`)
   if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's ${shown}`)
@@ -51,17 +80,19 @@ function headerAction(
 }
 
 const queryRules: FieldRules<Fields<"set-query">> = {
-  name: (_, after) => neutral(`it is about ${nameShown(after)} now`),
+  name: (_, after) => opens(`it is about ${nameShown(after)} now`),
   action: (before, after, items) => {
     const exclusive = (action: string) => action === "set" || action === "remove"
+    const shown = `the query parameter ${nameShown(items.after.name)}`
     if (exclusive(before) && !exclusive(after))
-      return opens(`the caller's own query parameter ${nameShown(items.after.name)} reaches the backend`)
-    return neutral(
-      `the backend gets ${after === "remove" ? "no" : "its own"} query parameter ${nameShown(items.after.name)}`,
-    )
+      return opens(`the caller's own ${shown.slice(4)} reaches the backend`)
+    if (after === "remove") return closes(`the backend does not get ${shown} any more`)
+    return sentByGateway(shown, before === "remove" ? "added" : "changed", false)
   },
-  values: (before, after) => [
-    neutral("the backend gets another value"),
+  values: (before, after, items) => [
+    ...(before.length === 0 || after.length === 0
+      ? []
+      : [otherValue(before, after, `the query parameter ${nameShown(items.after.name)}`, false)]),
     ...inValues(before, after, callersDecide),
     ...inValues(before, after, (known, value) => secretsIn(value, known)),
   ],
@@ -71,13 +102,13 @@ const hostRules: FieldRules<Fields<"set-host">> = {
   host: (_, after) =>
     typeof after === "object" && "preserve" in after
       ? opens("callers choose the Host header the backend sees")
-      : neutral("the backend gets another Host header"),
+      : otherResource("the backend gets another Host header"),
 }
 
 const bodyRules: FieldRules<Fields<"set-body">> = {
   message: (_, after) => breaking(`it is the body of the ${after} now`),
   media: (_, after, items) => bodyChange(items.after, after === null ? "another" : `as ${mediaShown(after)}`),
-  content: (_, __, items) => bodyChange(items.after, "another"),
+  content: (before, after, items) => [bodyChange(items.after, "another"), ...secretsIn(after, before)],
 }
 
 function mediaShown(media: string): string {
@@ -87,7 +118,9 @@ function mediaShown(media: string): string {
 
 function bodyChange({ message }: Fields<"set-body">, what: string): Finding {
   const words = what === "another" ? "another body" : `the body ${what}`
-  return message === "request" ? neutral(`the backend gets ${words}`) : breaking(`callers get ${words}`)
+  return message === "request"
+    ? otherRequestBody(`the backend gets ${words}`)
+    : breaking(`callers get ${words}`)
 }
 
 const respondRules: FieldRules<Fields<"respond">> = {
@@ -97,8 +130,10 @@ const respondRules: FieldRules<Fields<"respond">> = {
   reason: () => neutral("callers get another reason phrase"),
   media: () => breaking("callers get another body"),
   // What has changed is told where it has changed.
-  body: (_, __, { after }) =>
-    after.documentation ? neutral("the API is described anew") : breaking("callers get another body"),
+  body: (old, next, { after }) =>
+    after.documentation
+      ? neutral("the API is described anew")
+      : [breaking("callers get another body"), ...secretsIn(next, old)],
   documentation: (_, after) =>
     neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
   headers: (before, after) => {
@@ -106,7 +141,7 @@ const respondRules: FieldRules<Fields<"respond">> = {
     const gone = names(before).filter((name) => !names(after).includes(name))
     return gone.length > 0
       ? breaking(`callers do not get \`${gone.join("`, `")}\` any more`)
-      : neutral("callers get other headers")
+      : [neutral("callers get other headers"), ...secretsIn(after, before)]
   },
 }
 
@@ -119,7 +154,7 @@ export const contentRules = {
   respond: respondRules,
   rewrite: {
     path: (before, after) => [
-      neutral("the backend is asked for another path"),
+      otherResource("the backend is asked for another path"),
       ...callersDecide(before, after),
     ],
     raw: (_, after) =>
@@ -130,6 +165,6 @@ export const contentRules = {
       after
         ? opens("the caller's query reaches the backend")
         : closes("the backend does not see the caller's query any more"),
-    parameters: () => neutral("the backend is asked for another path"),
+    parameters: () => otherResource("the backend is asked for another path"),
   } satisfies FieldRules<Fields<"rewrite">>,
 }

@@ -5,8 +5,8 @@ import type { Text } from "../../runtime/plan/text.ts"
 import { countWordsOf } from "./access-words.ts"
 import { secondsWords } from "./content-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-
 import { listChanges, same } from "./same.ts"
+import { otherRequestBody } from "./seen-by-backend.ts"
 import { callersDecide, secretsIn } from "./text-findings.ts"
 import { textWords } from "./words.ts"
 
@@ -17,7 +17,7 @@ export const walked = (): Finding[] => []
 
 /** Who sees the body that is different. */
 function otherBody(message: "request" | "response", how: string): Finding {
-  return message === "request" ? neutral(`the backend gets ${how}`) : breaking(`callers get ${how}`)
+  return message === "request" ? otherRequestBody(`the backend gets ${how}`) : breaking(`callers get ${how}`)
 }
 
 const nowAboutMessage = (_: unknown, after: "request" | "response") =>
@@ -189,15 +189,18 @@ const sendRules: FieldRules<Fields<"send-request">> = {
       ? opens("the other service gets the headers and the body of the caller")
       : neutral("the other service does not get the headers and the body of the caller any more"),
   url: (before, after) => [
-    neutral("another URL is asked"),
+    opens("another service is asked: it gets what is sent, and its answer counts"),
     ...callersDecide(before, after),
     ...secretsIn(after, before),
   ],
-  method: (before, after) => [neutral("it is asked with another method"), ...callersDecide(before, after)],
+  method: (before, after) => [
+    opens("the other service is asked with another method"),
+    ...callersDecide(before, after),
+  ],
   headers: (before, after) => {
     const known = (name: string) => before.find((line) => line.name === name)
     return [
-      neutral("it is asked with other headers"),
+      opens("the other service gets other headers: its answer may be another"),
       ...after.flatMap(({ name, values }) =>
         values.flatMap((value, at) => [
           ...secretsIn(value, known(name)?.values[at]),
@@ -206,8 +209,8 @@ const sendRules: FieldRules<Fields<"send-request">> = {
       ),
     ]
   },
-  media: () => neutral("the body it is asked with is of another type"),
-  body: () => neutral("it is asked with another body"),
+  media: () => opens("the other service gets a body of another type: its answer may be another"),
+  body: () => opens("the other service gets another body: its answer may be another"),
   authentication: otherIdentity("the other service"),
   timeoutSeconds: (before, after) =>
     neutral(`its answer has ${secondsWords(after)}, not ${secondsWords(before)}`),

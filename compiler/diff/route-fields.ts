@@ -2,6 +2,7 @@ import type { Route } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
 import { listChanges, same } from "./same.ts"
+import { otherResource } from "./seen-by-backend.ts"
 import { durationWords, listWords } from "./words.ts"
 
 type Fields = Omit<Route, "sections">
@@ -20,7 +21,10 @@ const rules: FieldRules<Fields> = {
     neutral(after === null ? "it belongs to no version now" : `it belongs to the version \`${after}\` now`),
   operation: () => neutral("it is the same route by another name"),
   method: (_, after) => breaking(`only ${after} is served now`),
-  path: () => breaking("callers have to use the new path; the old one is not served"),
+  path: (_, __, { before, after }) => [
+    breaking("callers have to use the new path; the old one is not served"),
+    ...(tailOf(before) === tailOf(after) ? [] : [otherResource("the backend is asked for the new path")]),
+  ],
   hosts: (before, after) => {
     const { removed, added } = listChanges(before ?? [], after ?? [])
     if (after === undefined) return opens("it is served on every host")
@@ -32,7 +36,7 @@ const rules: FieldRules<Fields> = {
         : [breaking(`it is not served on ${listWords(removed.map(tick))} any more`)]),
     ]
   },
-  stripPrefix: () => neutral("the backend is asked for another path"),
+  stripPrefix: () => otherResource("the backend is asked for another path"),
   timeoutMs: (before, after) => {
     if (after === null) return opens("nothing ends a slow exchange")
     return before === null || after < before
@@ -114,7 +118,7 @@ function fieldFindings(field: keyof Fields, before: Route, after: Route): Findin
   return compareFields({ [field]: rules[field] } as unknown as FieldRules<Fields>, before, after)
 }
 
-function tailOf({ path, stripPrefix }: Route): string {
+function tailOf({ path, stripPrefix }: Fields): string {
   return path.slice(stripPrefix.length)
 }
 

@@ -4,6 +4,7 @@ import type { Text } from "../../runtime/plan/text.ts"
 import { accessRules, askedRules } from "./access-rules.ts"
 import { answerRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
+import { otherBackend } from "./backend-rules.ts"
 import { contentRules } from "./content-rules.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { flowRules } from "./flow-rules.ts"
@@ -11,6 +12,7 @@ import { isImplied } from "./implied.ts"
 import { ownOf, same } from "./same.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { validationRules } from "./validation-changes.ts"
+import { variableDiffers } from "./variable-readers.ts"
 import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
@@ -26,6 +28,10 @@ export function compareSteps(
   if (before.kind === "require" && after.kind === "require") return compareRequire(before, after, bodyAfter)
   if (before.kind === "when" && after.kind === "when") return [whenTest(before, after, bodyAfter)]
   if (before.kind === "deprecation" && after.kind === "deprecation") return [deprecation(before, after)]
+  if (before.kind === "set-variable" && after.kind === "set-variable" && before.name === after.name)
+    return compareVariable(before, after, bodyAfter)
+  if (before.kind === "forward" && after.kind === "forward")
+    return compareForward(before, after, bodyBefore, bodyAfter)
   const rules = before.kind === after.kind ? rulesOf[before.kind as keyof typeof rulesOf] : undefined
   if (rules !== undefined) return compareFields(rules as unknown as FieldRules<Step>, before, after)
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
@@ -49,12 +55,7 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<
   ...validationRules,
   ...flowRules,
   forward: {
-    backend: (before: string | null, after: string | null) =>
-      neutral(
-        before === null || after === null || before.startsWith("inline-") || after.startsWith("inline-")
-          ? "requests go to another backend"
-          : `requests go to \`${after}\`, not to \`${before}\``,
-      ),
+    backend: () => opens("requests go to another backend, with what callers send"),
     hashKey: () => neutral("targets are chosen by another key"),
     timeoutMs: () => neutral("the backend has another time for its answer"),
     bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
@@ -71,12 +72,45 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<
 function whenTest(before: StepOf<"when">, after: StepOf<"when">, { steps }: PlanBody): Finding {
   if (before.test.text === after.test.text)
     return neutral(`the test has the type \`${after.test.type}\`, not \`${before.test.type}\``)
-  const inside = [...after.matched, ...after.otherwise].flatMap((id) =>
-    steps[id] === undefined ? [] : effectsOfRemoving(steps[id], steps),
-  )
-  const worst = inside.find(({ risk }) => risk === "opens") ?? inside.find(({ risk }) => risk === "breaking")
-  if (worst === undefined) return neutral("it holds for other requests")
-  return { risk: worst.risk, why: `it holds for other requests; for those it leaves out, ${worst.why}` }
+  const inside = [...after.matched, ...after.otherwise].flatMap((id) => steps[id] ?? [])
+  const lost = inside.flatMap((step) => effectsOfRemoving(step, steps))
+  const got = inside.flatMap((step) => effectsOfAdding(step, steps))
+  for (const risk of ["opens", "breaking"] as const)
+    for (const [findings, whom] of [
+      [lost, "those it leaves out"],
+      [got, "those it takes in"],
+    ] as const) {
+      const found = findings.find((each) => each.risk === risk)
+      if (found !== undefined) return { risk, why: `it holds for other requests; for ${whom}, ${found.why}` }
+    }
+  return neutral("it holds for other requests")
+}
+
+function compareVariable(
+  before: StepOf<"set-variable">,
+  after: StepOf<"set-variable">,
+  { steps }: PlanBody,
+): Finding[] {
+  const { name } = after
+  return [
+    variableDiffers(`\`${name}\` is another value`, name, steps),
+    ...compareFields(rulesOf["set-variable"], before, after).filter(({ risk }) => risk !== "neutral"),
+  ]
+}
+
+function compareForward(
+  before: StepOf<"forward">,
+  after: StepOf<"forward">,
+  bodyBefore: PlanBody,
+  bodyAfter: PlanBody,
+): Finding[] {
+  const [old, next] = [before.backend, after.backend]
+  if (old === null || next === null || old === next) return compareFields(rulesOf.forward, before, after)
+  const besides = { ...before, backend: next }
+  return [
+    ...otherBackend(old, next, bodyBefore, bodyAfter),
+    ...(same(besides, after) ? [] : compareFields(rulesOf.forward, besides, after)),
+  ]
 }
 
 function deprecation(before: Fields<"deprecation">, after: Fields<"deprecation">): Finding {

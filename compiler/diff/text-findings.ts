@@ -1,20 +1,18 @@
 import type { Text } from "../../runtime/plan/text.ts"
 import { type Finding, opens } from "./finding.ts"
 
-/** A secret in a text goes to whoever the text goes to; not told where the text before it, `known`, held it already. */
-export function secretsIn(text: Text | undefined, known?: Text): Finding[] {
-  const before = secretNames(known)
-  return secretNames(text)
+/** A secret in a text goes to whoever the text goes to; not told where the text before it, `known`, held it already. Also of what holds texts: a body, lines of headers. */
+export function secretsIn(text: unknown, known?: unknown): Finding[] {
+  const before = namesWithin(known)
+  return namesWithin(text)
     .filter((name) => !before.includes(name))
     .map((name) => opens(`the secret \`${name}\` is sent there`))
 }
 
-function secretNames(text: Text | undefined): string[] {
-  if (text === undefined || typeof text === "string") return []
-  const names = text.text.flatMap((part) =>
-    typeof part === "object" && "secret" in part ? [part.secret] : [],
-  )
-  return [...new Set(names)]
+function namesWithin(node: unknown): string[] {
+  if (typeof node !== "object" || node === null) return []
+  if ("secret" in node && typeof node.secret === "string") return [node.secret]
+  return [...new Set(Object.values(node).flatMap(namesWithin))]
 }
 
 /** What was fixed, or said by a token, may be said by whoever calls now. */
@@ -28,5 +26,16 @@ export function fromCaller(text: Text | undefined): boolean {
   return text.text.some(
     (part) =>
       typeof part === "object" && "expression" in part && /\b(request|query)\b/.test(part.expression.text),
+  )
+}
+
+/** Whether a caller could have put any text there: it is one header field or query parameter of the request, and nothing else. */
+export function isCallersOwn(text: Text | undefined): boolean {
+  if (text === undefined || typeof text === "string" || text.text.length !== 1) return false
+  const [only] = text.text
+  return (
+    typeof only === "object" &&
+    "expression" in only &&
+    /^\s*request\.(header|query)\((["'])[^"'\\]*\2\)\s*$/.test(only.expression.text)
   )
 }

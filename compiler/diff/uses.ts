@@ -3,6 +3,14 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 
+/** Names of what uses something. `clients`: decision points, introspections, token clients and tables of users; `steps`: whether a step does. */
+export interface UsesOf {
+  readonly issuers: readonly string[]
+  readonly backends: readonly string[]
+  readonly clients: readonly string[]
+  readonly steps: boolean
+}
+
 /** Who uses what in a plan. */
 export class Uses {
   readonly #body: PlanBody
@@ -20,26 +28,37 @@ export class Uses {
       .sort()
   }
 
-  /** Names of the issuers, backends and values a named value is part of, also by way of other values; and whether steps read it. */
-  ofValue(name: string): {
-    readonly issuers: string[]
-    readonly backends: string[]
-    readonly steps: boolean
-  } {
+  /** What a named value is part of, also by way of other values. */
+  ofValue(name: string): UsesOf {
     const names = new Set([name])
     for (const each of names)
       for (const [other, value] of Object.entries(this.#body.values))
-        if ("text" in value && refersTo(value.text, each)) names.add(other)
-    const using = (table: Readonly<Record<string, unknown>>) =>
+        if ("text" in value && refersTo(value.text, each, valueFields)) names.add(other)
+    return this.#of(
+      (node) => [...names].some((each) => refersTo(node, each, valueFields)),
+      (step) => [...names].some((each) => reads(step, each)),
+    )
+  }
+
+  /** What a secret is used in. */
+  ofSecret(name: string): UsesOf {
+    return this.#of(
+      (node) => refersTo(node, name, secretFields),
+      () => false,
+    )
+  }
+
+  #of(uses: (node: unknown) => boolean, reads: (step: Step) => boolean): UsesOf {
+    const using = (table: Readonly<Record<string, unknown>> = {}) =>
       Object.keys(table)
-        .filter((key) => [...names].some((each) => refersTo(table[key], each)))
+        .filter((key) => uses(table[key]))
         .sort()
+    const { issuers, backends, pdps, introspections, tokenClients, users, steps } = this.#body
     return {
-      issuers: using(this.#body.issuers),
-      backends: using(this.#body.backends),
-      steps: Object.values(this.#body.steps).some((step) =>
-        [...names].some((each) => refersTo(step, each) || reads(step, each)),
-      ),
+      issuers: using(issuers),
+      backends: using(backends),
+      clients: [pdps, introspections, tokenClients, users].flatMap((table) => using(table)),
+      steps: Object.values(steps).some((step) => uses(step) || reads(step)),
     }
   }
 
@@ -66,10 +85,14 @@ export class Uses {
   }
 }
 
-function refersTo(node: unknown, name: string): boolean {
+/** Fields by which parts of a plan name a value, or a secret. */
+const valueFields = ["value"]
+const secretFields = ["secret", "password", "token"]
+
+function refersTo(node: unknown, name: string, fields: readonly string[]): boolean {
   if (typeof node !== "object" || node === null) return false
-  if ("value" in node && node.value === name) return true
-  return Object.values(node).some((inner) => refersTo(inner, name))
+  if (fields.some((field) => field in node && (node as Record<string, unknown>)[field] === name)) return true
+  return Object.values(node).some((inner) => refersTo(inner, name, fields))
 }
 
 /** Whether an expression in the step names the value. */

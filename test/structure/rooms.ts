@@ -445,6 +445,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/model",
     doors: [
       "compile-model",
+      "containment",
       "explain",
       "explain-tree",
       "format",
@@ -533,7 +534,7 @@ export const rooms: readonly Room[] = [
   {
     path: "compiler/diff",
     doors: ["change", "compare-plans", "step-words"],
-    may: ["runtime/plan", "runtime/model"],
+    may: ["compiler/model", "runtime/plan", "runtime/model"],
   },
   {
     path: "compiler/render",

@@ -138,7 +138,7 @@ export const routes = area({
     severity: "warning",
     title: "Everybody is trusted",
     help: "Name the networks of the proxies in front.",
-    why: "Whoever is trusted may say by X-Forwarded-For which address a request comes from: limits by address and logs are then what callers make of them.",
+    why: "A trusted proxy says in X-Forwarded-For which address a request comes from. Callers who are trusted like one choose that address: they pass `allow ip` and `deny ip`, avoid limits by `ip`, and logs name an address of their choice.",
   },
   SP3024: {
     severity: "error",

@@ -1,20 +1,42 @@
 import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
-import type { Report } from "../../core/diagnostic.ts"
-import { type BoundBlock, mentions } from "../bind/bound.ts"
+import type { Related, Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import { type Bound, type BoundBlock, mentions } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
 
-/** Warns about limits by address: where nothing is said about proxies in front, and where other keys stand behind the address. */
+/** Every private network is smaller than this (RFC 1918: /8, RFC 4193: /7): one with fewer bits has addresses of the Internet. */
+const publicBits = { ipv4: 8, ipv6: 7 }
+/** Statements that are named as examples of what can be passed. */
+const examplesMax = 3
+
+/** What depends on the address of a caller. */
+interface AddressUses {
+  /** `allow ip`, `deny ip`. */
+  readonly filters: Span[]
+  /** Keys of limits and quotas. */
+  readonly limits: Span[]
+}
+
+/** Warns about limits by address: where nothing is said about proxies in front, where everybody counts as one, and where other keys stand behind the address. */
 export function checkNetworks(program: Program, report: Report): void {
   const { gateway } = program
   const silent = gateway?.block?.damaged === false && !mentions(gateway.block, "trust")
-  walk(program.root, silent, report)
+  const uses: AddressUses = { filters: [], limits: [] }
+  walk(program.root, silent, uses, report)
+  for (const { row, args } of gateway?.block?.statements ?? []) {
+    if (row.keyword !== "trust") continue
+    for (const { argument, value } of args.all("network"))
+      checkTrusted(value as string, argument.span, uses, report)
+  }
 }
 
-function walk(block: BoundBlock | undefined, silent: boolean, report: Report): void {
+function walk(block: BoundBlock | undefined, silent: boolean, uses: AddressUses, report: Report): void {
   for (const bound of block?.statements ?? []) {
+    if (isAddressFilter(bound)) uses.filters.push(bound.statement.keyword.span)
     const keys = bound.args.all("key").filter(({ slot }) => slot.kind === "limit-key")
     const at = keys.findIndex(({ value }) => (value as LimitKey).by === "ip")
     const [ip, next] = [keys[at], keys[at + 1]]
+    if (ip !== undefined) uses.limits.push(ip.argument.span)
     if (ip !== undefined && silent) {
       report.add(
         "SP3009",
@@ -27,7 +49,31 @@ function walk(block: BoundBlock | undefined, silent: boolean, report: Report): v
         related: [{ span: ip.argument.span, message: "the address" }],
       })
     }
-    walk(bound.block, silent, report)
-    walk(bound.otherwise, silent, report)
+    walk(bound.block, silent, uses, report)
+    walk(bound.otherwise, silent, uses, report)
   }
+}
+
+function isAddressFilter({ args }: Bound): boolean {
+  return args.get("network")?.slot.kind === "network-or-range"
+}
+
+/** `network`: a CIDR or a single address. */
+function checkTrusted(network: string, span: Span, { filters, limits }: AddressUses, report: Report): void {
+  const bits = Number(network.split("/")[1] ?? Number.NaN)
+  const isWide = bits < (network.includes(":") ? publicBits.ipv6 : publicBits.ipv4)
+  if (!isWide) return
+  const who =
+    bits === 0
+      ? "every address is in this network, so every caller can give any address as its own"
+      : "this network has addresses of the Internet, so callers from there can give any address as their own"
+  const lost = [
+    ...(filters.length === 0 ? [] : ["pass `allow ip` and `deny ip`"]),
+    ...(limits.length === 0 ? [] : ["avoid limits by `ip`"]),
+  ]
+  const related: Related[] = [
+    ...filters.slice(0, examplesMax).map((at) => ({ span: at, message: "can be passed" })),
+    ...limits.slice(0, examplesMax).map((at) => ({ span: at, message: "can be avoided" })),
+  ]
+  report.add("SP3023", span, lost.length === 0 ? who : `${who}, and ${lost.join(" and ")}`, { related })
 }

@@ -149,13 +149,6 @@ function lowerTrust(block: BoundBlock | undefined, report: Report): string[] {
   }
   const networks = new Map<string, Span>()
   for (const { argument, value } of statements.flatMap(({ args }) => args.all("network"))) {
-    if ((value as string).endsWith("/0")) {
-      report.add(
-        "SP3023",
-        argument.span,
-        "every address is in this network, so every caller can give any address as its own",
-      )
-    }
     const earlier = networks.get(value as string)
     if (earlier !== undefined) {
       report.add("SP2016", argument.span, `the network \`${value}\` is there twice`, {

@@ -1,0 +1,96 @@
+import type { Backend } from "../../runtime/plan/backend.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { ownOf, same } from "./same.ts"
+import { durationWords, listWords, textWords } from "./words.ts"
+
+/** What a difference in a backend means. */
+export const backendRules: FieldRules<Backend> = {
+  targets: targetChanges,
+  connectMs: (_, after) => neutral(`a connection may take ${durationWords(after)}`),
+  totalMs: (before, after) =>
+    after !== null && (before === null || after < before)
+      ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
+      : neutral(
+          `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
+        ),
+  firstByteMs: () => neutral("the backend has another time until its answer begins"),
+  idleMs: () => neutral("the backend's answer may pause for another time"),
+  http2: () => neutral("the backend is spoken to in another version of HTTP"),
+  balance: () => neutral("requests are shared among the targets in another way"),
+  health: () => neutral("targets are found to be well, or not, in another way"),
+  breaker: () => neutral("targets that fail are left alone in another way"),
+  retry: (before, after) => {
+    const added = (after?.methods ?? []).filter((method) => before?.methods.includes(method) !== true)
+    return added.length === 0
+      ? neutral("requests are repeated in other cases")
+      : breaking(`${listWords(added)} requests may be done twice`)
+  },
+  authentication: (before, after) => {
+    if (before === undefined) return opens("callers act on the backend in the gateway's name")
+    if (after === undefined) return breaking("the backend is not told any more who the gateway is")
+    return opens("the gateway has other credentials for the backend: callers act there as somebody else")
+  },
+  tls: (before, after) => {
+    const findings: Finding[] = []
+    if (after.insecure !== before.insecure)
+      findings.push(
+        after.insecure
+          ? opens("anybody on the way can answer for the backend, and read what is sent to it")
+          : closes("the backend has to prove who it is"),
+      )
+    else if (!after.insecure && !same(before.ca, after.ca))
+      findings.push(opens("another authority says who the backend is: servers it vouches for are believed"))
+    if (before.certificate === after.certificate) return findings
+    if (before.certificate === undefined)
+      findings.push(opens("callers act on the backend in the gateway's name"))
+    else if (after.certificate === undefined)
+      findings.push(breaking("the backend is not shown any more who the gateway is"))
+    else findings.push(opens("the backend is shown another certificate: callers act there as somebody else"))
+    return findings
+  },
+}
+
+/** A target that is not among those before gets what callers send; one that is gone takes nothing from anybody. */
+function targetChanges(before: Backend["targets"], after: Backend["targets"]): Finding[] {
+  const urlsOf = (targets: Backend["targets"]) => [...new Set(targets.map(({ url }) => textWords(url)))]
+  const [old, next] = [urlsOf(before), urlsOf(after)]
+  const [added, gone] = [next.filter((url) => !old.includes(url)), old.filter((url) => !next.includes(url))]
+  const findings: Finding[] = []
+  if (added.length > 0)
+    findings.push(
+      opens(
+        `requests go to ${listWords(added)}${gone.length === old.length ? `, not to ${listWords(gone)}` : " too"}, with what callers send`,
+      ),
+    )
+  else if (gone.length > 0) findings.push(neutral(`no requests go to ${listWords(gone)} any more`))
+  else findings.push(neutral("requests are shared among the same targets in another way"))
+  const plain = (urls: readonly string[]) => urls.some((url) => !url.startsWith('"https:'))
+  if (plain(added) && !plain(old))
+    findings.push(opens("what is sent is not encrypted any more: anybody on the way can read and change it"))
+  return findings
+}
+
+/** What it means for a request that it goes to another of the declared backends: what the two have different, or only the name. */
+export function otherBackend(
+  before: string,
+  after: string,
+  bodyBefore: PlanBody,
+  bodyAfter: PlanBody,
+): Finding[] {
+  const [old, next] = [ownOf(bodyBefore.backends, before), ownOf(bodyAfter.backends, after)]
+  const where =
+    before.startsWith("inline-") || after.startsWith("inline-")
+      ? "requests go to another backend"
+      : `requests go to \`${after}\`, not to \`${before}\``
+  if (old === undefined || next === undefined) return [opens(`${where}, with what callers send`)]
+  if (same(old.targets, next.targets))
+    return [neutral(`${where}, at the same address`), ...compareFields(backendRules, old, next)]
+  const besides = { ...old, targets: next.targets }
+  return [
+    opens(`${where}, with what callers send`),
+    // Where they go is said by their names.
+    ...targetChanges(old.targets, next.targets).slice(1),
+    ...compareFields(backendRules, besides, next),
+  ]
+}

@@ -1,0 +1,67 @@
+import { indexModel, nothingBroken } from "../../runtime/model/model-index.ts"
+import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import { Containment } from "../model/containment.ts"
+import { type Finding, neutral } from "./finding.ts"
+import { type Relation, rewriteWords } from "./model-words.ts"
+import { same } from "./same.ts"
+
+/**
+ * What of a relation's change makes no difference, because who would gain it has it already, or who would lose it keeps it in another way. Each relation is looked at as if it were
+ * the only one that is another: what changes in the others is told with them.
+ */
+export class DecidedTheSame {
+  readonly #before: ModelSide
+  readonly #after: ModelSide
+
+  constructor(before: AuthorizationModel, after: AuthorizationModel) {
+    this.#before = new ModelSide(before)
+    this.#after = new ModelSide(after)
+  }
+
+  /** The findings that are left; one that is neutral where all of them are shown to make no difference. */
+  left(type: string, name: string, old: Relation, next: Relation, findings: readonly Finding[]): Finding[] {
+    const open = findings.some(({ risk }) => risk === "opens" || risk === "closes")
+    if (!open || !same(inAnyOrder(old.direct), inAnyOrder(next.direct))) return [...findings]
+    // Who has it by the new definition has it by the old one already: asked of the model before, in which the relation means the old one.
+    const gains = !this.#before.holds(type, name, next, old)
+    const loses = !this.#after.holds(type, name, old, next)
+    const left = findings.filter(
+      ({ risk }) =>
+        (risk === "opens" && gains) ||
+        (risk === "closes" && loses) ||
+        risk === "breaking" ||
+        risk === "neutral",
+    )
+    if (left.length > 0) return left
+    const who = `\`${rewriteWords(next.rewrite, next.direct)}\` and \`${rewriteWords(old.rewrite, old.direct)}\``
+    return [neutral(`${who} are the same users, whatever the tuples are`)]
+  }
+}
+
+function inAnyOrder(direct: Relation["direct"]): readonly string[] {
+  return direct.map((each) => JSON.stringify(each)).sort()
+}
+
+/** One of the two models, looked into when it is asked about. */
+class ModelSide {
+  readonly #model: AuthorizationModel
+  #known: { containment: Containment; types: ReturnType<typeof indexModel>["types"] } | undefined
+
+  constructor(model: AuthorizationModel) {
+    this.#model = model
+  }
+
+  /** Whether every user of `inner`, read as a definition of the relation, is in `outer`. */
+  holds(type: string, name: string, inner: Relation, outer: Relation): boolean {
+    if (this.#known === undefined) {
+      const index = indexModel(this.#model, nothingBroken)
+      this.#known = { containment: new Containment(index), types: index.types }
+    }
+    const relation = this.#known.types.get(type)?.get(name)
+    if (relation === undefined) return false
+    return this.#known.containment.holds(
+      { rewrite: inner.rewrite, relation },
+      { rewrite: outer.rewrite, relation },
+    )
+  }
+}
