@@ -1,3 +1,4 @@
+import { hmacAlgorithms } from "./digest-functions.ts"
 import type { FindingKind } from "./finding.ts"
 import { formatFault } from "./format-text.ts"
 import { parseCidr, parseIpAddress } from "./ip-address.ts"
@@ -23,6 +24,10 @@ const parseTests: Readonly<Record<string, Test>> = {
     parseTimestamp(text) === undefined
       ? `${shown(text)} is not a timestamp like \`2026-01-31T08:00:00Z\``
       : undefined,
+  hmac: (text) =>
+    hmacAlgorithms.includes(text)
+      ? undefined
+      : `${shown(text)} is no algorithm of \`hmac\`: ${hmacAlgorithms.join(", ")}`,
   duration: (text) =>
     parseDuration(text) === undefined ? `${shown(text)} is not a duration like \`1h30m\`` : undefined,
   ipaddress: (text) =>

@@ -1,6 +1,7 @@
 import { ExpressionError } from "./expression-error.ts"
 import { chargeLength } from "./meter.ts"
 import { kindOf } from "./values.ts"
+import { escapeXmlAttribute } from "./xml-characters.ts"
 
 type Applied = (...args: unknown[]) => unknown
 
@@ -47,6 +48,22 @@ const percentEncode: Applied = (value) => {
   )
 }
 
+const xmlEscape: Applied = (value) => {
+  const text = asText("xmlEscape", value)
+  chargeLength(text.length * 5)
+  const escaped = escapeXmlAttribute(text)
+  if (escaped === undefined)
+    throw new ExpressionError("other", "the text has a character that XML cannot have")
+  return escaped
+}
+
+const hex: Applied = (value) => {
+  if (!(value instanceof Uint8Array))
+    throw new ExpressionError("type", `\`hex\` is a method of bytes, not of ${kindOf(value)}`)
+  chargeLength(value.length * 2)
+  return Buffer.from(value.buffer, value.byteOffset, value.length).toString("hex")
+}
+
 const percentDecode: Applied = (value) => {
   const text = asText("percentDecode", value)
   chargeLength(text.length)
@@ -57,14 +74,23 @@ const percentDecode: Applied = (value) => {
   }
 }
 
-/** CEL's extension `encoders`. */
+/** What puts a text into markup and URLs: by these names as functions and as methods. `urlEncode` is the name that most languages have for `percentEncode`. */
+const escapes: readonly (readonly [string, Applied])[] = [
+  ["xmlEscape", xmlEscape],
+  ["urlEncode", percentEncode],
+]
+
+/** CEL's extension `encoders`, and what escapes. */
 export const encodingFunctions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["base64.encode", encode],
   ["base64.decode", decode],
+  ...escapes,
 ])
 
-/** Texts as a part of a URL or of a form. */
+/** Texts as a part of a URL, of a form or of XML; bytes as digits. */
 export const encodingMethods: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ["percentEncode", percentEncode],
   ["percentDecode", percentDecode],
+  ["hex", hex],
+  ...escapes,
 ])

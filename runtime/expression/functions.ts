@@ -13,6 +13,7 @@ import {
   toUint,
   typeOfValue,
 } from "./conversions.ts"
+import { digestFunctions } from "./digest-functions.ts"
 import { encodingFunctions, encodingMethods } from "./encoding-functions.ts"
 import { ExpressionError } from "./expression-error.ts"
 import { isInCidr, parseCidr } from "./ip-address.ts"
@@ -136,6 +137,7 @@ const functions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
   ...mathFunctions,
   ...listFunctions,
   ...encodingFunctions,
+  ...digestFunctions,
 ])
 
 const methods: ReadonlyMap<string, Applied> = new Map<string, Applied>([

@@ -131,7 +131,7 @@ export const standardLibrary: Library = {
   method: readTable(methods),
 }
 
-/** The functions of the extension libraries of cel-go, and what a gateway needs besides: random ids, and texts as parts of URLs. */
+/** The functions of the extension libraries of cel-go, and what a gateway needs besides: random ids, digests, and texts as parts of URLs and XML. */
 const extensions = `
 base64.encode: bytes string
 base64.decode: string bytes
@@ -158,11 +158,18 @@ sets.contains: list<A> list<A> bool
 sets.equivalent: list<A> list<A> bool
 sets.intersects: list<A> list<A> bool
 uuid: string
+xmlEscape: string string
+urlEncode: string string
+sha256: string bytes; bytes bytes
+hmac: string string string bytes; string string bytes bytes; string bytes string bytes; string bytes bytes bytes
 cel.bind: A B C C`
 
 const extensionMethods = `
 percentEncode: string string
 percentDecode: string string
+xmlEscape: string string
+urlEncode: string string
+hex: bytes string
 slice: list<A> int int list<A>
 flatten: list<A> list<dyn>; list<A> int list<dyn>
 sort: list<A> list<A>

@@ -37,13 +37,17 @@ export type Reference = z.infer<typeof reference>
 
 /**
  * A piece of text: constant; a named value (`values`) or secret (`secrets`) of the plan; or an expression evaluated per request.
- * In JSON text an expression inside JSON quotes is escaped (`json-string`), elsewhere it becomes a JSON value (`json-value`).
+ * In JSON text an expression inside JSON quotes is escaped (`json-string`), elsewhere it becomes a JSON value (`json-value`). In XML it is escaped for the content of an element (`xml-text`) or
+ * for the value of an attribute (`xml-attribute`).
  */
 export const textPart = z.union([
   z.string(),
   z.strictObject({ value: name }),
   z.strictObject({ secret: name }),
-  z.strictObject({ expression, as: z.enum(["json-string", "json-value"]).optional() }),
+  z.strictObject({
+    expression,
+    as: z.enum(["json-string", "json-value", "xml-text", "xml-attribute"]).optional(),
+  }),
 ])
 export type TextPart = z.infer<typeof textPart>
 

@@ -1,6 +1,8 @@
 import { toJson } from "../expression/compile.ts"
+import { escapeXmlAttribute, escapeXmlText } from "../expression/xml-characters.ts"
 import type { Text, TextPart } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
+import { refusedValue } from "./grammars.ts"
 import type { Provision } from "./policy.ts"
 import { compileTextValue, compileValue } from "./value.ts"
 
@@ -55,6 +57,14 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
   }
   const text = compileTextValue(expression, provision)
   if (part.as === "json-string") return (exchange) => JSON.stringify(text(exchange)).slice(1, -1)
+  if (part.as === "xml-text" || part.as === "xml-attribute") {
+    const escaper = part.as === "xml-text" ? escapeXmlText : escapeXmlAttribute
+    return (exchange) => {
+      const escaped = escaper(text(exchange))
+      if (escaped !== undefined) return escaped
+      throw refusedValue(exchange, `\${${expression.text}} has a character that XML cannot have`)
+    }
+  }
   return (exchange) => grammar.dynamic(text(exchange), expression.text, exchange)
 }
 

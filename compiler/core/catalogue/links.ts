@@ -104,4 +104,22 @@ export const links = area({
     help: "Set it before, or correct the name.",
     why: "`var.NAME` is what a statement before it leaves: `set`, `send`, `cache get` and the like. Statements run in the order of the file, inbound before outbound before on-error.",
   },
+  SP5020: {
+    severity: "error",
+    title: "Invalid XML",
+    help: "Correct the XML: one root element, every element closed, values of attributes in quotes.",
+    why: "The constant part of an XML body is parsed at compile time with a stand-in for every `${…}`, to find the place of each. A body that is not well-formed would be refused by its reader.",
+  },
+  SP5021: {
+    severity: "error",
+    title: "Expression in XML that cannot be escaped",
+    help: "Move it into the text of an element or into the quotes of an attribute.",
+    why: "`body set xml` escapes a value for the text of an element or for the value of an attribute. In names, comments, CDATA sections, processing instructions and outside of the root element no escaping keeps a value from becoming markup.",
+  },
+  SP5022: {
+    severity: "warning",
+    title: "Caller's value is not escaped",
+    help: "Write the body with `xml` or `json`, or escape the value: `${xmlEscape(path.id)}`, `${urlEncode(query.name)}`.",
+    why: "`text`, `as-is` and a media type send a value as it is. In markup, forms and JSON a caller can end the place it stands in, and so add elements, fields or parameters to what the reader gets.",
+  },
 })

@@ -1,3 +1,4 @@
+import { escapeXmlAttribute, escapeXmlText } from "../../../runtime/expression/xml-characters.ts"
 import type { Text as PlanText, TextPart } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { checkJson } from "../../core/json.ts"
@@ -9,6 +10,7 @@ import type { Expressions } from "./expression.ts"
 import { placeIn } from "./literal.ts"
 import type { Place } from "./place.ts"
 import type { Values } from "./values.ts"
+import { hole, xmlPlaces } from "./xml-places.ts"
 
 /** What the place of a text allows. */
 export interface TextUse {
@@ -89,6 +91,42 @@ export class Texts {
     return undefined
   }
 
+  /** XML: each expression is escaped for the place it stands in. */
+  lowerXml(argument: Text | Word, place: Place): PlanText | undefined {
+    const pieces = this.#pieces(argument, place, {})
+    if (pieces === undefined) return undefined
+    const offsets: number[] = []
+    let skeleton = ""
+    for (const { part, at } of pieces) {
+      offsets.push(skeleton.length)
+      // A named value's constant is a value like that of any expression.
+      skeleton += typeof part === "string" && at !== undefined ? part : hole
+    }
+    const isHole = ({ part, at }: Piece): boolean => typeof part !== "string" || at === undefined
+    const { places, problem } = xmlPlaces(
+      skeleton,
+      offsets.filter((_, index) => isHole(pieces[index] as Piece)),
+    )
+    let refused = false
+    const parts = pieces.map((piece, index): TextPart => {
+      const where = places.get(offsets[index] as number)
+      if (!isHole(piece) || where === undefined) return piece.part
+      if (typeof where === "string") return this.#xmlPart(piece, where)
+      refused = true
+      this.#report.add("SP5021", piece.span, `the expression stands ${where.refused}`)
+      return ""
+    })
+    if (refused) return undefined
+    // Blanks before the XML declaration, as the indentation of a heredoc leaves them, would make it malformed.
+    const [begin, ...rest] = parts
+    if (problem === undefined) return joined(typeof begin === "string" ? [begin.trimStart(), ...rest] : parts)
+    const index = offsets.findLastIndex((start) => start <= problem.at)
+    const found = pieces[index]
+    const span = found?.at?.(problem.at - (offsets[index] ?? 0)) ?? found?.span ?? argument.span
+    this.#report.add("SP5020", span, problem.message)
+    return undefined
+  }
+
   /** A text body: text, or `(CEL)` whose value has a text. */
   lowerBody(argument: Text | Word | Cel, place: Place): PlanText | undefined {
     if (argument.kind !== "cel") return this.lower(argument, place)
@@ -156,6 +194,20 @@ export class Texts {
     const what = inString ? "no text, and this is inside of JSON quotes" : "no JSON"
     if (!fits) this.#report.add("SP5006", span, `a value of type \`${type}\` has ${what}`)
     return fits
+  }
+
+  #xmlPart({ part, span }: Piece, where: "text" | "attribute"): TextPart {
+    const as = where === "text" ? "xml-text" : "xml-attribute"
+    if (typeof part === "string") {
+      const escaper = where === "text" ? escapeXmlText : escapeXmlAttribute
+      const escaped = escaper(part)
+      if (escaped === undefined)
+        this.#report.add("SP5020", span, "the value has a character that XML cannot have")
+      return escaped ?? ""
+    }
+    if ("expression" in part) return { expression: part.expression, as }
+    if ("value" in part) return { expression: { lang: "cel", text: part.value, type: "string" }, as }
+    throw new Error("a secret reached an XML body")
   }
 
   #jsonPart(part: Exclude<TextPart, string>, inString: boolean): TextPart {

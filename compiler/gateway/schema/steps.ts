@@ -15,17 +15,23 @@ import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts
 import { limit, quota } from "./scopes.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
-/** `json (…)`, `text "…"`, `"application/xml" "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
+/** `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
 export const bodyContent = oneOf(
   [word("as-is"), slot("text", "text")],
   [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
+  xmlPart(),
   [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
-  [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr(contentPart())],
+  [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr([xmlPart(), ...contentPart()])],
   [slot("expression", "expression")],
 )
 
 function contentPart(): Part[][] {
   return [[slot("expression", "expression")], [slot("text", "text")]]
+}
+
+/** XML whose expressions are escaped by the place they stand in. */
+function xmlPart(): Part[] {
+  return [word("xml"), slot("markup", "text", { label: '"XML"' })]
 }
 
 function templateOr(alternatives: Part[][]): Part {
@@ -100,7 +106,7 @@ const bodyRow = (outbound: boolean): Row => ({
     { args: [word("json-to-xml")], block: "json-to-xml" },
     { args: [word("xml-to-json")], block: "xml-to-json" },
   ],
-  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
+  docs: "Replaces the body, replaces a text in it wherever it stands, or converts it between JSON and XML. In JSON an expression inside quotes is escaped, elsewhere it is a JSON value; `xml` escapes it for the text or the attribute it stands in. In `text` nothing is escaped. `mask-urls` makes absolute URLs of the backend in a text those of the gateway (in a request the other way round); the backend is then asked for whole answers, never for a part (`Range`); `jsonp` makes a script of a JSON answer to GET where the query parameter names a function.",
   example: 'body set json ({"error": "no such order"})',
 })
 

@@ -1,5 +1,6 @@
 import type { BodyContent } from "../../../../runtime/plan/steps-content.ts"
 import { type Bound, headSpan, mentions } from "../../bind/bound.ts"
+import { warnOfRawValues } from "../raw-values.ts"
 import type { Lowered, StepContext } from "../step.ts"
 import { lowerConversion } from "./conversion.ts"
 import { messageAt } from "./header.ts"
@@ -9,13 +10,15 @@ import { lowerLiquid } from "./liquid.ts"
 const mediaOf: Readonly<Record<string, string>> = {
   json: "application/json",
   text: "text/plain; charset=utf-8",
+  xml: "application/xml; charset=utf-8",
 }
 
-/** The content of a body statement: `json|text|"media/type"`, perhaps `liquid`, and a text or expression. */
+/** The content of a body statement: `json|text|xml|"media/type"`, perhaps `liquid` or `xml`, and a text or expression. */
 export function lowerContent(
   bound: Bound,
-  { texts, expressions, place, report }: StepContext,
+  context: StepContext,
 ): { media: string | null; content: BodyContent } | undefined {
+  const { texts, expressions, place, report } = context
   const word = bound.args.value<string>("media")
   const written = bound.args.value<string>("type")
   const media = written ?? (word === undefined ? null : (mediaOf[word] ?? null))
@@ -24,6 +27,11 @@ export function lowerContent(
     const liquid = lowerLiquid(template, report)
     return liquid === undefined ? undefined : { media, content: { liquid } }
   }
+  const markup = bound.args.text("markup")
+  if (markup !== undefined) {
+    const text = texts.lowerXml(markup, place)
+    return text === undefined ? undefined : { media: media ?? (mediaOf["xml"] as string), content: { text } }
+  }
   const content = bound.args.cel("expression") ?? bound.args.text("text")
   if (content === undefined) return undefined
   if (content.kind === "cel" && word !== "json" && word !== "text") {
@@ -31,6 +39,7 @@ export function lowerContent(
     return value === undefined ? undefined : { media, content: { value } }
   }
   const isJson = word === "json" || (written !== undefined && /[/+]json\b/i.test(written))
+  if (!isJson) warnOfRawValues(content, media, context)
   const text = isJson ? texts.lowerJson(content, place) : texts.lowerBody(content, place)
   return text === undefined ? undefined : { media, content: { text } }
 }

@@ -1,0 +1,185 @@
+/** Where an expression stands in XML: what its value is escaped for, or why no escaping is safe there. */
+export type XmlPlace = "text" | "attribute" | { readonly refused: string }
+
+/** What is wrong with XML, at an offset of the text. */
+interface XmlProblem {
+  readonly at: number
+  readonly message: string
+}
+
+/** Stands for an expression in the text that is judged. It is no letter, so no name has one. */
+export const hole = "\ue000"
+
+const name = "[\\p{L}_:][\\p{L}\\p{M}\\p{N}_:.\\-\u00b7]*"
+const patterns = {
+  start: new RegExp(`<(${name})`, "uy"),
+  attribute: new RegExp(`\\s+(${name})\\s*=\\s*("[^"<]*"|'[^'<]*')`, "uy"),
+  close: /\s*(\/?)>/y,
+  end: new RegExp(`</(${name})\\s*>`, "uy"),
+  doctype: /<!DOCTYPE\s[^[\]<>]*(?:\[[^\]]*\]\s*)?>/y,
+} as const
+const wrongReference = /&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)/
+
+/** Markup that ends with a fixed text, and what an expression in it is refused with. */
+const closed: readonly { readonly open: string; readonly close: string; readonly what: string }[] = [
+  { open: "<!--", close: "-->", what: "a comment" },
+  { open: "<![CDATA[", close: "]]>", what: "a CDATA section" },
+  { open: "<?", close: "?>", what: "a processing instruction" },
+]
+
+/**
+ * Judges XML whose expressions are holes at the offsets `holes`: whether it is well-formed with one root, and where each hole stands. Namespaces are not looked up.
+ * `problem` is the first one; it may be at a hole.
+ */
+export function xmlPlaces(
+  text: string,
+  holes: readonly number[],
+): { readonly places: ReadonlyMap<number, XmlPlace>; readonly problem: XmlProblem | undefined } {
+  const scan = new XmlScan(text, holes)
+  return { problem: scan.run(), places: scan.places }
+}
+
+class XmlScan {
+  readonly places = new Map<number, XmlPlace>()
+  readonly #text: string
+  readonly #holes: readonly number[]
+  readonly #open: { readonly name: string; readonly at: number }[] = []
+  #hasRoot = false
+  #at = 0
+
+  constructor(text: string, holes: readonly number[]) {
+    this.#text = text
+    this.#holes = holes
+  }
+
+  run(): XmlProblem | undefined {
+    while (this.#at < this.#text.length) {
+      const problem = this.#text[this.#at] === "<" ? this.#markup() : this.#characters()
+      if (problem !== undefined) return problem
+    }
+    const last = this.#open.at(-1)
+    if (last !== undefined) return { at: last.at, message: `\`<${last.name}>\` is not closed` }
+    return this.#hasRoot ? undefined : { at: 0, message: "there is no element" }
+  }
+
+  /** Says what the holes before `end` stand in. */
+  #stand(end: number, place: XmlPlace): void {
+    for (const each of this.#holes) if (each >= this.#at && each < end) this.places.set(each, place)
+  }
+
+  #characters(): XmlProblem | undefined {
+    const next = this.#text.indexOf("<", this.#at)
+    const end = next === -1 ? this.#text.length : next
+    const text = this.#text.slice(this.#at, end)
+    const isOutside = this.#open.length === 0
+    this.#stand(end, isOutside ? { refused: "outside of the root element" } : "text")
+    const wrong = isOutside
+      ? /[^ \t\r\n\ue000]/.exec(text)
+      : (wrongReference.exec(text) ?? /\]\]>/.exec(text))
+    const at = this.#at + (wrong?.index ?? 0)
+    this.#at = end
+    if (wrong === null) return undefined
+    if (isOutside) return { at, message: "there is text outside of the root element" }
+    return wrong[0] === "&"
+      ? { at, message: "`&` begins no reference; write `&amp;`" }
+      : { at, message: "`]]>` is written `]]&gt;`" }
+  }
+
+  #markup(): XmlProblem | undefined {
+    for (const { open, close, what } of closed) {
+      if (!this.#text.startsWith(open, this.#at)) continue
+      const found = this.#text.indexOf(close, this.#at + open.length)
+      const wrong = open === "<?" ? this.#declaration(found) : undefined
+      if (wrong !== undefined) return { at: this.#at, message: wrong }
+      if (found === -1) return { at: this.#at, message: `${what} is not closed with \`${close}\`` }
+      return this.#skip(found + close.length, what)
+    }
+    if (this.#text.startsWith("<!DOCTYPE", this.#at)) {
+      const found = this.#match("doctype")
+      if (found === undefined) return { at: this.#at, message: "the document type is not well-formed" }
+      return this.#skip(this.#at + found[0].length, "the document type")
+    }
+    return this.#text[this.#at + 1] === "/" ? this.#endTag() : this.#startTag()
+  }
+
+  /** What is wrong with the XML declaration that ends at `end`, if this is one: a body is sent in UTF-8. */
+  #declaration(end: number): string | undefined {
+    const text = this.#text.slice(this.#at, end)
+    if (!/^<\?xml\s/i.test(text)) return undefined
+    if (this.#text.slice(0, this.#at).trim() !== "") return "the XML declaration is not at the beginning"
+    const encoding = /\sencoding\s*=\s*["']([^"']*)/.exec(text)?.[1]
+    return encoding === undefined || /^utf-8$/i.test(encoding) ? undefined : "the encoding of a body is UTF-8"
+  }
+
+  #skip(end: number, what: string): undefined {
+    this.#stand(end, { refused: `inside of ${what}` })
+    this.#at = end
+  }
+
+  #endTag(): XmlProblem | undefined {
+    const found = this.#match("end")
+    if (found === undefined) return this.#brokenTag()
+    const last = this.#open.pop()
+    const at = this.#at
+    this.#at += found[0].length
+    if (last?.name === found[1]) return undefined
+    return last === undefined
+      ? { at, message: `\`</${found[1]}>\` closes no element` }
+      : { at, message: `\`</${found[1]}>\` closes no element: \`<${last.name}>\` is open` }
+  }
+
+  #startTag(): XmlProblem | undefined {
+    const begin = this.#at
+    const tag = this.#match("start")?.[1]
+    if (tag === undefined) return this.#brokenTag()
+    if (this.#open.length === 0 && this.#hasRoot)
+      return { at: begin, message: "there is a second root element" }
+    this.#hasRoot = true
+    this.#at += tag.length + 1
+    const seen = new Set<string>()
+    for (;;) {
+      const found = this.#match("attribute")
+      if (found === undefined) break
+      const problem = this.#attribute(found, seen)
+      if (problem !== undefined) return problem
+    }
+    const close = this.#match("close")
+    if (close === undefined) return this.#brokenTag()
+    this.#at += close[0].length
+    if (close[1] === "") this.#open.push({ name: tag, at: begin })
+    return undefined
+  }
+
+  #attribute([whole, key = "", value = ""]: RegExpExecArray, seen: Set<string>): XmlProblem | undefined {
+    const start = this.#at + whole.length - value.length
+    const isNamespace = /^xmlns(?::|$)/.test(key)
+    this.#stand(
+      this.#at + whole.length,
+      isNamespace ? { refused: "in the name of a namespace" } : "attribute",
+    )
+    const wrong = wrongReference.exec(value)
+    if (wrong !== null) return { at: start + wrong.index, message: "`&` begins no reference; write `&amp;`" }
+    if (seen.has(key)) return { at: this.#at, message: `the attribute \`${key}\` is there twice` }
+    seen.add(key)
+    this.#at += whole.length
+    return undefined
+  }
+
+  /** Where the rest of a tag has a hole, the hole is why it is broken. */
+  #brokenTag(): XmlProblem {
+    const close = this.#text.indexOf(">", this.#at)
+    this.#stand(close === -1 ? this.#text.length : close, {
+      refused: "in a tag, outside of the quotes of an attribute",
+    })
+    return {
+      at: this.#at,
+      message: "the tag is not well-formed; attributes have quotes, and `<` is written `&lt;`",
+    }
+  }
+
+  #match(pattern: keyof typeof patterns): RegExpExecArray | undefined {
+    const found = patterns[pattern]
+    found.lastIndex = this.#at
+    return found.exec(this.#text) ?? undefined
+  }
+}

@@ -1,0 +1,34 @@
+import { createHash, createHmac } from "node:crypto"
+import { ExpressionError } from "./expression-error.ts"
+import { chargeLength } from "./meter.ts"
+import { kindOf } from "./values.ts"
+
+type Applied = (...args: unknown[]) => unknown
+
+/** Algorithms of `hmac`. */
+export const hmacAlgorithms: readonly string[] = ["sha1", "sha256", "sha384", "sha512"]
+
+function bytesOf(name: string, value: unknown): Uint8Array | string {
+  if (typeof value !== "string" && !(value instanceof Uint8Array))
+    throw new ExpressionError("type", `\`${name}\` takes a string or bytes, not ${kindOf(value)}`)
+  chargeLength(value.length)
+  return value
+}
+
+const sha256: Applied = (data) =>
+  new Uint8Array(createHash("sha256").update(bytesOf("sha256", data)).digest())
+
+const hmac: Applied = (algorithm, key, data) => {
+  if (typeof algorithm !== "string" || !hmacAlgorithms.includes(algorithm))
+    throw new ExpressionError("other", `\`hmac\` has the algorithms ${hmacAlgorithms.join(", ")}`)
+  const secret = bytesOf("hmac", key)
+  // Everybody can sign with an empty key: it is a value that was not set.
+  if (secret.length === 0) throw new ExpressionError("other", "the key of `hmac` is empty")
+  return new Uint8Array(createHmac(algorithm, secret).update(bytesOf("hmac", data)).digest())
+}
+
+/** Digests of texts (as UTF-8) and bytes. */
+export const digestFunctions: ReadonlyMap<string, Applied> = new Map<string, Applied>([
+  ["sha256", sha256],
+  ["hmac", hmac],
+])
