@@ -10,7 +10,7 @@ import {
   readByBrowsers,
   sentByGateway,
 } from "./seen-by-backend.ts"
-import { callersDecide, fromCaller, isCallersOwn, secretsIn } from "./text-findings.ts"
+import { callersDecide, escapingLost, fromCaller, isCallersOwn, secretsIn } from "./text-findings.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -108,7 +108,11 @@ const hostRules: FieldRules<Fields<"set-host">> = {
 const bodyRules: FieldRules<Fields<"set-body">> = {
   message: (_, after) => breaking(`it is the body of the ${after} now`),
   media: (_, after, items) => bodyChange(items.after, after === null ? "another" : `as ${mediaShown(after)}`),
-  content: (before, after, items) => [bodyChange(items.after, "another"), ...secretsIn(after, before)],
+  content: (before, after, items) => [
+    ...escapingLost(before, after),
+    bodyChange(items.after, "another"),
+    ...secretsIn(after, before),
+  ],
 }
 
 function mediaShown(media: string): string {
@@ -133,7 +137,7 @@ const respondRules: FieldRules<Fields<"respond">> = {
   body: (old, next, { after }) =>
     after.documentation
       ? neutral("the API is described anew")
-      : [breaking("callers get another body"), ...secretsIn(next, old)],
+      : [...escapingLost(old, next), breaking("callers get another body"), ...secretsIn(next, old)],
   documentation: (_, after) =>
     neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
   headers: (before, after) => {

@@ -181,6 +181,8 @@ export function headerLineWords(headers: StepOf<"respond">["headers"]): string[]
 
 /** What follows `body` or `body set`: `json "…"`, `text (…)`, `liquid "…"`. */
 export function bodyWords(media: string | null, content: BodyContent): string {
+  const isXml = "text" in content && escapesXml(content.text)
+  const isXmlWord = isXml && media === "application/xml; charset=utf-8"
   const as =
     media === null
       ? ""
@@ -188,12 +190,21 @@ export function bodyWords(media: string | null, content: BodyContent): string {
         ? "json "
         : media.startsWith("text/plain")
           ? "text "
-          : `"${media}" `
+          : isXmlWord
+            ? "xml "
+            : `"${media}" ${isXml ? "xml " : ""}`
   if ("liquid" in content) return `${as}liquid ${JSON.stringify(content.liquid)}`
   if ("value" in content) return `${as}(${content.value.text})`
   const { text } = content
   const [only, ...more] = typeof text === "string" ? [text] : text.text
   return `${as}${typeof only === "object" && "expression" in only && more.length === 0 ? `(${only.expression.text})` : textWords(text)}`
+}
+
+function escapesXml(text: Text): boolean {
+  return (
+    typeof text === "object" &&
+    text.text.some((part) => typeof part === "object" && "as" in part && part.as?.startsWith("xml-") === true)
+  )
 }
 
 function metricWords(value: StepOf<"metric">["value"]): string {

@@ -7,7 +7,7 @@ import { secondsWords } from "./content-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { listChanges, same } from "./same.ts"
 import { otherRequestBody } from "./seen-by-backend.ts"
-import { callersDecide, secretsIn } from "./text-findings.ts"
+import { callersDecide, escapingLost, secretsIn } from "./text-findings.ts"
 import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
@@ -210,7 +210,10 @@ const sendRules: FieldRules<Fields<"send-request">> = {
     ]
   },
   media: () => opens("the other service gets a body of another type: its answer may be another"),
-  body: () => opens("the other service gets another body: its answer may be another"),
+  body: (before, after) => [
+    ...escapingLost(before, after),
+    opens("the other service gets another body: its answer may be another"),
+  ],
   authentication: otherIdentity("the other service"),
   timeoutSeconds: (before, after) =>
     neutral(`its answer has ${secondsWords(after)}, not ${secondsWords(before)}`),

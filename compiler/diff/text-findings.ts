@@ -1,3 +1,4 @@
+import type { BodyContent } from "../../runtime/plan/steps-content.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { type Finding, opens } from "./finding.ts"
 
@@ -38,4 +39,21 @@ export function isCallersOwn(text: Text | undefined): boolean {
     "expression" in only &&
     /^\s*request\.(header|query)\((["'])[^"'\\]*\2\)\s*$/.test(only.expression.text)
   )
+}
+
+/** Values in a body were all escaped, and are not any more: what a caller sends may end its place in the body. */
+export function escapingLost(before: BodyContent | undefined, after: BodyContent | undefined): Finding[] {
+  const [old, now] = [escapingOf(before), escapingOf(after)]
+  return old.escaped && !old.raw && now.raw
+    ? [opens("values in the body are not escaped any more: they may add elements or fields to it")]
+    : []
+}
+
+function escapingOf(content: BodyContent | undefined): { escaped: boolean; raw: boolean } {
+  if (content === undefined || "liquid" in content) return { escaped: false, raw: false }
+  if ("value" in content) return { escaped: false, raw: true }
+  const parts = typeof content.text === "string" ? [] : content.text.text
+  const found = parts.filter((part) => typeof part === "object" && "expression" in part)
+  const escaped = found.filter((part) => "as" in part && part.as !== undefined)
+  return { escaped: escaped.length > 0, raw: escaped.length < found.length }
 }

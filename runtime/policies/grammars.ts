@@ -1,7 +1,7 @@
-import { problem, Refused } from "./answer.ts"
 import { canonicalPath } from "./canonical-path.ts"
 import type { Exchange } from "./exchange.ts"
 import { percentEncode } from "./percent-encode.ts"
+import { refusedValue } from "./refused-value.ts"
 import type { TextGrammar } from "./text.ts"
 
 /** Longer values are refused: nobody's header is that long by intent, and servers answer 400 or 431 to it. */
@@ -107,11 +107,6 @@ export function constantHeader(value: string, name: string): string {
   if (notInHeader.test(value))
     throw new Error(`the value of header \`${name}\` has a line break or a control character`)
   return toHeaderBytes(value)
-}
-
-/** What a request put into a place where it does not fit is its fault; what the backend's answer put there is the backend's. */
-export function refusedValue(exchange: Exchange, cause: string): Refused {
-  return new Refused(problem(exchange.response === undefined ? "invalid-request" : "bad-gateway", { cause }))
 }
 
 function checkedHeader(value: string, exchange: Exchange, what: string): string {

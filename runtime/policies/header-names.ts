@@ -1,6 +1,6 @@
 import { connectionFields } from "../plan/header-name.ts"
 import type { Exchange } from "./exchange.ts"
-import { refusedValue } from "./grammars.ts"
+import { refusedValue } from "./refused-value.ts"
 import type { TextGrammar } from "./text.ts"
 
 /**

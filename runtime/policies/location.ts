@@ -1,8 +1,9 @@
 import type { Text, TextPart } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
-import { headerText, hostText, refusedValue } from "./grammars.ts"
+import { headerText, hostText } from "./grammars.ts"
 import { percentEncode } from "./percent-encode.ts"
 import type { Provision } from "./policy.ts"
+import { refusedValue } from "./refused-value.ts"
 import { type CompiledText, compileText, type TextGrammar } from "./text.ts"
 
 /** What no URL has, and parsers drop or mend each in its own way. */

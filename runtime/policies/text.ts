@@ -2,8 +2,8 @@ import { toJson } from "../expression/compile.ts"
 import { escapeXmlAttribute, escapeXmlText } from "../expression/xml-characters.ts"
 import type { Text, TextPart } from "../plan/text.ts"
 import type { Exchange } from "./exchange.ts"
-import { refusedValue } from "./grammars.ts"
 import type { Provision } from "./policy.ts"
+import { refusedValue } from "./refused-value.ts"
 import { compileTextValue, compileValue } from "./value.ts"
 
 /**
