@@ -13,7 +13,7 @@ const tools: [string, string, string[]][] = [
   ["no file, export or dependency is unused", "knip/bin/knip.js", ["--no-progress"]],
 ]
 
-test.concurrent.each(tools)("%s", { timeout: 120_000 }, async (_, program, flags) => {
+test.concurrent.each(tools)("%s", { timeout: 600_000 }, async (_, program, flags) => {
   const { code, output } = await run([`${projectRoot}node_modules/${program}`, ...flags])
   expect(code === 0 ? "" : output).toBe("")
   expect(code).toBe(0)
