@@ -115,12 +115,14 @@ export class ChunkedBody {
       return -1
     }
     const fields = empty ? [] : readFields(this.#trailer.slice(0, end), 0)
-    // Where a message ends is said before it, or nobody can tell.
-    if (fields.some((name, index) => index % 2 === 0 && isFraming(name)))
-      throw malformed("a trailer says where it ends")
-    this.trailers = fields
+    this.trailers = withoutFraming(fields)
     return from + end - before + (empty ? 2 : 4)
   }
+}
+
+/** The chunks have said where the message ends: a trailer that says so too is ignored (RFC 9110 §6.5.1). */
+function withoutFraming(fields: readonly string[]): readonly string[] {
+  return fields.filter((_, at) => !isFraming(fields[at - (at % 2)] as string))
 }
 
 function hexOf(code: number): number {

@@ -36,6 +36,12 @@ const rows: Row[] = [
     absent: ["trailer", "x-t"],
   },
   {
+    name: "a trailer that would say where the answer ends",
+    answer: `${ok}Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nContent-Length: 999\r\n\r\n`,
+    status: [200],
+    absent: ["content-length: 999"],
+  },
+  {
     name: "hop-by-hop fields and nominated ones",
     answer: `${ok}Connection: keep-alive, X-Internal\r\nX-Internal: 1\r\nKeep-Alive: timeout=9\r\nProxy-Authenticate: x\r\nProxy-Connection: x\r\nUpgrade: h2c\r\nTE: x\r\nContent-Length: 2\r\n\r\nhi`,
     status: [200],

@@ -89,9 +89,10 @@ const stricter: readonly RegExp[] = [
   /chunk does not end/,
   /nobody asked/,
   /informational answer/,
-  /trailer says/,
   /tab beside/,
 ]
+
+const framing = /^(content-length|transfer-encoding)$/i
 
 test(`${count} broken answers: never more than llhttp reads, and where both read, the same`, async () => {
   const random = new Random(20_261_122)
@@ -110,6 +111,8 @@ test(`${count} broken answers: never more than llhttp reads, and where both read
     // What comes behind an answer ends its connection here; there it is read as the next one.
     if (ours.whole && read([bytes]).clean !== true) continue
     if (ours.whole) {
+      // A trailer that would say where the message ends is ignored here; llhttp refuses it.
+      if (!theirs.whole && /\n0\r\n(.+\r\n)*(content-length|transfer-encoding):/i.test(text)) continue
       both += 1
       expect(theirs, shown).toMatchObject({ whole: true })
       expect(
@@ -119,7 +122,7 @@ test(`${count} broken answers: never more than llhttp reads, and where both read
         status: theirs.status,
         body: theirs.body,
         fields: theirs.fields,
-        trailers: theirs.trailers,
+        trailers: theirs.trailers?.filter((_, place, all) => !framing.test(all[place - (place % 2)] ?? "")),
       })
     } else if (theirs.whole && ours.error !== undefined) {
       const reason = stricter.find((each) => each.test(ours.error ?? ""))
