@@ -49,6 +49,8 @@ export interface RuntimeSettings {
   readonly roles: readonly Role[]
   /** Needed for the role `control`. */
   readonly control: { readonly listen: Address; readonly token: string } | undefined
+  /** Names that the engine's and the control listener answer to besides loopback names and their own addresses; none when absent. */
+  readonly hosts?: readonly string[]
   /** A plan to serve from a file, instead of the newest of the history. */
   readonly plan?: Plan
   /** Where `env()` of plans reads. */
@@ -205,7 +207,7 @@ function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {
 }
 
 function makeListeners(
-  { env, cwd, log, modelText }: RuntimeSettings,
+  { env, cwd, log, modelText, hosts }: RuntimeSettings,
   parts: { readonly database: Database; readonly engine: Engine; readonly stores: PlanStores },
 ): EngineListeners {
   const { database, engine, stores } = parts
@@ -231,6 +233,7 @@ function makeListeners(
       limits: () => stores.limits,
       cors: () => stores.cors,
       modelText,
+      hosts,
       authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
       onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
       onRefusal: (refusal) => refusals.refused(refusal),

@@ -35,6 +35,21 @@ export function controlListenOf(io: Io): HostPort {
   return readHostPort(io.env["SALLYPORT_CONTROL_LISTEN"] || "127.0.0.1:8082", "SALLYPORT_CONTROL_LISTEN")
 }
 
+/** `SALLYPORT_HOSTS`: the names that the engine's and the control listener answer to besides loopback names and their own addresses. */
+export async function hostsOf(io: Io): Promise<readonly string[]> {
+  const names = (io.env["SALLYPORT_HOSTS"] ?? "")
+    .split(/[\s,]+/)
+    .filter((name) => name !== "")
+    .map((name) => name.toLowerCase())
+  const { isOwnName } = await import("../../runtime/http1/own-names.ts")
+  const wrong = names.find((name) => !isOwnName(name))
+  if (wrong === undefined) return names
+  throw new CliError(
+    `SALLYPORT_HOSTS has a name that is not a host name: ${wrong}`,
+    "Write host names or addresses without scheme and port, with commas between them: `authz.internal,*.example.internal`.",
+  )
+}
+
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
 /** What a log line may be. */
 export type Level = (typeof levels)[number]

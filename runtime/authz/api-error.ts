@@ -1,4 +1,5 @@
 import { type CheckError, SourceUnavailable } from "../check/ports.ts"
+import type { Refusal } from "../http1/internal-guard.ts"
 import { isSqlError } from "../store/database.ts"
 
 /**
@@ -56,9 +57,39 @@ const statusOf = {
   internal_error: 500,
   unavailable: 503,
   deadline_exceeded: 504,
+  // Requests that are refused by how they are written: RFC 9110 and 9112.
+  method_not_allowed: 405,
+  request_timeout: 408,
+  body_too_large: 413,
+  target_too_long: 414,
+  expectation_failed: 417,
+  misdirected: 421,
+  header_too_large: 431,
+  not_implemented: 501,
+  version_not_supported: 505,
 } as const
 
 export type ApiErrorCode = keyof typeof statusOf
+
+const codeOfRefusal: Readonly<Record<Refusal["name"], ApiErrorCode>> = {
+  "invalid-request": "validation_error",
+  "invalid-path": "validation_error",
+  "invalid-header": "validation_error",
+  "method-not-allowed": "method_not_allowed",
+  "request-timeout": "request_timeout",
+  "body-too-large": "body_too_large",
+  "target-too-long": "target_too_long",
+  "expectation-failed": "expectation_failed",
+  misdirected: "misdirected",
+  "header-too-large": "header_too_large",
+  "not-implemented": "not_implemented",
+  "version-not-supported": "version_not_supported",
+}
+
+/** A request that is refused before its route is looked for. */
+export function refusalError({ name, detail }: Refusal): ApiError {
+  return new ApiError(codeOfRefusal[name], detail)
+}
 
 /** A failure as the client sees it: `{code, message}` under its status. */
 export class ApiError extends Error {

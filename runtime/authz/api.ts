@@ -33,6 +33,9 @@ export class AuthzApi {
   readonly limits: () => AuthzLimits
   readonly cors: () => AuthzCors
   readonly authzen: () => AuthzenSettings
+  readonly #startedWith: readonly string[]
+  #hosts: readonly string[]
+  #hostsOfUrl: string | undefined
   readonly access: () => Access | undefined
   readonly modelText: ModelText | undefined
   readonly logFault: LogFault
@@ -50,11 +53,24 @@ export class AuthzApi {
     this.limits = parts.limits ?? (() => authzLimits)
     this.cors = parts.cors ?? (() => noOrigins)
     this.authzen = parts.authzen ?? (() => noAuthzen)
+    this.#startedWith = parts.hosts ?? []
+    this.#hosts = this.#startedWith
     this.access = parts.access ?? (() => undefined)
     this.modelText = parts.modelText
     this.logFault = parts.onFault ?? (() => undefined)
     this.logRefusal = parts.onRefusal ?? (() => undefined)
     this.healthy = parts.healthy ?? (() => isUsable(parts.database))
+  }
+
+  /** The names that the process was started with, and that of the URL by which clients reach this API. The same list until that changes. */
+  get hosts(): readonly string[] {
+    const { url } = this.authzen()
+    if (url !== this.#hostsOfUrl) {
+      this.#hostsOfUrl = url
+      const own = url !== undefined && URL.canParse(url) ? [new URL(url).hostname] : []
+      this.#hosts = [...this.#startedWith, ...own]
+    }
+    return this.#hosts
   }
 
   /** A new plan was activated: what stores are and which models they have may be different from this moment on. */

@@ -132,6 +132,8 @@ export interface AuthzParts {
   readonly limits?: (() => AuthzLimits) | undefined
   /** Default: no other origin is let in. */
   readonly cors?: (() => AuthzCors) | undefined
+  /** Names that the listeners answer to besides loopback names and their own addresses (`OwnNames.more`). Default: none. */
+  readonly hosts?: readonly string[] | undefined
   /** Default: no default store, and the URL of each request. */
   readonly authzen?: (() => AuthzenSettings) | undefined
   /** Who may ask what; undefined: nobody is asked who they are. Default undefined. */

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import { endWhole } from "../http1/end-whole.ts"
+import { sendRaw } from "../http1/strict-server.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
 import { ApiError, apiErrorOf, streamError } from "./api-error.ts"
 import type { Reports } from "./ports.ts"
@@ -105,13 +107,19 @@ export function sendError(
   const requestId = requestIdOf(response)
   const known = apiErrorOf(error)
   if (known === undefined) reports.logFault(error, requestId)
-  else if (known.status === 401 || known.status === 403) tell(reports, response, known, requestId)
+  else if ([401, 403, 421].includes(known.status)) tell(reports, response, known, requestId)
   const failure = known ?? new ApiError("internal_error", "Internal Server Error")
   const { status, code, message } = failure
   const own = status === 503 ? retryAfter : status === 401 ? challengeOf(code) : noHeaders
   const all = own.length === 0 ? headers : [...headers, ...own]
   const body = form === "stream" ? streamError(failure) : { code, message }
   sendJson(response, status, JSON.stringify(body), all, requestId)
+}
+
+/** The same on a connection that has no request, which it ends. */
+export function sendRawError(socket: Socket, { status, code, message }: ApiError): void {
+  const headers = ["content-type", "application/json", "x-request-id", newRequestId()]
+  sendRaw(socket, { status, headers, body: Buffer.from(JSON.stringify({ code, message })) })
 }
 
 function tell(

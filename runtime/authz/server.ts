@@ -1,15 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { internalOptions, judgeRequest, refusalOf } from "../http1/internal-guard.ts"
+import { OwnNames } from "../http1/own-names.ts"
+import { noteAnswer, type RawAnswerer, refuseConnection, takeAllRequests } from "../http1/strict-server.ts"
 import { admit } from "./admission.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
-import { ApiError, bodyTooLarge } from "./api-error.ts"
+import { ApiError, bodyTooLarge, refusalError } from "./api-error.ts"
 import { isPreflight, originHeaders, preflightHeaders } from "./origin.ts"
 import { readBody } from "./read-body.ts"
 import { pathOf, queryOf } from "./request-target.ts"
 import { ApiRequest, type Route } from "./route.ts"
 import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
-import { echoRequestId, type FailureForm, sendAnswer, sendError } from "./send-answer.ts"
+import { echoRequestId, type FailureForm, sendAnswer, sendError, sendRawError } from "./send-answer.ts"
 
 /** Time for a whole request to arrive, and how often Node looks for those that have not. */
 const requestArrivesMs = 15_000
@@ -20,17 +24,26 @@ const keepAliveMs = 72_000
 const router = new Router(routes)
 const noHeaders: AnswerHeaders = []
 
-/** One listener, not yet listening. Plain node:http: a framework costs more than a check. */
-export function buildServer(api: AuthzApi, serving: () => boolean = () => true): Server {
+/** One listener, not yet listening, for an address with this host. Plain node:http: a framework costs more than a check. */
+export function buildServer(api: AuthzApi, listen: string, serving: () => boolean = () => true): Server {
   const options = {
+    ...internalOptions,
     requestTimeout: requestArrivesMs,
     connectionsCheckingInterval: arrivalsLookedAtMs,
     keepAliveTimeout: keepAliveMs,
   }
-  return createServer(options, (request, response) => {
+  const names = new OwnNames(listen, () => api.hosts)
+  const server = createServer(options, (request, response) => {
     let headers = noHeaders
+    noteAnswer(request, response)
     try {
       echoRequestId(request, response)
+      const refusal = judgeRequest(request, request.url ?? "", names)
+      if (refusal !== undefined) {
+        // Where such a request ends is not certain.
+        response.shouldKeepAlive = false
+        throw refusalError(refusal)
+      }
       if (!serving()) throw new ApiError("unavailable", "this listener does not serve; try again shortly")
       headers = originHeaders(request, api.cors)
       if (isPreflight(request)) {
@@ -43,6 +56,12 @@ export function buildServer(api: AuthzApi, serving: () => boolean = () => true):
       sendError(response, error, api, headers)
     }
   })
+  const answerRaw: RawAnswerer = (socket, fault) => sendRawError(socket, refusalError(refusalOf(fault)))
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    refuseConnection(error, socket as Socket, answerRaw),
+  )
+  takeAllRequests(server, answerRaw)
+  return server
 }
 
 function receive(
@@ -93,6 +112,7 @@ function read(api: AuthzApi, incoming: Incoming): void {
     return
   }
   const { bodyBytesMax } = api.limits()
+  if (request.headers.expect !== undefined) response.writeContinue()
   readBody(request, bodyBytesMax, (bytes) => {
     if (bytes !== undefined) {
       asked.bytes = bytes

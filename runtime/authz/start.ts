@@ -37,7 +37,7 @@ export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners>
   const addresses: Address[] = []
   try {
     for (const { host, port } of options.listen) {
-      const server = buildServer(options.api, options.serving)
+      const server = buildServer(options.api, host, options.serving)
       server.listen({ host, port })
       await once(server, "listening")
       servers.push(server)

@@ -1,4 +1,7 @@
+import type { Socket } from "node:net"
 import type { FastifyReply } from "fastify"
+import type { Refusal } from "../http1/internal-guard.ts"
+import { sendRaw } from "../http1/strict-server.ts"
 import type { ControlProblem } from "./api.ts"
 
 /** Problem types of the control API; the last part is stable and what clients compare. */
@@ -7,6 +10,13 @@ const titles = {
   "not-found": [404, "Not found"],
   "method-not-allowed": [405, "Method not allowed"],
   "bad-request": [400, "Bad request"],
+  "request-timeout": [408, "Request timeout"],
+  "target-too-long": [414, "Target too long"],
+  "expectation-failed": [417, "Expectation failed"],
+  misdirected: [421, "Not a name of this listener"],
+  "header-too-large": [431, "Header too large"],
+  "not-implemented": [501, "Not implemented"],
+  "version-not-supported": [505, "HTTP version not supported"],
   "too-large": [413, "Body too large"],
   conflict: [409, "Not possible as it stands"],
   refused: [422, "Not possible"],
@@ -18,6 +28,8 @@ const titles = {
   "no-gateway": [503, "No gateway to ask"],
   internal: [500, "Internal error"],
 } as const
+
+const contentType = "application/problem+json"
 
 export type ProblemKind = keyof typeof titles
 
@@ -31,6 +43,19 @@ export function sendProblem(
   const [status, title] = titles[kind]
   return reply
     .code(status)
-    .type("application/problem+json")
+    .type(contentType)
     .send(JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail, ...extra }))
+}
+
+/** The same on a connection that has no request, which it ends. */
+export function sendRawProblem(socket: Socket, kind: ProblemKind, detail: string): void {
+  const [status, title] = titles[kind]
+  const body = JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail })
+  sendRaw(socket, { status, headers: ["content-type", contentType], body: Buffer.from(body) })
+}
+
+/** The problem of a request that is refused before its route is looked for. */
+export function kindOf(name: Refusal["name"]): ProblemKind {
+  if (name === "invalid-request" || name === "invalid-path" || name === "invalid-header") return "bad-request"
+  return name === "body-too-large" ? "too-large" : name
 }

@@ -1,6 +1,10 @@
+import type { Socket } from "node:net"
 import httpProxy from "@fastify/http-proxy"
 import Fastify, { type FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
+import { internalOptions, judgeRequest, refusalOf } from "../http1/internal-guard.ts"
+import { OwnNames } from "../http1/own-names.ts"
+import { noteAnswer, type RawAnswerer, refuseConnection, takeAllRequests } from "../http1/strict-server.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import { controlMark } from "./api.ts"
@@ -8,7 +12,7 @@ import { addExplainRoutes } from "./explain.ts"
 import { addHealthRoutes } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, Unavailable } from "./ports.ts"
-import { sendProblem } from "./problem.ts"
+import { kindOf, sendProblem, sendRawProblem } from "./problem.ts"
 import { addSubscriptionRoutes } from "./subscriptions.ts"
 import { bearerGuard } from "./token.ts"
 import { addUsageRoutes } from "./usage.ts"
@@ -17,6 +21,8 @@ import { addUsageRoutes } from "./usage.ts"
 export interface ControlSettings {
   readonly listen: Address
   readonly token: string
+  /** Names it answers to besides loopback names and its own addresses (`OwnNames.more`); none when absent. */
+  readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }
 
@@ -28,6 +34,8 @@ export interface Control {
 
 /** A plan of 10,000 routes with their origins is about 10 MB. */
 const bodyBytesMax = 64 * 1024 * 1024
+/** Each name that was refused is logged once, and no more names than these: they are the caller's to choose. */
+const hostsTold = 100
 const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
@@ -35,14 +43,22 @@ const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
  * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
  */
 export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  const answerRaw: RawAnswerer = (socket, fault) => {
+    const { name, detail } = refusalOf(fault)
+    sendRawProblem(socket, kindOf(name), detail)
+  }
   const app = Fastify({
     bodyLimit: bodyBytesMax,
     requestTimeout: 60_000,
     forceCloseConnections: true,
+    http: internalOptions,
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket as Socket, answerRaw),
     // Paths that fastify cannot decode never reach its error handler.
     frameworkErrors: (_error, _request, reply) =>
       void sendProblem(reply, "bad-request", "the path of the request is malformed"),
   })
+  takeAllRequests(app.server, answerRaw)
+  refuseOthers(app, settings)
   guard(app, settings.token)
   answerFailures(app, settings.log)
   addHealthRoutes(app, ports)
@@ -59,11 +75,32 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   }
 }
 
+/** Before anything else: a request that two readers could understand differently, or that is meant for a host this listener is not. */
+function refuseOthers(app: FastifyInstance, { listen, hosts = [], log }: ControlSettings): void {
+  const names = new OwnNames(listen.host, () => hosts)
+  const told = new Set<string>()
+  app.addHook("onRequest", async (request, reply) => {
+    const { raw } = request
+    noteAnswer(raw, reply.raw)
+    const refusal = judgeRequest(raw, raw.url ?? "", names)
+    if (refusal === undefined) return undefined
+    const { host = "" } = raw.headers
+    if (refusal.name === "misdirected" && !told.has(host) && told.size < hostsTold) {
+      told.add(host)
+      log.warn({ host, client: raw.socket.remoteAddress }, "control request for another host")
+    }
+    return sendProblem(reply.header("connection", "close"), kindOf(refusal.name), refusal.detail)
+  })
+}
+
 function guard(app: FastifyInstance, token: string): void {
   const allowed = bearerGuard(token)
   app.addHook("onRequest", async (request, reply) => {
     reply.header(controlMark, "1")
-    if (openPaths.has(request.routeOptions.url ?? "") || allowed(request.headers.authorization)) return
+    if (openPaths.has(request.routeOptions.url ?? "") || allowed(request.headers.authorization)) {
+      if (request.headers.expect !== undefined) reply.raw.writeContinue()
+      return undefined
+    }
     reply.header("www-authenticate", 'Bearer realm="sallyport control"')
     return sendProblem(
       reply,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http"
+import { FramingFields, lineFault, originForm, type RequestFault } from "../http1/request-fault.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
 import type { ClientAddresses } from "./client-address.ts"
@@ -35,22 +36,17 @@ export interface IntakeRules {
   readonly via: string
 }
 
-const hostPattern = /^(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._~-]{1,253})(?::\d{1,5})?$/
 const requestIdPattern = /^[\w.-]{1,128}$/
 const queryPattern = /^[\x21-\x22\x24-\x7e]*$/
 
 /** Reads the head of a request, or says which problem it is. One pass over the raw fields: Node's merged ones hide what was doubled. */
 export function takeIn(request: IncomingMessage, target: string, rules: IntakeRules): Intake | Problem {
-  const version = requestLine(request, target)
-  if (version !== undefined) return version
+  const line = lineFault(request, target)
+  if (line !== undefined) return problemOf(line)
   const fields = new Fields(request.rawHeaders, rules.headersMax)
-  if (fields.problem !== undefined) return fields.problem
-  // RFC 9112 §6.1: HTTP/1.0 has no codings, so that a hop before us may have found another end of this body.
-  if (fields.chunked && request.httpVersionMinor === 0)
-    return problem("invalid-request", { cause: "Transfer-Encoding in HTTP/1.0" })
-  const authority = fields.host ?? (request.httpVersionMinor === 0 ? "" : undefined)
-  if (authority === undefined || (authority !== "" && !hostPattern.test(authority)))
-    return problem("invalid-header", { cause: "Host" })
+  const fault = fields.wholeFault(request)
+  if (fault !== undefined) return problemOf(fault)
+  const authority = fields.host ?? ""
   const place = placeOf(target, authority)
   if (place === undefined) return problem("invalid-path")
   const peerAddress = request.socket.remoteAddress ?? ""
@@ -88,27 +84,14 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   }
 }
 
-/** RFC 9112 §2.3 and §3; what llhttp's strict mode does not refuse already. */
-function requestLine(request: IncomingMessage, target: string): Problem | undefined {
-  if (request.httpVersionMajor !== 1) return problem("version-not-supported")
-  if (request.httpVersionMinor > 1) return problem("version-not-supported")
-  if (request.method === "TRACE" || request.method === "CONNECT")
-    return problem("method-not-allowed", {
-      headers: ["allow", ""],
-      cause: `${request.method} is never served`,
-    })
-  if (target.length > 16_384) return problem("target-too-long")
-  return undefined
+/** CONNECT and TRACE are allowed nowhere, which `Allow` says. */
+function problemOf({ name, cause }: RequestFault): Problem {
+  return problem(name, name === "method-not-allowed" ? { headers: ["allow", ""], cause } : { cause })
 }
 
-/** Origin form, or the absolute form (§3.2.2) where it names the same authority as Host: two names for one request are no request. */
 function placeOf(target: string, authority: string): { path: string; query: string } | undefined {
-  let local = target
-  if (!local.startsWith("/")) {
-    const absolute = /^https?:\/\/([^/?#]*)(.*)$/is.exec(target)
-    if (absolute === null || absolute[1]?.toLowerCase() !== authority.toLowerCase()) return undefined
-    local = absolute[2]?.startsWith("/") === true ? absolute[2] : `/${absolute[2] ?? ""}`
-  }
+  const local = originForm(target, authority)
+  if (local === undefined) return undefined
   const at = local.indexOf("?")
   const path = canonicalPath(at === -1 ? local : local.slice(0, at))
   const query = at === -1 ? "" : local.slice(at + 1)
@@ -117,9 +100,7 @@ function placeOf(target: string, authority: string): { path: string; query: stri
 }
 
 /** What the raw fields say. */
-class Fields {
-  problem: Problem | undefined
-  host: string | undefined
+class Fields extends FramingFields {
   forwardedFor: string | undefined
   forwardedProto: string | undefined
   forwardedHost: string | undefined
@@ -127,22 +108,20 @@ class Fields {
   traceparent: string | undefined
   via: string | undefined
   upgrade: string | undefined
-  contentLength: number | undefined
-  chunked = false
-  expectsContinue = false
   takesTrailers = false
   nominated: string[] = noNames
   readonly #kept: string[] = []
   #once = ""
 
   constructor(raw: readonly string[], headersMax: number) {
+    super()
     if (raw.length > headersMax * 2) {
-      this.problem = problem("header-too-large", { cause: `${raw.length / 2} fields` })
+      this.refuse("header-too-large", `${raw.length / 2} fields`)
       return
     }
     for (let at = 0; at < raw.length; at += 2) {
       this.#field(raw[at] as string, raw[at + 1] as string)
-      if (this.problem !== undefined) return
+      if (this.fault !== undefined) return
     }
   }
 
@@ -169,8 +148,7 @@ class Fields {
   #special(role: string, lower: string, value: string): void {
     switch (role) {
       case "once":
-        if (this.#once.includes(`${lower}\n`))
-          this.problem = problem("invalid-header", { cause: `two ${lower} fields` })
+        if (this.#once.includes(`${lower}\n`)) this.refuse("invalid-header", `two ${lower} fields`)
         this.#once += `${lower}\n`
         this.#kept.push(lower, value)
         return
@@ -178,15 +156,13 @@ class Fields {
         this.#connection(value)
         return
       case "host":
-        if (this.host !== undefined) this.problem = problem("invalid-header", { cause: "two Host fields" })
-        else if (value === "") this.problem = problem("invalid-header", { cause: "empty Host" })
-        this.host = value
+        this.takeHost(value)
         return
       case "content-length":
-        this.#length(value)
+        this.takeLength(value)
         return
       case "transfer-encoding":
-        this.#coding(value)
+        this.takeCoding(value)
         return
       default:
         this.#about(role, value)
@@ -199,24 +175,6 @@ class Fields {
     this.nominated = [...this.nominated, ...nominated(value)]
   }
 
-  #length(value: string): void {
-    if (this.contentLength !== undefined || !/^\d{1,15}$/.test(value))
-      this.problem = problem("invalid-header", { cause: "Content-Length" })
-    this.contentLength = Number(value)
-  }
-
-  /** Only `chunked`, once: any other coding is one we do not implement (RFC 9112 §6.1). */
-  #coding(value: string): void {
-    if (this.chunked || value.trim().toLowerCase() !== "chunked")
-      this.problem = problem("not-implemented", { cause: "a transfer coding other than chunked" })
-    this.chunked = true
-  }
-
-  #expect(value: string): void {
-    if (value.toLowerCase() === "100-continue") this.expectsContinue = true
-    else this.problem = problem("expectation-failed", { cause: "an expectation other than 100-continue" })
-  }
-
   #about(role: string, value: string): void {
     if (role === "forwarded-for") this.forwardedFor = joined(this.forwardedFor, value)
     else if (role === "forwarded-proto") this.forwardedProto = joined(this.forwardedProto, value)
@@ -225,7 +183,7 @@ class Fields {
     else if (role === "request-id") this.requestId = value
     else if (role === "upgrade") this.upgrade = joined(this.upgrade, value.toLowerCase())
     else if (role === "te") this.takesTrailers ||= /(?:^|,)\s*trailers\s*(?:$|[,;])/i.test(value)
-    else if (role === "expect") this.#expect(value)
+    else if (role === "expect") this.takeExpectation(value)
   }
 }
 

@@ -1,10 +1,18 @@
 import { once } from "node:events"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
 import { closeServer } from "../http1/close-server.ts"
+import {
+  noteAnswer,
+  type RawAnswerer,
+  refuseConnection,
+  sendRaw,
+  strictOptions,
+  takeAllRequests,
+} from "../http1/strict-server.ts"
 import type { Address } from "../plan/resources.ts"
-import { type Problem, type ProblemName, problem } from "../policies/answer.ts"
+import { type Problem, problem } from "../policies/answer.ts"
 import type { IncomingExchange } from "./incoming.ts"
 import { renderProblem } from "./problem.ts"
 import { takeUpgrades } from "./upgrades.ts"
@@ -57,22 +65,13 @@ export class Listener {
       routerOptions: { maxParamLength: framesMax },
       // Every request has the same route: nothing in the target can keep a request from our own, stricter reading of it.
       rewriteUrl: () => "/",
-      clientErrorHandler: (error, socket) => refuse(error, socket as Socket, answerRaw),
-      http: {
-        maxHeaderSize: headerBytesMax,
-        headersTimeout: headMs,
-        // How late Node may notice.
-        connectionsCheckingInterval: Math.min(2_000, headMs),
-        insecureHTTPParser: false,
-        // RFC 9112 §3.2: the check is ours, with our body.
-        requireHostHeader: false,
-        noDelay: true,
-      },
+      clientErrorHandler: (error, socket) => refuseConnection(error, socket as Socket, answerRaw),
+      http: strictOptions(headerBytesMax, headMs),
     })
     instance.addHook("onRequest", (request, reply, _done) => {
       reply.hijack()
       const { raw } = request
-      ;(raw.socket as Tagged)[latest] = reply.raw
+      noteAnswer(raw, reply.raw)
       const { originalUrl } = raw as IncomingMessage & { originalUrl: string }
       handle({ request: raw, reply: reply.raw, listener, upgrade: undefined }, originalUrl)
     })
@@ -83,19 +82,7 @@ export class Listener {
     takeUpgrades(server, (request, reply, upgrade) =>
       handle({ request, reply, listener, upgrade }, request.url ?? "/"),
     )
-    // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by the intake.
-    server.maxHeadersCount = 0
-    // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.
-    for (const event of ["checkContinue", "checkExpectation"])
-      server.on(event, (request: IncomingMessage, reply: ServerResponse) =>
-        server.emit("request", request, reply),
-      )
-    server.on("connect", (_request: IncomingMessage, socket: Socket) =>
-      answerRaw(
-        socket,
-        problem("method-not-allowed", { headers: ["allow", ""], cause: "CONNECT is never served" }),
-      ),
-    )
+    takeAllRequests(server, answerRaw)
     await instance.ready()
     server.listen({ host: address.host, port: address.port })
     await once(server, "listening")
@@ -126,64 +113,16 @@ export class Listener {
   }
 }
 
-/** The newest answer of a connection, for errors that come while it is on its way. */
-const latest = Symbol("latest answer")
-type Tagged = Socket & { [latest]?: ServerResponse }
-
-type RawAnswerer = (socket: Socket, found: Problem) => void
-
 /** Answers on a connection that has no request, and tells of it. */
 function answererOf({ newId, refused }: ListenerSettings): RawAnswerer {
-  return (socket, found) => {
+  return (socket, { name, cause }) => {
     const id = newId()
     const peer = socket.remoteAddress ?? ""
-    sendRaw(socket, found, id)
+    const headers = name === "method-not-allowed" ? ["allow", ""] : undefined
+    const found = problem(name, { cause, headers })
+    // What is no request belongs to no plan either: the answer has the standard's form.
+    const answer = renderProblem(found, id, "problem")
+    sendRaw(socket, { ...answer, headers: [...answer.headers, "x-request-id", id] })
     refused(id, found, peer)
   }
-}
-
-/** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
-function refuse(error: NodeJS.ErrnoException, socket: Socket, answerRaw: RawAnswerer): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const answer = (socket as Tagged)[latest]
-  const found = refusalOf(error)
-  if (answer === undefined || answer.writableFinished) {
-    answerRaw(socket, found)
-    return
-  }
-  // Bytes after `Connection: close` are no request and take nothing from the one before them.
-  if (error.code === "HPE_CLOSED_CONNECTION") return
-  if (answer.req.complete) {
-    // The requests before the rubbish are whole: they get their answers first.
-    answer.once("close", () => {
-      if (socket.writable) answerRaw(socket, found)
-    })
-  } else if (answer.headersSent) {
-    // An answer has begun: a second one in its middle would be taken for its body, or for the answer to another request.
-    answer.end()
-    socket.destroySoon()
-  } else answerRaw(socket, found)
-}
-
-const refusals: Readonly<Record<string, ProblemName>> = {
-  HPE_HEADER_OVERFLOW: "header-too-large",
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: "body-too-large",
-  ERR_HTTP_REQUEST_TIMEOUT: "request-timeout",
-}
-
-function refusalOf({ code, message }: NodeJS.ErrnoException): Problem {
-  return problem(refusals[code ?? ""] ?? "invalid-request", { cause: message })
-}
-
-function sendRaw(socket: Socket, found: Problem, id: string): void {
-  // What is no request belongs to no plan either: the answer has the standard's form.
-  const { status, headers, body } = renderProblem(found, id, "problem")
-  const lines = [`HTTP/1.1 ${status} Refused`, `content-length: ${body.length}`]
-  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
-  lines.push(`x-request-id: ${id}`, "connection: close", "", "")
-  socket.on("error", () => undefined)
-  socket.end(Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), body]), () => socket.destroy())
 }

@@ -30,6 +30,7 @@ export interface ControlParts {
 export interface ControlRole {
   readonly roles: readonly string[]
   readonly control: { readonly listen: Address; readonly token: string } | undefined
+  readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }
 
@@ -42,7 +43,7 @@ export async function openControl(settings: ControlRole, parts: ControlParts): P
   const { keeper } = parts
   try {
     return await startControl(
-      { listen, token, log: settings.log },
+      { listen, token, hosts: settings.hosts, log: settings.log },
       {
         current: () => keeper.current(),
         plan: (serial) => keeper.plan(serial),

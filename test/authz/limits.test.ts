@@ -89,7 +89,7 @@ describeServed("limits of the API", (served) => {
         message: `the request body is larger than ${bodyBytesMax} bytes`,
       }
       const body = JSON.stringify({ tuple_key: key(0), padding: "x".repeat(bodyBytesMax) })
-      const head = `POST /stores/${store}/${route} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n`
+      const head = `POST /stores/${store}/${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n`
       for (const framed of [
         `${head}Content-Length: ${body.length}\r\n\r\n${body}`,
         `${head}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -106,7 +106,7 @@ describeServed("limits of the API", (served) => {
   test("a check in pieces, and one without a content type", async () => {
     const store = await newStore()
     const body = JSON.stringify({ tuple_key: key(0) })
-    const head = `POST /stores/${store}/check HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
+    const head = `POST /stores/${store}/check HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`
     const pieces = [body.slice(0, 7), body.slice(7)].map(
       (piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`,
     )
@@ -115,7 +115,7 @@ describeServed("limits of the API", (served) => {
     expect(
       await raw(served(), `${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
     ).toContain('{"allowed":false,"resolution":""}')
-    const stores = `POST /stores HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 16\r\n\r\n{"name":"plain"}`
+    const stores = `POST /stores HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 16\r\n\r\n{"name":"plain"}`
     expect(await raw(served(), stores)).toContain("201 Created")
   })
 

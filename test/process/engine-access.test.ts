@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
+import { sendRaw } from "../gateway/harness.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { author, call, control, freePorts, type Ports, planOfEngine, start } from "./project.ts"
 
@@ -185,6 +186,27 @@ describePostgres("callers of the engine", () => {
     expect(await evaluate()).toEqual({ decision: false })
     const metadata = await fetch(`http://127.0.0.1:${ports.authz}/.well-known/authzen-configuration`)
     expect(await metadata.json()).toMatchObject({ policy_decision_point: "https://pdp.eu.example" })
+  })
+
+  it("ask by the listeners' own names, those the process was started with and the host of AuthZEN's URL", async () => {
+    const ports = await freePorts()
+    const runtime = await running(ports, { hosts: ["sallyport.internal"] })
+    await runtime.apply(planOfEngine(ports, "", 'authzen { url "https://pdp.example" }'), author)
+    const asked = async (port: number, host: string) =>
+      (await sendRaw(port, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).status
+    for (const [host, engine, control] of [
+      ["localhost", 200, 200],
+      ["sallyport.internal", 200, 200],
+      ["pdp.example", 200, 421],
+      ["evil.example", 421, 421],
+    ] as const)
+      expect([host, await asked(ports.authz, host), await asked(ports.control, host)]).toEqual([
+        host,
+        engine,
+        control,
+      ])
+    const refused = runtime.lines.filter((line) => line.includes("control request for another host"))
+    expect(refused).toHaveLength(2)
   })
 
   it("change their keys by changing a file; what cannot be used is left, and told", async () => {

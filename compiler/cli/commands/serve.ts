@@ -5,7 +5,7 @@ import { exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { tokenFile } from "../remote.ts"
-import { controlListenOf, controlTokenOf, databaseOf, logLevelOf, version } from "../settings.ts"
+import { controlListenOf, controlTokenOf, databaseOf, hostsOf, logLevelOf, version } from "../settings.ts"
 import { startRuntime } from "../start.ts"
 
 /** Serves until it is asked to end; then what is under way is finished. */
@@ -34,6 +34,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     migrate: "folder" in database,
     roles: args.roles,
     control: args.roles.includes("control") ? await controlOf(io, log) : undefined,
+    hosts: await hostsOf(io),
     ...(plan === undefined ? {} : { plan }),
     env: io.env,
     cwd: io.cwd,

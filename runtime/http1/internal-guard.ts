@@ -1,0 +1,67 @@
+import type { IncomingMessage } from "node:http"
+import type { OwnNames } from "./own-names.ts"
+import { FramingFields, faultStatus, lineFault, originForm, type RequestFault } from "./request-fault.ts"
+import { strictOptions } from "./strict-server.ts"
+
+/** Bounds of the head of a request to an internal listener; the gateway's are in gateway.conf, with the same defaults. */
+const headersMax = 100
+const headerBytesMax = 16 * 1024
+const headMs = 10_000
+
+/** What an internal listener's server is opened with. */
+export const internalOptions = strictOptions(headerBytesMax, headMs)
+
+/** Why a request to an internal listener is refused before anybody looks for whom it is; `detail` may be told. */
+export interface Refusal {
+  readonly name: RequestFault["name"] | "misdirected"
+  readonly status: number
+  readonly detail: string
+}
+
+/** A fault as a refusal. */
+export function refusalOf({ name, cause }: RequestFault): Refusal {
+  return { name, status: faultStatus[name], detail: `the request cannot be taken: ${cause}` }
+}
+
+/** Judges the head of a request as strictly as the gateway does, and whether its Host is one of the listener's own names. `target` is the request target as sent. */
+export function judgeRequest(request: IncomingMessage, target: string, names: OwnNames): Refusal | undefined {
+  const line = lineFault(request, target)
+  if (line !== undefined) return refusalOf(line)
+  const fields = framingOf(request.rawHeaders)
+  const fault = fields.wholeFault(request)
+  if (fault !== undefined) return refusalOf(fault)
+  const { host } = fields
+  if (originForm(target, host ?? "") === undefined)
+    return refusalOf({
+      name: "invalid-path",
+      cause: "the target is no path, or names another host than Host",
+    })
+  // Browsers send HTTP/1.1, which has a Host.
+  if (host === undefined || names.has(host, request.socket.localAddress)) return undefined
+  return {
+    name: "misdirected",
+    status: 421,
+    detail:
+      `this listener does not answer to the host name \`${host}\`: a web page could have it lead here. ` +
+      "Use a loopback name or the listener's own address, or add the name to SALLYPORT_HOSTS of this process (names with commas between them, `*.example.internal` for all names below one)",
+  }
+}
+
+function framingOf(raw: readonly string[]): FramingFields {
+  const fields = new FramingFields()
+  if (raw.length > headersMax * 2) fields.refuse("header-too-large", `${raw.length / 2} fields`)
+  const once = new Set<string>()
+  for (let at = 0; at < raw.length && fields.fault === undefined; at += 2) {
+    const name = (raw[at] as string).toLowerCase()
+    const value = raw[at + 1] as string
+    if (name === "host") fields.takeHost(value)
+    else if (name === "content-length") fields.takeLength(value)
+    else if (name === "transfer-encoding") fields.takeCoding(value)
+    else if (name === "expect") fields.takeExpectation(value)
+    else if (name === "authorization" || name === "content-type") {
+      if (once.has(name)) fields.refuse("invalid-header", `two ${name} fields`)
+      once.add(name)
+    }
+  }
+  return fields
+}
