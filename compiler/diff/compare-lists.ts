@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { factsOf } from "../../runtime/plan/step-facts.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { isAuth } from "./auth-changes.ts"
 import type { SubjectKind } from "./change.ts"
@@ -9,7 +10,7 @@ import { matchSteps, type StepPair } from "./match-steps.ts"
 import { same } from "./same.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
-import { answersBefore, orderChange } from "./step-order.ts"
+import { answersBefore, orderChange, type Surroundings, seenAfterEnd } from "./step-order.ts"
 import type { StepWords } from "./step-words.ts"
 import { unwrapping, wrapping } from "./step-wrapping.ts"
 import { listWords } from "./words.ts"
@@ -31,6 +32,13 @@ interface Place {
   readonly within: string
   readonly path: string
   readonly renamed: ReadonlyMap<string, string>
+  readonly around: Surroundings
+}
+
+/** The route whose lists are compared. `renamed`: new names of the parameters of its path, by the old ones. */
+interface RouteOfLists {
+  readonly renamed?: ReadonlyMap<string, string>
+  readonly routes?: { readonly before: Route; readonly after: Route }
 }
 
 /** Compares lists of steps of two plans. Lists that many routes share are compared once. */
@@ -44,17 +52,27 @@ export class ListComparison {
     this.#next = next
   }
 
-  /** What is different in a section of a route. `renamed`: new names of the parameters of its path, by the old ones. */
+  /** What is different in a section of a route. Without the route, its other sections are taken to see whatever an early end leaves. */
   compare(
     section: string,
     before: readonly StepId[],
     after: readonly StepId[],
-    renamed: ReadonlyMap<string, string> = new Map(),
+    { renamed, routes }: RouteOfLists = {},
   ): readonly StepDraft[] {
-    const key = `${section}|${before.join()}|${after.join()}|${[...renamed].join()}`
+    if (before.join() === after.join()) return []
+    const seen: Surroundings["seenAfter"] =
+      routes === undefined
+        ? "everything"
+        : seenAfterEnd([
+            [routes.before, this.#old.body.steps],
+            [routes.after, this.#next.body.steps],
+          ])
+    const names = renamed ?? new Map<string, string>()
+    const key = `${section}|${before.join()}|${after.join()}|${[...names].join()}|${JSON.stringify(seen)}`
     let drafts = this.#known.get(key)
     if (drafts === undefined) {
-      drafts = this.#compare({ within: section, path: section, renamed }, before, after)
+      const around = { section, seenAfter: seen, beside: false }
+      drafts = this.#compare({ within: section, path: section, renamed: names, around }, before, after)
       this.#known.set(key, drafts)
     }
     return drafts
@@ -167,8 +185,8 @@ export class ListComparison {
   ): StepDraft[] {
     const old = this.#old.body.steps[before[pair.before] ?? ""] as Step
     const next = this.#next.body.steps[after[pair.after] ?? ""] as Step
-    const passed = this.#passed(after, pairs, pair)
-    const passing = passed.map(({ finding }) => finding)
+    const passed = this.#passed(place, after, pairs, pair)
+    const passing = passed.flatMap(({ findings }) => findings)
     if (before[pair.before] === after[pair.after]) {
       const words = this.#next.ofStep(next)
       const others = listWords(passed.map(({ id }) => `\`${this.#next.of(id)}\``)) || "others"
@@ -199,10 +217,15 @@ export class ListComparison {
     return compareSteps(was, next, this.#old.body, this.#next.body)
   }
 
-  #inside({ within, path, renamed }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
+  #inside({ within, path, renamed, around }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
+    const { repeats } = factsOf(next)
+    const own: Surroundings =
+      repeats === undefined
+        ? around
+        : { ...around, seenAfter: "everything", beside: around.beside || repeats === "beside" }
     return insidePairs(old, next).flatMap(({ place, words, before, after }) =>
       this.#compare(
-        { within: `${within}, ${words}`, path: `${path}.${at}.${place}`, renamed },
+        { within: `${within}, ${words}`, path: `${path}.${at}.${place}`, renamed, around: own },
         before,
         after,
       ),
@@ -211,10 +234,11 @@ export class ListComparison {
 
   /** The steps a pair passed on its way, and what that means. */
   #passed(
+    { around }: Place,
     after: readonly StepId[],
     pairs: readonly StepPair[],
     pair: StepPair,
-  ): { readonly id: StepId; readonly wasBehind: boolean; readonly finding: Finding }[] {
+  ): { readonly id: StepId; readonly wasBehind: boolean; readonly findings: readonly Finding[] }[] {
     const { steps } = this.#next.body
     const own = after[pair.after] ?? ""
     return pairs
@@ -227,7 +251,7 @@ export class ListComparison {
         const words = { first: this.#next.of(first), second: this.#next.of(second) }
         const [a, b] = [steps[first], steps[second]]
         if (a === undefined || b === undefined) return []
-        return [{ id, wasBehind, finding: orderChange(a, b, words, steps) }]
+        return [{ id, wasBehind, findings: orderChange(a, b, words, steps, around) }]
       })
   }
 }

@@ -61,7 +61,10 @@ function stepDrafts({ key, before, after }: RoutePair, lists: ListComparison): R
   const renamed = renamedParameters(before, after)
   return sections.flatMap((section) =>
     lists
-      .compare(sectionWords[section], before.sections[section], after.sections[section], renamed)
+      .compare(sectionWords[section], before.sections[section], after.sections[section], {
+        renamed,
+        routes: { before, after },
+      })
       .filter((draft) => section === "inbound" || !lists.isSharing(draft, before, after))
       .map(({ kind, within, verdict, path, action, before: old, after: next }) =>
         draftOf(key, after, {

@@ -1,35 +1,81 @@
-import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
+import { meets, type Place } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step } from "../../runtime/plan/steps.ts"
+import type { Route } from "../../runtime/plan/resources.ts"
+import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { isAuth, isGuardKind } from "./auth-changes.ts"
 import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import { placeWords } from "./place-words.ts"
+import { type Ending, inside, type Touch, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 
-/** What it means that `first` ran before `second`, and now `second` runs before `first`. */
+/** What is read once a step has ended its section, by what the end was. */
+export interface SeenAfter {
+  /** By on-error. */
+  readonly problem: readonly Place[]
+  /** By the steps of outbound that run for a cached response. */
+  readonly found: readonly Place[]
+  /** When the exchange is over, by what counts then. */
+  readonly any: readonly Place[]
+}
+
+/** What is around a list of steps, and decides what their order may change. */
+export interface Surroundings {
+  readonly section: string
+  readonly seenAfter: SeenAfter | "everything"
+  /** The list runs beside others: a step that waits lets those go on. */
+  readonly beside: boolean
+}
+
+/** What steps read after a section of one of these routes has ended early. */
+export function seenAfterEnd(routes: readonly (readonly [Route, Steps])[]): SeenAfter {
+  const readBy = (section: "outbound" | "onError") =>
+    routes.flatMap(([{ sections }, steps]) =>
+      touchesOf(sections[section], steps).flatMap(({ reads }) => [...reads]),
+    )
+  const late = routes.flatMap(([{ sections }, steps]) =>
+    touchesOf(Object.values(sections).flat(), steps).flatMap((touch) => [...touch.late]),
+  )
+  const sorted = (places: readonly Place[]) => [...new Set(places)].sort()
+  return { problem: sorted(readBy("onError")), found: sorted(readBy("outbound")), any: sorted(late) }
+}
+
+function touchesOf(ids: readonly StepId[], steps: Steps): Touch[] {
+  return ids.flatMap((id) => steps[id] ?? []).map((step) => touchOf(step, steps))
+}
+
+/** Two steps in the order they had, with their words. */
+interface Pair {
+  readonly first: Step
+  readonly second: Step
+  readonly words: { readonly first: string; readonly second: string }
+  /** What `first` does, and what `second` does. */
+  readonly was: Touch
+  readonly is: Touch
+  readonly around: Surroundings
+}
+
+/**
+ * What it means that `first` ran before `second`, and now `second` runs before `first`. Neutral only where their facts prove that no request can tell: neither writes what the other reads or
+ * writes, and where one may end the request, the other leaves nothing behind. What is not proved opens, unless it is known what it does instead.
+ */
 export function orderChange(
   first: Step,
   second: Step,
   words: { readonly first: string; readonly second: string },
   steps: Steps,
-): Finding {
-  const [guardFirst, guardSecond] = [isGuard(first, steps), isGuard(second, steps)]
-  const [answerFirst, answerSecond] = [answers(first, steps), answers(second, steps)]
-  if (guardFirst && answerSecond)
-    return opens(`\`${words.second}\` can answer before \`${words.first}\` is asked`)
-  if (answerFirst && guardSecond)
-    return closes(`\`${words.second}\` is asked before \`${words.first}\` can answer`)
-  if (guardFirst && guardSecond) return guardOrder(first, second)
-  if (answerFirst && answerSecond)
-    return breaking(`where both could answer, \`${words.second}\` does now, not \`${words.first}\``)
-  const [one, other] = [touchOf(first, steps), touchOf(second, steps)]
-  if (meets(one.writes, other.writes)) return breaking("both write the same, and the later one decides")
-  if (meets(one.writes, other.reads) || meets(other.writes, one.reads)) {
-    const decides = guardFirst || guardSecond || answerFirst || answerSecond
-    const why = "one of them reads what the other writes, so its result is another"
-    return decides ? opens(why) : breaking(why)
-  }
-  return neutral("their order makes no difference")
+  around: Surroundings,
+): Finding[] {
+  const pair = { first, second, words, was: touchOf(first, steps), is: touchOf(second, steps), around }
+  const found = [
+    ...fenced(pair),
+    ...shared(pair),
+    ...timed(pair),
+    ...remaining(pair),
+    ...ended(pair),
+    ...unseen(pair),
+  ]
+  return found.length > 0 ? found : [neutral("their order makes no difference")]
 }
 
 /** A step that may answer without those behind it: the guards there are not asked then. */
@@ -39,17 +85,13 @@ export function answersBefore(
   wordsOf: (step: Step) => string,
   steps: Steps,
 ): Finding[] {
-  const guards = answers(step, steps) ? behind.filter((each) => isGuard(each, steps)) : []
+  const answers = step.kind === "respond" || inside(step, steps).some((each) => hasAnswer(each, steps))
+  const guards = answers ? behind.filter((each) => isGuard(each, steps)) : []
   return guards.map((guard) => opens(`it can answer before \`${wordsOf(guard)}\` is asked`))
 }
 
-/** A limit before `auth` also counts those whom `auth` refuses. */
-function guardOrder(first: Step, second: Step): Finding {
-  if (first.kind === "rate-limit" && isAuth(second))
-    return opens("calls that `auth` refuses are not counted any more")
-  if (isAuth(first) && second.kind === "rate-limit")
-    return closes("calls that `auth` refuses are counted too")
-  return neutral("both are asked still; who would fail both gets the other refusal")
+function hasAnswer(step: Step, steps: Steps): boolean {
+  return step.kind === "respond" || inside(step, steps).some((each) => hasAnswer(each, steps))
 }
 
 function isGuard(step: Step, steps: Steps): boolean {
@@ -60,47 +102,153 @@ function isGuard(step: Step, steps: Steps): boolean {
   )
 }
 
-function answers(step: Step, steps: Steps): boolean {
-  return step.kind === "respond" || inside(step, steps).some((each) => answers(each, steps))
+function fenced({ was, is, words }: Pair): Finding[] {
+  const fence = was.fence ? words.first : is.fence ? words.second : undefined
+  if (fence === undefined) return []
+  return [
+    opens(`what stands before \`${fence}\` is not done for a cached response, what stands behind it is`),
+  ]
 }
 
-function inside(step: Step, steps: Steps): Step[] {
-  return nestedSteps(step).flatMap((list) => list.steps.flatMap((id) => steps[id] ?? []))
+/** Places that may be changed in any order: what is added comes to the same. */
+function isHeap(place: Place): boolean {
+  return place === "log" || place.startsWith("metric:")
 }
 
-interface Touch {
-  readonly writes: ReadonlySet<string>
-  readonly reads: ReadonlySet<string>
+function meeting(some: ReadonlySet<Place>, others: ReadonlySet<Place>): Place | undefined {
+  for (const one of some)
+    for (const other of others) if (meets(one, other)) return one.endsWith(":*") ? other : one
+  return undefined
 }
 
-/** What of the messages a step writes and reads. Expressions are searched for the objects they name, which errs on the side of too much. */
-function touchOf(step: Step, steps: Steps): Touch {
-  const writes = new Set<string>()
-  const reads = new Set<string>()
-  const expressions = JSON.stringify(step)
-  for (const message of ["request", "response"]) {
-    const names = [
-      ...expressions.matchAll(new RegExp(`\\b${message}\\.header\\(\\\\"([^"\\\\]+)\\\\"\\)`, "g")),
-    ]
-    for (const [, name] of names) reads.add(`${message} header ${name?.toLowerCase()}`)
-    const others = [...expressions.matchAll(new RegExp(`\\b${message}\\.(\\w+)`, "g"))]
-    for (const [, member] of others) if (member !== "header") reads.add(`${message} ${member}`)
+/** What both change, or one changes and the other reads. */
+function shared({ was, is, words }: Pair): Finding[] {
+  const findings: Finding[] = []
+  const both = meeting(was.writes, is.writes)
+  if (both === "request.query-order:*")
+    findings.push(breaking("query parameters reach the backend in another order"))
+  const other =
+    meeting(without(was.writes, both), is.writes) ?? (both === "request.query-order:*" ? undefined : both)
+  if (other !== undefined) findings.push(opens(`both change ${placeWords(other)}, and the later one decides`))
+  const left = meeting(new Set([...was.leaves].filter((place) => !isHeap(place))), is.leaves)
+  if (left?.startsWith("answer.header:"))
+    findings.push(breaking(`both add ${placeWords(left)}, now in the other order`))
+  else if (left !== undefined)
+    findings.push(opens(`both use ${placeWords(left)}, and the earlier one changes it for the other`))
+  const read = (
+    reader: Touch,
+    writer: Touch,
+    names: { reader: string; writer: string },
+    when: string,
+  ): void => {
+    const place =
+      meeting(writer.writes, reader.reads) ??
+      (left === undefined ? meeting(writer.leaves, reader.reads) : undefined)
+    if (place !== undefined)
+      findings.push(
+        opens(`\`${names.reader}\` now reads ${placeWords(place)} ${when} \`${names.writer}\` changes it`),
+      )
   }
-  if (step.kind === "set-header") writes.add(`${step.message} header ${step.name}`)
-  if (step.kind === "set-query") writes.add(`query ${step.name}`)
-  if (step.kind === "rewrite") writes.add("path")
-  if (step.kind === "set-host") writes.add("host")
-  if (step.kind === "set-body")
-    for (const part of ["body", "json", "header content-type"]) writes.add(`${step.message} ${part}`)
-  for (const each of inside(step, steps)) {
-    const touched = touchOf(each, steps)
-    for (const name of touched.writes) writes.add(name)
-    for (const name of touched.reads) reads.add(name)
-  }
-  return { writes, reads }
+  if (other !== undefined) return findings
+  read(was, is, { reader: words.first, writer: words.second }, "after")
+  read(is, was, { reader: words.second, writer: words.first }, "before")
+  return findings
 }
 
-/** Who reads all headers reads each. */
-function meets(written: ReadonlySet<string>, used: ReadonlySet<string>): boolean {
-  return [...written].some((each) => used.has(each) || used.has(each.replace(/ header .*/, " headers")))
+function without(places: ReadonlySet<Place>, place: Place | undefined): ReadonlySet<Place> {
+  return place === "request.query-order:*" ? new Set([...places].filter((each) => each !== place)) : places
+}
+
+/** A step that waits changes the time for others, and how long a place among concurrent requests is held. */
+function timed({ was, is, words, around }: Pair): Finding[] {
+  const depends = ({ reads, leaves }: Touch) =>
+    reads.has("clock") || [...leaves].some((place) => place.startsWith("slot:"))
+  if (was.waits && depends(is))
+    return [opens(`\`${words.second}\` does not wait for \`${words.first}\` any more`)]
+  if (is.waits && depends(was)) return [opens(`\`${words.first}\` now waits for \`${words.second}\``)]
+  const isBusy = ({ reads, writes, leaves }: Touch) => reads.size + writes.size + leaves.size > 0
+  if (around.beside && ((was.waits && isBusy(is)) || (is.waits && isBusy(was))))
+    return [opens("while one of them waits, steps beside them go on")]
+  return []
+}
+
+/** What one of them leaves behind, where the other may end the request. */
+function remaining({ was, is, first, second, words }: Pair): Finding[] {
+  const findings: Finding[] = []
+  const nameOf = (step: Step, said: string) => (isAuth(step) ? "auth" : said)
+  const [later, earlier] = [is.ends.size > 0 ? leftBy(was) : [], was.ends.size > 0 ? leftBy(is) : []]
+  if (counts(later))
+    findings.push(opens(`calls that \`${nameOf(second, words.second)}\` refuses are not counted any more`))
+  else if (later.length > 0)
+    findings.push(
+      breaking(`\`${words.first}\` does nothing any more for requests that \`${words.second}\` ends`),
+    )
+  if (counts(earlier))
+    findings.push(closes(`calls that \`${nameOf(first, words.first)}\` refuses are counted too`))
+  else if (earlier.length > 0) {
+    const why = `\`${words.second}\` now acts for requests that \`${words.first}\` ends, too`
+    findings.push(earlier.every(isHeap) ? breaking(why) : opens(why))
+  }
+  return findings
+}
+
+function leftBy({ leaves }: Touch): Place[] {
+  // A place among concurrent requests is given back when the request ends.
+  return [...leaves]
+}
+
+function counts(places: readonly Place[]): boolean {
+  return places.some((place) => place.startsWith("counter:"))
+}
+
+/** Both may end the request: where both would, the other one does now. */
+function ended(pair: Pair): Finding[] {
+  const { was, is, words, around } = pair
+  const [one, other] = [endings(was, around), endings(is, around)]
+  if (one.size === 0 || other.size === 0 || isSameFailure(one, other, around)) return []
+  const answers = (ends: ReadonlySet<Ending>) => ends.has("answer") || ends.has("found")
+  if (answers(other)) return [opens(`\`${words.second}\` can answer before \`${words.first}\` is asked`)]
+  if (answers(one)) return [closes(`\`${words.second}\` is asked before \`${words.first}\` can answer`)]
+  // What is not counted any more, or too, is said already.
+  if (counts([...was.leaves]) || counts([...is.leaves])) return []
+  return [
+    breaking(`requests that both refuse are now refused by \`${words.second}\`, not by \`${words.first}\``),
+  ]
+}
+
+/** Before there is a response, a value that is missing and one that does not fit are the same failure. */
+function endings({ ends }: Touch, { section }: Surroundings): ReadonlySet<Ending> {
+  if (section !== "inbound" || !ends.has("no-fit")) return ends
+  return new Set([...ends].map((end) => (end === "no-fit" ? "no-value" : end)))
+}
+
+function isSameFailure(
+  one: ReadonlySet<Ending>,
+  other: ReadonlySet<Ending>,
+  { seenAfter: seen }: Surroundings,
+): boolean {
+  const all = [...new Set([...one, ...other])]
+  const isFailure = all[0] === "no-value" || all[0] === "no-fit" || all[0] === "csharp"
+  return all.length === 1 && isFailure && seen !== "everything" && !seen.problem.includes("error")
+}
+
+const problems: ReadonlySet<Ending> = new Set(["refuse", "fail", "no-value", "no-fit", "csharp"])
+
+/** What is read after one of them has ended the section, and the other has changed only in one of the orders. */
+function unseen({ was, is, words, around: { seenAfter: seen } }: Pair): Finding[] {
+  const lost = ({ ends }: Touch, { writes }: Touch) => {
+    if (ends.size === 0) return undefined
+    if (seen === "everything") return [...writes][0]
+    const onError = [...ends].some((end) => problems.has(end)) ? seen.problem : []
+    return meeting(writes, new Set([...seen.any, ...onError, ...(ends.has("found") ? seen.found : [])]))
+  }
+  const [late, early] = [lost(is, was), lost(was, is)]
+  const why = (place: Place, end: string, not: string) =>
+    opens(
+      `where \`${end}\` ends the request, steps that run afterwards ${not} see ${placeWords(place)} changed`,
+    )
+  return [
+    ...(late === undefined ? [] : [why(late, words.second, "do not")]),
+    ...(early === undefined ? [] : [why(early, words.first, "now")]),
+  ]
 }

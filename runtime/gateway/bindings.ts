@@ -58,9 +58,9 @@ export function makeBindings(
 /** The names expressions know, and those of named values. A class: objects written with a getter have a shape of their own each, and nothing that reads them is fast. */
 export class RequestBindings {
   [name: string]: unknown
+  readonly #source: BindingSource
   readonly request: RequestView
   readonly path: Readonly<Record<string, string>>
-  readonly query: Readonly<Record<string, string>>
   readonly api: RouteViews["api"]
   readonly operation: RouteViews["operation"]
   readonly backend: RouteViews["backend"]
@@ -78,13 +78,18 @@ export class RequestBindings {
     parameters: Readonly<Record<string, string>>,
     gateway: object,
   ) {
+    this.#source = source
     this.request = new RequestView(source)
     this.path = parameters
-    this.query = source.query.values()
     this.api = api
     this.operation = operation
     this.backend = backend
     this.gateway = gateway
+  }
+
+  /** As the steps before have left it, however many expressions were evaluated by then. */
+  get query(): Readonly<Record<string, string>> {
+    return this.#source.query.values()
   }
 
   get now(): Date {

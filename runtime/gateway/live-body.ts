@@ -1,5 +1,6 @@
+import { fieldsOfBody } from "../plan/places.ts"
 import { problem, Refused } from "../policies/answer.ts"
-import { fieldsOfBody, type MessageBody } from "../policies/exchange.ts"
+import type { MessageBody } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import { CodingError, codingsOf, decodeContent } from "./content-coding.ts"
 

@@ -15,21 +15,6 @@ export const requestBody: Needs = 1
 /** The body of the response. */
 export const responseBody: Needs = 2
 
-const ofEither = [
-  "content-length",
-  "content-encoding",
-  "content-md5",
-  "digest",
-  "content-digest",
-  "repr-digest",
-] as const
-
-/** Fields that describe the body of a message, and go with it where another is put in its place. */
-export const fieldsOfBody: Readonly<Record<"request" | "response", readonly string[]>> = {
-  request: ofEither,
-  response: [...ofEither, "content-range", "accept-ranges", "etag"],
-}
-
 /**
  * The body of a message. It is read when somebody needs it (`Exchange.load`) and not before; a body nobody needs is streamed.
  * What was only looked at goes on byte for byte as it came, with its coding.

@@ -1,12 +1,6 @@
+import { fieldsOfBody } from "../plan/places.ts"
 import { type Problem, problem } from "./answer.ts"
-import {
-  type Exchange,
-  fieldsOfBody,
-  type MessageBody,
-  type Needs,
-  requestBody,
-  responseBody,
-} from "./exchange.ts"
+import { type Exchange, type MessageBody, type Needs, requestBody, responseBody } from "./exchange.ts"
 import type { HeaderList } from "./header-list.ts"
 
 /** One of the two messages of an exchange, for steps that work on either. */

@@ -9,6 +9,8 @@ export class QueryString {
   #raw: string
   #pairs: Pair[] | undefined
   #edited = false
+  /** Made when an expression asks for it; gone with the next change. */
+  #values: Readonly<Record<string, string>> | undefined
 
   /** `raw`: without the question mark. */
   constructor(raw: string) {
@@ -61,13 +63,13 @@ export class QueryString {
     const at = pairs.findIndex((other) => other.name === name)
     if (at === -1) pairs.push(pair)
     else this.#pairs = pairs.filter((other, index) => index <= at || other.name !== name).with(at, pair)
-    this.#edited = true
+    this.#changed()
   }
 
   /** One more parameter. */
   append(name: string, value: string): void {
     this.#read().push({ name, raw: `${percentEncode(name)}=${percentEncode(value)}` })
-    this.#edited = true
+    this.#changed()
   }
 
   /** Puts a query, without the question mark, before what is there; what is there under its names goes, without `keep` all of it. */
@@ -75,7 +77,7 @@ export class QueryString {
     const first = pairsOf(raw)
     const names = new Set(first.map((pair) => pair.name))
     this.#pairs = keep ? [...first, ...this.#read().filter((pair) => !names.has(pair.name))] : first
-    this.#edited = true
+    this.#changed()
   }
 
   remove(name: string): void {
@@ -84,15 +86,22 @@ export class QueryString {
     const kept = pairs.filter((pair) => pair.name !== name)
     if (kept.length === pairs.length) return
     this.#pairs = kept
-    this.#edited = true
+    this.#changed()
   }
 
   /** The first value of each parameter, as expressions see them. Without a prototype: any name may be asked for. */
   values(): Readonly<Record<string, string>> {
     if (this.#isEmpty) return noValues
+    if (this.#values !== undefined) return this.#values
     const values = plainObject<string>()
     for (const { name, raw } of this.#read()) if (!(name in values)) values[name] = rawValue(raw)
+    this.#values = values
     return values
+  }
+
+  #changed(): void {
+    this.#edited = true
+    this.#values = undefined
   }
 
   /** Most requests have no query: nothing is parsed or made for them. */

@@ -1,0 +1,162 @@
+import { bodyRead, everyPlace, headerOf, type Place, queryOf } from "../plan/places.ts"
+import { parseExpression } from "./parse.ts"
+import { childrenOf, type TreeNode } from "./syntax-tree.ts"
+
+/**
+ * What an expression over a request reads. `fails`: whether it may have no value: `never`, `plainly` (something it names is not there: always the same failure), or `somehow` (its cost may be
+ * too high, too). `isWord`: its value is a short text that fits into any header field.
+ */
+export interface ExpressionReads {
+  readonly places: readonly Place[]
+  readonly fails: "never" | "plainly" | "somehow"
+  readonly isWord: boolean
+}
+
+/** Fields of the request that no step changes. */
+const fixedFields: ReadonlySet<string> = new Set(["method", "path", "id", "ip", "host", "scheme", "time"])
+/** Of those, the ones that are short and have no control characters. */
+const wordFields: ReadonlySet<string> = new Set(["method", "id", "ip", "scheme"])
+/** Objects that are the same for every request of a route. */
+const fixedObjects: ReadonlySet<string> = new Set(["api", "operation", "backend", "gateway"])
+
+/** Reads the source of an expression. What cannot be read reads everything. */
+export function expressionReads(source: string): ExpressionReads {
+  const parsed = parseExpression(source, true)
+  if (!parsed.ok) return { places: everyPlace, fails: "somehow", isWord: false }
+  const places = new Set<Place>()
+  collect(parsed.tree, places)
+  const { tree } = parsed
+  const fails = isSure(tree) ? "never" : isPlain(tree) ? "plainly" : "somehow"
+  return { places: [...places], fails, isWord: isWord(tree) }
+}
+
+function collect(node: TreeNode, places: Set<Place>): void {
+  const chain = chainOf(node)
+  if (chain === undefined) {
+    for (const child of childrenOf(node)) collect(child, places)
+    return
+  }
+  for (const place of placesOf(chain)) places.add(place)
+  for (const argument of chain.arguments) collect(argument, places)
+}
+
+/** `request.header("x")`, `var.a`, `jwt`: a name of the context and the first thing that is asked of it. */
+interface Chain {
+  readonly object: string
+  readonly member: string | undefined
+  readonly isMethod: boolean
+  readonly arguments: readonly TreeNode[]
+}
+
+/** The chain a node is, if it is one: deeper fields of what is found are nothing more of the context. */
+function chainOf(node: TreeNode): Chain | undefined {
+  if (node.kind === "name") return { object: node.name, member: undefined, isMethod: false, arguments: [] }
+  if (node.kind === "select" && node.operand.kind === "name")
+    return { object: node.operand.name, member: node.field, isMethod: false, arguments: [] }
+  if (node.kind === "call" && node.form === "method" && node.target?.kind === "name")
+    return { object: node.target.name, member: node.name, isMethod: true, arguments: node.args }
+  if (node.kind === "call" && node.name === "[]" && node.args[0]?.kind === "name") {
+    const [operand, index] = node.args
+    const member = constantOf(index)
+    return { object: operand.name, member, isMethod: false, arguments: index === undefined ? [] : [index] }
+  }
+  return undefined
+}
+
+function placesOf({ object, member, isMethod, arguments: [first] }: Chain): readonly Place[] {
+  switch (object) {
+    case "request":
+      return isMethod ? requestMethod(member, constantOf(first)) : requestField(member)
+    case "query":
+      return member === undefined ? ["request.query:*"] : [queryOf(member)]
+    case "response":
+      if (isMethod) return [headerOf("response", constantOf(first) ?? "*")]
+      return responseField(member)
+    case "var":
+      return [`variable:${member ?? "*"}`]
+    case "jwt":
+      return ["caller"]
+    case "subscription":
+    case "product":
+      return ["subscription"]
+    case "error":
+      return ["error"]
+    case "now":
+      return ["clock"]
+    default:
+      return []
+  }
+}
+
+function requestMethod(method: string | undefined, name: string | undefined): readonly Place[] {
+  if (method === "query" || method === "queries") return [queryOf(name ?? "*")]
+  return [headerOf("request", method === "cookie" ? "cookie" : (name ?? "*"))]
+}
+
+function requestField(field: string | undefined): readonly Place[] {
+  if (field === undefined) return everyPlace
+  return fixedFields.has(field) ? [] : bodyRead("request")
+}
+
+function responseField(field: string | undefined): readonly Place[] {
+  if (field === undefined) return everyPlace
+  if (field === "status") return ["response.status"]
+  return field === "reason" ? ["response.status", "response.reason"] : bodyRead("response")
+}
+
+function constantOf(node: TreeNode | undefined): string | undefined {
+  return node?.kind === "literal" && typeof node.value === "string" ? node.value : undefined
+}
+
+const comparisons: ReadonlySet<string> = new Set(["==", "!=", "!", "in"])
+
+function isComparison(node: TreeNode): boolean {
+  return node.kind === "call" && node.form === "operator" && comparisons.has(node.name)
+}
+
+/** Whether it has a value for every request: what it names is always there, and nothing is done with it that can fail. */
+function isSure(node: TreeNode): boolean {
+  // `has(jwt.sub)` asks whether it is there.
+  if (node.kind === "select" && node.test && node.operand.kind === "name") return true
+  const chain = chainOf(node)
+  if (chain !== undefined) return isAlwaysThere(chain)
+  switch (node.kind) {
+    case "literal":
+      return true
+    case "logic":
+    case "conditional":
+    case "list":
+      return childrenOf(node).every(isSure)
+    case "call":
+      return isComparison(node) && childrenOf(node).every(isSure)
+    default:
+      return false
+  }
+}
+
+function isAlwaysThere({ object, member, isMethod, arguments: args }: Chain): boolean {
+  if (member === undefined) return false
+  if (object === "request")
+    return isMethod ? args.every((each) => constantOf(each) !== undefined) : fixedFields.has(member)
+  if (object === "response")
+    return isMethod
+      ? args.every((each) => constantOf(each) !== undefined)
+      : member === "status" || member === "reason"
+  return fixedObjects.has(object)
+}
+
+/** Whether it only names, compares and joins by logic: that costs next to nothing. Bodies have to be read, which can fail in other ways. */
+function isPlain(node: TreeNode): boolean {
+  const chain = chainOf(node)
+  if (chain !== undefined)
+    return !placesOf(chain).some((place) => place.endsWith(".body")) && chain.arguments.every(isPlain)
+  if (node.kind === "loop") return false
+  if (node.kind === "call" && !isComparison(node)) return false
+  return childrenOf(node).every(isPlain)
+}
+
+function isWord(node: TreeNode): boolean {
+  const chain = chainOf(node)
+  if (chain?.member === undefined || chain.isMethod) return false
+  return fixedObjects.has(chain.object) || (chain.object === "request" && wordFields.has(chain.member))
+}

@@ -1,0 +1,95 @@
+import type { CsharpProgram, CsNode } from "./csharp.ts"
+import { bodyRead, everyPlace, headerOf, type Place, queryOf, wholeResponse } from "./places.ts"
+
+/** What a program looks at, and what it changes: a value in a variable may be an object that it writes into, and `Trace` writes to the log. */
+export interface CsharpReads {
+  readonly reads: readonly Place[]
+  readonly writes: readonly Place[]
+  readonly leaves: readonly Place[]
+}
+
+type Call = Extract<CsNode, { k: "call" }>
+
+/** Members that change the object they are called on, of the types whose values can be changed. */
+const changes =
+  /^(?!string\.|DateTime|TimeSpan|Math\.)[^(]*(?:=$|\.(?:Add|AddFirst|AddRange|AddAfterSelf|AddBeforeSelf|TryAdd|Append\w*|Clear|Dequeue|Enqueue|Insert\w*|Merge|Pop|Push|Remove\w*|Replace\w*|Reverse|Set\w*|Sort|UnionWith|ExceptWith|IntersectWith)[<(])/
+
+const [request, query, responseHeader] = ["request.header:*", "request.query:*", "response.header:*"] as const
+
+/** By the member of the context that a program asks for; what is not here is the same for every step of a request. */
+const members: Readonly<Record<string, readonly Place[]>> = {
+  "IProxyContext.LastError": ["error"],
+  "IProxyContext.Elapsed": ["clock"],
+  "IProxyContext.Product": ["subscription"],
+  "IProxyContext.Subscription": ["subscription"],
+  "IProxyContext.User": ["subscription"],
+  "IProxyContext.Response": ["response.status"],
+  "IRequest.Method": ["request.method"],
+  "IRequest.Url": ["request.path", "backend"],
+  "IRequest.MatchedParameters": [query],
+  "IRequest.Body": bodyRead("request"),
+  "IResponse.Body": bodyRead("response"),
+  "IResponse.StatusCode": ["response.status"],
+  "IResponse.StatusReason": ["response.status", "response.reason"],
+  "DateTime.Now": ["clock"],
+  "DateTime.UtcNow": ["clock"],
+  "DateTime.Today": ["clock"],
+  "DateTimeOffset.Now": ["clock"],
+  "DateTimeOffset.UtcNow": ["clock"],
+}
+
+/** Dictionaries of the context: what a constant name asks for is one place, anything else all of them. */
+const dictionaries: Readonly<Record<string, (name: string) => Place>> = {
+  "IRequest.Headers": (name) => headerOf("request", name),
+  "IResponse.Headers": (name) => headerOf("response", name),
+  "IProxyContext.Variables": (name) => `variable:${name}`,
+}
+
+const whole: Readonly<Record<string, Place>> = {
+  "IRequest.Headers": request,
+  "IResponse.Headers": responseHeader,
+  "IProxyContext.Variables": "variable:*",
+}
+
+/** Reads a compiled C# expression by its members. */
+export function csharpReads({ body, needs }: CsharpProgram): CsharpReads {
+  const reads = new Set<Place>()
+  const leaves = new Set<Place>()
+  let isChanging = false
+  const walk = (node: unknown, isAsked = false): void => {
+    if (Array.isArray(node)) for (const each of node) walk(each)
+    else if (typeof node === "object" && node !== null) {
+      const { k } = node as CsNode
+      // Somebody who holds the context as a value may ask it for anything.
+      if (k === "context" && !isAsked) for (const place of everyPlace) reads.add(place)
+      if (k === "late") isChanging = true
+      if (k === "call") {
+        const call = node as Call
+        const member = call.member.replace(/[<(].*$/, "")
+        if (changes.test(call.member)) isChanging = true
+        if (member === "IProxyContext.Trace") leaves.add("log")
+        for (const place of placesOf(call, member)) reads.add(place)
+        if (call.on !== undefined) walk(call.on, true)
+        walk(call.args)
+        return
+      }
+      for (const each of Object.values(node)) walk(each)
+    }
+  }
+  walk(body)
+  if ((needs & 1) !== 0) for (const place of bodyRead("request")) reads.add(place)
+  if ((needs & 2) !== 0) for (const place of [...bodyRead("response"), ...wholeResponse]) reads.add(place)
+  const writes = isChanging ? [...reads].filter((place) => place.startsWith("variable:")) : []
+  return { reads: [...reads], writes, leaves: [...leaves] }
+}
+
+function placesOf({ on, args }: Call, member: string): readonly Place[] {
+  const holder = on?.k === "call" ? on.member.replace(/[<(].*$/, "") : ""
+  const [first] = args
+  const name = first?.k === "const" && typeof first.value === "string" ? first.value : undefined
+  const one = dictionaries[holder]
+  if (one !== undefined) return name === undefined ? [whole[holder] as Place] : [one(name)]
+  if (holder === "IUrl.Query" && name !== undefined) return [queryOf(name)]
+  if (member === "IUrl.Query" || member === "IUrl.QueryString") return [query, "request.query-order:*"]
+  return members[member] ?? []
+}
