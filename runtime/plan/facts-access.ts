@@ -1,5 +1,5 @@
+import type { FactsOf, StepFacts } from "./facts.ts"
 import { bodyRead, bodyWritten, headerOf, type Place, queryOf, wholeResponse } from "./places.ts"
-import type { FactsOf, StepFacts } from "./step-facts.ts"
 import type { StepOf } from "./steps.ts"
 import type { CredentialSource, LimitKey } from "./steps-access.ts"
 

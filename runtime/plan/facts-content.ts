@@ -1,3 +1,4 @@
+import type { FactsOf, StepFacts } from "./facts.ts"
 import {
   bodyRead,
   bodyWritten,
@@ -9,7 +10,6 @@ import {
   wholeRequest,
   wholeResponse,
 } from "./places.ts"
-import type { FactsOf, StepFacts } from "./step-facts.ts"
 import type { StepOf } from "./steps.ts"
 import type { BodyContent } from "./steps-content.ts"
 import type { Text } from "./text.ts"

@@ -1,6 +1,6 @@
+import type { FactsOf } from "./facts.ts"
 import { contentRead } from "./facts-content.ts"
 import { bodyRead, headerOf, type Place, wholeRequest, wholeResponse } from "./places.ts"
-import type { FactsOf } from "./step-facts.ts"
 
 type FlowKind =
   | "any-of"

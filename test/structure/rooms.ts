@@ -66,6 +66,7 @@ export const rooms: readonly Room[] = [
       "csharp",
       "csharp-reads",
       "duplicate-key",
+      "facts",
       "file-reason",
       "folded-name",
       "header-name",
