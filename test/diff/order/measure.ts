@@ -73,11 +73,8 @@ export async function measured(terms: Terms): Promise<readonly Judged[]> {
 /** Routes of one gateway. */
 const chunk = 200
 
-async function runChunk(
-  candidates: readonly Candidate[],
-  terms: Terms,
-  services: Services,
-): Promise<Judged[]> {
+async function runChunk(drawn: readonly Candidate[], terms: Terms, services: Services): Promise<Judged[]> {
+  const candidates = validOf(drawn, Side.world(services))
   const plans = (["before", "after"] as const).map(
     (side) => planOf({ ...Side.world(services), port: 1, routes: candidates.map((each) => each[side]) }).plan,
   )
@@ -119,6 +116,24 @@ async function runChunk(
     for (const side of sides) await side.close()
   }
   return found
+}
+
+/** Some steps may not stand together; the reader of plans says so. */
+function validOf(
+  candidates: readonly Candidate[],
+  world: ReturnType<typeof Side.world>,
+): readonly Candidate[] {
+  const isValid = (routes: RouteDraft[]): boolean => {
+    try {
+      planOf({ ...world, port: 1, routes })
+      return true
+    } catch {
+      return false
+    }
+  }
+  if (isValid(candidates.map(({ before }) => before)) && isValid(candidates.map(({ after }) => after)))
+    return candidates
+  return candidates.filter(({ before, after }) => isValid([before]) && isValid([after]))
 }
 
 async function differenceOf(
@@ -214,9 +229,7 @@ function drawnOf(shape: readonly StepKind[], at: number, terms: Terms, services:
   const holder = { which: draw.random(4), test: draw.test }
   const routeOf = (steps: readonly StepDraft[]): RouteDraft =>
     around(terms.inside ? inside(steps, holder) : [...steps])
-  const candidate = { lane, section, kinds: shape, before: routeOf(list), after: routeOf(moved) }
-  const world = Side.world(services)
-  return isValid(candidate.before, world) && isValid(candidate.after, world) ? [candidate] : []
+  return [{ lane, section, kinds: shape, before: routeOf(list), after: routeOf(moved) }]
 }
 
 /** One step of the list goes elsewhere; of two they change places. */
@@ -306,14 +319,4 @@ function aroundOf(
     outbound: [...(section === "outbound" ? list : []), ...store, dump("response", variables)],
     onError: section === "onError" ? [...list, dump("response", variables)] : onError,
   })
-}
-
-/** Some steps may not stand together; the reader of plans says so. */
-function isValid(route: RouteDraft, world: ReturnType<typeof Side.world>): boolean {
-  try {
-    planOf({ ...world, port: 1, routes: [route] })
-    return true
-  } catch {
-    return false
-  }
 }
