@@ -4,7 +4,8 @@ import type { StepKind } from "../../../runtime/plan/steps.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import { planOf, type RouteDraft, type StepDraft } from "../../gateway/plan-builder.ts"
 import { type Random, randomOf } from "../edits.ts"
-import { Draw, draftOf, kinds, type Section, standsIn } from "./random-steps.ts"
+import { Draw, type Section } from "./draw.ts"
+import { draftOf, kinds, standsIn } from "./random-steps.ts"
 import { type Asked, Services, Side, type Trace } from "./two-sides.ts"
 
 /** Steps of a section in two orders. */
@@ -222,7 +223,7 @@ function drawnOf(shape: readonly StepKind[], at: number, terms: Terms, services:
   const able = sections.filter((section) => shape.every((kind) => standsIn(kind, section)))
   if (able.length === 0) return []
   const section = able[random(able.length)] as Section
-  const draw = new Draw(random, section, { name: lane, service: services.urlOf("service") })
+  const draw = new Draw(random, section, { name: lane, service: services.urlOf("service") }, draftOf)
   const list = shape.map((kind) => draftOf(kind, draw))
   const moved = otherOrder(list, random)
   const around = aroundOf(shape, section, draw)
