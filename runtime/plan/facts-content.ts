@@ -86,7 +86,9 @@ function judging({ errors }: Judging, actions: readonly unknown[], reads: readon
   }
 }
 
-function parameterPlace({ in: place, name }: StepOf<"validate-parameters">["parameters"][number]): Place[] {
+type Parameter = Pick<StepOf<"validate-parameters">["parameters"][number], "in" | "name">
+
+function parameterPlace({ in: place, name }: Parameter): Place[] {
   if (place === "query") return ["request.query:*"]
   if (place === "path") return []
   return [headerOf("request", place === "cookie" ? "cookie" : name)]
@@ -172,11 +174,12 @@ export const contentFacts: { readonly [Kind in ContentKind]: FactsOf<Kind> } = {
   },
   "validate-parameters": (step) => {
     const { parameters, unspecified, withBody } = step
+    const named = unspecified.named ?? []
     const facts = judging(
       step,
-      [unspecified.query, unspecified.header, ...parameters.map(({ action }) => action)],
+      [unspecified.query, unspecified.header, ...[...parameters, ...named].map(({ action }) => action)],
       [
-        ...parameters.flatMap(parameterPlace),
+        ...[...parameters, ...named].flatMap(parameterPlace),
         ...(unspecified.query === "ignore" ? [] : (["request.query:*"] as const)),
         ...(unspecified.header === "ignore" ? [] : (["request.header:*"] as const)),
       ],
@@ -184,8 +187,8 @@ export const contentFacts: { readonly [Kind in ContentKind]: FactsOf<Kind> } = {
     return withBody === true ? { ...facts, writes: [...(facts.writes ?? []), "faults"] } : facts
   },
   "validate-headers": (step) => {
-    const { headers, described = [], unspecified } = step
-    const rules = [...headers, ...described.flatMap((each) => each.headers)]
+    const { headers, described = [], named = [], unspecified } = step
+    const rules = [...headers, ...named, ...described.flatMap((each) => each.headers)]
     return judging(
       step,
       [unspecified, ...rules.map(({ action }) => action)],

@@ -88,7 +88,7 @@ async function runChunk(drawn: readonly Candidate[], terms: Terms, services: Ser
     const [first, second] = [before.sections[candidate.section], after.sections[candidate.section]]
     if (first.join() === second.join()) return []
     const section = candidate.section === "onError" ? "on-error" : candidate.section
-    const drafts = lists.compare(section, first, second, { before, after })
+    const drafts = lists.compare(section, first, second, { routes: { before, after } })
     const isNeutral = drafts.every(({ verdict }) => verdict.risk === "neutral")
     const steps = `${old.list(first)} → ${old.list(second)}`
     return [{ candidate, isNeutral, steps }]
