@@ -1,6 +1,6 @@
 import { addressText } from "../../runtime/plan/address-text.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Address } from "../../runtime/plan/resources.ts"
+import { type Address, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { listChanges, same } from "./same.ts"
@@ -10,7 +10,7 @@ import { durationWords, sizeWords } from "./words.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>
-type Limits = Gateway["limits"]
+type Limits = Gateway["limits"] & { readonly ipv6Prefix: number }
 
 const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
@@ -24,7 +24,7 @@ export function compareGateways(plans: { readonly before: PlanBody; readonly aft
     ...listenerChanges(gatewayScope, "gateway.listen", before.listen, after.listen, publicListener),
     ...errorChanges(before.errors, after.errors),
     ...trustChanges(before.trust, after.trust, plans.after),
-    ...limitChanges(before.limits, after.limits),
+    ...limitChanges({ before: before.limits, after: after.limits }),
     ...unmatchedChanges(before.onUnmatched ?? [], after.onUnmatched ?? []),
   ]
 }
@@ -256,6 +256,7 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   headerBytesMax: ({ headerBytesMax }) => `limits { header ${sizeWords(headerBytesMax)} }`,
   headersMax: ({ headersMax }) => `limits { headers ${headersMax} }`,
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
+  ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,
 }
 
 const limitNames: { readonly [Key in keyof Limits]: string } = {
@@ -264,6 +265,7 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   headerBytesMax: "header",
   headersMax: "headers",
   timeoutMs: "timeout",
+  ipv6Prefix: "ipv6-prefix",
 }
 
 const limitRules: FieldRules<Limits> = {
@@ -286,9 +288,18 @@ const limitRules: FieldRules<Limits> = {
           `what takes longer than ${durationWords(after)} is answered 504, where a route has no \`timeout\` of its own`,
         )
   },
+  ipv6Prefix: (before, after) =>
+    after > before
+      ? opens("limits by address count an IPv6 customer's addresses as more callers")
+      : closes("limits by address count more IPv6 addresses as one caller"),
 }
 
-function limitChanges(before: Limits, after: Limits): Told[] {
+function limitChanges(plans: {
+  readonly before: Gateway["limits"]
+  readonly after: Gateway["limits"]
+}): Told[] {
+  const before = withPrefix(plans.before)
+  const after = withPrefix(plans.after)
   return (Object.keys(limitRules) as (keyof Limits)[])
     .filter((key) => before[key] !== after[key])
     .map((key) =>
@@ -304,4 +315,8 @@ function limitChanges(before: Limits, after: Limits): Told[] {
         compareFields({ [key]: limitRules[key] } as unknown as FieldRules<Limits>, before, after),
       ),
     )
+}
+
+function withPrefix(limits: Gateway["limits"]): Limits {
+  return { ...limits, ipv6Prefix: limits.ipv6Prefix ?? ipv6PrefixDefault }
 }

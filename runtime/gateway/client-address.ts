@@ -1,4 +1,6 @@
 import { BlockList, isIP } from "node:net"
+import { ipv6PrefixDefault } from "../plan/resources.ts"
+import { callerNetwork } from "./caller-network.ts"
 
 /** What is believed about where a request comes from. */
 export interface ClientAddress {
@@ -15,9 +17,11 @@ export class ClientAddresses {
   readonly #list = new BlockList()
   readonly #none: boolean
   readonly #peers = new Map<string, ClientAddress>()
+  readonly #ipv6Prefix: number
 
   /** @throws Error for what is neither an address nor a CIDR. */
-  constructor(trust: readonly string[]) {
+  constructor(trust: readonly string[], ipv6Prefix = ipv6PrefixDefault) {
+    this.#ipv6Prefix = ipv6Prefix
     this.#none = trust.length === 0
     for (const range of trust) this.#add(range)
   }
@@ -36,6 +40,11 @@ export class ClientAddresses {
       if (!this.#trusts(hop)) break
     }
     return { ip: client, trusted: true }
+  }
+
+  /** What limits count as one caller: the address of `of`, or its network. */
+  countedAs(ip: string): string {
+    return callerNetwork(ip, this.#ipv6Prefix)
   }
 
   /** Peers are few and come again; a bounded memory of them spares the look-up. */

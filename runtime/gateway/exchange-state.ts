@@ -119,6 +119,7 @@ export class ExchangeState implements BindingSource {
   /** Something failed: no request is sent to a backend any more. */
   failed = false
   protected readonly waiting: Waiting
+  #caller: string | undefined
   #query: QueryString | undefined
   #bindings: RequestBindings | undefined
   #claims: Claims | undefined
@@ -164,6 +165,11 @@ export class ExchangeState implements BindingSource {
 
   get ip(): string {
     return this.intake.ip
+  }
+
+  get caller(): string {
+    this.#caller ??= this.generation.rules.addresses.countedAs(this.intake.ip)
+    return this.#caller
   }
 
   get authority(): string {

@@ -284,9 +284,10 @@ class Maker {
   }
 
   addresses(previous: Resources | undefined): Held<ClientAddresses> {
-    const trust = this.#plan.plan.gateway?.trust ?? []
-    return this.take(previous?.addresses, canonicalJson(trust), () => ({
-      value: new ClientAddresses(trust),
+    const { trust = [], limits } = this.#plan.plan.gateway ?? {}
+    const { ipv6Prefix } = limits ?? {}
+    return this.take(previous?.addresses, canonicalJson({ trust, ipv6Prefix }), () => ({
+      value: new ClientAddresses(trust, ipv6Prefix),
       close: nothingToClose,
     }))
   }

@@ -12,6 +12,9 @@ export const address = z.strictObject({
 })
 export type Address = z.infer<typeof address>
 
+/** Bits of an IPv6 address that limits count callers by: a customer has a /64 at least (RFC 6177), of which every address is theirs. */
+export const ipv6PrefixDefault = 64
+
 /** Limits of the public listener; every one has a default, so the plan always says all of them. `timeoutMs` null: none. */
 export const limits = z.strictObject({
   bodyBytesMax: z.number().int().min(0).max(1_099_511_627_776),
@@ -20,6 +23,8 @@ export const limits = z.strictObject({
   headerBytesMax: z.number().int().min(1024).max(1_048_576),
   headersMax: z.number().int().min(1).max(10_000),
   timeoutMs: milliseconds.nullable(),
+  /** Absent: `ipv6PrefixDefault`, as in plans from before there was a choice. */
+  ipv6Prefix: z.number().int().min(32).max(128).optional(),
 })
 
 /** The public side. `trust`: CIDRs of proxies whose X-Forwarded-For is believed. */

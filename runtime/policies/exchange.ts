@@ -169,6 +169,8 @@ export interface Exchange {
   readonly path: string
   /** The client's address after `gateway { trust }`, in one spelling per host. */
   readonly ip: string
+  /** What limits count as one caller: `ip`, or the network of an IPv6 address (`limits { ipv6-prefix }`). */
+  readonly caller: string
   readonly scheme: string
   /** Milliseconds since the epoch when the request came. */
   readonly startedAtMs: number

@@ -16,6 +16,12 @@ const notInHost = /[^A-Za-z0-9.\-_~!$&'()+,;=:[\]%]/
 /** Text that goes anywhere as it is: bodies. */
 export const anyText: TextGrammar = { dynamic: (value) => value }
 
+/** What a limit counts by: the caller's address in it, an IPv6 one, stands for its network, in whatever words and whatever language it was put there. */
+export const limitKeyText: TextGrammar = {
+  dynamic: (value) => value,
+  whole: (value, { ip, caller }) => (ip === caller ? value : value.replaceAll(ip, caller)),
+}
+
 /** Part of a user or object of the engine: what a request brings must be an id and can't become another type, a wildcard or a userset. */
 export const idText: TextGrammar = {
   dynamic(value, source, exchange) {

@@ -1,5 +1,5 @@
 import { problem } from "./answer.ts"
-import { anyText } from "./grammars.ts"
+import { limitKeyText } from "./grammars.ts"
 import type { Outcome, Policy } from "./policy.ts"
 import { runSteps } from "./run-steps.ts"
 import { compileText } from "./text.ts"
@@ -11,7 +11,7 @@ import { compileText } from "./text.ts"
 export const limitConcurrency: Policy<"limit-concurrency"> = (plan, provision) => {
   const { counter, max } = plan
   const limiter = provision.limiter()
-  const key = compileText(plan.key, provision, anyText)
+  const key = compileText(plan.key, provision, limitKeyText)
   const steps = plan.steps.map((id) => provision.step(id))
   const full = problem("rate-limited", {
     headers: ["retry-after", "1"],

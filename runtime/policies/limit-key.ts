@@ -1,7 +1,7 @@
 import type { LimitKey } from "../plan/steps-access.ts"
 import { claimAt } from "./claim.ts"
 import type { Exchange } from "./exchange.ts"
-import { anyText } from "./grammars.ts"
+import { limitKeyText } from "./grammars.ts"
 import type { Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 
@@ -30,14 +30,14 @@ function readerOf(key: LimitKey, provision: Provision): KeyReader {
       // Without a name: a call of an open product, made without a key.
       return ({ subscriber }) => (subscriber?.name ? `subscription:${subscriber.name}` : undefined)
     case "ip":
-      return ({ ip }) => `ip:${ip}`
+      return ({ caller }) => `ip:${caller}`
     case "claim":
       return ({ claims }) => {
         const value = claims === undefined ? undefined : claimAt(claims, key.claim)
         return value === undefined || value === null ? undefined : `claim:${JSON.stringify(value)}`
       }
     case "text": {
-      const text = compileText(key.text, provision, anyText)
+      const text = compileText(key.text, provision, limitKeyText)
       return (exchange) => {
         const value = text.of(exchange)
         return value === "" ? undefined : `text:${value}`

@@ -1,6 +1,6 @@
 import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
-import type { Address } from "../../../runtime/plan/resources.ts"
+import { type Address, ipv6PrefixDefault } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { bytesOf } from "../bind/addresses.ts"
@@ -44,9 +44,16 @@ export function lowerGateway(
       headerBytesMax: statementOf(limits, "header")?.args.value<number>("size") ?? 16 * 2 ** 10,
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),
+      ...ipv6PrefixOf(limits),
     },
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
+}
+
+/** The default is not said: a plan from before there was a choice is the same plan. */
+function ipv6PrefixOf(limits: BoundBlock | undefined): { readonly ipv6Prefix?: number } {
+  const ipv6Prefix = statementOf(limits, "ipv6-prefix")?.args.value<number>("bits") ?? ipv6PrefixDefault
+  return ipv6Prefix === ipv6PrefixDefault ? {} : { ipv6Prefix }
 }
 
 /** How the gateway's own answers look. */

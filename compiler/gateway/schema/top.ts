@@ -199,6 +199,13 @@ export const limitsRows: readonly Row[] = [
     docs: "Longest time for a whole exchange; `timeout` of an operation overrides it.",
     example: "timeout 30s",
   },
+  {
+    keyword: "ipv6-prefix",
+    forms: [{ args: [slot("bits", "count", { min: 32, max: 128 })] }],
+    byDefault: "64",
+    docs: "Limits count an IPv6 caller by so many bits of its address: one customer has a /64 at least. 128 counts single addresses.",
+    example: "ipv6-prefix 56",
+  },
 ]
 
 export const storeRows: readonly Row[] = [
