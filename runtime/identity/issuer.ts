@@ -120,10 +120,11 @@ class IssuerVerifier implements TokenVerifier {
     if (header === undefined) return invalid("the token is malformed", "JwtInvalid")
     if (!this.#settings.algorithms.includes(header.alg))
       return invalid("the token is signed with an algorithm that is not allowed", "TokenSignatureInvalid")
-    let keys = this.#ring.current() ?? (await this.#ring.first())
+    const { mayFetch = true } = rules
+    let keys = this.#ring.current() ?? (mayFetch ? await this.#ring.first() : undefined)
     if (keys === undefined) return this.#unavailable()
     let candidates = candidatesFor(keys, header)
-    if (candidates.length === 0 && rules.mayFetch !== false && (await this.#ring.refetchForUnknownKid())) {
+    if (candidates.length === 0 && mayFetch && (await this.#ring.refetchForUnknownKid())) {
       keys = this.#ring.current()
       if (keys === undefined) return this.#unavailable()
       candidates = candidatesFor(keys, header)

@@ -16,8 +16,10 @@ const backoffMsMax = 30_000
 /** Fetches that tokens with an unknown `kid` may cause: three at once, then one in twenty seconds (at most about three a minute). */
 const unknownKidBurst = 3
 const unknownKidEveryMs = 20_000
-/** How long a request waits for the very first keys before it is told 503. */
+/** How long a request waits for the very first keys before it is answered 503. */
 const firstKeysWaitMs = 2_000
+/** How long a token with an unknown `kid` waits for a fetch: enough for an issuer that is well, little for a caller of one that hangs. */
+const unknownKidWaitMs = 75
 
 /**
  * The keys of one issuer over time. One fetch at a time whoever asks; the last good keys stay when a fetch fails; after a failure the next
@@ -33,6 +35,7 @@ export class KeyRing {
   #retryAtMs = Number.NEGATIVE_INFINITY
   #lastError: string | undefined
   #pending: Promise<void> | undefined
+  #pendingSinceMs = 0
   #unknownKidTokens = unknownKidBurst
   #unknownKidAtMs = 0
   /** Raised when a fetch brought other keys: what was verified with the old ones must be verified anew. */
@@ -53,19 +56,28 @@ export class KeyRing {
     return ageMs > staleMsMax ? undefined : this.#current
   }
 
-  /** The first keys: waits for the fetch under way, at most two seconds. */
+  /** The first keys: waits for the fetch under way until it is two seconds old. */
   async first(): Promise<IssuerKeys | undefined> {
     if (this.#pending === undefined && this.#now() >= this.#retryAtMs) void this.#fetch()
-    if (this.#pending !== undefined) await waitAtMost(this.#pending, firstKeysWaitMs)
+    await this.#waitForFetch(firstKeysWaitMs)
     return this.current()
   }
 
-  /** Called for a `kid` that is in no key: fetches again when the budget allows. True when other keys came. */
+  /** Called for a `kid` that is in no key: fetches again when the budget allows. True when other keys came soon; a fetch that takes longer goes on without the caller. */
   async refetchForUnknownKid(): Promise<boolean> {
     const before = this.version
-    if (this.#pending === undefined && !this.#takeUnknownKidToken()) return false
-    await waitAtMost(this.#pending ?? this.#fetch(), firstKeysWaitMs)
+    if (this.#pending === undefined) {
+      if (!this.#takeUnknownKidToken()) return false
+      void this.#fetch()
+    }
+    await this.#waitForFetch(unknownKidWaitMs)
     return this.version !== before
+  }
+
+  /** Waits by the age of the fetch and not of the request: of an issuer that hangs, only those who came at its beginning wait at all. */
+  async #waitForFetch(ageMsMax: number): Promise<void> {
+    const leftMs = this.#pendingSinceMs + ageMsMax - this.#now()
+    if (this.#pending !== undefined && leftMs > 0) await waitAtMost(this.#pending, leftMs)
   }
 
   /** Starts getting keys without waiting for them. */
@@ -96,6 +108,7 @@ export class KeyRing {
   }
 
   #fetch(): Promise<void> {
+    if (this.#pending === undefined) this.#pendingSinceMs = this.#now()
     this.#pending ??= this.#source()
       .then(
         (keys) => this.#succeeded(keys),

@@ -15,7 +15,7 @@ export type TokenFault =
 
 /**
  * What a place demands of a token otherwise than its issuer says. What is not given is the issuer's own. `audiences` and `issuers` null: any.
- * `requireExpiration` is true unless said. `mayFetch` false: a key that is not known is not asked for anew (default true).
+ * `requireExpiration` is true unless said. `mayFetch` false: the keys that are there decide, nothing is asked for or waited for (default true).
  */
 export interface TokenRules {
   readonly audiences?: readonly string[] | null | undefined

@@ -1,8 +1,9 @@
 import type { TokenRules, TokenVerifier, Verification } from "./verifier.ts"
 
 /**
- * Verifies a token that may be of any of several issuers, in their order. The first that accepts it decides. When none does, the refusal of the one
- * that came furthest is told; an issuer whose keys are not to be had leaves the whole undecided, unless another one's keys verified the token.
+ * Verifies a token that may be of any of several issuers, in their order. The first that accepts it with the keys it has decides: an issuer that hangs is
+ * nobody's business whose keys are there. Then those are asked for their keys that may have it, all at once, so that their waits are one. When none accepts it, the
+ * refusal of the one that came furthest is told; an issuer whose keys are not to be had leaves the whole undecided, unless another one's keys verified the token.
  */
 export function verifyAny(
   verifiers: readonly TokenVerifier[],
@@ -11,7 +12,7 @@ export function verifyAny(
 ): Verification | Promise<Verification> {
   const [only] = verifiers
   if (only !== undefined && verifiers.length === 1) return only.verify(token, rules)
-  return attempt(inOrder(verifiers, token), token, rules, 0, undefined)
+  return attempt({ candidates: inOrder(verifiers, token), token, rules }, [])
 }
 
 interface Candidate {
@@ -20,20 +21,44 @@ interface Candidate {
   readonly mayFetch: boolean
 }
 
-function attempt(
-  candidates: readonly Candidate[],
-  token: string,
-  rules: TokenRules,
-  at: number,
-  before: Verification | undefined,
-): Verification | Promise<Verification> {
-  const candidate = candidates[at]
-  if (candidate === undefined) return before ?? { kind: "unavailable", retryAfterSeconds: 1 }
-  const judge = (found: Verification): Verification | Promise<Verification> =>
-    found.kind === "verified" ? found : attempt(candidates, token, rules, at + 1, further(before, found))
-  const { verifier, mayFetch } = candidate
-  const found = verifier.verify(token, mayFetch ? rules : { ...rules, mayFetch: false })
-  return found instanceof Promise ? found.then(judge) : judge(found)
+interface Attempt {
+  readonly candidates: readonly Candidate[]
+  readonly token: string
+  readonly rules: TokenRules
+}
+
+/** `found`: what the first of the candidates said. */
+function attempt(attempted: Attempt, found: readonly Verification[]): Verification | Promise<Verification> {
+  const { candidates, token, rules } = attempted
+  const candidate = candidates[found.length]
+  if (candidate === undefined) return askForKeys(attempted, found)
+  const judge = (next: Verification): Verification | Promise<Verification> =>
+    next.kind === "verified" ? next : attempt(attempted, [...found, next])
+  const next = candidate.verifier.verify(token, { ...rules, mayFetch: false })
+  return next instanceof Promise ? next.then(judge) : judge(next)
+}
+
+async function askForKeys(
+  { candidates, token, rules }: Attempt,
+  found: readonly Verification[],
+): Promise<Verification> {
+  const asked = await Promise.all(
+    found.map((known, at) => {
+      const { verifier, mayFetch } = candidates[at] as Candidate
+      return mayFetch && lacksKey(known) ? verifier.verify(token, rules) : known
+    }),
+  )
+  return asked.reduce<Verification>(
+    (before, next) => (rank(next) > rank(before) ? next : before),
+    asked[0] ?? { kind: "unavailable", retryAfterSeconds: 1 },
+  )
+}
+
+/** Whether keys that the issuer did not have when it was asked could make another answer of it. */
+function lacksKey(found: Verification): boolean {
+  return (
+    found.kind === "unavailable" || (found.kind === "invalid" && found.fault === "TokenSignatureKeyNotFound")
+  )
 }
 
 /** What the token says of its issuer is not proved yet: it only decides who is asked first, and who may look for new keys. */
@@ -60,10 +85,6 @@ function issuerIn(token: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function further(before: Verification | undefined, next: Verification): Verification {
-  return before === undefined || rank(next) > rank(before) ? next : before
 }
 
 /** How far a token came: past the signature, undecided, to the signature, to a key, not even that. */

@@ -222,7 +222,9 @@ describe("life of keys", () => {
     const old = await server.token(first)
     expect((await checked.verify(old)).kind).toBe("verified")
     server.keys = { keys: [second.jwk] }
-    expect((await checked.verify(await server.token(second))).kind).toBe("verified")
+    const rotated = await server.token(second)
+    // At the first use, unless the machine is so busy that the issuer takes longer than a token waits for it.
+    await expect.poll(async () => (await checked.verify(rotated)).kind).toBe("verified")
     expect((await checked.verify(old)).kind).toBe("invalid")
   })
 
