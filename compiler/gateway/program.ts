@@ -105,6 +105,14 @@ export class Program {
     return undefined
   }
 
+  /** Counts as used every named value that an expression seems to name. */
+  useValuesIn(source: string): void {
+    for (const [name] of source.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
+      const declared = this.find("value", name)
+      if (declared !== undefined) declared.used = true
+    }
+  }
+
   /** ` did you mean …?`, as long as there are hints left. */
   hint(name: string, candidates: readonly string[]): string {
     if (this.#hintsLeft <= 0) return ""

@@ -122,4 +122,10 @@ export const links = area({
     help: "Write the body with `xml` or `json`, or escape the value: `${xmlEscape(path.id)}`, `${urlEncode(query.name)}`.",
     why: "`text`, `as-is` and a media type send a value as it is. In markup, forms and JSON a caller can end the place it stands in, and so add elements, fields or parameters to what the reader gets.",
   },
+  SP5023: {
+    severity: "warning",
+    title: "Text looks like an expression",
+    help: 'Write it as `${…}`, or as `${"…"}` where the text is meant literally.',
+    why: "Values are inserted by `${…}` only. What other languages write for it (`$jwt.sub`, `{{jwt.sub}}`, `#{jwt.sub}`, `$(jwt.sub)`, `%jwt.sub%`) is sent as it is. Only what would be an expression in this place is reported, so that a price in dollars and a Liquid template for somebody else are not.",
+  },
 })

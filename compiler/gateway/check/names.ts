@@ -3,6 +3,7 @@ import { shown } from "../../core/shown.ts"
 import type { Argument, Cel, TextPart, Word } from "../ast.ts"
 import type { Bound, BoundBlock, Filled } from "../bind/bound.ts"
 import { cuttable } from "../bind/names.ts"
+import { addMeant, meantExpressions } from "../meant-expressions.ts"
 import { nounOf, type Program } from "../program.ts"
 import type { SlotKind } from "../schema/row.ts"
 import { soleName } from "../sole-name.ts"
@@ -61,7 +62,7 @@ function checkArgument({ slot, argument }: Filled, program: Program, report: Rep
       program.resolve(argument, ["policy"], report)
   } else if (argument.kind === "text") {
     for (const part of argument.parts) {
-      if (loadKinds.includes(slot.kind)) checkValue(part, program, report)
+      if (loadKinds.includes(slot.kind)) checkLoadPart(part, program, report)
       markExpression(part, program)
     }
   } else if (argument.kind === "cel") markExpression(argument, program)
@@ -77,7 +78,11 @@ function checkWord(word: Word, program: Program, report: Report): void {
 }
 
 /** In text that has no request to read, a lone name is that of a value. */
-function checkValue(part: TextPart, program: Program, report: Report): void {
+function checkLoadPart(part: TextPart, program: Program, report: Report): void {
+  if (part.kind === "literal") {
+    const isValue = (name: string): boolean => program.find("value", name)?.kind === "value"
+    addMeant(meantExpressions(part.span, isValue), program, report)
+  }
   const name = part.kind === "cel" ? soleName(part.source) : undefined
   if (name !== undefined)
     program.resolve({ kind: "word", text: name, span: part.span }, ["value", "secret"], report)
@@ -85,11 +90,7 @@ function checkValue(part: TextPart, program: Program, report: Report): void {
 
 /** Counts named values an expression seems to use; whether it may is checked where the expression is. */
 function markExpression(part: TextPart | Cel, program: Program): void {
-  if (part.kind !== "cel") return
-  for (const found of part.source.matchAll(/[A-Za-z_][A-Za-z0-9_]*/g)) {
-    const declared = program.find("value", found[0])
-    if (declared !== undefined) declared.used = true
-  }
+  if (part.kind === "cel") program.useValuesIn(part.source)
 }
 
 function markWords(argument: Argument, program: Program): void {

@@ -51,6 +51,12 @@ export class Expressions {
     return checked.ok ? [...new Set(checked.references.flatMap(({ path }) => path.slice(0, 1)))] : []
   }
 
+  /** Whether a source names something of its place and has a text. */
+  isInsertable(source: string, place: Place): boolean {
+    const checked = this.#check(source, place, undefined)
+    return checked.ok && checked.references.length > 0 && hasText(checked.type)
+  }
+
   #check(source: string, place: Place, expected: CelType | undefined): Checked {
     const key = `${expected ?? ""}|${place.key}|${source}`
     let checked = this.#checked.get(key)
@@ -143,6 +149,11 @@ export class Expressions {
     )?.[1]
     return object === undefined ? undefined : unknownField(object, name, place)
   }
+}
+
+/** Types `${…}` has one text for (runtime/expression's `toText`). */
+export function hasText(type: string): boolean {
+  return ["string", "bool", "int", "uint", "double", "timestamp", "duration", "dyn"].includes(type)
 }
 
 interface Special {

@@ -4,9 +4,10 @@ import type { Report } from "../../core/diagnostic.ts"
 import { checkJson } from "../../core/json.ts"
 import type { Span } from "../../core/source.ts"
 import type { Cel, Text, Word } from "../ast.ts"
+import { addMeant, type MeantExpression, meantExpressions } from "../meant-expressions.ts"
 import type { Program } from "../program.ts"
 import { soleName } from "../sole-name.ts"
-import type { Expressions } from "./expression.ts"
+import { type Expressions, hasText } from "./expression.ts"
 import { placeIn } from "./literal.ts"
 import type { Place } from "./place.ts"
 import type { Values } from "./values.ts"
@@ -62,6 +63,7 @@ export class Texts {
     }
     const pieces = this.#pieces(argument, place, {}, true)
     if (pieces === undefined) return undefined
+    const meant = argument.kind === "text" ? this.#meantIn(argument, place) : []
     const parts: TextPart[] = []
     let skeleton = ""
     let inString = false
@@ -82,10 +84,18 @@ export class Texts {
       skeleton += text
     }
     const problem = checkJson(skeleton)
-    if (problem === undefined) return joined(parts)
-    const found = offsets.findLast(({ start }) => start <= problem.at)
-    const span = found?.piece.at?.(problem.at - found.start) ?? found?.piece.span ?? argument.span
-    this.#report.add("SP5007", span, problem.message, {
+    const found = problem && offsets.findLast(({ start }) => start <= problem.at)
+    const span =
+      problem && (found?.piece.at?.(problem.at - found.start) ?? found?.piece.span ?? argument.span)
+    const cause = meant.find((each) => span !== undefined && overlap(each.span, span))
+    addMeant(
+      meant.filter((each) => each !== cause),
+      this.#program,
+      this.#report,
+    )
+    if (problem === undefined || span === undefined) return joined(parts)
+    const hint = cause === undefined ? "" : `; did you mean \`\${${cause.source}}\`?`
+    this.#report.add("SP5007", cause?.span ?? span, `${problem.message}${hint}`, {
       help: "Correct the JSON; keys and texts have double quotes.",
     })
     return undefined
@@ -134,8 +144,18 @@ export class Texts {
     return part === undefined ? undefined : { text: [part] }
   }
 
+  #meantIn(text: Text, place: Place): MeantExpression[] {
+    return text.parts.flatMap((part) =>
+      part.kind === "literal"
+        ? meantExpressions(part.span, (source) => this.#expressions.isInsertable(source, place))
+        : [],
+    )
+  }
+
   #pieces(argument: Text | Word, place: Place, use: TextUse, json = false): Piece[] | undefined {
     const pieces: Piece[] = []
+    if (argument.kind === "text" && !json)
+      addMeant(this.#meantIn(argument, place), this.#program, this.#report)
     let complete = true
     const add = (part: TextPart | undefined, span: Span, at?: Piece["at"]): void => {
       if (part === undefined) complete = false
@@ -219,9 +239,8 @@ export class Texts {
   }
 }
 
-/** Types `${…}` has one text for (runtime/expression's `toText`). */
-export function hasText(type: string): boolean {
-  return ["string", "bool", "int", "uint", "double", "timestamp", "duration", "dyn"].includes(type)
+function overlap(a: Span, b: Span): boolean {
+  return a.file === b.file && a.start < b.end && b.start < a.end
 }
 
 /** Types that have a JSON value (runtime/expression's `toJson`); objects like `request` have none. */
