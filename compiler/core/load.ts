@@ -1,7 +1,8 @@
 import type { Code } from "./catalogue.ts"
 import { decode } from "./decode.ts"
-import type { Report } from "./diagnostic.ts"
+import type { Related, Report } from "./diagnostic.ts"
 import type { Files, ReadFailure } from "./files.ts"
+import { type MergeConflict, mergeConflicts } from "./merge-conflicts.ts"
 import { didYouMean } from "./nearest.ts"
 import { shown } from "./shown.ts"
 import { SourceFile, type Span } from "./source.ts"
@@ -77,7 +78,15 @@ function helpFor(code: Code, path: string): { help: string } | object {
   return help === undefined ? {} : { help }
 }
 
-type Outcome = { readonly file: SourceFile } | { readonly code: Code; readonly detail: string }
+/** Why a file is not read. `within`: a place in the file itself, of which the text that names the file is only the way there. */
+interface Failure {
+  readonly code: Code
+  readonly detail: string
+  readonly within?: Span
+  readonly related?: readonly Related[]
+}
+
+type Outcome = { readonly file: SourceFile } | { readonly failures: readonly Failure[] }
 
 /**
  * The files of one compilation. Each is read and counted once; whatever keeps one from being read is a finding
@@ -116,14 +125,18 @@ export class Project {
     }
     if ("file" in outcome) return outcome.file
     this.#complete = false
-    const near = outcome.code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
-    this.#report.add(
-      outcome.code,
-      at,
-      `\`${shown(path || ".")}\` ${outcome.detail}${near}`,
-      at === undefined ? entryHelp(outcome.code, path) : helpFor(outcome.code, path),
-    )
+    for (const failure of outcome.failures) this.#fail(path, failure, at)
     return undefined
+  }
+
+  #fail(path: string, { code, detail, within, related = [] }: Failure, at: Span | undefined): void {
+    const near = code === "SP0001" ? didYouMean(path, this.#siblings(path)) : ""
+    const named =
+      within === undefined || at === undefined ? [] : [{ span: at, message: "the file is named here" }]
+    this.#report.add(code, within ?? at, `\`${shown(path || ".")}\` ${detail}${near}`, {
+      ...(at === undefined ? entryHelp(code, path) : helpFor(code, path)),
+      related: [...related, ...named],
+    })
   }
 
   /** The file that the text at `at` names by `path`, relative to the folder of the file `at` is in. */
@@ -156,25 +169,51 @@ export class Project {
   }
 
   #load(path: string): Outcome {
+    const failed = (code: Code, detail: string): Outcome => ({ failures: [{ code, detail }] })
     // The project's own folder.
-    if (path === "") return { code: failureCodes.irregular, detail: "is no regular file" }
+    if (path === "") return failed(failureCodes.irregular, "is no regular file")
     const { fileBytesMax, projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
-      return { code: "SP0006", detail: `would be more than the ${filesMax} files a project may have` }
+      return failed("SP0006", `would be more than the ${filesMax} files a project may have`)
     const result = this.#files.read(path, fileBytesMax)
     if (result.kind === "failure") {
       const limit = result.reason === "large" ? `, ${fileBytesMax} bytes are allowed` : ""
-      return { code: failureCodes[result.reason], detail: result.detail + limit }
+      return failed(failureCodes[result.reason], result.detail + limit)
     }
     this.#bytes += result.bytes.length
     if (this.#bytes > projectBytesMax)
-      return { code: "SP0006", detail: `would bring the project to more than ${projectBytesMax} bytes` }
-    const decoded = decode(result.bytes)
-    return decoded.text === undefined ? decoded : { file: new SourceFile(path, decoded.text) }
+      return failed("SP0006", `would bring the project to more than ${projectBytesMax} bytes`)
+    return textIn(path, result.bytes)
   }
 
   #siblings(path: string): readonly string[] {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
     return /[*?]/.test(folder) ? [] : this.#files.glob(`${folder}*`).paths
   }
+}
+
+/** The text of a file, unless it is in another encoding or a merge was left unfinished in it. */
+function textIn(path: string, bytes: Uint8Array): Outcome {
+  const decoded = decode(bytes)
+  if (decoded.text === undefined) {
+    const { code, detail, seen } = decoded
+    return {
+      failures: [{ code, detail, within: new SourceFile(path, seen.text).span(seen.start, seen.end) }],
+    }
+  }
+  const file = new SourceFile(path, decoded.text)
+  const conflicts = mergeConflicts(decoded.text)
+  // Both sides at once declare everything twice: only what git left is worth telling.
+  return conflicts.length === 0
+    ? { file }
+    : { failures: conflicts.map((conflict) => unresolved(file, conflict)) }
+}
+
+function unresolved(file: SourceFile, { first, last }: MergeConflict): Failure {
+  const within = file.span(first.start, first.end)
+  if (last === undefined) return { code: "SP0014", detail: "holds a marker of a merge alone", within }
+  const between = [first, last].map(({ name }) => (name === "" ? "" : `\`${shown(name)}\``)).filter(Boolean)
+  const sides = between.length === 2 ? ` of ${between.join(" and ")}` : ""
+  const related = [{ span: file.span(last.start, last.end), message: "the conflict ends here" }]
+  return { code: "SP0014", detail: `holds an unresolved merge${sides}`, within, related }
 }

@@ -80,4 +80,10 @@ export const files = area({
     help: 'Write `include "models/teams/orders.conf"`.',
     why: "`include` takes one text: a path or a pattern, relative to the file it stands in. It holds no `${…}`, because which files belong to a project must not depend on values.",
   },
+  SP0014: {
+    severity: "error",
+    title: "Unresolved merge conflict",
+    help: "Keep one side or join the two, and remove the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`.",
+    why: "Git writes these lines around the two versions of what it could not merge. The file is not read with both of them in it, so that nothing is declared twice and no other finding follows.",
+  },
 })
