@@ -49,7 +49,7 @@ export interface RuntimeSettings {
   readonly roles: readonly Role[]
   /** Needed for the role `control`. */
   readonly control: { readonly listen: Address; readonly token: string } | undefined
-  /** Names that the engine's and the control listener answer to besides loopback names and their own addresses; none when absent. */
+  /** Names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name; none when absent. */
   readonly hosts?: readonly string[]
   /** A plan to serve from a file, instead of the newest of the history. */
   readonly plan?: Plan

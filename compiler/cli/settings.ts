@@ -35,7 +35,7 @@ export function controlListenOf(io: Io): HostPort {
   return readHostPort(io.env["SALLYPORT_CONTROL_LISTEN"] || "127.0.0.1:8082", "SALLYPORT_CONTROL_LISTEN")
 }
 
-/** `SALLYPORT_HOSTS`: the names that the engine's and the control listener answer to besides loopback names and their own addresses. */
+/** `SALLYPORT_HOSTS`: the names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name. */
 export async function hostsOf(io: Io): Promise<readonly string[]> {
   const names = (io.env["SALLYPORT_HOSTS"] ?? "")
     .split(/[\s,]+/)

@@ -132,9 +132,9 @@ export interface AuthzParts {
   readonly limits?: (() => AuthzLimits) | undefined
   /** Default: no other origin is let in. */
   readonly cors?: (() => AuthzCors) | undefined
-  /** Names that the listeners answer to besides loopback names and their own addresses (`OwnNames.more`). Default: none. */
+  /** Names that the listeners answer to besides IP addresses, `localhost` and the machine's name (`OwnNames.more`). Default: none. */
   readonly hosts?: readonly string[] | undefined
-  /** Default: no default store, and the URL of each request. */
+  /** Default: no default store, and the address each request has reached as URL. */
   readonly authzen?: (() => AuthzenSettings) | undefined
   /** Who may ask what; undefined: nobody is asked who they are. Default undefined. */
   readonly access?: (() => Access | undefined) | undefined

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
+import type { Address } from "../plan/resources.ts"
 import type { Right } from "./admission.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
@@ -28,6 +29,12 @@ export class ApiRequest {
 
   get headers(): IncomingHttpHeaders {
     return this.#request.headers
+  }
+
+  /** This end of the connection. An IPv4 address of a listener for both families is written without its prefix. */
+  get reached(): Address {
+    const { localAddress = "", localPort = 0 } = this.#request.socket
+    return { host: localAddress.replace(/^::ffff:(?=\d+\.)/, ""), port: localPort }
   }
 
   /** Whether the client has gone: nobody waits for the answer. */

@@ -21,7 +21,7 @@ import { addUsageRoutes } from "./usage.ts"
 export interface ControlSettings {
   readonly listen: Address
   readonly token: string
-  /** Names it answers to besides loopback names and its own addresses (`OwnNames.more`); none when absent. */
+  /** Names it answers to besides IP addresses, `localhost` and the machine's name (`OwnNames.more`); none when absent. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }

@@ -37,13 +37,13 @@ export function judgeRequest(request: IncomingMessage, target: string, names: Ow
       cause: "the target is no path, or names another host than Host",
     })
   // Browsers send HTTP/1.1, which has a Host.
-  if (host === undefined || names.has(host, request.socket.localAddress)) return undefined
+  if (host === undefined || names.has(host)) return undefined
   return {
     name: "misdirected",
     status: 421,
     detail:
       `this listener does not answer to the host name \`${host}\`: a web page could have it lead here. ` +
-      "Use a loopback name or the listener's own address, or add the name to SALLYPORT_HOSTS of this process (names with commas between them, `*.example.internal` for all names below one)",
+      "Use an IP address or `localhost`, or add the name to SALLYPORT_HOSTS of this process (names with commas between them, `*.example.internal` for all names below one)",
   }
 }
 

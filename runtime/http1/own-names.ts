@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { hostname } from "node:os"
 
 const namePattern = /^(?:\*|(?:\*\.)?[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|\[?[0-9a-f:.]+\]?)$/
 
@@ -10,36 +11,34 @@ export function isOwnName(text: string): boolean {
 const judgedMax = 1_000
 
 /**
- * The names a listener answers to: those of the loopback, the address it listens on (`listen`, its host part), the one a connection has reached, and `more`: `authz.internal`, `10.1.2.3`,
- * `*.svc.cluster.local` for all names below one, or `*` for any. A page whose name is made to lead to this address (DNS rebinding) sends its own.
+ * The names a listener answers to: `localhost` and names below it, the machine's, the one it listens on (`listen`, its host part), and `more`: `authz.internal`, `*.svc.cluster.local` for all names
+ * below one, or `*` for any. A page whose name is made to lead to this address (DNS rebinding) sends its own. Every IP address passes: no DNS answer stands behind it, and probes use that of their pod.
  */
 export class OwnNames {
-  readonly #listen: string
+  readonly #always: ReadonlySet<string>
   readonly #more: () => readonly string[]
   #judgedBy: readonly string[] = []
   readonly #judged = new Map<string, boolean>()
 
   constructor(listen: string, more: () => readonly string[]) {
-    this.#listen = plainName(listen)
+    this.#always = new Set(["localhost", hostname(), listen].map(plainName))
     this.#more = more
   }
 
-  /** Is a request with this Host meant for the listener? `localAddress` is the connection's end here: probes ask by it. */
-  has(host: string, localAddress = ""): boolean {
+  /** Is a request with this Host meant for the listener? */
+  has(host: string): boolean {
     const more = this.#more()
     if (more !== this.#judgedBy || this.#judged.size > judgedMax) this.#judged.clear()
     this.#judgedBy = more
-    const key = `${localAddress} ${host}`
-    const known = this.#judged.get(key)
+    const known = this.#judged.get(host)
     if (known !== undefined) return known
-    const own = this.#judge(plainName(host.replace(/:\d{1,5}$/, "")), plainName(localAddress), more)
-    this.#judged.set(key, own)
+    const own = this.#judge(plainName(host.replace(/:\d{1,5}$/, "")), more)
+    this.#judged.set(host, own)
     return own
   }
 
-  #judge(name: string, reached: string, more: readonly string[]): boolean {
-    if (name === "localhost" || name.endsWith(".localhost") || isLoopback(name)) return true
-    if (name === this.#listen || name === reached) return true
+  #judge(name: string, more: readonly string[]): boolean {
+    if (isIP(name) !== 0 || this.#always.has(name) || name.endsWith(".localhost")) return true
     return more.some((each) => {
       const own = plainName(each)
       return own === "*" || own === name || (own.startsWith("*.") && name.endsWith(own.slice(1)))
@@ -47,23 +46,10 @@ export class OwnNames {
   }
 }
 
-function isLoopback(name: string): boolean {
-  return name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
-}
-
-/** In lower case, without brackets and the root's dot; an IPv6 address in its shortest form, an IPv4 one that is mapped as itself. */
+/** In lower case, without brackets and the root's dot. */
 function plainName(text: string): string {
-  const name = text
+  return text
     .toLowerCase()
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.$/, "")
-  if (isIP(name) !== 6) return name
-  const shortest = URL.canParse(`http://[${name}]`) ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(shortest) ?? []
-  if (high === undefined || low === undefined) return shortest
-  const bytes = [high, low].flatMap((half) => [
-    Number.parseInt(half, 16) >> 8,
-    Number.parseInt(half, 16) & 255,
-  ])
-  return bytes.join(".")
 }

@@ -81,7 +81,7 @@ describe("AuthZEN's own paths", () => {
     })
   })
 
-  test("by the host of the request where none is set; its endpoints answer", async () => {
+  test("by the address the request has reached where none is set; its endpoints answer", async () => {
     settings = { store: "acme", url: undefined }
     for (const path of ["", "/acme"]) {
       const { json } = await served.call("GET", `/.well-known/authzen-configuration${path}`)

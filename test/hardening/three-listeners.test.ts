@@ -1,3 +1,4 @@
+import { hostname } from "node:os"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ControlPorts } from "../../runtime/control/ports.ts"
 import { type Control, startControl } from "../../runtime/control/server.ts"
@@ -25,12 +26,12 @@ beforeAll(async () => {
     routes: [{ method: "*", path: "/{rest*}" }],
   })
   database = await openPglite(await embeddedFolder())
-  engine = await serve(database, undefined, { hosts: ["authz.internal", "*.svc.example", "192.0.2.7"] })
+  engine = await serve(database, undefined, { hosts: ["authz.internal", "*.svc.example"] })
   control = await startControl(
     {
       listen: { host: "127.0.0.1", port: 0 },
       token,
-      hosts: ["authz.internal", "*.svc.example", "192.0.2.7"],
+      hosts: ["authz.internal", "*.svc.example"],
       log: createLog({ level: "silent" }),
     },
     { metrics: () => "# nothing\n" } as unknown as ControlPorts,
@@ -143,8 +144,13 @@ const names: readonly (readonly [host: string, own: boolean])[] = [
   ["svc.example", false],
   ["evil-svc.example", false],
   ["x.authz.internal", false],
-  ["203.0.113.9", false],
-  ["[2001:db8::1]", false],
+  ["203.0.113.9.evil.example", false],
+  // No name, so no DNS answer that somebody could have changed: a pod's, a Service's, a load balancer's.
+  ["203.0.113.9", true],
+  ["203.0.113.9:8080", true],
+  ["[2001:db8::1]:8080", true],
+  [hostname(), true],
+  [`${hostname()}:8080`.toUpperCase(), true],
 ]
 
 describe.each([
@@ -169,7 +175,7 @@ test("metadata of AuthZEN is never of another's name", async () => {
   const ask = (name: string) =>
     sendRaw(ports["engine"] as number, `GET ${path} HTTP/1.1\r\nHost: ${name}\r\n\r\n`, 60)
   expect((await ask("evil.example")).status).toBe(421)
-  expect((await ask("authz.internal:9")).text).toContain(
-    '"policy_decision_point":"http://authz.internal:9/acme"',
-  )
+  const reached = `"policy_decision_point":"${engine.base}/acme"`
+  for (const name of ["localhost", "authz.internal:9", "a.svc.example", "203.0.113.9", "localhost:1"])
+    expect((await ask(name)).text).toContain(reached)
 })

@@ -317,7 +317,7 @@ export const rooms: readonly Room[] = [
       "strict-server",
     ],
     may: [],
-    builtins: ["node:http", "node:net", "node:stream", "node:tls"],
+    builtins: ["node:http", "node:net", "node:os", "node:stream", "node:tls"],
   },
   {
     path: "runtime/gateway",

@@ -1,3 +1,4 @@
+import { addressText } from "../../plan/address-text.ts"
 import type { Answer } from "../answer.ts"
 import type { AuthzApi } from "../api.ts"
 import { ApiError } from "../api-error.ts"
@@ -39,10 +40,12 @@ function metadata(identifier: string, endpoints: string): object {
   }
 }
 
-/** The URL of gateway.conf; else the one this request came by, which knows nothing of TLS in front. Its Host is one of the listener's own names. */
-function baseOf(api: AuthzApi, { headers }: ApiRequest): string {
+/**
+ * The URL of gateway.conf; else the address this request has reached, which knows nothing of TLS or address translation in front. Never by Host: it is the caller's to choose,
+ * and who keeps the answer would send every question there.
+ */
+function baseOf(api: AuthzApi, { reached }: ApiRequest): string {
   const { url } = api.authzen()
   if (url !== undefined) return url.replace(/\/$/, "")
-  if (headers.host === undefined) throw new ApiError("validation_error", "the request has no Host")
-  return `http://${headers.host}`
+  return `http://${addressText(reached)}`
 }
