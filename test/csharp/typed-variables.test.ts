@@ -12,6 +12,9 @@ const variables = new Map<string, unknown>([
   ["amount", "1.5"],
   ["number", 7],
   ["flag", true],
+  ["guid", "{6F9619FF-8B86-D011-B42D-00CF4FC964FF}"],
+  ["time", "2026-01-02T03:04:05Z"],
+  ["span", "1.02:03:04"],
 ])
 
 /** `GetValueOrDefault<T>` of a variable; `set-variable` with a text leaves a text, whatever it is read as. */
@@ -39,6 +42,14 @@ test.each([
   ['GetValueOrDefault<bool>("word")', "! InvalidCastException"],
   ['GetValueOrDefault<bool>("number")', "! InvalidCastException"],
   ['GetValueOrDefault<int>("word")', "! FormatException"],
+  ['GetValueOrDefault<Guid>("guid")', "6f9619ff-8b86-d011-b42d-00cf4fc964ff"],
+  ['GetValueOrDefault<Guid>("none", Guid.Empty) == Guid.Empty', "True"],
+  ['GetValueOrDefault<DateTime>("time").Year', "2026"],
+  ['GetValueOrDefault<DateTimeOffset>("time").ToUnixTimeSeconds()', "1767323045"],
+  ['GetValueOrDefault<TimeSpan>("span").TotalHours > 26', "True"],
+  ['GetValueOrDefault<TimeSpan?>("span").Value.Days', "1"],
+  ['GetValueOrDefault<Guid>("word")', "! FormatException"],
+  ['GetValueOrDefault<JObject>("word")', "! InvalidCastException"],
 ])("%s", (source, expected) => {
   expect(read(source)).toBe(expected)
 })

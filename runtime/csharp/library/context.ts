@@ -21,6 +21,7 @@ import { cast, defaultOf, isInstance, unbox } from "../type-test.ts"
 import { Boxed, toText } from "../values.ts"
 import { Part, Request, Response, Url } from "./context-objects.ts"
 import { Certificate } from "./crypto.ts"
+import { Guid } from "./guid.ts"
 import { tokenAs } from "./json-convert.ts"
 import { Authorization, Jwt } from "./jwt.ts"
 import { parseNumber } from "./number.ts"
@@ -92,10 +93,9 @@ const guidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** The id of the request is a Guid where the gateway made it; one taken over from a proxy may be any text, and is then made into a Guid. */
 function requestId(): unknown {
   const { requestId: id } = currentHost()
-  const parse = typeInfo("Guid")?.members.get("Parse")?.[0]?.run as (text: string) => unknown
-  if (guidShape.test(id)) return parse(id)
+  if (guidShape.test(id)) return Guid.parse(id)
   const hex = Buffer.from(id).toString("hex").padEnd(32, "0").slice(0, 32)
-  return parse(hex)
+  return Guid.parse(hex)
 }
 
 /** A variable as `GetValueOrDefault<T>` gives it: of that type or the fallback; numbers and texts change into each other. */
@@ -109,6 +109,7 @@ function typedVariable(types: readonly CsType[], name: string, fallback: unknown
   if (value instanceof JToken) return tokenAs(value, type)
   if (typeof value === "string" && type.name === "bool") return parseBool(value) ?? cast(value, type)
   if (typeof value === "string" && isNumberType(type.name)) return parseNumber(value, type.name)
+  if (typeof value === "string" && isValue(type)) return parseValue(value, type)
   if (type.name === "string" && isPlain(value)) return toText(value)
   if (isNumberType(type.name) && (typeof value === "number" || typeof value === "bigint"))
     return convertNumber(
@@ -118,6 +119,14 @@ function typedVariable(types: readonly CsType[], name: string, fallback: unknown
       true,
     )
   return isValue(type) ? unbox(value, type) : cast(value, type)
+}
+
+/** A text as one of the value types that read themselves: `Guid`, `DateTime`, `TimeSpan`. */
+function parseValue(text: string, type: CsType): unknown {
+  const parse = typeInfo(type.name)
+    ?.members.get("Parse")
+    ?.find(({ parameters }) => parameters.length === 1)
+  return parse === undefined ? unbox(text, type) : (parse.run as (text: string) => unknown)(text)
 }
 
 /** Numbers and truth values, which have one way of being written. */
