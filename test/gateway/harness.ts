@@ -155,9 +155,14 @@ export interface RawAnswer {
   readonly closed: boolean
 }
 
+/** An answer that is not whole is waited for: a machine with much to do is no silent gateway. */
+const patienceMs = 10_000
+/** Turns of the event loop without a byte before silence is believed. The other ends of the connections are in this process: what it had no time for comes first. */
+const quietTurns = 20
+
 /**
- * Sends bytes as they are and reads until the gateway closes or is silent for `quietMs`; after a whole answer `settleMs` are enough to see
- * that nothing follows it.
+ * Sends bytes as they are and reads until the gateway closes, or is silent: for `settleMs` after a whole answer, to see that nothing follows it; for `quietMs`
+ * where an answer has no end of its own (101).
  */
 export function sendRaw(
   port: number,
@@ -166,21 +171,26 @@ export function sendRaw(
   settleMs = Math.min(quietMs, 15),
 ): Promise<RawAnswer> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = []
+    const reading = new Reading(Buffer.from(bytes.slice(0, 5)).toString("latin1") === "HEAD ")
     const socket = connect(port, "127.0.0.1")
     let timer: NodeJS.Timeout | undefined
     const done = (closed: boolean) => {
       clearTimeout(timer)
       socket.destroy()
-      resolve(parseAnswer(Buffer.concat(chunks).toString("latin1"), closed))
+      resolve(parseAnswer(reading.text, closed))
+    }
+    const silent = (seen: number, turns: number) => {
+      if (reading.bytes !== seen || socket.destroyed) return
+      if (turns === 0) done(false)
+      else setImmediate(silent, seen, turns - 1)
     }
     const wait = () => {
       clearTimeout(timer)
-      const silence = chunks.length === 0 ? Math.max(quietMs, 3_000) : isWhole(chunks) ? settleMs : quietMs
-      timer = setTimeout(() => done(false), silence)
+      const ms = { whole: settleMs, endless: quietMs, begun: Math.max(quietMs, patienceMs) }[reading.state]
+      timer = setTimeout(() => silent(reading.bytes, quietTurns), ms)
     }
     socket.on("data", (chunk) => {
-      chunks.push(chunk)
+      reading.take(chunk)
       wait()
     })
     socket.on("error", () => done(true))
@@ -190,15 +200,51 @@ export function sendRaw(
   })
 }
 
-function isWhole(chunks: readonly Buffer[]): boolean {
-  const { status, headers, body } = parseAnswer(Buffer.concat(chunks).toString("latin1"), false)
-  const length = headers.get("content-length")
-  return status !== 0 && length !== undefined && body.length >= Number(length)
+/** With trailers, where there are some. */
+const lastChunk = /(?:^|\r\n)0\r\n(?:[^\r\n]+\r\n)*\r\n$/
+
+/** What has come of an answer. */
+class Reading {
+  bytes = 0
+  readonly #chunks: Buffer[] = []
+  readonly #hasNoBody: boolean
+  /** Where a body of known length ends. */
+  #end: number | undefined
+  #state: "begun" | "whole" | "endless" = "begun"
+
+  /** `toHead`: the answer is one to HEAD. */
+  constructor(toHead: boolean) {
+    this.#hasNoBody = toHead
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString("latin1")
+  }
+
+  get state(): "begun" | "whole" | "endless" {
+    return this.#state
+  }
+
+  take(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.bytes += chunk.length
+    if (this.#end !== undefined && this.bytes < this.#end) return
+    const { status, headers, body } = parseAnswer(this.text, false)
+    if (status === 0) return
+    const length = headers.get("content-length")
+    if (status === 101) this.#state = "endless"
+    else if (this.#hasNoBody || status === 204 || status === 304) this.#state = "whole"
+    else if (headers.has("transfer-encoding")) this.#state = lastChunk.test(body) ? "whole" : "begun"
+    else if (length !== undefined) {
+      this.#end = this.bytes - body.length + Number(length)
+      this.#state = this.bytes >= this.#end ? "whole" : "begun"
+    }
+  }
 }
 
 function parseAnswer(text: string, closed: boolean): RawAnswer {
-  // 1xx come first and have no body.
-  const final = text.replace(/^(?:HTTP\/1\.1 1\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+/, "")
+  // 1xx come first and have no body; 101 is the last.
+  const final = text.replace(/^(?:HTTP\/1\.1 1(?!01)\d\d [^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n)+/, "")
   const end = final.indexOf("\r\n\r\n")
   const head = end === -1 ? final : final.slice(0, end)
   const [statusLine = "", ...lines] = head.split("\r\n")
