@@ -2,12 +2,10 @@ import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { ValueSchema } from "../../runtime/plan/value-schema.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { components } from "./components.ts"
-import type { JsonSchema, SchemaEntry, Schemas } from "./schema.ts"
-import { annotations, keywords } from "./schema-keywords.ts"
-import { overridden, overrideObstacle, overridesKey, type SchemaOverrides } from "./schema-overrides.ts"
-
-/** What a schema judges: `readOnly` is not asked of requests, `writeOnly` not of answers. */
-export type Direction = "request" | "response"
+import { LooseSchemas } from "./loose-schema.ts"
+import type { Direction, SchemaEntry, Schemas } from "./schema.ts"
+import { overrideObstacle, overridesKey, type SchemaOverrides } from "./schema-overrides.ts"
+import { type SchemaReading, Stripping } from "./stripped-schema.ts"
 
 /**
  * The schemas of the plan. Each is a resource of its own, named by its digest, and refers to others by theirs, so that equal schemas of several documents,
@@ -17,6 +15,7 @@ export class PlanSchemas {
   readonly #report: Report
   readonly #table = new Map<string, ValueSchema>()
   readonly #names = new WeakMap<Schemas, Map<string, Map<string, string>>>()
+  readonly #loose = new WeakMap<Schemas, LooseSchemas>()
   readonly #told = new Set<unknown>()
 
   constructor(report: Report) {
@@ -44,11 +43,12 @@ export class PlanSchemas {
     return Object.fromEntries([...this.#table].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
-  #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: Reading): void {
+  #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: SchemaReading): void {
     for (const entry of group) this.#reportObstacles(entry, reading.overrides)
     const [only] = group
     if (only === undefined) return
-    const strip = (entry: SchemaEntry): ValueSchema => new Stripping(reading, names).schema(entry.json)
+    const loose = this.#looseWith(group, reading.schemas)
+    const strip = (entry: SchemaEntry): ValueSchema => new Stripping(reading, names, loose).schema(entry.json)
     if (group.length === 1 && !only.references.has(only.key)) {
       const schema = strip(only)
       const name = digestOf(schema)
@@ -65,6 +65,14 @@ export class PlanSchemas {
     for (const [index, { key }] of members.entries()) names.set(key, `${digest}#/$defs/${index}`)
     this.#table.set(digest, bundle)
     this.#reportEndless(members)
+  }
+
+  /** The schemas that judge by less than they say, those of this group among them: what they refer to was added before. */
+  #looseWith(group: readonly SchemaEntry[], schemas: Schemas): LooseSchemas {
+    const loose = this.#loose.get(schemas) ?? new LooseSchemas(schemas.unmatchable)
+    this.#loose.set(schemas, loose)
+    loose.add(group)
+    return loose
   }
 
   /** A circle of schemas that judge the same value goes on for ever. */
@@ -93,74 +101,15 @@ export class PlanSchemas {
     }
   }
 
-  #reportObstacles({ obstacles, json, key, span }: SchemaEntry, overrides: SchemaOverrides): void {
+  #reportObstacles({ obstacles, unmatched, json, key, span }: SchemaEntry, overrides: SchemaOverrides): void {
     for (const obstacle of obstacles) this.#tell(obstacle, "SP8013", obstacle.span, obstacle.detail)
+    for (const each of unmatched) this.#tell(each, "SP8019", each.span, each.detail)
     const detail = overrideObstacle(json, overrides)
     if (detail !== undefined) this.#tell(`${key} ${overridesKey(overrides)}`, "SP8013", span, detail)
   }
 
-  #tell(about: unknown, code: "SP8013", span: SchemaEntry["span"], detail: string): void {
+  #tell(about: unknown, code: "SP8013" | "SP8019", span: SchemaEntry["span"], detail: string): void {
     if (!this.#told.has(about)) this.#report.add(code, span, detail)
     this.#told.add(about)
-  }
-}
-
-/** How schemas are read: which, of which messages, and what a place says otherwise than they do. */
-interface Reading {
-  readonly schemas: Schemas
-  readonly direction: Direction
-  readonly overrides: SchemaOverrides
-}
-
-/** Leaves of a schema what judges in one direction, its references by the names of the plan. */
-class Stripping {
-  readonly #schemas: Schemas
-  readonly #names: ReadonlyMap<string, string>
-  readonly #direction: Direction
-  readonly #overrides: SchemaOverrides
-
-  constructor({ schemas, direction, overrides }: Reading, names: ReadonlyMap<string, string>) {
-    this.#schemas = schemas
-    this.#names = names
-    this.#direction = direction
-    this.#overrides = overrides
-  }
-
-  schema(json: JsonSchema): JsonSchema {
-    if (typeof json === "boolean") return json
-    const kept: Record<string, unknown> = {}
-    for (const [keyword, value] of Object.entries(json)) {
-      if (annotations.has(keyword)) continue
-      if (keyword === "$ref") kept["$ref"] = this.#names.get(value as string)
-      else if (keyword === "required") this.#required(value as string[], json["properties"], kept)
-      else kept[keyword] = this.#value(keywords[keyword], value)
-    }
-    return overridden(kept, this.#overrides)
-  }
-
-  #value(kind: string | undefined, value: unknown): unknown {
-    if (kind === "schema") return this.schema(value as JsonSchema)
-    if (kind === "schemas") return (value as JsonSchema[]).map((each) => this.schema(each))
-    if (kind !== "schema map") return value
-    const entries = Object.entries(value as Record<string, JsonSchema>)
-    return Object.fromEntries(entries.map(([name, each]) => [name, this.schema(each)]))
-  }
-
-  #required(names: readonly string[], properties: unknown, kept: Record<string, unknown>): void {
-    const known = (properties ?? {}) as Record<string, JsonSchema>
-    const asked = names.filter(
-      (name) => !Object.hasOwn(known, name) || !this.#isOthers(known[name] as JsonSchema),
-    )
-    if (asked.length > 0) kept["required"] = asked
-  }
-
-  /** Whether a property belongs to the other direction alone. */
-  #isOthers(json: JsonSchema): boolean {
-    if (typeof json === "boolean") return false
-    const mark = this.#direction === "request" ? "readOnly" : "writeOnly"
-    if (json[mark] === true) return true
-    const target =
-      typeof json["$ref"] === "string" ? this.#schemas.entries.get(json["$ref"])?.json : undefined
-    return typeof target === "object" && target[mark] === true
   }
 }

@@ -1,7 +1,6 @@
 import { isJson } from "../../runtime/validation/media-type.ts"
 import type { Content } from "./api-document.ts"
-import type { Direction } from "./plan-schemas.ts"
-import type { Schemas } from "./schema.ts"
+import type { Direction, Schemas } from "./schema.ts"
 import { annotations } from "./schema-keywords.ts"
 
 /** How bodies of a media type or range are read to be judged. `bytes` are what their schema says nothing about, `any` what no schema can judge; `judges`: by the schema. */

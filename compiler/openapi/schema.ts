@@ -20,8 +20,18 @@ export interface SchemaEntry {
   /** Those of them that judge the same value: in a circle of these no value would ever be reached. */
   readonly inPlace: ReadonlySet<string>
   /** What keeps it from being used to judge anything: told when something is to be judged by it. */
-  readonly obstacles: readonly { readonly span: Span; readonly detail: string }[]
+  readonly obstacles: readonly Obstacle[]
+  /** Patterns it does not judge by: told when something is to be judged by the rest of it. */
+  readonly unmatched: readonly Obstacle[]
 }
+
+interface Obstacle {
+  readonly span: Span
+  readonly detail: string
+}
+
+/** What a schema judges: `readOnly` is not asked of requests, `writeOnly` not of answers. */
+export type Direction = "request" | "response"
 
 /** The dialect: until 3.0 OpenAPI had a schema language of its own. */
 export type Dialect = "2.0" | "3.0" | "3.1"
@@ -29,6 +39,8 @@ export type Dialect = "2.0" | "3.0" | "3.1"
 /** All schemas of a document that its operations use, brought to JSON Schema 2020-12. Cycles are fine. */
 export class Schemas {
   readonly entries = new Map<string, SchemaEntry>()
+  /** Patterns that no automaton can match, as they are written. */
+  readonly unmatchable = new Set<string>()
   readonly #fields: Fields
   readonly #dialect: Dialect
   /** Found, but not converted yet: references are followed one after the other, so that a long chain needs no deep stack. */
@@ -65,7 +77,15 @@ export class Schemas {
       required: fields.filter(({ required }) => required).map(({ name }) => name),
     }
     const references = new Set(fields.map(({ schema }) => schema))
-    this.entries.set(key, { key, span: at, json, references, inPlace: new Set(), obstacles: [] })
+    this.entries.set(key, {
+      key,
+      span: at,
+      json,
+      references,
+      inPlace: new Set(),
+      obstacles: [],
+      unmatched: [],
+    })
     return key
   }
 
@@ -94,8 +114,9 @@ export class Schemas {
   #convert({ key, node }: { key: string; node: Node }): void {
     const conversion = new Conversion(this.#fields, this.#dialect, (each) => this.#keyOf(each))
     const json = conversion.schema(node, true, true)
-    const { references, inPlace, obstacles } = conversion
-    this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles })
+    const { references, inPlace, obstacles, unmatched } = conversion
+    for (const { source } of unmatched) this.unmatchable.add(source)
+    this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles, unmatched })
   }
 }
 
@@ -126,7 +147,8 @@ const applicators: ReadonlySet<string> = new Set([
 class Conversion {
   readonly references = new Set<string>()
   readonly inPlace = new Set<string>()
-  readonly obstacles: { span: Span; detail: string }[] = []
+  readonly obstacles: Obstacle[] = []
+  readonly unmatched: (Obstacle & { readonly source: string })[] = []
   readonly #fields: Fields
   readonly #dialect: Dialect
   readonly #keyOf: (node: Node) => string | undefined
@@ -307,7 +329,8 @@ class Conversion {
       linearPattern(source)
     } catch (error) {
       const [why] = (error as Error).message.split("\n", 1)
-      this.obstacles.push({ span, detail: `the pattern can't be matched in linear time (${why})` })
+      const detail = `nothing is checked by this pattern: it can't be matched in linear time (${why})`
+      this.unmatched.push({ span, source, detail })
     }
   }
 

@@ -79,6 +79,8 @@ export class SchemaSet {
       seen = (yield* asksWhatWasSeen(schema)) || seen
       if (index % schemasPerSlice === 0) yield
     }
+    // Where nobody asks, ajv need not note it: what it makes for that throws beside some `patternProperties` (8.x).
+    this.#ajv.opts.unevaluated = seen
     const cutter = new Cutter(add, !seen)
     const order = yield* inOrder(this.#schemas)
     yield

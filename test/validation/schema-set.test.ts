@@ -150,3 +150,15 @@ describe("what would take for ever", () => {
       expect(judge({ format }, `a@${"a-".repeat(100_000)}`)).toHaveLength(1)
   })
 })
+
+test("names matched by patterns beside a condition are judged, and keep no value from being judged", () => {
+  const schema = {
+    if: { type: "array" },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { patternProperties: { "^x": true } },
+    patternProperties: { "^y": { type: "number" } },
+  }
+  const validator = new SchemaSet({ s: schema }).get("s")
+  expect(validator.validate({ ya: 1 })).toEqual([])
+  expect(validator.validate({ ya: "1" })).toHaveLength(1)
+})

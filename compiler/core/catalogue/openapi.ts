@@ -78,7 +78,7 @@ export const openapi = area({
     severity: "error",
     title: "Schema can't judge",
     help: "Write the schema otherwise, or do not validate by it.",
-    why: "What judges requests takes time linear in their size: no pattern that looks ahead or refers back, and no schema that refers to itself for the same value.",
+    why: "What judges requests takes time linear in their size: no schema refers to itself for the same value. A place that says otherwise than its schema must have a schema that can be read so.",
   },
   SP8014: {
     severity: "warning",
@@ -109,5 +109,11 @@ export const openapi = area({
     title: "Judged by its form only",
     help: "Nothing has to be done if that is known: XML that is not well-formed is found, and nothing else. `content ignore` does not look at bodies at all.",
     why: "Schemas of OpenAPI judge JSON, forms and parameters. What they would say of elements and attributes of XML is not looked at, so nobody should rely on it.",
+  },
+  SP8019: {
+    severity: "warning",
+    title: "Check left to the backend",
+    help: "Write the pattern without looking ahead or behind, back references and counts above 1,000; or let the backend check it.",
+    why: "What judges requests takes time linear in their size, and no automaton matches such a pattern in that time. All else the schema says is still checked; where the pattern decides which of several schemas counts (`not`, `oneOf`, `if`), a value passes that may be right.",
   },
 })

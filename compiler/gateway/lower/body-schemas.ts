@@ -1,5 +1,6 @@
 import type { Span } from "../../core/source.ts"
-import type { Direction, PlanSchemas } from "../../openapi/plan-schemas.ts"
+import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
+import type { Direction } from "../../openapi/schema.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import type { Bound } from "../bind/bound.ts"
 import type { SchemaFiles } from "../schema-files.ts"
