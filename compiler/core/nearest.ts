@@ -1,3 +1,5 @@
+import { asItLooks, tellOdd } from "./odd-characters.ts"
+
 /**
  * The candidate a misspelt `name` most likely means, for "did you mean": by Damerau-Levenshtein distance (a swap of
  * neighbours is one mistake), ignoring case and the difference between `-` and `_`. Undefined when none is close:
@@ -23,11 +25,14 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 /** ` did you mean `x`?` as the tail of a detail, or nothing: most callers want just this. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates)
-  return found === undefined ? "" : `; did you mean \`${found}\`?`
+  if (found === undefined) return ""
+  // Two names that look the same: which character differs is the whole answer.
+  const odd = asItLooks(name) === name ? undefined : [...name].map((sign) => tellOdd(sign, 0)).find(Boolean)
+  return `; did you mean \`${found}\`?${odd === undefined ? "" : ` ${odd.detail}`}`
 }
 
 function fold(name: string): string {
-  return name.toLowerCase().replaceAll("_", "-")
+  return asItLooks(name).toLowerCase().replaceAll("_", "-")
 }
 
 /** The distance (optimal string alignment) of two words, or `bound` when it is not smaller. */

@@ -1,4 +1,5 @@
 import { unseen } from "../core/characters.ts"
+import { numberOf, oddCharacterAt } from "../core/odd-characters.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { Problem } from "./scan.ts"
 
@@ -15,8 +16,9 @@ function problemOf(sign: string, start: number): Problem {
   const end = start + 1
   if (sign === "\r") return { code: "SP1032", start, end, detail: "no newline follows this carriage return" }
   const code = sign.charCodeAt(0)
-  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`
-  if (code < 0x2000)
-    return { code: "SP1030", start, end, detail: `the control character ${name} stands here` }
-  return { code: "SP1031", start, end, detail: `the invisible character ${name} stands here` }
+  const odd = oddCharacterAt(sign, 0)
+  if (odd === undefined)
+    return { code: "SP1030", start, end, detail: `the control character ${numberOf(code)} stands here` }
+  const help = `Remove it. In a text it can be written as \`\\u{${code.toString(16).toUpperCase()}}\`.`
+  return { code: "SP1031", start, end, detail: `the invisible character ${odd.name} stands here`, help }
 }

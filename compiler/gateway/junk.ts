@@ -1,4 +1,5 @@
 import { unseen } from "../core/characters.ts"
+import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
 import { endOfLine, type Problem, quotable, type ScanState, scanCel } from "./scan.ts"
 
 /** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
@@ -21,6 +22,8 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   const sign = text[start] as string
   control.lastIndex = start
   if (control.test(text)) return { end: control.lastIndex, problem: undefined }
+  const odd = oddCharacterAt(text, start)
+  if (odd !== undefined) return oddPiece(text, start, odd.kind === "look-alike")
   if (sign === "'") return singleQuoted(state, start)
   if (typographic.test(sign)) return typographicQuoted(state, start)
   if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
@@ -37,6 +40,15 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
     return junk("SP1014", start, operator.lastIndex, `\`${shown}\` stands outside of an expression`)
   }
   return other(text, start)
+}
+
+/** A letter of another script with the word it is in; a blank or something hidden for itself. */
+function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
+  const { detail, help } = tellOdd(text, start) as { detail: string; help: string }
+  let end = start + 1
+  if (inWord) end = runEnd(text, start)
+  else while (["space", "hidden"].includes(oddCharacterAt(text, end)?.kind ?? "")) end++
+  return { end, problem: { code: "SP1035", start, end, detail, help } }
 }
 
 function junk(code: Problem["code"], start: number, end: number, detail: string): JunkScan {

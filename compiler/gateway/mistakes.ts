@@ -21,7 +21,13 @@ export class Mistakes {
     const line = this.#lineOf(problem.start)
     if (this.#lines.has(line)) return
     this.#lines.add(line)
-    this.#report.add(problem.code, this.file.span(problem.start, problem.end), problem.detail, extra)
+    const { code, start, end, detail, help } = problem
+    this.#report.add(
+      code,
+      this.file.span(start, end),
+      detail,
+      help === undefined ? extra : { ...extra, help },
+    )
   }
 
   /** Whether the line of `offset` has a finding. */

@@ -6,6 +6,8 @@ export interface Problem {
   readonly start: number
   readonly end: number
   readonly detail: string
+  /** Replaces the catalogue's. */
+  readonly help?: string
 }
 
 /** Longest expression, in characters and lines. */

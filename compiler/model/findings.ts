@@ -1,6 +1,7 @@
 import type { ModelFinding, ModelFindingKind } from "../../runtime/model/finding.ts"
 import type { Code } from "../core/catalogue.ts"
 import type { Related } from "../core/diagnostic.ts"
+import { tellOdd } from "../core/odd-characters.ts"
 import type { Mistakes } from "./mistakes.ts"
 import type { PlaceOf } from "./places.ts"
 
@@ -53,8 +54,11 @@ export function reportFindings(
       span: placeOf(each.path),
       message: each.message,
     }))
-    const [code, span, detail] = [codeOf(finding), placeOf(path, range), detailOf(finding)]
-    if (unknown === undefined) mistakes.add(code, span, detail, { related })
+    const [code, span] = [codeOf(finding), placeOf(path, range)]
+    const odd = finding.kind === "invalid-condition" ? tellOdd(span.file.text, span.start) : undefined
+    const detail = odd?.detail ?? detailOf(finding)
+    if (unknown === undefined)
+      mistakes.add(code, span, detail, odd === undefined ? { related } : { related, help: odd.help })
     else mistakes.addUnknown(code, span, detail, unknown.name, unknown.known(), { related })
   }
 }

@@ -1,4 +1,5 @@
 import type { IToken, TokenType } from "chevrotain"
+import { numberOf, tellOdd } from "../core/odd-characters.ts"
 import type { Mistakes } from "./mistakes.ts"
 import {
   body,
@@ -109,11 +110,9 @@ class Statement {
     const { file } = mistakes
     // The first says enough: a text in quotes, for example, has two.
     for (const { start, end } of this.#strange) {
-      mistakes.add(
-        "SP4006",
-        file.span(start, end),
-        `\`${printable(file.text.slice(start, end))}\` means nothing here`,
-      )
+      const odd = tellOdd(file.text, start)
+      const detail = odd?.detail ?? `\`${printable(file.text.slice(start, end))}\` means nothing here`
+      mistakes.add("SP4006", file.span(start, end), detail, odd === undefined ? {} : { help: odd.help })
     }
     const unclosed = this.#open.at(-1)
     if (this.#tooDeep !== undefined) {
@@ -174,10 +173,6 @@ function isName(token: IToken): boolean {
 function printable(text: string): string {
   const shown = [...text]
     .slice(0, 20)
-    .map((sign) => (/[\p{C}\p{Z}]/u.test(sign) ? `U+${codeOf(sign)}` : sign))
+    .map((sign) => (/[\p{C}\p{Z}]/u.test(sign) ? numberOf(sign.codePointAt(0) ?? 0) : sign))
   return shown.join("") + (text.length > 20 ? "…" : "")
-}
-
-function codeOf(sign: string): string {
-  return (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")
 }

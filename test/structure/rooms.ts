@@ -452,6 +452,7 @@ export const rooms: readonly Room[] = [
       "json",
       "load",
       "nearest",
+      "odd-characters",
       "shown",
       "yaml-problem",
       "source",

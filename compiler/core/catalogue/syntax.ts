@@ -186,7 +186,7 @@ export const syntax = area({
     severity: "error",
     title: "Invisible character",
     help: "Remove it. In a text it can be written as `\\u{…}`.",
-    why: "Marks that change the direction of writing, and line separators that no tool counts, let a file look different from what it says.",
+    why: "Marks that change the direction of writing, line separators that no tool counts and characters without a width let a file look different from what it says.",
   },
   SP1032: {
     severity: "error",
@@ -205,5 +205,11 @@ export const syntax = area({
     title: "Path needs quotes",
     help: 'Put the path in quotes: `GET "/{id}"`.',
     why: "A bare `{` opens a block. Paths with parameters are texts.",
+  },
+  SP1035: {
+    severity: "error",
+    title: "Look-alike character",
+    help: "Replace it with the plain character.",
+    why: "Text that is pasted from a page or typed on another keyboard brings characters that look like a blank, a hyphen or a Latin letter: a no-break space, a dash, a Cyrillic `а`. Names with them differ from names that look the same. In a text in quotes they stand for themselves.",
   },
 })

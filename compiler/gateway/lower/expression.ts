@@ -5,6 +5,7 @@ import type { Expression } from "../../../runtime/plan/text.ts"
 import type { Code } from "../../core/catalogue.ts"
 import type { Extra, Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
+import { tellOdd } from "../../core/odd-characters.ts"
 import type { Span } from "../../core/source.ts"
 import type { Program } from "../program.ts"
 import { listed } from "../schema/slots.ts"
@@ -133,6 +134,8 @@ export class Expressions {
   /** Findings that are better told from what is known about the place. */
   #special(finding: ExpressionFinding, node: Source, place: Place): Special | "excused" | undefined {
     const { kind, name } = finding
+    const odd = kind === "syntax" ? tellOdd(node.source, finding.start) : undefined
+    if (odd !== undefined) return { code: "SP5002", detail: odd.detail, extra: { help: odd.help } }
     if (name === undefined) return undefined
     if (kind === "unknown-name") {
       if (this.#program.find("value", name)?.kind === "secret") {
