@@ -1,11 +1,10 @@
 import { problem } from "./answer.ts"
-import type { Exchange } from "./exchange.ts"
+import { type BodyJob, type BodyResult, runBodyJob } from "./body-threads.ts"
 import { forgetUnchanged, messageOf } from "./message.ts"
-import type { Provision, Run } from "./policy.ts"
-import { XmlProblem } from "./xml-reading.ts"
+import type { Outcome, Provision, Run } from "./policy.ts"
 
-/** When a body is converted and to what; `convert` gets the body and makes the new one. */
-export interface Conversion {
+/** When a body is converted and to what; `job` makes the new one of the text of the old one. */
+export interface Conversion<Kind extends "json-to-xml" | "xml-to-json"> {
   readonly message: "request" | "response"
   readonly apply: "always" | "content-type"
   readonly considerAccept: boolean
@@ -13,11 +12,15 @@ export interface Conversion {
   readonly from: RegExp
   /** Media type of what it becomes. */
   readonly to: string
-  convert(exchange: Exchange): string
+  readonly job: Kind
+  readonly options: BodyJob<Kind>["options"]
 }
 
 /** A step that converts a body where the message and the client ask for it; a body that is not what it should be is 400 (request) or 502 (response). */
-export function conversionStep(conversion: Conversion, provision: Provision): Run {
+export function conversionStep<Kind extends "json-to-xml" | "xml-to-json">(
+  conversion: Conversion<Kind>,
+  provision: Provision,
+): Run {
   const message = messageOf(conversion.message)
   provision.need(message.needs)
   return (exchange) => {
@@ -31,14 +34,15 @@ export function conversionStep(conversion: Conversion, provision: Provision): Ru
       message.headers(exchange).set("content-type", conversion.to)
       return undefined
     }
-    try {
-      body.replace(Buffer.from(conversion.convert(exchange)), conversion.to)
-      return undefined
-    } catch (error) {
-      if (!(error instanceof XmlProblem)) throw error
-      const cause = `the body of the ${conversion.message} cannot be converted: ${error.message}`
+    const input = { text: body.text(), options: conversion.options }
+    const made = runBodyJob(conversion.job, input as BodyJob<Kind>, body.content.length, exchange)
+    const finish = ({ content, problem: found }: BodyResult): Outcome => {
+      if (content !== undefined) body.replace(content, conversion.to)
+      if (found === undefined) return undefined
+      const cause = `the body of the ${conversion.message} ${found}`
       return problem(conversion.message === "request" ? "invalid-request" : "bad-gateway", { cause })
     }
+    return made instanceof Promise ? made.then(finish) : finish(made)
   }
 }
 

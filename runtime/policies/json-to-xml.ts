@@ -1,13 +1,10 @@
 import { conversionStep } from "./conversion.ts"
-import { xmlOfJson } from "./json-xml.ts"
-import { messageOf } from "./message.ts"
 import type { Policy } from "./policy.ts"
 
 /** Makes XML of a body that is JSON. */
 export const jsonToXml: Policy<"json-to-xml"> = (plan, provision) => {
   const { message, apply, considerAccept, parseDates, namespaceSeparator, namespacePrefix, attributeBlock } =
     plan
-  const { body } = messageOf(message)
   const options = { parseDates, namespaceSeparator, namespacePrefix, attributeBlock }
   return conversionStep(
     {
@@ -16,7 +13,8 @@ export const jsonToXml: Policy<"json-to-xml"> = (plan, provision) => {
       considerAccept,
       from: /^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\b/i,
       to: "application/xml",
-      convert: (exchange) => xmlOfJson(body(exchange).json(), options),
+      job: "json-to-xml",
+      options,
     },
     provision,
   )

@@ -1,3 +1,4 @@
+import { grownBytesMax } from "./find-bytes.ts"
 import { XmlProblem, xmlDepthMax } from "./xml-reading.ts"
 
 /** How a document is made of JSON. */
@@ -22,7 +23,7 @@ const itemName = "item"
  * element. Names that XML can't have are written with `_xHHHH_`.
  * @throws XmlProblem
  */
-export function xmlOfJson(value: unknown, options: JsonToXmlOptions): string {
+export function xmlOfJson(value: unknown, options: JsonToXmlOptions): Buffer {
   const writer = new Writer(options)
   const only = isObject(value) ? Object.entries(value) : []
   const [root] = only
@@ -30,11 +31,16 @@ export function xmlOfJson(value: unknown, options: JsonToXmlOptions): string {
     writer.element(root[0], root[1], new Set(), 1)
   else if (Array.isArray(value)) writer.element(rootName, { [itemName]: value }, new Set(), 1)
   else writer.element(rootName, value, new Set(), 1)
-  return writer.text
+  return writer.bytes()
 }
 
+/** What was written becomes bytes in pieces of this many characters: a text that has grown from millions of parts needs memory for each. */
+const pieceMax = 65_536
+
 class Writer {
-  text = ""
+  #text = ""
+  readonly #pieces: Buffer[] = []
+  #bytes = 0
   readonly #options: JsonToXmlOptions
 
   constructor(options: JsonToXmlOptions) {
@@ -44,13 +50,14 @@ class Writer {
   /** `prefixes`: declared by the elements around it. */
   element(name: string, value: unknown, prefixes: ReadonlySet<string>, depth: number): void {
     if (depth > xmlDepthMax) throw new XmlProblem(`is more than ${xmlDepthMax} levels deep`)
+    if (this.#text.length > pieceMax) this.#cut()
     if (Array.isArray(value)) {
       for (const item of value) this.element(name, item, prefixes, depth + 1)
       return
     }
     if (!isObject(value)) {
       const written = this.#name(name, prefixes)
-      this.text += value === null || value === undefined ? `<${written} />` : this.#leaf(written, value)
+      this.#text += value === null || value === undefined ? `<${written} />` : this.#leaf(written, value)
       return
     }
     const { attributes, children } = this.#split(value)
@@ -60,19 +67,32 @@ class Writer {
       if (prefix !== undefined) inside.add(prefix)
     }
     const written = this.#name(name, inside)
-    this.text += `<${written}`
+    this.#text += `<${written}`
     for (const [attribute, content] of attributes)
-      this.text += ` ${this.#name(attribute, inside)}="${escapeAttribute(this.#textOf(content))}"`
+      this.#text += ` ${this.#name(attribute, inside)}="${escapeAttribute(this.#textOf(content))}"`
     if (children.length === 0) {
-      this.text += " />"
+      this.#text += " />"
       return
     }
-    this.text += ">"
+    this.#text += ">"
     for (const [child, content] of children) {
-      if (child === "#text") this.text += escapeText(this.#textOf(content))
+      if (child === "#text") this.#text += escapeText(this.#textOf(content))
       else this.element(child, content, inside, depth + 1)
     }
-    this.text += `</${written}>`
+    this.#text += `</${written}>`
+  }
+
+  bytes(): Buffer {
+    this.#cut()
+    return Buffer.concat(this.#pieces)
+  }
+
+  #cut(): void {
+    const piece = Buffer.from(this.#text)
+    this.#text = ""
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+    if (this.#bytes > grownBytesMax) throw new XmlProblem(`makes more than ${grownBytesMax} bytes`)
   }
 
   #leaf(name: string, value: unknown): string {

@@ -9,16 +9,15 @@ import { textShape } from "../validation/shape.ts"
 import { valueOfText } from "../validation/text-value.ts"
 import type { Violation } from "../validation/violation.ts"
 import { Refused } from "./answer.ts"
+import { type BodyResult, runBodyJob } from "./body-threads.ts"
 import { describedFor } from "./by-status.ts"
 import { charsetProblem } from "./charset.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"
 import { compileMediaMap } from "./media-map.ts"
 import { messageOf } from "./message.ts"
 import type { Policy, Provision } from "./policy.ts"
-import { envelopeProblem } from "./soap-envelope.ts"
 import { compileCount, compileTextValue } from "./value.ts"
 import { type Action, type ViolatedRule, Violations } from "./violations.ts"
-import { readXml, XmlProblem } from "./xml-reading.ts"
 
 type Plan = StepOf<"validate-content">
 
@@ -62,8 +61,11 @@ export const validateContent: Policy<"validate-content"> = (plan, provision) => 
       const known = rulesFor(rules, plan.message === "response" ? exchange.response?.status : undefined)
       const media = countsAs(exchange, written)
       const rule = bestOf(known, media)
-      if (rule !== undefined) judge(rule, { body, written: written ?? "", media: media ?? "" }, violations)
-      else if (known.length > 0 || rules.length === 0 || plan.message === "request")
+      if (rule !== undefined) {
+        const judged = { body, written: written ?? "", media: media ?? "" }
+        const judging = judge(rule, judged, violations, exchange)
+        if (judging !== undefined) return judging.then(() => settle(violations, exchange, plan))
+      } else if (known.length > 0 || rules.length === 0 || plan.message === "request")
         add(
           onUnspecified(exchange),
           written === undefined ? "has no Content-Type" : "has a Content-Type that is not expected",
@@ -131,24 +133,40 @@ interface Judged {
   readonly media: string
 }
 
-function judge(rule: Rule, judged: Judged, violations: Violations): void {
-  const { action, validator } = rule
-  if (action === "ignore") return
+/** Notes what is wrong; waits where another thread reads the body. */
+function judge(
+  rule: Rule,
+  judged: Judged,
+  violations: Violations,
+  exchange: Exchange,
+): Promise<void> | undefined {
+  if (rule.action === "ignore") return undefined
   const { body, written } = judged
+  const read = charsetProblem(rule.as, body.content, written) ?? valueOfBody(rule, judged, exchange)
+  if (read instanceof Promise) return read.then((late) => judgeRead(rule, late, written, violations))
+  judgeRead(rule, read, written, violations)
+  return undefined
+}
+
+function judgeRead(
+  { action, validator, anyCase }: Rule,
+  read: Read,
+  written: string,
+  violations: Violations,
+): void {
   const add = (pointer: string, message: string): void =>
     violations.add(action, { in: "body", pointer, message }, "IncorrectMessage", written)
-  const read = charsetProblem(rule.as, body.content, written) ?? valueOfBody(rule, judged)
   if ("problem" in read) {
     add("", read.problem)
     return
   }
   for (const { pointer, message } of read.violations ?? []) add(pointer, message)
   if (validator === undefined || !("value" in read)) return
-  const named = rule.anyCase ? withoutCase(read.value) : { value: read.value }
+  const named = anyCase ? withoutCase(read.value) : { value: read.value }
   if ("problem" in named) add("", named.problem)
   else
     for (const { pointer, message } of validator.validate(named.value))
-      add(rule.anyCase ? pointerInto(read.value, pointer) : pointer, message)
+      add(anyCase ? pointerInto(read.value, pointer) : pointer, message)
 }
 
 /** Violations of the size are about no media type. */
@@ -161,14 +179,18 @@ type Read =
   | { readonly problem: string }
 
 /** What the schema judges; nothing where the body is only looked at for its form. */
-function valueOfBody({ as, validator, fields }: Rule, { body, written, media }: Judged): Read {
+function valueOfBody(
+  { as, validator, fields }: Rule,
+  { body, written, media }: Judged,
+  exchange: Exchange,
+): Read | Promise<Read> {
   const shape = validator?.shape ?? textShape
   switch (as) {
     case "json":
       return jsonOf(body)
     case "xml":
     case "soap":
-      return formOfXml(as, body.text(), media)
+      return formOfXml(as, body, media, exchange)
     case "form":
       return formValue(body.text(), shape, fields)
     case "multipart":
@@ -180,15 +202,19 @@ function valueOfBody({ as, validator, fields }: Rule, { body, written, media }: 
   }
 }
 
-function formOfXml(as: "xml" | "soap", text: string, media: string): Read {
-  try {
-    if (as === "xml") readXml(text)
-    const problem = as === "soap" ? envelopeProblem(text, essenceOf(media)) : undefined
-    return problem === undefined ? {} : { problem }
-  } catch (error) {
-    if (error instanceof XmlProblem) return { problem: `is not well-formed XML: it ${error.message}` }
-    throw error
-  }
+function formOfXml(
+  as: "xml" | "soap",
+  body: MessageBody,
+  media: string,
+  exchange: Exchange,
+): Read | Promise<Read> {
+  const { length } = body.content
+  const read =
+    as === "xml"
+      ? runBodyJob("read-xml", { text: body.text() }, length, exchange)
+      : runBodyJob("read-soap", { text: body.text(), media: essenceOf(media) }, length, exchange)
+  const told = ({ problem }: BodyResult): Read => (problem === undefined ? {} : { problem })
+  return read instanceof Promise ? read.then(told) : told(read)
 }
 
 function essenceOf(media: string): string {

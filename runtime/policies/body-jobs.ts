@@ -1,0 +1,59 @@
+import { type Replacement, replaced } from "./find-bytes.ts"
+import { type JsonToXmlOptions, xmlOfJson } from "./json-xml.ts"
+import { envelopeProblem } from "./soap-envelope.ts"
+import { jsonOfXml, type XmlToJsonOptions } from "./xml-json.ts"
+import { readXml, XmlProblem } from "./xml-reading.ts"
+
+/** What a job gives: new content, or what is wrong with the body. Neither: nothing changes. */
+export interface JobResult {
+  readonly content?: Uint8Array
+  /** Goes on from "the body". */
+  readonly problem?: string
+  /** What was sought is in it. */
+  readonly isFound?: boolean
+}
+
+/** A body as text, and how it is converted. */
+interface Converted<Options> {
+  readonly text: string
+  readonly options: Options
+}
+
+/** Work on one whole body, whose time grows with the body. Plain data in and out: it runs in this thread or in another one (body-threads.ts). */
+export const bodyJobs = {
+  "json-to-xml": ({ text, options }: Converted<JsonToXmlOptions>): JobResult => {
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      return { problem: `is no JSON: ${(error as Error).message}` }
+    }
+    return told("cannot be converted:", () => ({ content: xmlOfJson(value, options) }))
+  },
+
+  "xml-to-json": ({ text, options }: Converted<XmlToJsonOptions>): JobResult =>
+    told("cannot be converted:", () => ({ content: Buffer.from(JSON.stringify(jsonOfXml(text, options))) })),
+
+  replace: (replacement: Replacement): JobResult => replaced(replacement),
+
+  "read-xml": ({ text }: { readonly text: string }): JobResult =>
+    told("is not well-formed XML: it", () => {
+      readXml(text)
+      return {}
+    }),
+
+  "read-soap": ({ text, media }: { readonly text: string; readonly media: string }): JobResult =>
+    told("is not well-formed XML: it", () => {
+      const problem = envelopeProblem(text, media)
+      return problem === undefined ? {} : { problem }
+    }),
+}
+
+function told(words: string, work: () => JobResult): JobResult {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof XmlProblem) return { problem: `${words} ${error.message}` }
+    throw error
+  }
+}
