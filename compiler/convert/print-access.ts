@@ -53,6 +53,8 @@ const quota: Print<"quota"> = (step) => {
     return none("a period that begins within a day")
   if (step.remainingHeader !== undefined || step.remainingVariable !== undefined)
     return none("a quota that tells what is left")
+  if (step.consumedHeader !== undefined || step.consumedVariable !== undefined)
+    return none("a quota that tells what a call counted")
   const volume =
     bytesMax === undefined ? `${fixed(callsMax, "a number of calls")} calls` : `${bytesMax / 1024}KB`
   const period = periodSeconds === 0 ? "in total" : `per ${timeOf(periodSeconds)}`

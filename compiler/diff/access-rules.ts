@@ -122,6 +122,8 @@ export const accessRules = {
     increment: incrementChange,
     remainingHeader: namesOnly,
     remainingVariable: namesOnly,
+    consumedHeader: namesOnly,
+    consumedVariable: namesOnly,
   } satisfies FieldRules<Fields<"quota">>,
   "require-all": { steps: () => opens("other relations are needed now") } satisfies FieldRules<
     Fields<"require-all">

@@ -84,6 +84,8 @@ export const accessWords: WordsOf<AccessKind> = {
       ...(step.startsAt === undefined ? [] : [`starts ${step.startsAt.slice(0, 10)}`]),
       ...signWords("remaining header", step.remainingHeader),
       ...signWords("remaining variable", step.remainingVariable),
+      ...signWords("consumed header", step.consumedHeader),
+      ...signWords("consumed variable", step.consumedVariable),
     ])}`
   },
   "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,

@@ -283,6 +283,13 @@ export class ExchangeState implements BindingSource {
     this.answerLines.push(name, value)
   }
 
+  answerOnce(name: string, value: string): void {
+    // Names and values take turns: a value that reads like the name is at an odd place.
+    const at = this.answerLines.findIndex((each, index) => index % 2 === 0 && each === name)
+    if (at < 0) this.answerLines.push(name, value)
+    else this.answerLines[at + 1] = value
+  }
+
   whenOver(release: () => void): void {
     if (this.over) release()
     else if (this.#releases === undefined) this.#releases = [release]

@@ -119,8 +119,8 @@ export const accessFacts: { readonly [Kind in AccessKind]: FactsOf<Kind> } = {
       ...facts,
       // A period begins with the subscription.
       reads: [...(facts.reads ?? []), "subscription"],
-      writes: variables(step.remainingVariable),
-      leaves: [...(facts.leaves ?? []), ...answerFields(step.remainingHeader)],
+      writes: variables(step.remainingVariable, step.consumedVariable),
+      leaves: [...(facts.leaves ?? []), ...answerFields(step.remainingHeader, step.consumedHeader)],
     }
   },
   cors: ({ credentials, expose }) => ({

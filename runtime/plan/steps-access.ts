@@ -133,7 +133,7 @@ const limitSigns = {
   remainingVariable: variableName.optional(),
   totalHeader: headerName.optional(),
   totalVariable: variableName.optional(),
-  /** How much the call counted, known when a JSON answer has come. */
+  /** How many tokens the call counted. As what is left after it, this is known when an answer has come that is no stream. */
   consumedHeader: headerName.optional(),
   consumedVariable: variableName.optional(),
 }
@@ -169,6 +169,8 @@ export const quota = z.strictObject({
   increment: amount.optional(),
   remainingHeader: headerName.optional(),
   remainingVariable: variableName.optional(),
+  consumedHeader: headerName.optional(),
+  consumedVariable: variableName.optional(),
 })
 
 /** Cross-origin resource sharing (Fetch standard). `origins` `["*"]`: any. On a preflight (OPTIONS with Access-Control-Request-Method) nothing else runs. */

@@ -233,6 +233,8 @@ export interface Exchange {
   }): void
   /** Adds a line to whatever answer the client gets, problems included. */
   answerWith(name: string, value: string): void
+  /** The same in the place of a line of this name that was added before. */
+  answerOnce(name: string, value: string): void
   /** Keeps a copy of the answer's body while it passes, for `load` when the exchange is over. One larger than may be held is not kept, and not to be had then. */
   keepAnswer(): void
   /** Of bodies, as the client sent and got them until now. */

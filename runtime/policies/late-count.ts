@@ -2,7 +2,7 @@ import type { StepOf } from "../plan/steps.ts"
 import type { Amount } from "../plan/steps-access.ts"
 import { type Exchange, requestBody, responseBody } from "./exchange.ts"
 import type { Provision } from "./policy.ts"
-import { estimatePrompt, whenUsed } from "./token-usage.ts"
+import { answeredUsage, estimatePrompt, whenUsed } from "./token-usage.ts"
 import { compileCount, compileFlag, compileTest } from "./value.ts"
 
 /** Counting that waits for the end of the exchange. */
@@ -11,6 +11,8 @@ export interface LateCount {
   readonly ahead: (exchange: Exchange) => number
   /** Tells `count` how much more the exchange counts, once it has ended. `ahead` was counted before. */
   readonly later: (exchange: Exchange, ahead: number, count: (amount: number) => void) => void
+  /** Tells the tokens of an answer before it is sent, and how many more than `ahead` will count. Undefined: no tokens are counted. */
+  readonly answered?: (exchange: Exchange, ahead: number, tell: (total: number, more: number) => void) => void
 }
 
 /**
@@ -53,12 +55,18 @@ function countTokens(
 ): LateCount {
   const estimates = compileFlag(tokens.estimatePrompt, provision)
   if (tokens.estimatePrompt !== false) provision.need(requestBody)
+  const moreThan = (ahead: number, total: number, exchange: Exchange): number =>
+    known(() => counts(exchange), true) ? Math.max(0, total - ahead) : 0
   return {
     ahead: (exchange) => (estimates(exchange) ? estimatePrompt(exchange) : 0),
     later: (exchange, ahead, count) =>
       whenUsed(exchange, ({ total }) => {
         if (known(() => counts(exchange), true)) count(Math.max(0, total - ahead))
       }),
+    answered: (exchange, ahead, tell) =>
+      exchange.whenAnswered(() =>
+        answeredUsage(exchange, ({ total }) => tell(total, moreThan(ahead, total, exchange))),
+      ),
   }
 }
 

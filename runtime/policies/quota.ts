@@ -3,6 +3,7 @@ import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { compileLateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
+import { tellRemaining, tellUsage } from "./limit-signs.ts"
 import type { Outcome, Policy, Provision } from "./policy.ts"
 import type { QuotaAnswer, QuotaCounters, QuotaTerms } from "./quotas.ts"
 import { compileCount } from "./value.ts"
@@ -36,7 +37,11 @@ export const quota: Policy<"quota"> = (plan, provision) => {
         else if (bytesMax !== undefined) exchange.whenOver(() => add(0))
       }
       const outcome = answer.allowed ? undefined : refusal(answer, what)
-      return tells === undefined ? outcome : tells(exchange, terms, key, anchorMs).then(() => outcome)
+      const usage = (left?: number): Outcome => {
+        if (answer.allowed && late !== undefined) tellUsage(plan, exchange, late, first, left)
+        return outcome
+      }
+      return tells === undefined ? usage() : tells(exchange, terms, key, anchorMs).then(usage)
     }
     const answer = quotas.take(terms, key, anchorMs, first)
     return answer instanceof Promise ? answer.then(go) : go(answer)
@@ -56,7 +61,12 @@ function compileTerms(
   return (exchange) => ({ counter, callsMax: countOf(exchange), bytesMax, periodSeconds })
 }
 
-type Tells = (exchange: Exchange, terms: QuotaTerms, key: string, anchorMs: number) => Promise<void>
+type Tells = (
+  exchange: Exchange,
+  terms: QuotaTerms,
+  key: string,
+  anchorMs: number,
+) => Promise<number | undefined>
 
 /** Tells what is left by the names the plan gives; nothing where nobody can say. */
 function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells | undefined {
@@ -65,10 +75,10 @@ function compileRemaining(plan: StepOf<"quota">, quotas: QuotaCounters): Tells |
     return undefined
   return async (exchange, terms, key, anchorMs) => {
     const used = await quotas.look?.(terms, key, anchorMs)
-    if (used === undefined || terms.callsMax === undefined) return
+    if (used === undefined || terms.callsMax === undefined) return undefined
     const left = Math.max(0, terms.callsMax - used.calls)
-    if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(left))
-    if (remainingVariable !== undefined) exchange.variables.set(remainingVariable, BigInt(left))
+    tellRemaining(plan, exchange, left)
+    return left
   }
 }
 

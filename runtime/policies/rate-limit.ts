@@ -4,8 +4,8 @@ import { problem } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { compileLateCount, type LateCount } from "./late-count.ts"
 import { compileLimitKeys } from "./limit-key.ts"
+import { tellRemaining, tellUsage } from "./limit-signs.ts"
 import type { Outcome, Policy, Provision, Run } from "./policy.ts"
-import { answeredUsage } from "./token-usage.ts"
 import { compileCount } from "./value.ts"
 
 /**
@@ -46,40 +46,24 @@ interface Parts {
 /** What counts is known when the exchange has ended: until then the window is only looked at, or what is likely is counted. */
 function countedLater(
   plan: StepOf<"rate-limit">,
-  { ahead, later }: LateCount,
+  late: LateCount,
   { limiter, keyOf, boundsOf, answer }: Parts,
 ): Run {
   return (exchange) => {
     const bounds = boundsOf(exchange)
     const key = keyOf(exchange)
-    const first = ahead(exchange)
+    const first = late.ahead(exchange)
     const look = (taken: Taken): Outcome => {
       const outcome = answer(exchange, taken, bounds)
       if (outcome === undefined) {
-        tellConsumed(plan, exchange, first)
-        later(exchange, first, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
+        tellUsage(plan, exchange, late, first, taken.remaining)
+        late.later(exchange, first, (amount) => limiter.add(plan.counter, key, bounds.periodSeconds, amount))
       }
       return outcome
     }
     const taken = limiter.take(plan.counter, key, bounds.callsMax, bounds.periodSeconds, first)
     return taken instanceof Promise ? taken.then(look) : look(taken)
   }
-}
-
-/** How many tokens it were is told as soon as an answer says it that is no stream: that one passes while it comes. */
-function tellConsumed(
-  { consumedHeader, consumedVariable }: StepOf<"rate-limit">,
-  exchange: Exchange,
-  first: number,
-): void {
-  if (consumedVariable !== undefined) exchange.variables.set(consumedVariable, BigInt(first))
-  if (consumedHeader === undefined && consumedVariable === undefined) return
-  exchange.whenAnswered(() =>
-    answeredUsage(exchange, ({ total }) => {
-      if (consumedHeader !== undefined) exchange.answerWith(consumedHeader, String(total))
-      if (consumedVariable !== undefined) exchange.variables.set(consumedVariable, BigInt(total))
-    }),
-  )
 }
 
 /** Tables of counters are kept per period: a period that a request could choose at will would fill the memory. */
@@ -103,16 +87,15 @@ function compileBounds(plan: StepOf<"rate-limit">, provision: Provision): (excha
 }
 
 function answering(plan: StepOf<"rate-limit">): Parts["answer"] {
-  const { retryAfterHeader = "retry-after", remainingHeader, totalHeader } = plan
+  const { retryAfterHeader = "retry-after", totalHeader } = plan
   return (exchange, { allowed, remaining, resetSeconds }, { callsMax, periodSeconds }) => {
     const seconds = Math.max(1, resetSeconds)
     // Several limits may be of one period: clients tell them apart by what they allow.
     const name = `"${callsMax}-in-${periodSeconds}s"`
     exchange.answerWith("ratelimit", `${name};r=${remaining};t=${resetSeconds}`)
-    if (remainingHeader !== undefined) exchange.answerWith(remainingHeader, String(remaining))
-    if (totalHeader !== undefined) exchange.answerWith(totalHeader, String(callsMax))
+    tellRemaining(plan, exchange, remaining)
+    if (totalHeader !== undefined) exchange.answerOnce(totalHeader, String(callsMax))
     const { variables } = exchange
-    if (plan.remainingVariable !== undefined) variables.set(plan.remainingVariable, BigInt(remaining))
     if (plan.totalVariable !== undefined) variables.set(plan.totalVariable, BigInt(callsMax))
     if (allowed) return undefined
     if (plan.retryAfterVariable !== undefined) variables.set(plan.retryAfterVariable, BigInt(seconds))

@@ -115,7 +115,7 @@ test("a quota takes the estimate of the prompt, then what is missing, and tells 
   const { taken, added, response } = await usedBy(answer, [step], {
     look: () => Promise.resolve({ calls: 30, bytes: 0, resetSeconds: 5 }),
   })
-  expect([taken, added, response.headers.get("x-left")]).toEqual([[10], [15], "70"])
+  expect([taken, added, response.headers.get("x-left")]).toEqual([[10], [15], "55"])
   const less = await usedBy(answers('{"usage":{"total_tokens":4}}', "application/json"), [step])
   expect([less.taken, less.added, less.response.headers.get("x-left")]).toEqual([[10], [0], null])
 })

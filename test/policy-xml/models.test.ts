@@ -69,20 +69,39 @@ const limit = (perMinute: number, more = 'estimate-prompt-tokens="false"') =>
 describe("llm-token-limit", () => {
   test("counts what the answer says was used, and tells it", async () => {
     const { ask } = await serve(
-      `${limit(50, 'estimate-prompt-tokens="false" remaining-tokens-header-name="X-Left" tokens-consumed-header-name="X-Used" tokens-consumed-variable-name="used"')}
-      <outbound><set-header name="X-Seen" exists-action="override"><value>@(context.Variables["used"].ToString())</value></set-header></outbound>`,
+      `${limit(50, 'estimate-prompt-tokens="false" remaining-tokens-header-name="X-Left" remaining-tokens-variable-name="left" tokens-consumed-header-name="X-Used" tokens-consumed-variable-name="used"')}
+      <outbound><set-header name="X-Seen" exists-action="override"><value>@($"{context.Variables["used"]} {context.Variables["left"]}")</value></set-header></outbound>`,
       says(usage(10, 32)),
     )
     const [status, body, headers] = await ask()
     expect([status, body]).toEqual([200, usage(10, 32)])
-    expect([headers.get("x-left"), headers.get("x-used"), headers.get("x-seen")]).toEqual(["50", "42", "42"])
-    expect((await ask())[2].get("x-left")).toBe("8")
+    expect([headers.get("x-left"), headers.get("x-used"), headers.get("x-seen")]).toEqual(["8", "42", "42 8"])
+    expect((await ask())[2].get("x-left")).toBe("0")
     const [refused, message, { get }] = await ask()
     expect([refused, message]).toEqual([
       429,
       expect.stringMatching(/Token limit is exceeded. Try again in \d+ seconds\./),
     ])
     expect(get).toBeDefined()
+  })
+
+  test("of limits that share a name the last one tells", async () => {
+    const one = limit(100, 'remaining-tokens-header-name="X-Left"').replace("</inbound>", "")
+    const other = limit(60, 'remaining-tokens-header-name="X-Left"')
+      .replace("<inbound>", "")
+      .replace("all", "these")
+    const { ask } = await serve(one + other, says(usage(10, 32)))
+    expect((await ask())[2].get("x-left")).toBe("18")
+  })
+
+  test("a quota alone tells what a call used", async () => {
+    const { ask } = await serve(
+      `<inbound><llm-token-limit counter-key="all" token-quota="500" token-quota-period="Daily" tokens-consumed-header-name="X-Used" tokens-consumed-variable-name="used" /></inbound>
+      <outbound><set-header name="X-Seen" exists-action="override"><value>@(context.Variables["used"].ToString())</value></set-header></outbound>`,
+      says(usage(10, 32)),
+    )
+    const { 2: headers } = await ask()
+    expect([headers.get("x-used"), headers.get("x-seen")]).toEqual(["42", "42"])
   })
 
   test("a stream passes while it comes; its last event says what was used", async () => {

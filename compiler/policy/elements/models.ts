@@ -29,6 +29,9 @@ const limitNames = [
   ["retry-after-variable-name", "retryAfterVariable"],
   ["remaining-tokens-header-name", "remainingHeader"],
   ["remaining-tokens-variable-name", "remainingVariable"],
+] as const
+/** Both steps could tell these: the limit per minute does where there is one. */
+const consumedNames = [
   ["tokens-consumed-header-name", "consumedHeader"],
   ["tokens-consumed-variable-name", "consumedVariable"],
 ] as const
@@ -82,7 +85,10 @@ function tokenLimit(use: Use): Used[] | undefined {
 type Shared = Pick<RateLimit, "keys"> & { increment: { tokens: { estimatePrompt: Flag } } }
 
 function tokensPerMinute(use: Use, shared: Shared): Used[] | undefined {
-  const parts = { callsMax: use.count("tokens-per-minute", tokens), ...namesOf(use, limitNames) }
+  const parts = {
+    callsMax: use.count("tokens-per-minute", tokens),
+    ...namesOf(use, [...limitNames, ...consumedNames]),
+  }
   if (!complete(parts)) return undefined
   return use.step({ kind: "rate-limit", counter: "token-limit, 60s", periodSeconds: 60, ...shared, ...parts })
 }
@@ -100,7 +106,8 @@ function tokenQuota(use: Use, shared: Shared): Used[] | undefined {
     Object.keys(quotaPeriods) as (keyof typeof quotaPeriods)[],
     "Daily",
   )
-  const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, quotaNames) }
+  const names = use.has("tokens-per-minute") ? quotaNames : [...quotaNames, ...consumedNames]
+  const parts = { callsMax: use.count("token-quota", tokens), ...namesOf(use, names) }
   if (!complete(parts) || period === undefined) return undefined
   if (period === "Monthly" || period === "Yearly")
     use.context.surroundings.report.add(
@@ -126,7 +133,7 @@ const limitAttributes: Readonly<Record<string, AttributeRow>> = {
   "token-quota-period": dynamic,
   "estimate-prompt-tokens": flag,
   "estimate-prompt-token": flag,
-  ...Object.fromEntries([...limitNames, ...quotaNames].map(([name]) => [name, optional])),
+  ...Object.fromEntries([...limitNames, ...consumedNames, ...quotaNames].map(([name]) => [name, optional])),
 }
 
 const tokenLimitRow: PolicyRow = { sections: inboundOnly, attributes: limitAttributes, lower: tokenLimit }
