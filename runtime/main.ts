@@ -47,8 +47,8 @@ export type Role = "gateway" | "authz" | "control"
 export interface RuntimeSettings {
   readonly database: DatabaseSettings
   readonly roles: readonly Role[]
-  /** Needed for the role `control`. */
-  readonly control: { readonly listen: Address; readonly token: string } | undefined
+  /** Where operators are listened to, and without that role health and metrics are served; the role `control` needs the token. undefined: nowhere. */
+  readonly control: { readonly listen: Address; readonly token?: string } | undefined
   /** Names that the engine's and the control listener answer to besides IP addresses, `localhost` and the machine's name; none when absent. */
   readonly hosts?: readonly string[]
   /** A plan to serve from a file, instead of the newest of the history. */
@@ -73,6 +73,7 @@ export interface RuntimeSettings {
 
 /** A running process. */
 export interface Runtime {
+  /** Of the control listener, or what a process without that role has at its address. */
   readonly controlUrl: string | undefined
   addresses(): { readonly gateway: readonly string[]; readonly authz: readonly string[] }
   /** Applies a plan over the one that is running now. */

@@ -21,8 +21,16 @@ export type ApplyOutcome =
   | { readonly kind: "stale"; readonly current: PlanRecord | null }
   | { readonly kind: "refused"; readonly problems: readonly ApplyProblem[] }
 
+/** What orchestrators and scrapers ask any process. */
+export interface HealthPorts {
+  /** Why this process should get no traffic yet; empty when it is ready. */
+  notReady(): Promise<readonly string[]>
+  /** The metrics page. */
+  metrics(): string
+}
+
 /** What the control API does, put together by runtime/main. Methods reject with `Unavailable` when the database cannot be asked. */
-export interface ControlPorts {
+export interface ControlPorts extends HealthPorts {
   /** The newest plan, undefined when none was ever applied. */
   current(): Promise<PlanAnswer | undefined>
   plan(serial: number): Promise<PlanAnswer | undefined>
@@ -30,8 +38,6 @@ export interface ControlPorts {
   history(limit: number): Promise<readonly PlanRecord[]>
   apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome>
   status(): Promise<StatusAnswer>
-  /** Why this process should get no traffic yet; empty when it is ready. */
-  notReady(): Promise<readonly string[]>
   /** Where subscriptions are issued and changed. */
   readonly subscriptions: SubscriptionDesk
   /** Where usage is asked for. */
@@ -40,8 +46,6 @@ export interface ControlPorts {
   explain(question: RequestQuestion): Promise<RequestExplanation | undefined>
   /** Why a request was refused, by its id; undefined: it is not remembered here. */
   refusal(id: string): Promise<RefusalAnswer | undefined>
-  /** The metrics page. */
-  metrics(): string
   /** The engine listener that `/authz/*` is carried to; undefined when there is none. */
   engine(): EngineDoor | undefined
 }

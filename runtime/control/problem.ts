@@ -24,6 +24,7 @@ const titles = {
   "plan-refused": [422, "Plan cannot be provisioned here"],
   "plan-stale": [412, "Plan is stale"],
   unavailable: [503, "Database unavailable"],
+  "no-control": [503, "Not a process for operators"],
   "no-engine": [503, "No engine to ask"],
   "no-gateway": [503, "No gateway to ask"],
   internal: [500, "Internal error"],

@@ -9,21 +9,25 @@ import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
 import { controlMark } from "./api.ts"
 import { addExplainRoutes } from "./explain.ts"
-import { addHealthRoutes } from "./health.ts"
+import { addHealthRoutes, addStatusRoute } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
-import { type ControlPorts, Unavailable } from "./ports.ts"
+import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
 import { kindOf, sendProblem, sendRawProblem } from "./problem.ts"
 import { addSubscriptionRoutes } from "./subscriptions.ts"
 import { bearerGuard } from "./token.ts"
 import { addUsageRoutes } from "./usage.ts"
 
-/** Where to listen, and the token everything but health and metrics asks for. */
-export interface ControlSettings {
+/** Where to listen. */
+export interface ListenSettings {
   readonly listen: Address
-  readonly token: string
   /** Names it answers to besides IP addresses, `localhost` and the machine's name (`OwnNames.more`); none when absent. */
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
+}
+
+/** The same, and the token everything but health and metrics asks for. */
+export interface ControlSettings extends ListenSettings {
+  readonly token: string
 }
 
 /** A running control listener. */
@@ -43,6 +47,36 @@ const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
  * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
  */
 export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  const app = strictApp(settings)
+  guard(app, settings.token)
+  addHealthRoutes(app, ports)
+  addStatusRoute(app, ports)
+  addPlanRoutes(app, ports)
+  addSubscriptionRoutes(app, ports.subscriptions)
+  addUsageRoutes(app, ports.usage)
+  addExplainRoutes(app, ports)
+  await addEngineProxy(app, ports)
+  return listenAt(app, settings.listen)
+}
+
+/** The same address in a process without the role `control`: health and metrics alone, for orchestrators and scrapers. It needs no token, and everything else is 503. */
+export async function startHealth(settings: ListenSettings, ports: HealthPorts): Promise<Control> {
+  const app = strictApp(settings)
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header(controlMark, "1")
+    if (openPaths.has(request.routeOptions.url ?? "")) return undefined
+    return sendProblem(
+      reply.header("connection", "close"),
+      "no-control",
+      "this process was started without the role `control`: it answers to /healthz, /readyz and /metrics here",
+    )
+  })
+  addHealthRoutes(app, ports)
+  return listenAt(app, settings.listen)
+}
+
+/** A server that judges requests as strictly as the gateway does, without routes. */
+function strictApp(settings: ListenSettings): FastifyInstance {
   const answerRaw: RawAnswerer = (socket, fault) => {
     const { name, detail } = refusalOf(fault)
     sendRawProblem(socket, kindOf(name), detail)
@@ -59,15 +93,12 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
   })
   takeAllRequests(app.server, answerRaw)
   refuseOthers(app, settings)
-  guard(app, settings.token)
   answerFailures(app, settings.log)
-  addHealthRoutes(app, ports)
-  addPlanRoutes(app, ports)
-  addSubscriptionRoutes(app, ports.subscriptions)
-  addUsageRoutes(app, ports.usage)
-  addExplainRoutes(app, ports)
-  await addEngineProxy(app, ports)
-  await app.listen({ host: settings.listen.host, port: settings.listen.port })
+  return app
+}
+
+async function listenAt(app: FastifyInstance, listen: Address): Promise<Control> {
+  await app.listen({ host: listen.host, port: listen.port })
   const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
@@ -76,7 +107,7 @@ export async function startControl(settings: ControlSettings, ports: ControlPort
 }
 
 /** Before anything else: a request that two readers could understand differently, or that is meant for a host this listener is not. */
-function refuseOthers(app: FastifyInstance, { listen, hosts = [], log }: ControlSettings): void {
+function refuseOthers(app: FastifyInstance, { listen, hosts = [], log }: ListenSettings): void {
   const names = new OwnNames(listen.host, () => hosts)
   const told = new Set<string>()
   app.addHook("onRequest", async (request, reply) => {

@@ -1,8 +1,8 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { StatusAnswer } from "../control/api.ts"
 import type { PlanKeeper } from "../control/plan-keeper.ts"
-import { Unavailable } from "../control/ports.ts"
-import { type Control, startControl } from "../control/server.ts"
+import { type ControlPorts, type HealthPorts, Unavailable } from "../control/ports.ts"
+import { type Control, startControl, startHealth } from "../control/server.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Address } from "../plan/resources.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -26,41 +26,47 @@ export interface ControlParts {
   readonly metering: Pick<Metering, "subscriptionDesk" | "usageDesk">
 }
 
-/** Whether and where this process listens to operators. */
+/** Where this process listens to operators, or without that role to those who ask for its health. */
 export interface ControlRole {
   readonly roles: readonly string[]
-  readonly control: { readonly listen: Address; readonly token: string } | undefined
+  readonly control: { readonly listen: Address; readonly token?: string | undefined } | undefined
   readonly hosts?: readonly string[] | undefined
   readonly log: Log
 }
 
-/** Opens the control listener where the process has that role. @throws StartError when its address cannot be had. */
-export async function openControl(settings: ControlRole, parts: ControlParts): Promise<Control | undefined> {
-  if (!settings.roles.includes("control")) return undefined
-  if (settings.control === undefined)
+/** Opens the control listener; in a process without that role its part for health and metrics. @throws StartError when its address cannot be had. */
+export async function openControl(
+  { roles, control, hosts, log }: ControlRole,
+  parts: ControlParts,
+): Promise<Control | undefined> {
+  const operates = roles.includes("control")
+  if (operates && control?.token === undefined)
     throw new StartError("the role `control` needs a token", "Set SALLYPORT_CONTROL_TOKEN.")
-  const { listen, token } = settings.control
-  const { keeper } = parts
+  if (control === undefined) return undefined
+  const { listen, token = "" } = control
+  const health = { notReady: parts.notReady, metrics: () => parts.metrics.render() }
   try {
-    return await startControl(
-      { listen, token, hosts: settings.hosts, log: settings.log },
-      {
-        current: () => keeper.current(),
-        plan: (serial) => keeper.plan(serial),
-        history: (limit) => keeper.history(limit),
-        apply: (plan, base, author) => keeper.apply(plan, base, author),
-        notReady: parts.notReady,
-        subscriptions: parts.metering.subscriptionDesk,
-        usage: parts.metering.usageDesk,
-        explain: async (question) => parts.gateway?.explain(question),
-        refusal: (id) => parts.refused.find(id),
-        metrics: () => parts.metrics.render(),
-        engine: () => parts.listeners?.door(),
-        status: () => statusOf(parts),
-      },
-    )
+    return operates
+      ? await startControl({ listen, token, hosts, log }, { ...health, ...portsOf(parts) })
+      : await startHealth({ listen, hosts, log }, health)
   } catch (error) {
-    throw startErrorOf(error, listen)
+    throw startErrorOf(error, listen, operates ? "control" : "health and metrics")
+  }
+}
+
+function portsOf(parts: ControlParts): Omit<ControlPorts, keyof HealthPorts> {
+  const { keeper } = parts
+  return {
+    current: () => keeper.current(),
+    plan: (serial) => keeper.plan(serial),
+    history: (limit) => keeper.history(limit),
+    apply: (plan, base, author) => keeper.apply(plan, base, author),
+    subscriptions: parts.metering.subscriptionDesk,
+    usage: parts.metering.usageDesk,
+    explain: async (question) => parts.gateway?.explain(question),
+    refusal: (id) => parts.refused.find(id),
+    engine: () => parts.listeners?.door(),
+    status: () => statusOf(parts),
   }
 }
 
@@ -93,17 +99,17 @@ function trafficOf(gateway: Gateway | undefined): StatusAnswer["traffic"] {
   }
 }
 
-function startErrorOf(error: unknown, { host, port }: Address): unknown {
+function startErrorOf(error: unknown, { host, port }: Address, purpose: string): unknown {
   const code = (error as NodeJS.ErrnoException).code
   if (code === "EADDRINUSE") {
     return new StartError(
-      `cannot listen on ${host}:${port} for control: the port is in use`,
+      `cannot listen on ${host}:${port} for ${purpose}: the port is in use`,
       "Stop the process that has it, or set SALLYPORT_CONTROL_LISTEN to another address.",
     )
   }
   if (code === "EACCES" || code === "EADDRNOTAVAIL") {
     return new StartError(
-      `cannot listen on ${host}:${port} for control (${code})`,
+      `cannot listen on ${host}:${port} for ${purpose} (${code})`,
       "Set SALLYPORT_CONTROL_LISTEN to an address of this machine.",
     )
   }

@@ -189,6 +189,20 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     )
   }, 20_000)
 
+  test("a process without the role control tells its health at the same address, and commands who they have asked", async () => {
+    const at = ports[4] as number
+    const third = startForTest(folder, env(at), "serve", "--only", "authz")
+    await ready(at)
+    expect(await (await fetch(`http://127.0.0.1:${at}/healthz`)).json()).toEqual({ status: "ok" })
+    expect(await (await fetch(`http://127.0.0.1:${at}/metrics`)).text()).toContain("process_")
+    for (const command of [["status"], ["plan"], ["apply", "--yes"]])
+      expect(await run({ cwd: folder, env: env(at) }, ...command)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("started without the role `control`"),
+      })
+    expect(await third.stop()).toBe(0)
+  }, 30_000)
+
   test("--plan serves a file; without a token in the environment one is made, for this user only", async () => {
     const own = startForTest(
       folder,

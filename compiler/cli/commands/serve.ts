@@ -33,7 +33,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     // A server's schema is brought up to date by `migrate`, once for all processes; the embedded one has nobody else.
     migrate: "folder" in database,
     roles: args.roles,
-    control: args.roles.includes("control") ? await controlOf(io, log) : undefined,
+    control: await controlOf(args, io, log),
     hosts: await hostsOf(io),
     ...(plan === undefined ? {} : { plan }),
     env: io.env,
@@ -46,11 +46,14 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
   }
 }
 
+/** Every process answers to those who ask for its health; only one for operators has, or makes, a token. */
 async function controlOf(
+  { roles }: ServeArgs,
   io: Io,
   log: RuntimeSettings["log"],
 ): Promise<NonNullable<RuntimeSettings["control"]>> {
   const listen = controlListenOf(io)
+  if (!roles.includes("control")) return { listen }
   const { token, made } = await controlTokenOf(io)
   if (made) log.warn(`SALLYPORT_CONTROL_TOKEN is not set; a new control token was written to ${tokenFile}`)
   return { listen, token }
