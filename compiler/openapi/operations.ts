@@ -5,6 +5,7 @@ import { type Reading, readResponses } from "./contents.ts"
 import type { MapNode, Node } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
 import { routePath, shapeOf } from "./path-template.ts"
+import { demandTheSame, joined } from "./same-route.ts"
 import { readSecurity } from "./security.ts"
 import { reportParts, type TemplateParts, templateParts, withQuery } from "./template-query.ts"
 
@@ -40,7 +41,7 @@ export function readOperations(root: MapNode, schemes: Schemes, reading: Reading
     const item = reading.fields.map(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
-  return reader.operations
+  return reader.operations()
 }
 
 /** What stands beside the `$ref` of a path belongs to it as well; what is in both has no meaning (OpenAPI 3.1 §4.8.9). */
@@ -60,12 +61,12 @@ function withSiblings(value: Node, item: MapNode, { fields }: Reading): MapNode 
 }
 
 class Reader {
-  readonly operations: Operation[] = []
   readonly #root: MapNode
   readonly #schemes: Schemes
   readonly #reading: Reading
   readonly #ids = new Map<string, Span>()
-  readonly #shapes = new Map<string, Span>()
+  readonly #byShape = new Map<string, Written[]>()
+  #count = 0
   readonly #security: Operation["security"]
 
   constructor(root: MapNode, schemes: Schemes, reading: Reading) {
@@ -99,10 +100,8 @@ class Reader {
         method: method.toUpperCase(),
         route,
       }
-      // What is described twice is read as well, for its own mistakes.
-      const operation = this.#operation(place, item, map)
-      if (this.#isNew(place)) this.operations.push(operation)
-      if (this.operations.length !== operationsMax + 1) continue
+      this.#add(place, this.#operation(place, item, map))
+      if (++this.#count !== operationsMax + 1) continue
       fields.report.add("SP8006", entry.key, `the document has more than ${operationsMax} operations`)
     }
   }
@@ -114,26 +113,39 @@ class Reader {
     if (servers !== undefined) this.#reading.fields.report.add("SP8015", servers.key, detail)
   }
 
-  #isNew({ method, route, span, template, path }: Place): boolean {
-    if ("problem" in route) return true
-    const shape = `${method} ${shapeOf(route.path)}`
-    const first = this.#shapes.get(shape)
-    if (first === undefined) {
-      this.#shapes.set(shape, span)
-      return true
-    }
+  /** Operations of one method and shape of path are one route. What no route can be stands alone. */
+  #add({ method, route, template }: Place, operation: Operation): void {
+    const shape = "problem" in route ? `${this.#count}` : `${method} ${shapeOf(route.path)}`
+    const group = this.#byShape.get(shape) ?? []
+    group.push({ template, operation })
+    this.#byShape.set(shape, group)
+  }
+
+  /** One for each route, in the order of the document. To be called when all paths are read. */
+  operations(): Operation[] {
+    return [...this.#byShape.values()].map((group) => {
+      const [first, second] = group
+      if (first === undefined || second === undefined) return first?.operation as Operation
+      this.#reportJoined(group)
+      return joined(
+        group.map(({ operation }) => operation),
+        this.#reading.schemas,
+      )
+    })
+  }
+
+  #reportJoined(group: readonly Written[]): void {
+    const [first, second] = group as [Written, Written]
+    const { method, span } = second.operation
+    const names = group.length === 2 ? `\`${shown(first.template)}\`` : `${group.length - 1} others`
+    const same = demandTheSame(group.map(({ operation }) => operation))
+    const demand = same ? "" : "; callers must meet the demands of all of them"
     this.#reading.fields.report.add(
-      "SP8008",
+      "SP8020",
       span,
-      `another path of the same shape as \`${shown(template)}\` has ${method} too`,
-      {
-        related: [{ span: first, message: "the first" }],
-        ...(path === template
-          ? {}
-          : { help: "Routes are found by the path alone: describe what both do as one operation." }),
-      },
+      `${method} \`${shown(second.template)}\` and ${names} are one route: a request passes that fits any of them${demand}`,
+      { related: [{ span: first.operation.span, message: "the first" }] },
     )
-    return false
   }
 
   #operation(place: Place, item: MapNode, map: MapNode): Operation {
@@ -213,6 +225,12 @@ class Reader {
       })
     return id
   }
+}
+
+interface Written {
+  /** Of its path. */
+  readonly template: string
+  readonly operation: Operation
 }
 
 /** Where an operation stands. */

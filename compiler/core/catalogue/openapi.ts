@@ -48,7 +48,7 @@ export const openapi = area({
     severity: "error",
     title: "Described twice",
     help: "Remove one of the two.",
-    why: "Operations are told apart by method and shape of their path (the names of its parameters do not count), and by `operationId`; parameters by place and name.",
+    why: "Operations are told apart by `operationId`, parameters by place and name.",
   },
   SP8009: {
     severity: "error",
@@ -115,5 +115,11 @@ export const openapi = area({
     title: "Check left to the backend",
     help: "Write the pattern without looking ahead or behind, back references and counts above 1,000; or let the backend check it.",
     why: "What judges requests takes time linear in their size, and no automaton matches such a pattern in that time. All else the schema says is still checked; where the pattern decides which of several schemas counts (`not`, `oneOf`, `if`), a value passes that may be right.",
+  },
+  SP8020: {
+    severity: "warning",
+    title: "Operations that share a route",
+    help: "Nothing has to be done if that is known. Describe what they do as one operation to have it checked more closely.",
+    why: "Routes are found by method and path; names of path parameters, what follows `?` and what follows `#` tell none apart. Of what only some of the operations ask, the backend checks.",
   },
 })

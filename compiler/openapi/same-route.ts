@@ -1,0 +1,200 @@
+import type { Span } from "../core/source.ts"
+import type {
+  Body,
+  Content,
+  Operation,
+  Parameter,
+  Requirement,
+  Response,
+  ResponseHeader,
+} from "./api-document.ts"
+import type { JsonSchema, Schemas } from "./schema.ts"
+
+/**
+ * What a route asks that stands for several operations, which no method and path tells apart (`/rest?method=list` and `/rest?method=show`): a request passes that fits
+ * any of them. Nothing is asked that only some of them ask, except who may call: what each of them demands is demanded.
+ */
+export function joined(operations: readonly Operation[], schemas: Schemas): Operation {
+  const [first] = operations
+  if (first === undefined) throw new Error("a route has an operation")
+  const join = new Join(schemas)
+  return {
+    ...first,
+    deprecated: operations.every(({ deprecated }) => deprecated),
+    parameters: join.parameters(operations),
+    body: join.body(operations.map(({ body }) => body)),
+    responses: join.responses(operations.map(({ responses }) => responses)),
+    security: operations.map(({ security }) => security).reduce(allOf),
+  }
+}
+
+/** Ways that meet both demands. Ways that differ in their scopes alone become one way with all of them. */
+function allOf(one: Operation["security"], other: Operation["security"]): Operation["security"] {
+  if (one === undefined || one.length === 0) return other
+  if (other === undefined || other.length === 0) return one
+  const ways = one.flatMap((a) => other.map((b) => together(a, b)))
+  return [...new Map(ways.map((way) => [waysKey(way), way])).values()].slice(0, waysMax)
+}
+
+const waysMax = 100
+
+function together(one: Requirement, other: Requirement): Requirement {
+  const schemes = new Map(one.schemes.map((each) => [each.name, each]))
+  for (const each of other.schemes) {
+    const known = schemes.get(each.name)
+    schemes.set(each.name, {
+      ...each,
+      scopes: [...new Set([...(known?.scopes ?? []), ...each.scopes])],
+    })
+  }
+  return { span: one.span, schemes: [...schemes.values()] }
+}
+
+function waysKey({ schemes }: Requirement): string {
+  return JSON.stringify(schemes.map(({ name, scopes }) => [name, [...scopes].sort()]).sort())
+}
+
+/** Whether operations demand the same of callers. */
+export function demandTheSame(operations: readonly Operation[]): boolean {
+  const demands = operations.map(({ security }) => JSON.stringify((security ?? []).map(waysKey).sort()))
+  return new Set(demands).size === 1
+}
+
+class Join {
+  readonly #schemas: Schemas
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas
+  }
+
+  /** Those of the path by where they stand, whatever each operation calls them. */
+  parameters(operations: readonly Operation[]): Parameter[] {
+    const [first] = operations
+    const names = [...(first?.names.keys() ?? [])]
+    const groups = new Map<string, Parameter[]>()
+    for (const { parameters, names: own } of operations) {
+      const places = [...own.keys()]
+      for (const each of parameters) {
+        const name = each.in === "path" ? (names[places.indexOf(each.name)] ?? each.name) : each.name
+        const key = `${each.in} ${each.in === "header" ? name.toLowerCase() : name}`
+        const group = groups.get(key) ?? []
+        groups.set(key, [...group, { ...each, name }])
+      }
+    }
+    return [...groups.values()].map((group) => this.#parameter(group, group.length === operations.length))
+  }
+
+  #parameter(group: readonly Parameter[], inAll: boolean): Parameter {
+    const first = group[0] as Parameter
+    const required = first.in === "path" || (inAll && group.every((each) => each.required))
+    const allowEmpty = group.some((each) => each.allowEmpty)
+    const written = new Set(group.map(({ style, explode }) => `${style} ${explode}`))
+    const schema = inAll && written.size === 1 ? this.#ofTexts(group.map((each) => each.schema)) : undefined
+    if (schema !== undefined || first.in !== "query" || first.style !== "form")
+      return { ...first, required, allowEmpty, schema }
+    return { ...first, required, allowEmpty, explode: true, schema: this.#anyTexts(first.span) }
+  }
+
+  /** Of values that are text: alternatives of one type alone are read alike, whichever of them is meant. */
+  #ofTexts(keys: readonly (string | undefined)[]): string | undefined {
+    if (new Set(keys.map((key) => this.#written(key))).size === 1) return keys[0]
+    const jsons = keys.map((key) => (key === undefined ? undefined : this.#schemas.entries.get(key)?.json))
+    const alike = jsons.every((json) => typeof json === "object" && json["type"] === "string")
+    return alike ? this.#any(keys) : undefined
+  }
+
+  body(bodies: readonly (Body | undefined)[]): Body | undefined {
+    const all = bodies.flatMap((body) => body ?? [])
+    const [first] = all
+    // What says nothing of its body takes any.
+    if (first === undefined || all.length < bodies.length) return undefined
+    return {
+      ...first,
+      required: all.every(({ required }) => required),
+      contents: this.#contents(all.map(({ contents }) => contents)),
+    }
+  }
+
+  #contents(lists: readonly (readonly Content[])[]): Content[] {
+    const byMedia = new Map<string, Content[]>()
+    for (const each of lists.flat()) byMedia.set(each.media, [...(byMedia.get(each.media) ?? []), each])
+    return [...byMedia.values()].map((group) => {
+      const first = group[0] as Content
+      const alike = new Set(group.map(({ fields }) => JSON.stringify(fields))).size === 1
+      return {
+        ...first,
+        schema: alike ? this.#any(group.map(({ schema }) => schema)) : undefined,
+        examples: first.examples,
+      }
+    })
+  }
+
+  /** For each status one of them names, what each says of it: by itself, by its range, or by `default`. */
+  responses(lists: readonly (readonly Response[])[]): Response[] {
+    const statuses = [...new Set(lists.flatMap((list) => list.map(({ status }) => status)))]
+    return statuses.map((status) => {
+      const said = lists.flatMap(
+        (list) =>
+          [status, `${status[0]}xx`, "default"].flatMap(
+            (name) => list.find((each) => each.status === name) ?? [],
+          )[0] ?? [],
+      )
+      const first = said[0] as Response
+      return {
+        ...first,
+        status,
+        headers: this.#headers(said.map(({ headers }) => headers)),
+        contents: this.#contents(said.map(({ contents }) => contents)),
+      }
+    })
+  }
+
+  #headers(lists: readonly (readonly ResponseHeader[])[]): ResponseHeader[] {
+    const byName = new Map<string, ResponseHeader[]>()
+    for (const each of lists.flat()) {
+      const name = each.name.toLowerCase()
+      byName.set(name, [...(byName.get(name) ?? []), each])
+    }
+    return [...byName.values()].map((group) => {
+      const first = group[0] as ResponseHeader
+      const inAll = group.length === lists.length
+      return {
+        ...first,
+        required: inAll && group.every(({ required }) => required),
+        schema: inAll ? this.#ofTexts(group.map(({ schema }) => schema)) : undefined,
+      }
+    })
+  }
+
+  #any(keys: readonly (string | undefined)[]): string | undefined {
+    const byText = new Map(keys.map((key) => [this.#written(key), key]))
+    const [only] = byText.values()
+    if (byText.size === 1) return only
+    const all = [...byText.values()]
+    return all.includes(undefined) ? undefined : this.#alternatives(all as string[])
+  }
+
+  #written(key: string | undefined): string | undefined {
+    return key === undefined ? undefined : JSON.stringify(this.#schemas.entries.get(key)?.json ?? key)
+  }
+
+  #alternatives(keys: readonly string[]): string {
+    const span = this.#schemas.entries.get(keys[0] ?? "")?.span
+    return span === undefined
+      ? (keys[0] as string)
+      : this.#add(`any of ${keys.join(" ")}@`, { anyOf: keys.map(($ref) => ({ $ref })) }, keys, span)
+  }
+
+  /** Any text, and any list of texts. */
+  #anyTexts(span: Span): string {
+    return this.#add("texts@", { type: ["string", "array"], items: { type: "string" } }, [], span)
+  }
+
+  /** A schema that is written nowhere: its key has a `@`, as of all that are no components. */
+  #add(key: string, json: JsonSchema, keys: readonly string[], span: Span): string {
+    const references = new Set(keys)
+    const entry = { key, span, json, references, inPlace: references, obstacles: [], unmatched: [] }
+    this.#schemas.entries.set(key, entry)
+    return key
+  }
+}
