@@ -3,9 +3,10 @@ import { countWordsOf } from "./access-words.ts"
 import { otherTarget } from "./content-effects.ts"
 import { breaking, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { same } from "./same.ts"
+import type { SchemaComparison } from "./schema-comparison.ts"
+import { ruleChanges } from "./schema-rules.ts"
 import { otherResource } from "./seen-by-backend.ts"
 import { callersDecide, secretsIn } from "./text-findings.ts"
-import { ruleChanges } from "./validation-changes.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 type Action = StepOf<"validate-status">["unspecified"]
@@ -49,14 +50,23 @@ function unlistedAction(step: Fields<"validate-headers">, name: string): Action 
   return step.named?.find((each) => each.name === name)?.action ?? step.unspecified
 }
 
-const headersRules: FieldRules<Fields<"validate-headers">> = {
+/** Headers of answers; by schemas where a document describes them. */
+export const headersRules = (schemas: SchemaComparison): FieldRules<Fields<"validate-headers">> => ({
   described: (before = [], after = []) => {
     const rules = (list: typeof before) =>
       list.flatMap(({ status, headers }) => headers.map((rule) => ({ ...rule, status })))
     const found = ruleChanges(
       rules(before),
       rules(after),
-      ({ status, name }) => `${name}\` of answers with \`${status}`,
+      {
+        message: "response",
+        nameOf: ({ status, name }) => `${name}\` of answers with \`${status}`,
+        subject: (name) => `answers with \`${name}\``,
+        isText: () => true,
+        gone: () => undefined,
+        come: () => undefined,
+      },
+      schemas,
     )
     return found.length > 0 ? found : neutral("other statuses are described")
   },
@@ -83,7 +93,7 @@ const headersRules: FieldRules<Fields<"validate-headers">> = {
   },
   unspecified: (before, after) => judged(before, after, "other headers"),
   errors: otherVariable,
-}
+})
 
 const lookupRules: FieldRules<Fields<"cache-lookup">> = {
   varyHeaders: (before, after) => differing(before, after, "the header"),
@@ -131,7 +141,6 @@ function shown(names: readonly string[]): string {
 /** What a difference in a field means, for steps that judge and keep answers, and those that tell. */
 export const answerRules = {
   "validate-status": statusRules,
-  "validate-headers": headersRules,
   "cache-lookup": lookupRules,
   "cache-store": {
     seconds: (before, after) =>

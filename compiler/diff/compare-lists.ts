@@ -8,6 +8,7 @@ import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { type Holder, insidePairs, isHolder, sameButInside } from "./inside.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { same } from "./same.ts"
+import { SchemaComparison } from "./schema-comparison.ts"
 import { compareSteps } from "./step-changes.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { answersBefore, orderChange, type Surroundings, seenAfterEnd } from "./step-order.ts"
@@ -45,11 +46,14 @@ interface RouteOfLists {
 export class ListComparison {
   readonly #old: StepWords
   readonly #next: StepWords
+  readonly #schemas: SchemaComparison
   readonly #known = new Map<string, readonly StepDraft[]>()
 
-  constructor(old: StepWords, next: StepWords) {
+  /** `origins`: where the parts of the second plan were written, as far as it is known. */
+  constructor(old: StepWords, next: StepWords, origins: Readonly<Record<string, string>> = {}) {
     this.#old = old
     this.#next = next
+    this.#schemas = new SchemaComparison(old.body, next.body, origins)
   }
 
   /** What is different in a section of a route. Without the route, its other sections are taken to see whatever an early end leaves. */
@@ -214,7 +218,7 @@ export class ListComparison {
 
   #own(was: Step, next: Step): Finding[] {
     if (same(was, next)) return [neutral("it says the same with the parameters' other names")]
-    return compareSteps(was, next, this.#old.body, this.#next.body)
+    return compareSteps(was, next, this.#old.body, this.#next.body, this.#schemas)
   }
 
   #inside({ within, path, renamed, around }: Place, at: number, old: Holder, next: Holder): StepDraft[] {

@@ -24,7 +24,7 @@ export function comparePlans(
   const told = [
     ...compareSizes(old, after),
     ...compareGateways({ before: old, after }),
-    ...compareRoutes(old, after),
+    ...compareRoutes(old, after, origins),
     ...compareProducts(old, after),
     ...compareProviders(old, after),
     ...compareAuthzs(old.authz, after.authz),

@@ -21,11 +21,15 @@ const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
 }
 
 /** Routes that are there, that are gone, and what is different in those that stay. */
-export function compareRoutes(before: PlanBody, after: PlanBody): Told[] {
+export function compareRoutes(
+  before: PlanBody,
+  after: PlanBody,
+  origins: Readonly<Record<string, string>>,
+): Told[] {
   const words = { before: new StepWords(before), after: new StepWords(after) }
   const { pairs, removed, added } = pairRoutes(before.routes, after.routes)
   const turnover = new RouteTurnover(words.before, words.after)
-  const lists = new ListComparison(words.before, words.after)
+  const lists = new ListComparison(words.before, words.after, origins)
   const drafts = pairs.flatMap((pair) => [
     ...fieldDrafts(pair, before, after, turnover),
     ...stepDrafts(pair, lists),

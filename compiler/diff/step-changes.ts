@@ -2,7 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { accessRules, askedRules } from "./access-rules.ts"
-import { answerRules } from "./answer-rules.ts"
+import { answerRules, headersRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
 import { otherBackend } from "./backend-rules.ts"
 import { contentRules } from "./content-rules.ts"
@@ -10,6 +10,7 @@ import { breaking, closes, compareFields, type FieldRules, type Finding, neutral
 import { flowRules } from "./flow-rules.ts"
 import { isImplied } from "./implied.ts"
 import { ownOf, same } from "./same.ts"
+import type { SchemaComparison } from "./schema-comparison.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { validationRules } from "./validation-changes.ts"
 import { variableDiffers } from "./variable-readers.ts"
@@ -23,6 +24,7 @@ export function compareSteps(
   after: Step,
   bodyBefore: PlanBody,
   bodyAfter: PlanBody,
+  schemas: SchemaComparison,
 ): Finding[] {
   if (isAuth(before) && isAuth(after)) return compareAuth(before, after, bodyBefore.steps, bodyAfter.steps)
   if (before.kind === "require" && after.kind === "require") return compareRequire(before, after, bodyAfter)
@@ -32,6 +34,12 @@ export function compareSteps(
     return compareVariable(before, after, bodyAfter)
   if (before.kind === "forward" && after.kind === "forward")
     return compareForward(before, after, bodyBefore, bodyAfter)
+  if (before.kind === "validate-content" && after.kind === "validate-content")
+    return compareFields(validationRules["validate-content"](schemas), before, after)
+  if (before.kind === "validate-parameters" && after.kind === "validate-parameters")
+    return compareFields(validationRules["validate-parameters"](schemas), before, after)
+  if (before.kind === "validate-headers" && after.kind === "validate-headers")
+    return compareFields(headersRules(schemas), before, after)
   const rules = before.kind === after.kind ? rulesOf[before.kind as keyof typeof rulesOf] : undefined
   if (rules !== undefined) return compareFields(rules as unknown as FieldRules<Step>, before, after)
   return [...effectsOfRemoving(before, bodyBefore.steps), ...effectsOfAdding(after, bodyAfter.steps)]
@@ -47,12 +55,14 @@ type Whole =
   | "require"
   | "when"
   | "deprecation"
+  | "validate-content"
+  | "validate-parameters"
+  | "validate-headers"
 
 const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<Kind>> } = {
   ...accessRules,
   ...contentRules,
   ...answerRules,
-  ...validationRules,
   ...flowRules,
   forward: {
     backend: () => opens("requests go to another backend, with what callers send"),

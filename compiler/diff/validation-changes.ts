@@ -1,7 +1,8 @@
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { same } from "./same.ts"
+import type { SchemaComparison } from "./schema-comparison.ts"
+import { type Judged, ruleChanges } from "./schema-rules.ts"
 
 type Content = StepOf<"validate-content">
 type Parameters = StepOf<"validate-parameters">
@@ -42,11 +43,8 @@ export const validationRemoved = {
 }
 
 /** What a change of such a step means. */
-export const validationRules: {
-  readonly "validate-content": FieldRules<Fields<Content>>
-  readonly "validate-parameters": FieldRules<Fields<Parameters>>
-} = {
-  "validate-content": {
+export const validationRules = {
+  "validate-content": (schemas: SchemaComparison): FieldRules<Fields<Content>> => ({
     message: (_, after) => neutral(`it is about the ${after} now`),
     bytesMax: (before, after) => {
       if (typeof after !== "number") return opens("what a request says may decide how large bodies may be")
@@ -64,14 +62,11 @@ export const validationRules: {
           ? "media types count as what they are: bodies may be judged by another rule, or by none"
           : "media types count as others: bodies may be judged by another rule, or by none",
       ),
-    types: (before, after) =>
-      ruleChanges(before, after, ({ media, status }) =>
-        [media, ...(status === undefined ? [] : [status])].join(" "),
-      ),
+    types: (before, after, items) => typeChanges(before, after, items, schemas),
     errors: () => neutral("what is found goes to another variable"),
-  },
-  "validate-parameters": {
-    parameters: (before, after) => ruleChanges(before, after, (rule) => `${rule.in} ${rule.name}`),
+  }),
+  "validate-parameters": (schemas: SchemaComparison): FieldRules<Fields<Parameters>> => ({
+    parameters: (before, after, items) => parameterChanges(before, after, items, schemas),
     unspecified: (before, after) =>
       orOtherWords([
         ...(before.query === after.query
@@ -89,7 +84,81 @@ export const validationRules: {
           ? "faults of parameters and of the body are told in one answer"
           : "faults of parameters are told without those of the body",
       ),
-  },
+  }),
+}
+
+/** Bodies by their media types, of answers by their statuses too. */
+function typeChanges(
+  before: Content["types"],
+  after: Content["types"],
+  items: { readonly before: Fields<Content>; readonly after: Fields<Content> },
+  schemas: SchemaComparison,
+): Finding[] {
+  const { message } = items.after
+  const nameOf = ({ media, status }: Content["types"][number]) =>
+    [media, ...(status === undefined ? [] : [status])].join(" ")
+  // Another rule may be for it: a range of media types, or of statuses.
+  const isRange = ({ media, status }: Content["types"][number]) =>
+    media.includes("*") || (status !== undefined && !/^[1-5][0-9]{2}$/.test(status))
+  const others = (name: string) => {
+    if (items.before.types.some(isRange) || items.after.types.some(isRange))
+      return [opens(`\`${name}\` is judged by another rule`)]
+    return undefined
+  }
+  const judged: Judged<Content["types"][number]> = {
+    message,
+    nameOf,
+    subject: () => (message === "request" ? "bodies" : "answers"),
+    isText: ({ as }) => as !== "json",
+    gone: (name) =>
+      others(name) ??
+      (items.after.onUnspecified === "prevent" ? [refused(message, `bodies of \`${name}\``)] : undefined),
+    come: (name) =>
+      others(name) ??
+      (items.before.onUnspecified === "prevent"
+        ? [opens(`bodies of \`${name}\` are let through where they fit`)]
+        : undefined),
+  }
+  return ruleChanges(before, after, judged, schemas)
+}
+
+function parameterChanges(
+  before: Parameters["parameters"],
+  after: Parameters["parameters"],
+  items: { readonly before: Fields<Parameters>; readonly after: Fields<Parameters> },
+  schemas: SchemaComparison,
+): Finding[] {
+  const unknownAction = (
+    { unspecified }: Fields<Parameters>,
+    rule: Parameters["parameters"][number],
+  ): Action => {
+    const { in: place, name } = rule
+    if (place !== "query" && place !== "header") return "ignore"
+    return (
+      unspecified.named?.find((each) => each.in === place && each.name === name)?.action ?? unspecified[place]
+    )
+  }
+  const judged: Judged<Parameters["parameters"][number]> = {
+    message: "request",
+    nameOf: (rule) => `${rule.in} ${rule.name}`,
+    subject: (name) => `requests with \`${name}\``,
+    isText: () => true,
+    gone: (name, rule) =>
+      unknownAction(items.after, rule) === "prevent"
+        ? [
+            closes(`requests with \`${name}\` are refused: nothing describes it any more`),
+            ...(rule.required ? [opens(`requests without \`${name}\` may pass`)] : []),
+          ]
+        : undefined,
+    come: (name, rule) =>
+      unknownAction(items.before, rule) === "prevent"
+        ? [
+            opens(`requests with \`${name}\` are let through where it fits`),
+            ...(rule.required ? [closes(`requests without \`${name}\` are refused`)] : []),
+          ]
+        : undefined,
+  }
+  return ruleChanges(before, after, judged, schemas)
 }
 
 function orOtherWords(found: Finding[]): Finding[] {
@@ -120,29 +189,8 @@ function actionChange(before: Action, after: Action, what: string): Finding {
   return after === "prevent" ? closes(`${what} are refused`) : neutral(`${what} are noted`)
 }
 
-/** Rules by what they are about: one that goes lets things through, a new one refuses, another schema may do either. */
-export function ruleChanges<Rule extends { readonly action: Action }>(
-  before: readonly Rule[],
-  after: readonly Rule[],
-  nameOf: (rule: Rule) => string,
-): Finding[] {
-  const old = new Map(before.map((rule) => [nameOf(rule), rule]))
-  const next = new Map(after.map((rule) => [nameOf(rule), rule]))
-  const found: Finding[] = []
-  for (const [name, rule] of old) {
-    const now = next.get(name)
-    if (now === undefined) {
-      found.push(opens(`\`${name}\` is not judged any more`))
-      continue
-    }
-    if (rule.action !== now.action) found.push(actionChange(rule.action, now.action, `faults of \`${name}\``))
-    if (!same({ ...rule, action: now.action }, now))
-      found.push(
-        opens(`\`${name}\` is judged otherwise: what was refused may pass, what passed may be refused`),
-      )
-  }
-  for (const name of next.keys()) if (!old.has(name)) found.push(closes(`\`${name}\` is judged now`))
-  return found
+function refused(message: "request" | "response", what: string): Finding {
+  return message === "request" ? closes(`${what} are refused`) : breaking(`answers with ${what} become 502`)
 }
 
 /** Such steps in words of gateway.conf. */

@@ -106,7 +106,7 @@ export function lower(
     ...values.tables(),
   }
   const documentation = new Set([...routes.keys()].flatMap((each) => (each.documentation ? [each.key] : [])))
-  const origins = new Origins(program, body, steps.expressions).of(routes, backends.used(), onUnmatched)
+  const origins = new Origins(program, body, steps, schemas).of(routes, backends.used(), onUnmatched)
   return { body, origins, described, documentation }
 }
 

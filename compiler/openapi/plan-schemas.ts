@@ -16,6 +16,7 @@ export class PlanSchemas {
   readonly #table = new Map<string, ValueSchema>()
   readonly #names = new WeakMap<Schemas, Map<string, Map<string, string>>>()
   readonly #loose = new WeakMap<Schemas, LooseSchemas>()
+  readonly #places = new Map<string, string>()
   readonly #told = new Set<unknown>()
 
   constructor(report: Report) {
@@ -43,6 +44,17 @@ export class PlanSchemas {
     return Object.fromEntries([...this.#table].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 
+  /** Where each was written, by its name in the plan: a pointer into its document where references have one (`api.yaml#/components/schemas/Order`), else the line. */
+  places(): Iterable<readonly [string, string]> {
+    return this.#places
+  }
+
+  #place(name: string, { key, span }: SchemaEntry): void {
+    if (this.#places.has(name)) return
+    const line = `${span.file.path}:${span.file.position(span.start).line}`
+    this.#places.set(name, key.includes("#/") ? key : line)
+  }
+
   #add(group: readonly SchemaEntry[], names: Map<string, string>, reading: SchemaReading): void {
     for (const entry of group) this.#reportObstacles(entry, reading.overrides)
     const [only] = group
@@ -53,6 +65,7 @@ export class PlanSchemas {
       const schema = strip(only)
       const name = digestOf(schema)
       names.set(only.key, name)
+      this.#place(name, only)
       this.#table.set(name, schema)
       return
     }
@@ -62,7 +75,11 @@ export class PlanSchemas {
       $defs: Object.fromEntries(members.map((member, index) => [String(index), strip(member)])),
     }
     const digest = digestOf(bundle)
-    for (const [index, { key }] of members.entries()) names.set(key, `${digest}#/$defs/${index}`)
+    for (const [index, member] of members.entries()) {
+      const name = `${digest}#/$defs/${index}`
+      names.set(member.key, name)
+      this.#place(name, member)
+    }
     this.#table.set(digest, bundle)
     this.#reportEndless(members)
   }

@@ -50,7 +50,7 @@ export type PlanBody = z.infer<typeof planBody>
  * A plan as file and on the wire. `digest` is over the canonical bytes of `plan` alone, so that moving a line changes no digest.
  * `origins` maps places of the plan to `file:line`: `gateway`, `backends.orders_v1`, and for a use of a step the route and its index path, e.g.
  * `routes.GET /v1/orders/{id}.inbound.3` or `….inbound.3.matched.0`; for an expression its step and number, `steps.0123456789abcdef.expressions.0`, with the
- * column (`file:line:column`), several joined by ` or `.
+ * column (`file:line:column`), several joined by ` or `. Of a schema (`schemas.NAME`) that references lead to it is the pointer, `api.yaml#/components/schemas/Order`.
  */
 export const plan = z.strictObject({
   format: z.literal(planFormat),

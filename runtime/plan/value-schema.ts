@@ -59,3 +59,24 @@ const keywords: z.ZodType<{ readonly [keyword: string]: unknown }> = z.strictObj
 
 /** A schema of the plan's `schemas`. */
 export const valueSchema = schema
+
+/** Formats of texts that are judged. */
+export const textFormats = [
+  "date",
+  "time",
+  "date-time",
+  "duration",
+  "uri",
+  "uri-reference",
+  "uri-template",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+  "json-pointer",
+  "relative-json-pointer",
+] as const
+
+/** Formats of OpenAPI's registry that are judged; its `float`, `double`, `password` and `binary` let everything through, as names do that nobody knows. */
+export const registeredFormats = ["byte", "int32", "int64"] as const

@@ -1,33 +1,17 @@
 import type { Ajv2020, Format } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
+import { registeredFormats, textFormats } from "../plan/value-schema.ts"
 
 /** Longer texts have none of these formats; some of the patterns behind them take time quadratic in the text. */
 const charactersMax = 2048
 
-const bounded = [
-  "date",
-  "time",
-  "date-time",
-  "duration",
-  "uri",
-  "uri-reference",
-  "uri-template",
-  "email",
-  "hostname",
-  "ipv4",
-  "ipv6",
-  "uuid",
-  "json-pointer",
-  "relative-json-pointer",
-] as const
-
 /** Of OpenAPI's registry: numbers, and texts whose length says nothing. */
-const plain = ["byte", "int32", "int64", "float", "double", "password", "binary"] as const
+const plain = [...registeredFormats, "float", "double", "password", "binary"] as const
 
 /** Adds the formats that are judged; others are for readers. */
 export function addKnownFormats(ajv: Ajv2020): void {
-  formats.default(ajv as never, { mode: "full", formats: [...bounded, ...plain] })
-  for (const name of bounded) {
+  formats.default(ajv as never, { mode: "full", formats: [...textFormats, ...plain] })
+  for (const name of textFormats) {
     const fits = testOf(ajv.formats[name] as Format)
     ajv.addFormat(name, (text: string) => text.length <= charactersMax && fits(text))
   }

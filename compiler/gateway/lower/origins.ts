@@ -1,24 +1,27 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import type { Span } from "../../core/source.ts"
+import type { PlanSchemas } from "../../openapi/plan-schemas.ts"
 import { headSpan } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
 import type { Program } from "../program.ts"
 import type { RouteSource } from "../routes.ts"
 import type { ExpressionPlaces } from "./expression-places.ts"
 import type { LoweredRoute } from "./route.ts"
-import { type Lowered, originOf } from "./step.ts"
+import { type Lowered, originOf, type StepTable } from "./step.ts"
 
 /** Where the parts of a plan were written, by their place in it. */
 export class Origins {
   readonly #program: Program
   readonly #body: PlanBody
   readonly #expressions: ExpressionPlaces
+  readonly #schemas: PlanSchemas
   readonly #origins = new Map<string, string>()
 
-  constructor(program: Program, body: PlanBody, expressions: ExpressionPlaces) {
+  constructor(program: Program, body: PlanBody, { expressions }: StepTable, schemas: PlanSchemas) {
     this.#program = program
     this.#body = body
     this.#expressions = expressions
+    this.#schemas = schemas
   }
 
   of(
@@ -55,6 +58,7 @@ export class Origins {
         this.#steps(`routes.${key}.${section}`, lowered[section])
     }
     this.#steps("gateway.onUnmatched", onUnmatched)
+    for (const [name, place] of this.#schemas.places()) this.#origins.set(`schemas.${name}`, place)
     return Object.fromEntries([...this.#origins].sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 

@@ -1,0 +1,394 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { ValueSchema } from "../../runtime/plan/value-schema.ts"
+import { ownOf, same } from "./same.ts"
+import { assertionChanges, type Effect, type Keywords } from "./schema-assertions.ts"
+import { disjoint } from "./schema-disjoint.ts"
+
+/** A difference between two schemas. `pointer`: JSON pointer, behind the place of the document it is in where that is known. */
+export interface SchemaChange {
+  readonly effect: Effect
+  readonly pointer: string
+  readonly words: string
+}
+
+/** A schema, and the resource of the plan it stands in, which its own `$defs` belong to. */
+interface Located {
+  readonly schema: ValueSchema
+  readonly resource: string
+}
+
+/** Whether fewer values of this place mean fewer of the whole, more of it (beneath `not`), or nobody can tell. */
+type Sense = "along" | "against" | "unknown"
+
+type Origins = Readonly<Record<string, string>>
+
+/** Compares schemas of two plans by the values that fit. Where it is not proved that fewer (or more) fit, it says `other`. */
+export class SchemaComparison {
+  readonly #before: PlanBody["schemas"]
+  readonly #after: PlanBody["schemas"]
+  readonly #origins: Origins
+  readonly #known = new Map<string, readonly SchemaChange[]>()
+
+  constructor(before: PlanBody, after: PlanBody, origins: Origins = {}) {
+    this.#before = before.schemas
+    this.#after = after.schemas
+    this.#origins = origins
+  }
+
+  /** By their names in the plans; undefined: everything fits. */
+  compare(before: string | undefined, after: string | undefined): readonly SchemaChange[] {
+    const key = `${before} ${after}`
+    let found = this.#known.get(key)
+    if (found === undefined) {
+      const walk = new Walk(this.#before, this.#after, this.#origins)
+      found = walk.compare(located(before), located(after))
+      this.#known.set(key, found)
+    }
+    return found
+  }
+}
+
+function located(name: string | undefined): Located {
+  return { schema: name === undefined ? true : { $ref: name }, resource: "" }
+}
+
+const visitsMax = 50_000
+const referencesMax = 100
+
+class Walk {
+  readonly #tables: { readonly before: PlanBody["schemas"]; readonly after: PlanBody["schemas"] }
+  readonly #origins: Origins
+  readonly #found: SchemaChange[] = []
+  /** Pairs of named schemas: each is told once, and a circle ends. */
+  readonly #seen = new Set<string>()
+  #visits = 0
+
+  constructor(before: PlanBody["schemas"], after: PlanBody["schemas"], origins: Origins) {
+    this.#tables = { before, after }
+    this.#origins = origins
+  }
+
+  compare(before: Located, after: Located): readonly SchemaChange[] {
+    this.#schemas(before, after, "#", "along")
+    return this.#found
+  }
+
+  #add(effect: Effect, pointer: string, words: string, sense: Sense): void {
+    const turned = effect === "narrower" ? "wider" : effect === "wider" ? "narrower" : "other"
+    const meant = sense === "along" ? effect : sense === "against" ? turned : "other"
+    this.#found.push({ effect: meant, pointer, words })
+  }
+
+  #schemas(first: Located, second: Located, at: string, sense: Sense): void {
+    if (++this.#visits > visitsMax) {
+      if (this.#visits === visitsMax + 1)
+        this.#add("other", at, "there is more to compare than is looked at", sense)
+      return
+    }
+    const [before, after] = [this.#opened(first, "before"), this.#opened(second, "after")]
+    if (before.resource === after.resource || !hasOwnReferences(before.schema))
+      if (same(before.schema, after.schema)) return
+    if (before.name !== undefined && after.name !== undefined) {
+      const pair = `${before.name} ${after.name} ${sense}`
+      if (this.#seen.has(pair)) return
+      this.#seen.add(pair)
+    }
+    const place = after.name === undefined ? undefined : ownOf(this.#origins, `schemas.${after.name}`)
+    const pointer = place === undefined ? at : place.includes("#") ? place : `${place}#`
+    if (before.schema === false) {
+      this.#add("wider", pointer, "it was not allowed at all", sense)
+      return
+    }
+    if (after.schema === false) {
+      this.#add("narrower", pointer, "it is not allowed at all", sense)
+      return
+    }
+    const plain = { before: withKeywords(before), after: withKeywords(after) }
+    const sides = {
+      before: asListOfOne(plain.before, plain.after),
+      after: asListOfOne(plain.after, plain.before),
+    }
+    new Level(sides, pointer, sense, {
+      add: (...change) => this.#add(...change),
+      schemas: (...pair) => this.#schemas(...pair),
+      opened: (schema, side) => this.#opened(schema, side),
+    }).compare()
+  }
+
+  /** What a reference alone leads to, and a list of one schema. `name`: of the last schema that has one in the plan. */
+  #opened({ schema, resource }: Located, side: "before" | "after"): Located & { readonly name?: string } {
+    let at: Located & { readonly name?: string } = { schema, resource }
+    for (let steps = 0; steps < referencesMax; steps += 1) {
+      if (typeof at.schema === "boolean") return at
+      const words = Object.keys(at.schema).filter((word) => word !== "$defs")
+      const [only] = words
+      const value = only === undefined ? undefined : at.schema[only]
+      if (words.length !== 1) return at
+      if (only === "$ref") at = this.#target(value as string, at.resource, side)
+      else if ((only === "allOf" || only === "anyOf") && (value as ValueSchema[]).length === 1)
+        at = { ...at, schema: (value as [ValueSchema])[0] }
+      else return at
+    }
+    return at
+  }
+
+  #target(
+    reference: string,
+    resource: string,
+    side: "before" | "after",
+  ): Located & { readonly name: string } {
+    const name = reference.startsWith("#") ? `${resource}${reference}` : reference
+    const [digest = "", member] = name.split("#/$defs/")
+    const whole = ownOf(this.#tables[side], digest)
+    if (member === undefined || typeof whole !== "object")
+      return { schema: whole ?? true, resource: digest, name }
+    const members = whole["$defs"] as Readonly<Record<string, ValueSchema>>
+    return { schema: ownOf(members, member) ?? true, resource: digest, name }
+  }
+}
+
+function withKeywords({ schema, resource }: Located): Side {
+  return { schema: typeof schema === "boolean" ? {} : schema, resource }
+}
+
+/** A schema as the list of one that it means, where the other one is a list and nothing else: `$ref` became `anyOf` with `null`. */
+function asListOfOne(side: Side, other: Side): Side {
+  const [only, second] = Object.keys(other.schema).filter((word) => word !== "$defs")
+  const isList = only === "allOf" || only === "anyOf" || only === "oneOf"
+  if (!isList || second !== undefined || only in side.schema) return side
+  return { ...side, schema: { [only]: [side.schema] } }
+}
+
+function hasOwnReferences(schema: ValueSchema): boolean {
+  return JSON.stringify(schema).includes('"#/$defs/')
+}
+
+interface Side {
+  readonly schema: Keywords
+  readonly resource: string
+}
+
+interface Visitor {
+  add(effect: Effect, pointer: string, words: string, sense: Sense): void
+  schemas(before: Located, after: Located, pointer: string, sense: Sense): void
+  opened(schema: Located, side: "before" | "after"): Located
+}
+
+/** Keywords that judge what no other keyword at their place names, and those others. */
+const counting = ["unevaluatedProperties", "unevaluatedItems"]
+const counted = [
+  ...["allOf", "anyOf", "oneOf", "$ref", "not", "if", "then", "else", "dependentSchemas"],
+  ...["additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems", "contains"],
+  ...["minContains", "maxContains"],
+]
+
+/** Two schemas with keywords, which stand at one place. Every keyword must hold, so what makes one of them narrower makes the whole so. */
+class Level {
+  readonly #before: Side
+  readonly #after: Side
+  readonly #at: string
+  readonly #visitor: Visitor
+  readonly #sense: Sense
+  /** `unevaluated…` counts what other keywords at this place name: a difference in them may let more through, and less. */
+  readonly #counts: boolean
+
+  constructor({ before, after }: { before: Side; after: Side }, at: string, sense: Sense, visitor: Visitor) {
+    this.#before = before
+    this.#after = after
+    this.#at = at
+    this.#visitor = visitor
+    this.#sense = sense
+    this.#counts = [before, after].some(({ schema }) => counting.some((word) => word in schema))
+  }
+
+  compare(): void {
+    const [before, after] = [this.#before.schema, this.#after.schema]
+    for (const { effect, keyword, words } of assertionChanges(before, after))
+      this.#add(effect, keyword, words)
+    if (this.#counts) {
+      this.#named("properties")
+      this.#counted()
+    } else {
+      this.#object()
+      this.#array()
+      this.#logic()
+    }
+    for (const word of counting) this.#value(word)
+  }
+
+  #counted(): void {
+    for (const word of counted)
+      if (!same(this.#before.schema[word], this.#after.schema[word]) || this.#isOwn(word))
+        this.#add("other", word, "other properties or items count as named")
+  }
+
+  #add(effect: Effect, keyword: string, words: string): void {
+    this.#visitor.add(effect, `${this.#at}/${keyword}`, words, this.#sense)
+  }
+
+  /** What stands for values of the schema at a keyword; everything fits where it is not there. */
+  #value(keyword: string, sense: Sense = this.#sense): void {
+    this.#pair(this.#before.schema[keyword], this.#after.schema[keyword], keyword, sense)
+  }
+
+  #pair(before: unknown, after: unknown, keyword: string, sense = this.#sense): void {
+    if (before === undefined && after === undefined) return
+    this.#visitor.schemas(
+      { ...this.#before, schema: (before ?? true) as ValueSchema },
+      { ...this.#after, schema: (after ?? true) as ValueSchema },
+      `${this.#at}/${keyword}`,
+      sense,
+    )
+  }
+
+  #maps(keyword: string): [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>] {
+    const of = ({ schema }: Side) => (schema[keyword] ?? {}) as Readonly<Record<string, unknown>>
+    return [of(this.#before), of(this.#after)]
+  }
+
+  #object(): void {
+    this.#named("properties")
+    this.#named("patternProperties")
+    this.#value("additionalProperties")
+    this.#value("propertyNames")
+    const [old, next] = this.#maps("dependentSchemas")
+    for (const name of namesOf(old, next))
+      this.#pair(ownOf(old, name), ownOf(next, name), `dependentSchemas/${escaped(name)}`)
+  }
+
+  /** A property that only one side names is on the other one of the additional ones, unless a pattern names it. */
+  #named(keyword: "properties" | "patternProperties"): void {
+    const [old, next] = this.#maps(keyword)
+    const missing = (side: Side): unknown => {
+      const others = side.schema["additionalProperties"] ?? true
+      const free = others === true || (keyword === "properties" && !("patternProperties" in side.schema))
+      return free ? others : undefined
+    }
+    for (const name of namesOf(old, next)) {
+      const before = ownOf(old, name) ?? missing(this.#before)
+      const after = ownOf(next, name) ?? missing(this.#after)
+      const place = `${keyword}/${escaped(name)}`
+      const alone = ownOf(old, name) === undefined || ownOf(next, name) === undefined
+      if (before === undefined || after === undefined) this.#add("other", place, "other rules are for it")
+      else if (alone && this.#counts) this.#add("other", place, "another property counts as named")
+      else this.#pair(before, after, place)
+    }
+  }
+
+  #array(): void {
+    const [before, after] = [this.#before.schema, this.#after.schema]
+    const of = (schema: Keywords) => (schema["prefixItems"] ?? []) as readonly unknown[]
+    const [old, next] = [of(before), of(after)]
+    for (let at = 0; at < Math.max(old.length, next.length); at += 1)
+      this.#pair(old[at] ?? before["items"] ?? true, next[at] ?? after["items"] ?? true, `prefixItems/${at}`)
+    this.#value("items")
+    this.#contains()
+  }
+
+  #contains(): void {
+    const words = ["a certain item must be there", "no certain item must be there any more"] as const
+    if (!this.#onBothSides("contains", words)) return
+    const [before, after] = [this.#before.schema, this.#after.schema]
+    const counts = ["minContains", "maxContains"].filter((word) => !same(before[word], after[word]))
+    for (const word of counts) this.#add("other", word, "another number of certain items must be there")
+    // Fewer items that count may be fewer than the most that are allowed.
+    const isBounded = "maxContains" in before || "maxContains" in after
+    this.#value("contains", isBounded ? "unknown" : this.#sense)
+  }
+
+  /** Whether both have a keyword; told where only one has it. */
+  #onBothSides(keyword: string, [come, gone]: readonly [come: string, gone: string]): boolean {
+    const [old, next] = [this.#before.schema[keyword], this.#after.schema[keyword]]
+    if (old === undefined && next !== undefined) this.#add("narrower", keyword, come)
+    if (old !== undefined && next === undefined) this.#add("wider", keyword, gone)
+    return old !== undefined && next !== undefined
+  }
+
+  #logic(): void {
+    this.#lists("allOf", "narrower", "another schema must fit too", "a schema need not fit any more")
+    this.#lists("anyOf", "wider", "another choice fits", "a choice does not fit any more")
+    this.#oneOf()
+    this.#negation()
+    this.#conditional()
+  }
+
+  #listOf(side: Side, keyword: string): Located[] {
+    const list = ((side.schema[keyword] ?? []) as ValueSchema[]).map((schema) => ({ ...side, schema }))
+    const { $ref } = side.schema
+    return keyword === "allOf" && $ref !== undefined ? [...list, { ...side, schema: { $ref } }] : list
+  }
+
+  /** Members that are equal belong together, then the others in order. `added`: what one more does. */
+  #lists(
+    keyword: "allOf" | "anyOf" | "oneOf",
+    added: "narrower" | "wider",
+    come: string,
+    gone: string,
+  ): void {
+    const [old, next] = [this.#listOf(this.#before, keyword), this.#listOf(this.#after, keyword)]
+    const removed = added === "wider" ? "narrower" : "wider"
+    if (keyword !== "allOf" && (old.length === 0 || next.length === 0)) {
+      if (next.length > 0) this.#add("narrower", keyword, "one of several schemas must fit")
+      if (old.length > 0) this.#add("wider", keyword, "none of several schemas must fit any more")
+      return
+    }
+    const isIn = (list: readonly Located[], { schema, resource }: Located) =>
+      list.some(
+        (each) => same(each.schema, schema) && (each.resource === resource || !hasOwnReferences(each.schema)),
+      )
+    const left = old.map((each, at) => ({ each, at })).filter(({ each }) => !isIn(next, each))
+    const right = next.map((each, at) => ({ each, at })).filter(({ each }) => !isIn(old, each))
+    left.forEach(({ each }, index) => {
+      const other = right[index]
+      if (other === undefined) this.#add(removed, keyword, gone)
+      else this.#visitor.schemas(each, other.each, `${this.#at}/${keyword}/${other.at}`, this.#sense)
+    })
+    for (const { at } of right.slice(left.length)) this.#add(added, `${keyword}/${at}`, come)
+  }
+
+  /** One of several is any of them where no value fits two. */
+  #oneOf(): void {
+    const sides = (["before", "after"] as const).map((side) =>
+      this.#listOf(side === "before" ? this.#before : this.#after, "oneOf").map((each) =>
+        this.#visitor.opened(each, side),
+      ),
+    )
+    if (sides.every((list) => disjoint(list.map(({ schema }) => schema))))
+      this.#lists("oneOf", "wider", "another choice fits", "a choice does not fit any more")
+    else if (!same(this.#before.schema["oneOf"], this.#after.schema["oneOf"]) || this.#isOwn("oneOf"))
+      this.#add("other", "oneOf", "other choices exclude each other")
+  }
+
+  #negation(): void {
+    const sense = this.#sense === "along" ? "against" : this.#sense === "against" ? "along" : "unknown"
+    const words = ["certain values do not fit any more", "certain values fit again"] as const
+    if (this.#onBothSides("not", words)) this.#value("not", sense)
+  }
+
+  #conditional(): void {
+    const words = [
+      "some values must fit another schema too",
+      "no values must fit another schema any more",
+    ] as const
+    if (!this.#onBothSides("if", words)) return
+    if (same(this.#before.schema["if"], this.#after.schema["if"]) && !this.#isOwn("if")) {
+      this.#value("then")
+      this.#value("else")
+    } else this.#add("other", "if", "another schema is for other values")
+  }
+
+  /** Whether equal text may mean something else, because it refers to schemas of another resource. */
+  #isOwn(keyword: string): boolean {
+    const { resource, schema } = this.#before
+    return resource !== this.#after.resource && JSON.stringify(schema[keyword] ?? "").includes('"#/$defs/')
+  }
+}
+
+function namesOf(...tables: readonly object[]): string[] {
+  return [...new Set(tables.flatMap((table) => Object.keys(table)))].sort()
+}
+
+/** RFC 6901 section 3. */
+function escaped(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1")
+}

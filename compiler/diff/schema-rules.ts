@@ -1,0 +1,131 @@
+import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import { same } from "./same.ts"
+import type { SchemaChange, SchemaComparison } from "./schema-comparison.ts"
+
+type Action = "ignore" | "detect" | "prevent"
+
+/** A rule that judges one part of a message, by a schema where it has one. */
+interface SchemaRule {
+  readonly action: Action
+  readonly required?: boolean
+  readonly schema?: string | undefined
+}
+
+/** What the rules of a step are about. `gone` and `come`: what it means where other parts of the step see to what a rule is about, before it or after it. */
+export interface Judged<Rule extends SchemaRule> {
+  readonly message: "request" | "response"
+  nameOf(rule: Rule): string
+  subject(name: string): string
+  /** Whether the schema's types decide how the value is read. */
+  isText(rule: Rule): boolean
+  gone(name: string, rule: Rule): readonly Finding[] | undefined
+  come(name: string, rule: Rule): readonly Finding[] | undefined
+}
+
+/** Rules by what they are about. */
+export function ruleChanges<Rule extends SchemaRule>(
+  before: readonly Rule[],
+  after: readonly Rule[],
+  judged: Judged<Rule>,
+  schemas: SchemaComparison,
+): Finding[] {
+  const byName = (rules: readonly Rule[]) => new Map(rules.map((rule) => [judged.nameOf(rule), rule]))
+  const [old, next] = [byName(before), byName(after)]
+  const found: Finding[] = []
+  for (const [name, rule] of old) {
+    const now = next.get(name)
+    if (now !== undefined) found.push(...ruleChange(name, rule, now, judged, schemas))
+    else found.push(...(judged.gone(name, rule) ?? [lost(name, rule)]))
+  }
+  for (const [name, rule] of next)
+    if (!old.has(name)) found.push(...(judged.come(name, rule) ?? [got(name, rule, judged.message)]))
+  return found
+}
+
+function lost(name: string, { action }: SchemaRule): Finding {
+  return action === "prevent"
+    ? opens(`\`${name}\` is not judged any more`)
+    : neutral(`faults of \`${name}\` are not noted any more`)
+}
+
+function got(name: string, { action, required }: SchemaRule, message: "request" | "response"): Finding {
+  if (action !== "prevent") return neutral(`faults of \`${name}\` are noted`)
+  if (message === "response") return breaking(`faults of \`${name}\` become 502`)
+  return required === true
+    ? closes(`requests without \`${name}\`, or with one that does not fit, are refused`)
+    : closes(`requests whose \`${name}\` does not fit are refused`)
+}
+
+function ruleChange<Rule extends SchemaRule>(
+  name: string,
+  old: Rule,
+  next: Rule,
+  judged: Judged<Rule>,
+  schemas: SchemaComparison,
+): Finding[] {
+  if (same(old, next)) return []
+  const refuse = (what: string) =>
+    judged.message === "request" ? closes(`${what} are refused`) : breaking(`${what} become 502`)
+  if (old.action !== next.action) {
+    if (old.action === "prevent")
+      return [opens(`faults of \`${name}\` are ${next.action === "ignore" ? "let through" : "only noted"}`)]
+    if (next.action === "prevent") return [refuse(`faults of \`${name}\``)]
+  }
+  if (next.action !== "prevent") return [neutral(`other faults of \`${name}\` are noted`)]
+  const found: Finding[] = []
+  if ((old.required ?? false) !== (next.required ?? false)) {
+    const without =
+      judged.message === "request" ? `requests without \`${name}\`` : `answers without \`${name}\``
+    found.push(next.required === true ? refuse(without) : opens(`${without} may pass`))
+  }
+  const besides = { ...old, schema: next.schema, required: next.required }
+  if (!same(JSON.parse(JSON.stringify(besides)), next))
+    found.push(opens(`\`${name}\` is read otherwise: what was refused may pass, what passed may be refused`))
+  const isText = judged.isText(old) || judged.isText(next)
+  const changes = schemas.compare(old.schema, next.schema).map((change) => ({
+    ...change,
+    effect: isText && readsOtherwise.test(change.pointer) ? ("other" as const) : change.effect,
+  }))
+  if (found.length === 0 && changes.length === 0)
+    return [neutral(`\`${name}\` is judged as before, by other words`)]
+  return [...found, ...schemaFindings(changes, judged.message, judged.subject(name))]
+}
+
+/** By the types a schema has for it a text is a number or a list, or not. */
+const readsOtherwise = /\/(?:type|not|if|(?:allOf|anyOf|oneOf)(?:\/\d+)?)$/
+
+const shownMax = 20
+
+const effects = ["other", "wider", "narrower"] as const
+
+function schemaFindings(
+  changes: readonly SchemaChange[],
+  message: "request" | "response",
+  subject: string,
+): Finding[] {
+  return effects.flatMap((effect) => {
+    const found = changes.filter((change) => change.effect === effect)
+    const told = found
+      .slice(0, shownMax)
+      .map(({ words, pointer }) => schemaFinding(effect, message, subject, `${words}, at \`${pointer}\``))
+    if (found.length <= shownMax) return told
+    const more = `and ${found.length - shownMax} more differences of the schema`
+    return [...told, schemaFinding(effect, message, subject, more)]
+  })
+}
+
+function schemaFinding(
+  effect: SchemaChange["effect"],
+  message: "request" | "response",
+  subject: string,
+  words: string,
+): Finding {
+  if (message === "response") {
+    if (effect === "narrower") return breaking(`${subject} may become 502: ${words}`)
+    const also = effect === "other" ? ", others become 502" : ""
+    return opens(`${subject} that were withheld may pass${also}: ${words}`)
+  }
+  if (effect === "narrower") return closes(`${subject} may be refused: ${words}`)
+  const also = effect === "other" ? ", others be refused" : ""
+  return opens(`${subject} that were refused may pass${also}: ${words}`)
+}
