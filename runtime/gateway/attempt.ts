@@ -44,6 +44,8 @@ export interface AttemptParts {
   readonly connections: Connections
   /** In place of the Authorization the request has; undefined: as it is. */
   readonly authorization: string | undefined
+  /** The client's body, where it is sent as it comes. */
+  readonly stream: RequestBody | undefined
   /** Something else ends the exchange. */
   readonly bounded: boolean
 }
@@ -63,7 +65,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
   readonly #authorization: string | undefined
   /** Until the answer is over: the connection is another request's then. */
   #sending: Sending | undefined
-  #body: RequestBody | undefined
+  readonly #body: RequestBody | undefined
   #answer: AnswerBody | undefined
   #timer: Deadline | undefined
   #lastByte = 0
@@ -86,6 +88,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#events = events
     this.#settings = settings
     this.#bounded = bounded
+    this.#body = parts.stream
   }
 
   start(): void {
@@ -112,9 +115,9 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
     this.#connections.dispatch(request, this)
   }
 
-  /** Whether the client's stream was begun to be sent: then it cannot be sent again. */
+  /** Whether a connection has taken the client's stream: then it cannot be sent again. */
   get hasSpentBody(): boolean {
-    return this.#body?.begun === true
+    return this.#body !== undefined && this.#sent
   }
 
   /** Nobody wants the answer. `isLate`: because there was none in time. */
@@ -167,8 +170,7 @@ export class Attempt implements Timed, AnswerReceiver, AnswerSource {
       return null
     }
     if (typeof body === "number") headers.push("content-length", String(body))
-    this.#body = exchange.openBody(exchange.generation.bodyBytesMax)
-    return this.#body
+    return this.#body ?? null
   }
 
   get isWanted(): boolean {

@@ -13,6 +13,7 @@ import { HealthChecks } from "./health-checks.ts"
 import { Http2Connections } from "./http2-connections.ts"
 import { RetryBudget } from "./retry-budget.ts"
 import { Target, type TargetPlace, type TargetState } from "./target.ts"
+import { Uploads } from "./uploads.ts"
 
 /** A backend of the plan with its texts resolved and its files read. */
 export interface BackendSettings {
@@ -89,12 +90,7 @@ export class Backend implements BackendHandle {
         const place = placeOf(url, name)
         const shared = pools.take(place.origin, place.hostname, settings)
         taken.push(shared)
-        return new Target(
-          place,
-          shared.connections,
-          weight,
-          breaker === undefined ? undefined : new Breaker(breaker),
-        )
+        return new Target(place, shared, weight, breaker === undefined ? undefined : new Breaker(breaker))
       })
     } catch (error) {
       for (const pool of taken) pool.release()
@@ -208,19 +204,27 @@ export function placeFor({ place }: Target, settings: BackendSettings): Place {
 
 interface SharedPool {
   readonly connections: Connections
+  readonly uploads: Uploads
   release(): void
 }
 
 /** The connections of the process, by what they connect to and how. A new plan that keeps a target keeps its connections. */
 export class Pools {
-  readonly #entries = new Map<string, { readonly connections: Connections; holders: number }>()
+  readonly #entries = new Map<
+    string,
+    { readonly connections: Connections; readonly uploads: Uploads; holders: number }
+  >()
 
   take(origin: string, hostname: string, settings: BackendSettings): SharedPool {
     const { connectMs, ca, insecure, http2, certificate } = settings
     const key = canonicalJson({ origin, connectMs, ca, insecure, http2, certificate })
     let entry = this.#entries.get(key)
     if (entry === undefined) {
-      entry = { connections: newConnections(origin, hostname, settings, connectionsMax), holders: 0 }
+      entry = {
+        connections: newConnections(origin, hostname, settings, connectionsMax),
+        uploads: new Uploads(http2 ? connectionsMax * streamsMax : connectionsMax),
+        holders: 0,
+      }
       this.#entries.set(key, entry)
     }
     const held = entry
@@ -228,6 +232,7 @@ export class Pools {
     let released = false
     return {
       connections: held.connections,
+      uploads: held.uploads,
       release: () => {
         if (released) return
         released = true

@@ -24,7 +24,8 @@ export class BodyFailure extends Error {
 
 /**
  * The client's body on its way to the backend: counted before it is passed on, so that the backend never sees more than the limit; slowed
- * down to the backend's pace; given up when the client sends next to nothing. Nothing is read before the backend's connection takes it.
+ * down to the backend's pace; given up when the client sends next to nothing. What fits into its buffer is read before a connection takes it, so that a connection
+ * does not wait for the client.
  */
 export class RequestBody extends Readable implements Timed {
   readonly #request: IncomingMessage
@@ -36,6 +37,8 @@ export class RequestBody extends Readable implements Timed {
   #receivedBefore = 0
   #begun = false
   #held = false
+  #isHere = false
+  #changed: (() => void) | undefined
   #deadline: Deadline | undefined
 
   /** `begin` is called when the first byte is wanted: the moment for `100 Continue`. */
@@ -53,9 +56,20 @@ export class RequestBody extends Readable implements Timed {
     this.#begin = begin
   }
 
-  /** Whether bytes of it were asked for. */
-  get begun(): boolean {
-    return this.#begun
+  /** Everything has come. */
+  get isHere(): boolean {
+    return this.#isHere
+  }
+
+  /** As much is here as is held without somebody who takes it. */
+  get isHeld(): boolean {
+    return this.#held
+  }
+
+  /** Reads what may be held. `changed`: all of it is here, or that much, or the body is given up. */
+  gather(changed: () => void): void {
+    this.#changed = changed
+    this.read(0)
   }
 
   get received(): number {
@@ -83,6 +97,7 @@ export class RequestBody extends Readable implements Timed {
     this.#request.off("end", this.#onEnd)
     this.#request.off("close", this.#onClose)
     this.#request.pause()
+    this.#changed?.()
     callback(error)
   }
 
@@ -105,12 +120,15 @@ export class RequestBody extends Readable implements Timed {
     if (!this.push(chunk)) {
       this.#held = true
       this.#request.pause()
+      this.#changed?.()
     }
   }
 
   readonly #onEnd = (): void => {
     this.#deadlines.cancel(this.#deadline)
     this.push(null)
+    this.#isHere = true
+    this.#changed?.()
   }
 
   readonly #onClose = (): void => {

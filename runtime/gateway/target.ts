@@ -1,5 +1,6 @@
 import type { Connections } from "../http1/ports.ts"
 import type { Breaker, BreakerState } from "./breaker.ts"
+import type { Uploads } from "./uploads.ts"
 
 /** What a target looks like from outside, for status and metrics. */
 export interface TargetState {
@@ -27,6 +28,8 @@ const waitingMax = 1024
 export class Target {
   readonly place: TargetPlace
   readonly connections: Connections
+  /** Bodies on those connections that are still being sent by their clients. */
+  readonly uploads: Uploads
   readonly weight: number
   readonly breaker: Breaker | undefined
   /** Requests given to the connections that have no connection yet. */
@@ -36,9 +39,15 @@ export class Target {
   down = false
   checked = false
 
-  constructor(place: TargetPlace, connections: Connections, weight: number, breaker: Breaker | undefined) {
+  constructor(
+    place: TargetPlace,
+    { connections, uploads }: Pick<Target, "connections" | "uploads">,
+    weight: number,
+    breaker: Breaker | undefined,
+  ) {
     this.place = place
     this.connections = connections
+    this.uploads = uploads
     this.weight = weight
     this.breaker = breaker
   }

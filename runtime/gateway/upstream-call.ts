@@ -5,8 +5,10 @@ import type { Backend } from "./backends.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
 import { OwnAuthorization } from "./own-authorization.ts"
+import { BodyFailure, type RequestBody } from "./request-body.ts"
 import type { Target } from "./target.ts"
 import { TriedTargets } from "./tried-targets.ts"
+import type { Place } from "./uploads.ts"
 
 /** How long before a second repetition, at most; the first goes at once. */
 const pauseMs = 50
@@ -19,6 +21,9 @@ export class UpstreamCall implements Timed, AttemptEvents {
   readonly #key: string | undefined
   readonly #own: OwnAuthorization
   #attempt: Attempt | undefined
+  /** The client's body, where it is sent as it comes. */
+  #stream: RequestBody | undefined
+  #place: Place | undefined
   readonly #tried: TriedTargets
   #repeatedIdle = false
   #settleHead: ((found: Problem | undefined) => void) | undefined
@@ -53,6 +58,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
     clearTimeout(this.#pause)
     this.#waiting.deadlines.cancel(this.#total)
     this.#attempt?.cancel(isLate)
+    this.#stream?.destroy()
     this.#headIs(problem("gateway-timeout", { cause: "the exchange is over" }))
   }
 
@@ -132,12 +138,41 @@ export class UpstreamCall implements Timed, AttemptEvents {
         problem("backend-unavailable", { headers, cause: `no target of \`${backend.name}\` is well` }),
       )
     } else if (target.isOverloaded) {
-      const cause = "too many requests wait for this target"
-      this.#headIs(problem("overloaded", { headers: ["retry-after", "1"], cause }))
+      this.#headIs(overloaded("too many requests wait for this target"))
     } else this.#begin(target)
   }
 
+  /** A body that the client is still sending needs a place among those that do the same. */
   #begin(target: Target): void {
+    const body = this.#openStream()
+    this.#place?.leave()
+    if (body === undefined) this.#start(target)
+    else
+      this.#place = target.uploads.enter(
+        {
+          body,
+          caller: callerOf(this.#exchange),
+          begin: () => this.#start(target),
+          refuse: () => this.#headIs(overloaded("too many bodies wait for this target")),
+        },
+        this.#waiting,
+      )
+  }
+
+  #openStream(): RequestBody | undefined {
+    const exchange = this.#exchange
+    if (exchange.outgoingBody !== undefined || exchange.intake.body === "none") return undefined
+    if (this.#stream === undefined) {
+      this.#stream = exchange.openBody(exchange.generation.bodyBytesMax)
+      // On a connection it is the attempt that is told too, and the first word counts.
+      this.#stream.once("error", (error) => {
+        if (error instanceof BodyFailure) this.#headIs(error.problem)
+      })
+    }
+    return this.#stream
+  }
+
+  #start(target: Target): void {
     this.#exchange.target = target.place.origin
     this.#attempt = new Attempt(target, {
       exchange: this.#exchange,
@@ -146,6 +181,7 @@ export class UpstreamCall implements Timed, AttemptEvents {
       settings: this.#backend.settings,
       connections: this.#backend.connectionsFor(target, this.#exchange.certificate),
       authorization: this.#own.value,
+      stream: this.#stream,
       bounded: this.#bounded,
     })
     this.#attempt.start()
@@ -184,6 +220,17 @@ export class UpstreamCall implements Timed, AttemptEvents {
     if (found !== undefined) this.#waiting.deadlines.cancel(this.#total)
     settle(found)
   }
+}
+
+function overloaded(cause: string): Problem {
+  return problem("overloaded", { headers: ["retry-after", "1"], cause })
+}
+
+/** Whom bodies are counted for: the credential, and where there is none the address. */
+function callerOf({ subscriber, claims, caller }: ExchangeState): string {
+  if (subscriber?.name) return `subscription:${subscriber.name}`
+  const { iss, sub } = claims ?? {}
+  return typeof sub === "string" ? `claim:${JSON.stringify([iss, sub])}` : `ip:${caller}`
 }
 
 const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"])

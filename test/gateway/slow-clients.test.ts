@@ -69,7 +69,8 @@ test("a body that trickles in is cut off with 408, and the backend is let go", a
   })
   const received = await trickle(
     port,
-    "POST /a HTTP/1.1\r\nHost: gw\r\nContent-Length: 10000\r\n\r\n",
+    // Enough at first to be sent on: what only trickles gets no connection.
+    `POST /a HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n${"x".repeat(70_000)}`,
     "x",
     100,
   )
