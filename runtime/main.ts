@@ -166,7 +166,7 @@ async function start(settings: RuntimeSettings, database: Database): Promise<Run
   return {
     controlUrl: control?.url,
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
-    apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0]?.serial ?? null, author),
+    apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0] ?? null, author),
     seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples),
     serial: () => keeper.serial,
     notReady,

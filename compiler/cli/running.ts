@@ -1,4 +1,4 @@
-import type { ApplyAnswer, PlanAnswer } from "../../runtime/control/api.ts"
+import type { ApplyAnswer, PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { authorOf } from "./author.ts"
 import type { Io } from "./io.ts"
@@ -10,13 +10,18 @@ export async function runningPlan(remote: Remote): Promise<PlanAnswer | undefine
   return answer.status === 404 ? undefined : expectOk<PlanAnswer>(answer)
 }
 
-/** Applies a plan over the one it was compared with (`base`). Stale is a `CliError` that exits 3. */
+/** The plan that another was compared with, as the control API takes it. */
+export function baseOf(running: PlanRecord | undefined) {
+  return running === undefined ? { base: null } : { base: running.serial, baseStamp: running.stamp }
+}
+
+/** Applies a plan over the one it was compared with; undefined: nothing was running. Stale is a `CliError` that exits 3. */
 export async function applyOver(
   io: Io,
   remote: Remote,
   plan: Plan,
-  base: number | null,
+  running: PlanRecord | undefined,
 ): Promise<ApplyAnswer> {
-  const body = { plan, base, author: await authorOf(io) }
+  const body = { plan, ...baseOf(running), author: await authorOf(io) }
   return expectOk<ApplyAnswer>(await remote.request("PUT", "/v1/plan", body))
 }

@@ -51,6 +51,7 @@ const statusOf = {
   store_id_not_found: 404,
   unimplemented: 404,
   Aborted: 409,
+  history_lost: 409,
   store_managed_by_plan: 409,
   resource_exhausted: 413,
   unsupported_media_type: 415,

@@ -17,7 +17,7 @@ import { askEngine, revisionHeaders } from "./with-model.ts"
  */
 export async function postAssertionRun(api: AuthzApi, request: ApiRequest): Promise<Answer> {
   const modelId = modelIdField(request.id, "RunAssertionsRequest")
-  const { freshness } = termsOf(request.body, "RunAssertionsRequest")
+  const { freshness } = termsOf(request.body, "RunAssertionsRequest", request.headers)
   const { storeId, model, assertions } = await storedAssertions(api, request.store, modelId)
   const items = assertions.map(({ key, contextualTuples, context }) => {
     const { user, relation, object } = key

@@ -19,7 +19,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
 export function postBatchCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
   const { body } = request
   const { ids, items } = parse(body, api.limits())
-  const { modelId: named, freshness } = termsOf(body, "BatchCheckRequest")
+  const { modelId: named, freshness } = termsOf(body, "BatchCheckRequest", request.headers)
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = batchCheck(model, items, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ results, revision }) => {

@@ -10,6 +10,7 @@ import {
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
+import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
 import { continuationField, invalid, invalidToken, pageSizeField } from "./fields.ts"
 import type { ApiRequest } from "./route.ts"
 import { tupleKeyBody } from "./tuple-keys.ts"
@@ -24,13 +25,18 @@ const searchShare = 0.5
  * again while there is nothing new. `start_time` counts where there is no token. Where changes of a type are rare a page may be short or empty though
  * there are more: then its token is another one.
  */
-export async function getChanges(api: AuthzApi, { store: name, query }: ApiRequest): Promise<Answer> {
+export async function getChanges(
+  api: AuthzApi,
+  { store: name, query, headers }: ApiRequest,
+): Promise<Answer> {
   const { changesHorizonMs, changesPageSizeMax, requestMs } = api.limits()
   const type = typeParameter(query.get("type"))
   const pageSize = pageSizeParameter(query.get("page_size"), changesPageSizeMax)
   const token = continuationField(query.get("continuation_token"), message)
   const startTime = startTimeParameter(query.get("start_time"))
+  const atLeast = consistencyTokenOf(headers, {})
   const store = await api.stores.find(name)
+  await requireCommit(api.database, store.id, atLeast)
   const from = token === "" ? undefined : positionOf(token, store.id, type)
   const since = from === undefined ? startTime : undefined
   let position =

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http"
 import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
 import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
@@ -24,7 +25,7 @@ interface ParsedCheck {
  * What the services ask all day: when store, model and tuples are in memory there is no promise between body and answer.
  */
 export function postCheck(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
-  const parsed = parseCheck(request.body, api.limits())
+  const parsed = parseCheck(request.body, api.limits(), request.headers)
   return withModel(api, request.store, parsed.modelId, ({ storeId, modelId, model }) => {
     const answer = api.engine.check(storeId, model, parsed.request)
     const send = (given: CheckAnswer) => answerOf(given, parsed.request, storeId, modelId)
@@ -43,15 +44,15 @@ function answerOf(answer: CheckAnswer, asked: CheckRequest, storeId: string, mod
 }
 
 /** The question of a check, and the model it names. */
-export function parseCheck(body: Fields, limits: AuthzLimits): ParsedCheck {
+export function parseCheck(body: Fields, limits: AuthzLimits, headers: IncomingHttpHeaders): ParsedCheck {
   const { user, relation, object } = questionKeyOf(body, "CheckRequest", "CheckRequestTupleKey")
   const { contextualTuples, context } = circumstancesOf(body, limits)
-  const { modelId, freshness } = termsOf(body, "CheckRequest")
-  const { consistency } = freshness
+  const { modelId, freshness } = termsOf(body, "CheckRequest", headers)
+  const { consistency, atLeast } = freshness
   const explain = booleanField(body["explain"], "explain")
   const ternary = booleanField(body["ternary"], "ternary")
   return {
-    request: { user, relation, object, contextualTuples, context, consistency, explain, ternary },
+    request: { user, relation, object, contextualTuples, context, consistency, atLeast, explain, ternary },
     modelId,
   }
 }

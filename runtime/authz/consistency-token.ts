@@ -1,4 +1,52 @@
-/** A store's revision as clients hold it: opaque to them. */
-export function consistencyToken(revision: number): string {
-  return Buffer.from(`r1.${revision}`, "latin1").toString("base64url")
+import type { IncomingHttpHeaders } from "node:http"
+import { type Commit, commitLost } from "../check/ports.ts"
+import type { Database } from "../store/database.ts"
+import { stampOfRevision } from "../store/tuple-source.ts"
+import { ApiError } from "./api-error.ts"
+import type { Fields } from "./fields.ts"
+
+/** The header in which the answer to a write gives the token, and in which any question may bring it. */
+export const consistencyTokenHeader = "Sallyport-Consistency-Token"
+const headerName = consistencyTokenHeader.toLowerCase()
+
+/** A store's commit as clients hold it: opaque to them. */
+export function consistencyToken({ revision, stamp }: Commit): string {
+  return Buffer.from(`c1.${revision}.${stamp}`, "latin1").toString("base64url")
+}
+
+/**
+ * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or the field `consistency_token` of the body (of AuthZEN: of its `options`).
+ * @throws ApiError where it is no token, or the two differ.
+ */
+export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: Fields): Commit | undefined {
+  const inHeader = headers[headerName]
+  const inBody = fields["consistency_token"] ?? undefined
+  if (inHeader === undefined && inBody === undefined) return undefined
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
+    throw new ApiError(
+      "validation_error",
+      "consistency_token: the header Sallyport-Consistency-Token and the body name two different tokens; send one of them",
+    )
+  return commitOf(inHeader ?? inBody)
+}
+
+/** For what is read from the database itself, which is never behind: that it has the commit. @throws CheckError `history_lost` when its history does not (any more). */
+export async function requireCommit(
+  database: Database,
+  storeId: string,
+  commit: Commit | undefined,
+): Promise<void> {
+  if (commit === undefined) return
+  if ((await stampOfRevision(database, storeId, commit.revision)) !== commit.stamp) throw commitLost(commit)
+}
+
+function commitOf(token: unknown): Commit {
+  const text = typeof token === "string" ? Buffer.from(token, "base64url").toString("latin1") : ""
+  const [, revision, stamp] = /^c1\.(\d{1,15})\.([\w-]{12}|)$/.exec(text) ?? []
+  if (revision === undefined || stamp === undefined)
+    throw new ApiError(
+      "validation_error",
+      "consistency_token: this is no consistency token; send the one that the answer to a write has in its header Sallyport-Consistency-Token, unchanged",
+    )
+  return { revision: Number(revision), stamp }
 }

@@ -10,7 +10,7 @@ import { askEngine, revisionHeaders, withModel } from "./with-model.ts"
  * answer here and no error. It is no endpoint of OpenFGA's.
  */
 export function postExplain(api: AuthzApi, request: ApiRequest): Answer | Promise<Answer> {
-  const { request: asked, modelId: named } = parseCheck(request.body, api.limits())
+  const { request: asked, modelId: named } = parseCheck(request.body, api.limits(), request.headers)
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = explain(model, { ...asked, explain: true, ternary: true }, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness: asked }, ({ explanation, revision }) => ({

@@ -1,15 +1,16 @@
+import type { Commit } from "../check/ports.ts"
 import type { Freshness, Paging } from "../check/questions.ts"
 import { digestOf } from "../plan/canonical.ts"
 import { decodeToken, encodeToken } from "../store/continuation.ts"
 import { continuationField, type Fields, invalidToken, pageSizeField, pick } from "./fields.ts"
 
-const tokenKind = "list-1"
+const tokenKind = "list-2"
 
 /** Where a list goes on. All its pages are of one model and one revision. */
 interface Cursor {
   readonly storeId: string
   readonly modelId: string
-  readonly revision: number
+  readonly at: Commit
   readonly after: string
   readonly digest: string
 }
@@ -27,10 +28,10 @@ export function pageWanted(body: Fields, message: string, max: number, question:
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), message)
   const pageSize = size === undefined ? undefined : pageSizeField(size, message, max)
   if (token === "") return { pageSize, cursor: undefined }
-  const [storeId = "", modelId = "", revision = "", after = "", digest = ""] =
-    decodeToken(tokenKind, token, 5) ?? []
+  const [storeId = "", modelId = "", revision = "", stamp = "", after = "", digest = ""] =
+    decodeToken(tokenKind, token, 6) ?? []
   if (!/^\d{1,15}$/.test(revision) || digest !== questionDigest(question)) throw invalidToken()
-  return { pageSize, cursor: { storeId, modelId, revision: Number(revision), after, digest } }
+  return { pageSize, cursor: { storeId, modelId, at: { revision: Number(revision), stamp }, after, digest } }
 }
 
 /** The model to ask: that of the pages before, or the one the request names. @throws ApiError when it names another one. */
@@ -48,17 +49,17 @@ export function termsOfPage(
 ): { readonly paging: Pick<Paging, "pageSize" | "after">; readonly freshness: Freshness } {
   if (cursor === undefined) return { paging: { pageSize }, freshness }
   if (cursor.storeId !== storeId) throw invalidToken()
-  return { paging: { pageSize, after: cursor.after }, freshness: { exactly: cursor.revision } }
+  return { paging: { pageSize, after: cursor.after }, freshness: { exactly: cursor.at } }
 }
 
 /** The token of the page after `next`, the last name of this one. */
 export function cursorToken(
-  where: { readonly storeId: string; readonly modelId: string; readonly revision: number },
+  where: Commit & { readonly storeId: string; readonly modelId: string },
   next: string,
   question: object,
 ): string {
-  const { storeId, modelId, revision } = where
-  return encodeToken(tokenKind, [storeId, modelId, String(revision), next, questionDigest(question)])
+  const { storeId, modelId, revision, stamp } = where
+  return encodeToken(tokenKind, [storeId, modelId, String(revision), stamp, next, questionDigest(question)])
 }
 
 /** Tells questions apart; a client that makes up tokens gets no more than it could ask for. */

@@ -43,7 +43,7 @@ function list(
   const limits = api.limits()
   const { body } = request
   const question = questionOf(body, message, limits)
-  const { modelId, freshness } = termsOf(body, message)
+  const { modelId, freshness } = termsOf(body, message, request.headers)
   const page = pageWanted(body, message, limits.listPageSizeMax, question)
   return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
     const terms = termsOfPage(page, asked.storeId, freshness)
@@ -66,11 +66,12 @@ function questionOf(body: Fields, message: string, limits: AuthzLimits): Questio
 
 /** What is said of a list's end, where there is something to say: a complete list has OpenFGA's fields only. */
 export function endingOf(
-  { next, truncated, revision }: ListEnd,
+  { next, truncated, revision, stamp }: ListEnd,
   question: object,
   { storeId, modelId }: Asked,
 ): { readonly continuation_token?: string | undefined; readonly truncated?: string | undefined } {
-  const token = next === undefined ? undefined : cursorToken({ storeId, modelId, revision }, next, question)
+  const token =
+    next === undefined ? undefined : cursorToken({ storeId, modelId, revision, stamp }, next, question)
   return { continuation_token: token, truncated }
 }
 

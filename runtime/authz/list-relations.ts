@@ -29,7 +29,7 @@ export function postListRelations(api: AuthzApi, request: ApiRequest): Answer | 
     relations: named?.map((relation) => relationField(relation, message)),
     ...circumstancesOf(body, limits),
   }
-  const { modelId: wanted, freshness } = termsOf(body, message)
+  const { modelId: wanted, freshness } = termsOf(body, message, request.headers)
   return withModel(api, request.store, wanted, ({ storeId, modelId, model }) => {
     const work = listRelations(model, question, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ relations, errors, revision }) => ({

@@ -33,7 +33,7 @@ export function postListUsers(api: AuthzApi, request: ApiRequest): Answer | Prom
   const limits = api.limits()
   const { body } = request
   const question = questionOf(body, limits)
-  const { modelId, freshness } = termsOf(body, message)
+  const { modelId, freshness } = termsOf(body, message, request.headers)
   const page = pageWanted(body, message, limits.listPageSizeMax, question)
   return withModel(api, request.store, modelOfPage(page, modelId), (asked) => {
     const terms = termsOfPage(page, asked.storeId, freshness)

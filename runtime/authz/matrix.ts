@@ -31,7 +31,7 @@ export function postMatrix(api: AuthzApi, request: ApiRequest): Answer | Promise
     objects: objects.map((object) => objectIdField(object, message)),
     ...circumstancesOf(body, limits),
   }
-  const { modelId: named, freshness } = termsOf(body, message)
+  const { modelId: named, freshness } = termsOf(body, message, request.headers)
   return withModel(api, request.store, named, ({ storeId, modelId, model }) => {
     const work = matrix(model, question, api.engine.bounds)
     return askEngine(api, request, storeId, { work, freshness }, ({ cells, revision }) => ({

@@ -1,7 +1,9 @@
+import type { IncomingHttpHeaders } from "node:http"
 import type { TupleKey } from "../check/ports.ts"
 import type { Freshness } from "../check/questions.ts"
 import { ApiError } from "./api-error.ts"
 import { consistencyField } from "./consistency.ts"
+import { consistencyTokenOf } from "./consistency-token.ts"
 import { contextField } from "./context.ts"
 import {
   arrayField,
@@ -65,11 +67,14 @@ function tooManyContextual(field: string, max: number): ApiError {
   return new ApiError("validation_error", `invalid ${field}: value must contain no more than ${max} item(s)`)
 }
 
-/** `authorization_model_id` and `consistency` of a request, which is the protobuf message named. */
-export function termsOf(body: Fields, message: string): Terms {
+/** `authorization_model_id`, `consistency` and the consistency token of a request, which is the protobuf message named. */
+export function termsOf(body: Fields, message: string, headers: IncomingHttpHeaders): Terms {
   return {
     modelId: modelIdField(pick(body, "authorization_model_id", "authorizationModelId"), message),
-    freshness: { consistency: consistencyField(body["consistency"], message) },
+    freshness: {
+      consistency: consistencyField(body["consistency"], message),
+      atLeast: consistencyTokenOf(headers, body),
+    },
   }
 }
 

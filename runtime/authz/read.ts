@@ -3,6 +3,7 @@ import type { Answer } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
 import { ApiError } from "./api-error.ts"
 import { consistencyField } from "./consistency.ts"
+import { consistencyTokenOf, requireCommit } from "./consistency-token.ts"
 import {
   continuationField,
   type Fields,
@@ -23,13 +24,15 @@ import { tupleKeyBody } from "./tuple-keys.ts"
  * `POST /stores/{store}/read` `{tuple_key?, page_size?, continuation_token?}`: stored tuples by filter, as they are in the database now.
  * Ordered by object, relation and user, where OpenFGA answers in the order of writing.
  */
-export async function postRead(api: AuthzApi, { store: name, body }: ApiRequest): Promise<Answer> {
+export async function postRead(api: AuthzApi, { store: name, body, headers }: ApiRequest): Promise<Answer> {
   const filter = filterOf(objectField(pick(body, "tuple_key", "tupleKey"), "tuple_key"))
   const pageSize = pageSizeField(pick(body, "page_size", "pageSize"), "ReadRequest")
   const token = continuationField(pick(body, "continuation_token", "continuationToken"), "ReadRequest")
   // Read for its errors: every read is of the database's present state.
   consistencyField(body["consistency"], "ReadRequest")
+  const atLeast = consistencyTokenOf(headers, body)
   const store = await api.stores.find(name)
+  await requireCommit(api.database, store.id, atLeast)
   const page = await readTuples(api.database, store.id, filter, { pageSize, token })
   if (page === undefined) throw invalidToken()
   return {

@@ -1,3 +1,4 @@
+import type { Commit } from "../check/ports.ts"
 import type { Progress, View, Work } from "../check/work.ts"
 import { ApiError } from "./api-error.ts"
 import type { ApiRequest } from "./route.ts"
@@ -36,12 +37,12 @@ class WantedWork<Found> implements Work<Found> {
     return this.#work.run(isLate)
   }
 
-  answer(revision: number): Found {
-    return this.#work.answer(revision)
+  answer(at: Commit): Found {
+    return this.#work.answer(at)
   }
 
-  cut(revision: number): Found | undefined {
-    return this.#work.cut?.(revision)
+  cut(at: Commit): Found | undefined {
+    return this.#work.cut?.(at)
   }
 
   release(): void {

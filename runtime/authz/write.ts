@@ -7,7 +7,7 @@ import { tupleIdentity, type WriteConflict, type WriteRequest } from "../store/w
 import type { Answer } from "./answer.ts"
 import { type AuthzApi, modelHeaders } from "./api.ts"
 import { ApiError, storeNotFound } from "./api-error.ts"
-import { consistencyToken } from "./consistency-token.ts"
+import { consistencyToken, consistencyTokenHeader } from "./consistency-token.ts"
 import { arrayField, type Fields, invalid, modelIdField, objectField, pick, stringField } from "./fields.ts"
 import type { AuthzLimits } from "./ports.ts"
 import type { ApiRequest } from "./route.ts"
@@ -58,11 +58,7 @@ export async function postWrite(api: AuthzApi, { store: name, body }: ApiRequest
   return {
     status: 200,
     body: "{}",
-    headers: [
-      ...modelHeaders(store.id, modelId),
-      "Sallyport-Consistency-Token",
-      consistencyToken(outcome.revision),
-    ],
+    headers: [...modelHeaders(store.id, modelId), consistencyTokenHeader, consistencyToken(outcome.at)],
   }
 }
 

@@ -4,7 +4,7 @@ import { readNames, readSurroundings, type Surroundings, subjectParts } from "./
 import { explainOn } from "./explain.ts"
 import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { type CheckAnswer, CheckError, type PageKey } from "./ports.ts"
+import { type CheckAnswer, CheckError, type Commit, type PageKey } from "./ports.ts"
 import type { BatchCheckAnswer, BatchItem, BatchResult } from "./questions.ts"
 import type { Subject } from "./tuple.ts"
 import type { View, Work } from "./work.ts"
@@ -137,21 +137,20 @@ class Batch implements Inquiry<BatchCheckAnswer> {
     return { parts: subjectParts(this.#view, this.#model, subject, surroundings, first.context), nodes }
   }
 
-  answer(revision: number): BatchCheckAnswer {
-    for (const { inquiry, place } of this.#reasoned)
-      this.#results[place] ??= resultOf(inquiry.answer(revision))
-    return { results: this.#results as (BatchResult | CheckError)[], revision }
+  answer(at: Commit): BatchCheckAnswer {
+    for (const { inquiry, place } of this.#reasoned) this.#results[place] ??= resultOf(inquiry.answer(at))
+    return { results: this.#results as (BatchResult | CheckError)[], ...at }
   }
 
   /** Reasons that are not found yet are left out; a check that is not decided yet is an error of its own. */
-  cut(revision: number): BatchCheckAnswer | undefined {
+  cut(at: Commit): BatchCheckAnswer | undefined {
     for (const { places } of this.#groups.values())
       if (places.some((at) => this.#results[at] === undefined)) return undefined
     for (const { inquiry, place } of this.#reasoned) {
-      const answer = inquiry.cut?.(revision)
+      const answer = inquiry.cut?.(at)
       this.#results[place] ??= answer === undefined ? notReached() : resultOf(answer)
     }
-    return { results: this.#results as (BatchResult | CheckError)[], revision }
+    return { results: this.#results as (BatchResult | CheckError)[], ...at }
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import {
   type CheckAnswer,
   CheckError,
   type CheckRequest,
+  type Commit,
   type TupleChange,
   type TupleSource,
 } from "./ports.ts"
@@ -48,6 +49,8 @@ export interface EngineOptions {
   readonly coldMs?: number | undefined
   /** Milliseconds of a clock that never goes back. */
   readonly now?: (() => number) | undefined
+  /** Told when the database does not have a commit any more that this process has read or written; it stands at `found`. */
+  readonly onHistoryLost?: ((storeId: string, held: Commit, found: Commit) => void) | undefined
 }
 
 /** What a plan says of the engine. */
@@ -63,6 +66,7 @@ interface Settings extends RunSettings, EvaluationOptions {
   readonly storesMax: number
   readonly paged: boolean
   readonly coldMs: number
+  readonly onHistoryLost: (storeId: string, held: Commit, found: Commit) => void
 }
 
 const idleEvaluationsMax = 16
@@ -102,6 +106,7 @@ export class Engine {
       now: options.now ?? (() => performance.now()),
       paged: options.paged ?? false,
       coldMs: options.coldMs ?? 20,
+      onHistoryLost: options.onHistoryLost ?? (() => undefined),
     }
     this.#memory = new Memory(options.memoryBytes ?? memoryBytesDefault, this.#settings.now)
     this.#kept = new Kept(this.#memory)
@@ -200,7 +205,7 @@ export class Engine {
       pages?.record(pins)
       work.begin(view)
       const progress = this.#queue.runOnce(work)
-      if (progress.kind === "done") return work.answer(view.revision)
+      if (progress.kind === "done") return work.answer(view.at)
       kept = true
       return this.#queue.finish(work, place, pins, progress).finally(() => work.release())
     } finally {
@@ -223,7 +228,7 @@ export class Engine {
       pages?.record(pins)
       evaluation.begin(readRequest(view, model, request), this.#settings)
       const progress = this.#queue.runOnce(evaluation)
-      if (progress.kind === "done") return evaluation.answer(view.revision)
+      if (progress.kind === "done") return evaluation.answer(view.at)
       kept = true
       const work = new CheckWork(evaluation, model, request, this.#settings)
       return this.#queue.finish(work, place, pins, progress).finally(() => this.#release(evaluation))
@@ -272,13 +277,11 @@ export class Engine {
   ): Promise<Answer> {
     const store = this.#storeOf(storeId)
     await this.#reach(() => store.load())
-    const { consistency, exactly, atLeast = 0 } = freshness
+    const { consistency, exactly, atLeast } = freshness
     if (exactly !== undefined) return this.#askPast(store, exactly, ask)
-    if (consistency === "higher-consistency" || atLeast > store.graph.revision) {
-      const revision = await this.#reach(() => store.refresh())
-      // Not taken on trust: waiting for a revision that will never be would be for ever.
-      if (atLeast > revision)
-        throw new CheckError("validation_error", `the store has no revision ${atLeast}, it is at ${revision}`)
+    if (consistency === "higher-consistency" || (atLeast !== undefined && store.includes(atLeast) !== true)) {
+      await this.#reach(() => store.refresh())
+      if (atLeast !== undefined) await this.#reach(() => store.require(atLeast))
     }
     if (!store.isCurrent) await this.#reach(() => store.caughtUp())
     store.used = true
@@ -288,7 +291,7 @@ export class Engine {
 
   async #askPast<Answer>(
     store: StoreGraph,
-    exactly: number,
+    exactly: Commit,
     ask: (place: Place) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     const view = await this.#reach(() => store.at(exactly))
@@ -315,6 +318,7 @@ export class Engine {
       turn: () => new Promise((resolve) => setImmediate(resolve)),
       onQueued: () => this.#queue.flushSoon(made),
       onReplaced: () => this.#queue.replaced(made),
+      onLost: (held, found) => this.#settings.onHistoryLost(storeId, held, found),
     })
     if (this.#stores.size >= this.#settings.storesMax) this.#makeRoom()
     this.#stores.set(storeId, made)
@@ -362,11 +366,11 @@ export class Engine {
 }
 
 /** May the graph in memory answer as it is? */
-function isFresh(store: StoreGraph, { consistency, atLeast = 0, exactly }: Freshness): boolean {
+function isFresh(store: StoreGraph, { consistency, atLeast, exactly }: Freshness): boolean {
   return (
     store.isCurrent &&
     consistency !== "higher-consistency" &&
-    atLeast <= store.graph.revision &&
+    (atLeast === undefined || store.includes(atLeast) === true) &&
     exactly === undefined
   )
 }

@@ -6,7 +6,7 @@ import { readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { NameBytes, PackedNames } from "./lists/named-ids.ts"
 import type { LoadedModel } from "./loaded-model.ts"
 import { splitObject } from "./object-name.ts"
-import { CheckError } from "./ports.ts"
+import { CheckError, type Commit } from "./ports.ts"
 import type { ExpandAnswer, ExpandRequest, UsersetTreeNode } from "./questions.ts"
 import { readRelation, type Subject } from "./tuple.ts"
 import type { View, Work } from "./work.ts"
@@ -66,8 +66,8 @@ class Expansion implements Inquiry<ExpandAnswer> {
     return !this.#missed
   }
 
-  answer(revision: number): ExpandAnswer {
-    return { root: this.#root, revision }
+  answer(at: Commit): ExpandAnswer {
+    return { root: this.#root, ...at }
   }
 
   close(): void {

@@ -9,7 +9,14 @@ import { decide, MissSearch } from "./explain/misses.ts"
 import { type Decided, Proof } from "./explain/proof.ts"
 import { firstTemporaryId } from "./graph/overlay.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { type CheckAnswer, CheckError, type CheckRequest, type Explanation, type PageKey } from "./ports.ts"
+import {
+  type CheckAnswer,
+  CheckError,
+  type CheckRequest,
+  type Commit,
+  type Explanation,
+  type PageKey,
+} from "./ports.ts"
 import type { View, Work } from "./work.ts"
 
 /** Nodes a proof is looked for in: near ones first, because most proofs are short. */
@@ -74,13 +81,14 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
     return this.#work.reduce((sum, { steps }) => sum + steps, 0)
   }
 
-  answer(revision: number): CheckAnswer {
+  answer({ revision, stamp }: Commit): CheckAnswer {
     const { user, relation, object } = this.#request
     const allowed = this.#allowed === true
     const missing = this.#missing
     return {
       allowed,
       revision,
+      stamp,
       ...(missing === undefined ? {} : { missingContext: missing }),
       ...(this.#request.explain === true
         ? { explanation: { version: 1, allowed, user, relation, object, revision, ...this.#reasons } }
@@ -89,8 +97,8 @@ class ExplainInquiry implements Inquiry<CheckAnswer> {
   }
 
   /** The answer is known before its reasons are. */
-  cut(revision: number): CheckAnswer | undefined {
-    return this.#allowed === undefined ? undefined : this.answer(revision)
+  cut(at: Commit): CheckAnswer | undefined {
+    return this.#allowed === undefined ? undefined : this.answer(at)
   }
 
   close(): void {

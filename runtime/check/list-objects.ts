@@ -114,8 +114,8 @@ function inquiryOf<Answer>(list: ObjectList, answerOf: (end: ListEnd) => Answer)
       return list.verification.question.misses
     },
     run: () => list.run(),
-    answer: (revision) => answerOf({ revision, ...list.listing.end }),
-    cut: (revision) => (list.listing.cut() ? answerOf({ revision, ...list.listing.end }) : undefined),
+    answer: (at) => answerOf({ ...at, ...list.listing.end }),
+    cut: (at) => (list.listing.cut() ? answerOf({ ...at, ...list.listing.end }) : undefined),
     close: () => list.close(),
   }
 }

@@ -4,7 +4,7 @@ import { readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { requireObject, requireSubject, requireType } from "./evaluate/require.ts"
 import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { CheckError } from "./ports.ts"
+import { CheckError, type Commit } from "./ports.ts"
 import type { ListRelationsAnswer, ListRelationsRequest } from "./questions.ts"
 import type { View, Work } from "./work.ts"
 
@@ -68,8 +68,8 @@ class RelationList implements Inquiry<ListRelationsAnswer> {
     return true
   }
 
-  answer(revision: number): ListRelationsAnswer {
-    return { relations: this.#relations, errors: this.#errors, revision }
+  answer(at: Commit): ListRelationsAnswer {
+    return { relations: this.#relations, errors: this.#errors, ...at }
   }
 
   close(): void {

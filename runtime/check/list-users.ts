@@ -17,7 +17,7 @@ import { UserSets } from "./lists/user-sets.ts"
 import { UserWalk } from "./lists/user-walk.ts"
 import { type Outcomes, Verification } from "./lists/verification.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { CheckError, type PageKey } from "./ports.ts"
+import { CheckError, type Commit, type PageKey } from "./ports.ts"
 import type { JsonForm, ListEnd, ListUsersAnswer, ListUsersRequest } from "./questions.ts"
 import type { Subject } from "./tuple.ts"
 import type { View, Work } from "./work.ts"
@@ -328,12 +328,12 @@ class UserList<Answer> implements Inquiry<Answer> {
     for (const [key, page] of question.misses) this.misses.set(key, page)
   }
 
-  answer(revision: number): Answer {
-    return this.#answerOf({ revision, ...this.#listing.end })
+  answer(at: Commit): Answer {
+    return this.#answerOf({ ...at, ...this.#listing.end })
   }
 
-  cut(revision: number): Answer | undefined {
-    return this.#listing.cut() ? this.answer(revision) : undefined
+  cut(at: Commit): Answer | undefined {
+    return this.#listing.cut() ? this.answer(at) : undefined
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import { readSurroundings, subjectParts } from "./evaluate/request.ts"
 import { requireObject, requireSubject, requireType } from "./evaluate/require.ts"
 import { SubjectChecks, type SubjectNodes } from "./lists/subject-checks.ts"
 import type { LoadedModel } from "./loaded-model.ts"
-import { CheckError } from "./ports.ts"
+import { CheckError, type Commit } from "./ports.ts"
 import type { MatrixAnswer, MatrixRequest } from "./questions.ts"
 import type { View, Work } from "./work.ts"
 
@@ -81,8 +81,8 @@ class Matrix implements Inquiry<MatrixAnswer> {
     return !missed
   }
 
-  answer(revision: number): MatrixAnswer {
-    return { cells: this.#cells, revision }
+  answer(at: Commit): MatrixAnswer {
+    return { cells: this.#cells, ...at }
   }
 
   close(): void {

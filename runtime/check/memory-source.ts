@@ -1,12 +1,15 @@
-import type {
-  PageKey,
-  PageRows,
-  Pages,
-  PartKey,
-  TupleChange,
-  TupleKey,
-  TupleRow,
-  TupleSource,
+import {
+  type Commit,
+  firstCommit,
+  HistoryLost,
+  type PageKey,
+  type PageRows,
+  type Pages,
+  type PartKey,
+  type TupleChange,
+  type TupleKey,
+  type TupleRow,
+  type TupleSource,
 } from "./ports.ts"
 import { rowOf } from "./tuple.ts"
 
@@ -21,7 +24,7 @@ export class MemorySource implements TupleSource {
   readonly feed: TupleChange[] = []
   /** As many rows as a page may have. */
   pageRowsMax = Number.POSITIVE_INFINITY
-  protected latest = 0
+  protected latest: Commit = firstCommit
 
   /** One transaction; returns its changes: none, and no new revision, when it changes nothing. A tuple that is there is replaced. */
   write(...tuples: TupleKey[]): TupleChange[] {
@@ -34,34 +37,50 @@ export class MemorySource implements TupleSource {
   }
 
   #commit(operation: "write" | "delete", tuples: readonly TupleKey[]): TupleChange[] {
-    const revision = this.latest + 1
+    const revision = this.latest.revision + 1
+    const stamp = this.stampOfNext(revision)
+    const previous = this.latest.stamp
     const changes: TupleChange[] = []
     for (const row of tuples.map(rowOf)) {
       const key = keyOf(row)
       const present = this.rows.get(key)
-      if (present !== undefined) changes.push({ revision, operation: "delete", row: present })
+      if (present !== undefined)
+        changes.push({ revision, stamp, previous, operation: "delete", row: present })
       this.rows.delete(key)
       if (operation === "delete") continue
-      changes.push({ revision, operation, row })
+      changes.push({ revision, stamp, previous, operation, row })
       this.rows.set(key, row)
     }
-    if (changes.length > 0) this.latest = revision
+    if (changes.length > 0) this.latest = { revision, stamp }
     for (const change of changes) this.feed.push(change)
     return changes
   }
 
-  async revision(_storeId: string): Promise<number> {
+  /** Nothing here is ever lost: the number is stamp enough. */
+  protected stampOfNext(revision: number): string {
+    return String(revision)
+  }
+
+  async newest(_storeId: string): Promise<Commit> {
     return this.latest
   }
 
-  async load(_storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+  async stampOf(_storeId: string, revision: number): Promise<string | undefined> {
+    return this.#stampOf(revision)
+  }
+
+  #stampOf(revision: number): string | undefined {
+    return revision === 0 ? "" : this.feed.find((change) => change.revision === revision)?.stamp
+  }
+
+  async load(_storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
     const rows = [...this.rows.values()]
-    const revision = this.latest
-    for (let at = 0; at < rows.length; at += batchRows) {
-      onBatch(rows.slice(at, at + batchRows))
+    const at = this.latest
+    for (let from = 0; from < rows.length; from += batchRows) {
+      onBatch(rows.slice(from, from + batchRows))
       await Promise.resolve()
     }
-    return revision
+    return at
   }
 
   async pages(_storeId: string, keys: readonly PageKey[]): Promise<Pages> {
@@ -69,17 +88,17 @@ export class MemorySource implements TupleSource {
       const page = this.#page(key)
       return key.direction !== "point" && page.length > this.pageRowsMax ? "too many" : page
     })
-    return { revision: this.latest, pages }
+    return { at: this.latest, pages }
   }
 
-  async list(_storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+  async list(_storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
     const rows = this.#page(key)
-    const revision = this.latest
-    for (let at = 0; at < rows.length; at += batchRows) {
-      onBatch(rows.slice(at, at + batchRows))
+    const at = this.latest
+    for (let from = 0; from < rows.length; from += batchRows) {
+      onBatch(rows.slice(from, from + batchRows))
       await Promise.resolve()
     }
-    return revision
+    return at
   }
 
   #page(key: PageKey): TupleRow[] {
@@ -100,9 +119,10 @@ export class MemorySource implements TupleSource {
     })
   }
 
-  async changes(_storeId: string, revision: number, max: number): Promise<readonly TupleChange[]> {
-    const later = this.feed.filter((change) => change.revision > revision)
-    const last = later[Math.min(max, later.length) - 1]?.revision ?? revision
+  async changes(_storeId: string, after: Commit, max: number): Promise<readonly TupleChange[]> {
+    if (this.#stampOf(after.revision) !== after.stamp) throw new HistoryLost()
+    const later = this.feed.filter((change) => change.revision > after.revision)
+    const last = later[Math.min(max, later.length) - 1]?.revision ?? after.revision
     return later.filter((change) => change.revision <= last)
   }
 

@@ -21,9 +21,29 @@ export type TupleRow = readonly [
   context: string,
 ]
 
-/** One entry of a store's change feed. `revision` is the store's revision that the change made; all changes of one transaction share it. */
-export interface TupleChange {
+/**
+ * A commit of a history (of a store, of plans, of subscriptions). Numbers alone do not tell histories apart: after a failover or a restore that lost commits, others take their numbers. The stamp is
+ * random and the commit's own, so that who holds both can prove that what it has read is still in the database's history. Recovery keeps a prefix: with one commit all before it are proved.
+ */
+export interface Commit {
+  /** From 0, gapless. */
   readonly revision: number
+  /** 12 characters; empty for revision 0, and for what was committed before stamps were. */
+  readonly stamp: string
+}
+
+/** Where every history begins. */
+export const firstCommit: Commit = { revision: 0, stamp: "" }
+
+/** Number and stamp are the same: it is the same commit. */
+export function isSameCommit(a: Commit, b: Commit): boolean {
+  return a.revision === b.revision && a.stamp === b.stamp
+}
+
+/** One entry of a store's change feed. `revision` and `stamp` are of the commit that made the change; all changes of one transaction share them. */
+export interface TupleChange extends Commit {
+  /** Stamp of the commit before. */
+  readonly previous: string
   readonly operation: "write" | "delete"
   readonly row: TupleRow
 }
@@ -59,33 +79,35 @@ export type PartKey = Extract<PageKey, { readonly among?: unknown }> & { readonl
 /** What came of one page: its rows; or they are more than a page may have; or undefined: the answer was full before it, ask again. */
 export type PageRows = readonly TupleRow[] | "too many" | undefined
 
-/** Pages in the order of the keys asked for, all read in one statement together with the store's revision. The first is never undefined. */
+/** Pages in the order of the keys asked for, all read in one statement together with the store's newest commit. The first is never undefined. */
 export interface Pages {
-  readonly revision: number
+  readonly at: Commit
   readonly pages: readonly PageRows[]
 }
 
 /**
  * Where a store's tuples come from; runtime/store implements it over SQL. Revisions of a store are whole numbers from 0, gapless, in order of commit.
- * Every method rejects with `SourceUnavailable` when the database cannot be asked.
+ * Every method rejects with `SourceUnavailable` when the database cannot be asked, and with `StoreGone` when it has no such store.
  */
 export interface TupleSource {
-  /** The store's revision in the database now. */
-  revision(storeId: string): Promise<number>
+  /** The store's newest commit in the database now. */
+  newest(storeId: string): Promise<Commit>
+  /** The stamp of a revision in the database now; undefined when it has no such revision, or keeps it no longer. */
+  stampOf(storeId: string, revision: number): Promise<string | undefined>
   /**
-   * Everything at one revision, in batches of at most a few thousand rows so that the event loop is never held; resolves to that revision.
+   * Everything at one commit, in batches of at most a few thousand rows so that the event loop is never held; resolves to that commit.
    * What `onBatch` throws ends it.
    */
-  load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number>
+  load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /** Adjacency pages of one store, by one SQL statement. A part may bring tuples whose subject's name begins like those of the part. */
   pages(storeId: string, keys: readonly PageKey[]): Promise<Pages>
   /** A part of a list, however long, as `load` brings a store. */
-  list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<number>
+  list(storeId: string, key: PartKey, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit>
   /**
-   * Changes after `revision` in order of revision, at most about `max` but always whole revisions; empty when there is none. A tuple that
-   * is written was not there before: what replaces another is a delete and then a write.
+   * Changes after a commit in order of revision, at most about `max` but always whole revisions; empty when there is none. A tuple that
+   * is written was not there before: what replaces another is a delete and then a write. Rejects with `HistoryLost` when the database does not have the commit.
    */
-  changes(storeId: string, revision: number, max: number): Promise<readonly TupleChange[]>
+  changes(storeId: string, after: Commit, max: number): Promise<readonly TupleChange[]>
   /**
    * Tuples that stood at a past revision, by their keys (the first four columns), with the condition and context they had then, in the order of the
    * keys: the feed's deletes don't say.
@@ -100,6 +122,14 @@ export class SourceUnavailable extends Error {
   override readonly name = "SourceUnavailable"
 }
 
+/** The database answered, and has no such store (any more). */
+export class StoreGone extends SourceUnavailable {}
+
+/** The database does not have a commit that it had: a standby without it was promoted, or a backup restored. What was read until then never was, as far as anybody can know. */
+export class HistoryLost extends Error {
+  override readonly name = "HistoryLost"
+}
+
 /** May `user` have `relation` on `object`? `context` feeds conditions; contextual tuples count as stored for this question and shadow stored ones of the same key. */
 export interface CheckRequest {
   readonly user: string
@@ -109,20 +139,19 @@ export interface CheckRequest {
   readonly context?: Readonly<Record<string, unknown>> | undefined
   /** `higher-consistency` asks the database for the revision first and catches up to it. */
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
-  /** A revision (the token of a write) at or after which the answer must be true. */
-  readonly atLeast?: number | undefined
-  /** Exactly this revision, past or present. */
-  readonly exactly?: number | undefined
+  /** A commit (the token of a write) at or after which the answer must be true. */
+  readonly atLeast?: Commit | undefined
+  /** Exactly this commit, past or present. */
+  readonly exactly?: Commit | undefined
   /** Also say why. */
   readonly explain?: boolean | undefined
   /** Where values for conditions are missing that would decide it, the answer says so instead of failing. */
   readonly ternary?: boolean | undefined
 }
 
-/** `revision` is the one revision of the store at which the answer is true. */
-export interface CheckAnswer {
+/** The one commit of the store at which the answer is true. */
+export interface CheckAnswer extends Commit {
   readonly allowed: boolean
-  readonly revision: number
   /** With `ternary`: the sorted names of the values that would decide it; `allowed` is false then. */
   readonly missingContext?: readonly string[] | undefined
   readonly explanation?: Explanation | undefined
@@ -215,7 +244,7 @@ export interface Explanation {
   readonly complete: boolean
 }
 
-/** OpenFGA's error names this engine can answer with (reference: its `errors_ignore.proto`), and two of our own for a source that is away. */
+/** OpenFGA's error names this engine can answer with (reference: its `errors_ignore.proto`), and some of our own: for a source that is away, and for a commit that is in no history any more. */
 export type CheckErrorCode =
   | "validation_error"
   | "type_not_found"
@@ -229,6 +258,7 @@ export type CheckErrorCode =
   | "deadline_exceeded"
   | "unavailable"
   | "resource_exhausted"
+  | "history_lost"
 
 /** Why a check has no answer. Never an allow. `message` may go to clients. */
 export class CheckError extends Error {
@@ -243,3 +273,11 @@ export class CheckError extends Error {
 
 /** The outcome hangs on a condition that has none: a value is missing, or it failed on those it has. The question itself was right. */
 export class UndecidedCheck extends CheckError {}
+
+/** For a commit that a client or a cursor names, and that the store's history does not have. */
+export function commitLost({ revision }: Commit): CheckError {
+  return new CheckError(
+    "history_lost",
+    `the store's history does not have the commit this token names (revision ${revision}): the database was set back to an earlier state, or the token is of another store; read the state again, and repeat the write if it is not there`,
+  )
+}

@@ -1,13 +1,13 @@
-import type { CheckError, CheckRequest, Explanation, TupleKey } from "./ports.ts"
+import type { CheckError, CheckRequest, Commit, Explanation, TupleKey } from "./ports.ts"
 
 /** How fresh an answer must be. */
 export interface Freshness {
   /** `higher-consistency` asks the database for the revision first and catches up to it. */
   readonly consistency?: "minimize-latency" | "higher-consistency" | undefined
-  /** A revision (the token of a write) at or after which the answer must be true. */
-  readonly atLeast?: number | undefined
-  /** Exactly this revision, past or present: that of a cursor. */
-  readonly exactly?: number | undefined
+  /** A commit (the token of a write) at or after which the answer must be true. */
+  readonly atLeast?: Commit | undefined
+  /** Exactly this commit, past or present: that of a cursor. */
+  readonly exactly?: Commit | undefined
 }
 
 /** What every question may bring along. */
@@ -30,10 +30,8 @@ export interface Paging {
   readonly deadlineMs?: number | undefined
 }
 
-/** What a list says of its own completeness. */
-export interface ListEnd {
-  /** The one revision all items are true at. */
-  readonly revision: number
+/** What a list says of its own completeness, and the one commit all items are true at. */
+export interface ListEnd extends Commit {
   /** Where the next page begins (its `after`); absent when the list is complete. */
   readonly next?: string | undefined
   /** Why the list ends before its end though no page size asked for that. */
@@ -101,19 +99,17 @@ export interface ListRelationsRequest extends Circumstances {
 }
 
 /** In the order of the request, or of the model. `errors` are relations that could not be decided. */
-export interface ListRelationsAnswer {
+export interface ListRelationsAnswer extends Commit {
   readonly relations: readonly string[]
   readonly errors: readonly { readonly relation: string; readonly error: CheckError }[]
-  readonly revision: number
 }
 
 /** One check of a batch; its own circumstances. */
 export type BatchItem = Omit<CheckRequest, "consistency" | "atLeast">
 
 /** Answers in the order of the checks, all at one revision; what one of them lacks is its own error and nobody else's. */
-export interface BatchCheckAnswer {
+export interface BatchCheckAnswer extends Commit {
   readonly results: readonly (BatchResult | CheckError)[]
-  readonly revision: number
 }
 
 /** What one check of a batch came to. */
@@ -132,9 +128,8 @@ export interface MatrixRequest extends Circumstances {
 }
 
 /** `cells[user][relation][object]`. A relation that the object's type does not have is false. */
-export interface MatrixAnswer {
+export interface MatrixAnswer extends Commit {
   readonly cells: readonly (readonly (readonly (boolean | CheckError)[])[])[]
-  readonly revision: number
 }
 
 /** One level of how a relation on an object comes about, as OpenFGA's `expand` answers. */
@@ -161,8 +156,7 @@ export interface UsersetTreeNode {
   readonly difference?: { readonly base: UsersetTreeNode; readonly subtract: UsersetTreeNode } | undefined
 }
 
-/** The tree, and the revision its tuples were read at. */
-export interface ExpandAnswer {
+/** The tree, and the commit its tuples were read at. */
+export interface ExpandAnswer extends Commit {
   readonly root: UsersetTreeNode
-  readonly revision: number
 }

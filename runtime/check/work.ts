@@ -1,6 +1,6 @@
 import type { Graph } from "./graph/graph.ts"
 import type { Overlay } from "./graph/overlay.ts"
-import type { PageKey } from "./ports.ts"
+import type { Commit, PageKey } from "./ports.ts"
 import type { KeptAt } from "./stores/kept.ts"
 
 /** How work on a question ended for now: decided, in need of pages, or out of time for this turn of the event loop. */
@@ -43,10 +43,10 @@ export interface Work<Answer> {
   begin(view: View): void
   /** Goes on until it is decided or `isLate` says that others must have their turn. @throws CheckError when there is no answer. */
   run(isLate: () => boolean): Progress
-  /** The answer, once it is done. `revision` is the one it is true at. */
-  answer(revision: number): Answer
+  /** The answer, once it is done, and the commit it is true at. */
+  answer(at: Commit): Answer
   /** The deadline has passed: what can be said by now and says of itself that it is cut; undefined when nothing can. */
-  cut?(revision: number): Answer | undefined
+  cut?(at: Commit): Answer | undefined
   /** The question has ended, in an answer or not: gives up what it holds. */
   release(): void
 }

@@ -13,10 +13,11 @@ export const author = z.strictObject({
 })
 export type Author = z.infer<typeof author>
 
-/** Body of `PUT /v1/plan`. `base` is the serial the plan was compared with, null when nothing was running then. */
+/** Body of `PUT /v1/plan`. `base` is the serial the plan was compared with, null when nothing was running then; `baseStamp` tells it from a plan of that serial in another history of the database. */
 export const applyRequest = z.strictObject({
   plan: z.unknown(),
   base: z.number().int().min(1).nullable(),
+  baseStamp: z.string().optional(),
   author,
 })
 
@@ -24,12 +25,14 @@ export const applyRequest = z.strictObject({
 export const rollbackRequest = z.strictObject({
   serial: z.number().int().min(1),
   base: z.number().int().min(1).nullable(),
+  baseStamp: z.string().optional(),
   author,
 })
 
-/** One line of the history. `at` is RFC 3339. */
+/** One line of the history. `at` is RFC 3339; `stamp` is random and the plan's own, see `baseStamp`. */
 export const planRecord = z.strictObject({
   serial: z.number().int().min(1),
+  stamp: z.string(),
   digest: z.string(),
   at: z.string(),
   who: z.string(),

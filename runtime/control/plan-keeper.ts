@@ -7,10 +7,12 @@ import {
   currentPlan,
   declareStores,
   insertPlan,
+  type PlanBase,
   type PlanHeader,
+  type PlanIdentity,
   planBySerial,
   planHistory,
-  planSince,
+  planNews,
   type StoredPlan,
 } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -51,6 +53,8 @@ export interface PlanKeeperSettings {
   readonly log: Log
   /** How often the database is asked for a newer plan. */
   readonly pollMs?: number
+  /** Told when the database does not have the plan any more that was served here. */
+  readonly onHistoryLost?: (held: PlanIdentity, found: PlanIdentity | undefined) => void
 }
 
 const pollMsDefault = 1_000
@@ -59,7 +63,7 @@ const firstPauseMs = 2_000
 const lastPauseMs = 60_000
 
 interface RefusedPlan {
-  readonly serial: number
+  readonly identity: PlanIdentity
   readonly message: string
   readonly pauseMs: number
   /** When it is tried again, by the monotonic clock. */
@@ -69,7 +73,9 @@ interface RefusedPlan {
 /** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
 export class PlanKeeper {
   readonly #settings: PlanKeeperSettings
-  #serial: number | null = null
+  #identity: PlanIdentity | undefined
+  /** What was served and is told to be lost. */
+  #lost: PlanIdentity | undefined
   #served: PlanBody | null = null
   #error: string | null = null
   #refused: RefusedPlan | null = null
@@ -85,7 +91,7 @@ export class PlanKeeper {
 
   /** Serial of the plan served, null when none (or one from a file) is. */
   get serial(): number | null {
-    return this.#serial
+    return this.#identity?.serial ?? null
   }
 
   /** The content of the plan served, null when none is. */
@@ -126,13 +132,13 @@ export class PlanKeeper {
    * Provisions, stores, serves: in this order, so that what is stored can be served, at least here. @throws Unavailable when the database does not answer:
    * then nothing was changed, or it was stored and is followed as soon as the database is back.
    */
-  apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome> {
+  apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome> {
     return this.#inTurn<ApplyOutcome>(async () => {
       const { database, servable } = this.#settings
       const [current] = await planHistory(database, 1)
-      if ((current?.serial ?? null) !== base)
+      if (!isBase(base, current))
         return { kind: "stale", current: current === undefined ? null : recordOf(current) }
-      if (current?.digest === plan.digest && this.#serial === current.serial) {
+      if (current?.digest === plan.digest && isSamePlan(this.#identity, current)) {
         return { kind: "done", answer: { applied: false, record: recordOf(current) } }
       }
       const prepared = await servable.prepare(plan)
@@ -148,7 +154,7 @@ export class PlanKeeper {
     })
   }
 
-  async #store(plan: Plan, base: number | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
+  async #store(plan: Plan, base: PlanBase | null, author: Author, prepared: Prepared): Promise<ApplyOutcome> {
     const { database } = this.#settings
     const inserted = await insertPlan(database, {
       plan,
@@ -164,8 +170,8 @@ export class PlanKeeper {
     prepared.activate(inserted.stores)
     this.#served = plan.plan
     this.#refused = null
-    this.#changed(inserted.serial, null)
-    return { kind: "done", answer: { applied: true, record: recordFor(inserted.serial, plan, author) } }
+    this.#changed(inserted, null)
+    return { kind: "done", answer: { applied: true, record: recordFor(inserted, plan, author) } }
   }
 
   async current(): Promise<PlanAnswer | undefined> {
@@ -195,23 +201,27 @@ export class PlanKeeper {
   }
 
   /**
-   * Serves the newest plan of the database if it is newer than the one served. A plan that was refused is tried again now and then: a port becomes free when its process has ended,
+   * Serves the newest plan of the database if it is another than the one served: newer, or of another history, in which the one served never was. A plan that was refused is tried again now and then: a port becomes free when its process has ended,
    * a file is there later.
    */
   async #follow(): Promise<void> {
     const { database, servable, log } = this.#settings
     try {
       const refused = this.#refused
-      const known = refused !== null && performance.now() < refused.dueMs ? refused.serial : 0
-      const newer = await planSince(database, Math.max(this.#serial ?? 0, known))
-      if (newer === undefined) {
-        this.#changed(this.#serial, this.#refused?.message ?? null)
+      const waits = refused !== null && performance.now() < refused.dueMs
+      const news = await planNews(database, waits ? refused.identity : this.#identity)
+      if (news === undefined) {
+        this.#changed(this.#identity, this.#refused?.message ?? null)
         return
       }
+      const newer = news.plan
+      if (news.lost && !waits) this.#tellLoss(newer)
+      if (newer === undefined)
+        throw new SourceUnavailable("it has no plan any more; the last one serves on until one is applied")
       const read = readPlan(newer.plan)
-      if ("problems" in read) throw new RefusedSerial(newer.serial, unreadable(read.problems), false)
+      if ("problems" in read) throw new RefusedSerial(newer, unreadable(read.problems), false)
       const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
-        throw new RefusedSerial(newer.serial, error, true)
+        throw new RefusedSerial(newer, error, true)
       })
       const stores = await declaredStores(database).catch(async (error: unknown) => {
         await prepared.discard()
@@ -220,11 +230,19 @@ export class PlanKeeper {
       prepared.activate(stores)
       this.#served = read.plan.plan
       this.#refused = null
-      this.#changed(newer.serial, null)
+      this.#changed(newer, null)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
     } catch (error) {
       this.#failed(error)
     }
+  }
+
+  /** Once for each plan that was served: what is newest may take a while until it can be served. */
+  #tellLoss(found: PlanIdentity | undefined): void {
+    const held = this.#identity
+    if (held === undefined || isSamePlan(held, this.#lost)) return
+    this.#lost = held
+    this.#settings.onHistoryLost?.(held, found)
   }
 
   #failed(error: unknown): void {
@@ -234,31 +252,31 @@ export class PlanKeeper {
       this.#refused = this.#refusal(error)
       if (isNews)
         log.error(
-          { serial: error.serial, reason: error.message },
-          `the newest plan cannot be served here; ${this.#serial === null ? "none is" : "the old one serves on"}`,
+          { serial: error.identity.serial, reason: error.message },
+          `the newest plan cannot be served here; ${this.#served === null ? "none is" : "the old one serves on"}`,
         )
     } else if (!isForeseen(error)) log.error({ err: error }, "following plans failed")
     const text = error instanceof Error ? error.message : String(error)
     this.#changed(
-      this.#serial,
+      this.#identity,
       error instanceof SourceUnavailable ? `the database does not answer: ${text}` : text,
     )
   }
 
-  #refusal({ serial, message, mayPass }: RefusedSerial): RefusedPlan {
-    const before = this.#refused?.serial === serial ? this.#refused.pauseMs : 0
+  #refusal({ identity, message, mayPass }: RefusedSerial): RefusedPlan {
+    const before = isSamePlan(this.#refused?.identity, identity) ? (this.#refused?.pauseMs ?? 0) : 0
     const pauseMs = before === 0 ? firstPauseMs : Math.min(lastPauseMs, before * 2)
     return {
-      serial,
+      identity,
       message,
       pauseMs,
       dueMs: mayPass ? performance.now() + pauseMs : Number.POSITIVE_INFINITY,
     }
   }
 
-  #changed(serial: number | null, error: string | null): void {
-    if (serial === this.#serial && error === this.#error) return
-    this.#serial = serial
+  #changed(identity: PlanIdentity | undefined, error: string | null): void {
+    if (isSamePlan(identity, this.#identity) && error === this.#error) return
+    this.#identity = identity === undefined ? undefined : { serial: identity.serial, stamp: identity.stamp }
     this.#error = error
     this.onChange()
   }
@@ -288,14 +306,24 @@ function isForeseen(error: unknown): boolean {
   return error instanceof SourceUnavailable || isSqlError(error, undefinedTable, undefinedSchema)
 }
 
+function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | undefined): boolean {
+  return one?.serial === other?.serial && one?.stamp === other?.stamp
+}
+
+/** Whether what is newest is what a plan was compared with. */
+function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boolean {
+  if (base === null || current === undefined) return base === null && current === undefined
+  return current.serial === base.serial && (base.stamp === undefined || base.stamp === current.stamp)
+}
+
 class RefusedSerial extends Error {
-  readonly serial: number
+  readonly identity: PlanIdentity
   /** What it was refused for lies outside of the plan and of this program. */
   readonly mayPass: boolean
 
-  constructor(serial: number, reason: unknown, mayPass: boolean) {
-    super(`plan ${serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
-    this.serial = serial
+  constructor(identity: PlanIdentity, reason: unknown, mayPass: boolean) {
+    super(`plan ${identity.serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
+    this.identity = { serial: identity.serial, stamp: identity.stamp }
     this.mayPass = mayPass
   }
 }
@@ -303,6 +331,7 @@ class RefusedSerial extends Error {
 function recordOf(header: PlanHeader): PlanRecord {
   return {
     serial: header.serial,
+    stamp: header.stamp,
     digest: header.digest,
     at: header.appliedAt.toISOString(),
     who: header.appliedBy,
@@ -311,8 +340,8 @@ function recordOf(header: PlanHeader): PlanRecord {
   }
 }
 
-function recordFor(serial: number, plan: Plan, author: Author): PlanRecord {
-  return { serial, digest: plan.digest, at: new Date().toISOString(), ...author }
+function recordFor({ serial, stamp }: PlanIdentity, plan: Plan, author: Author): PlanRecord {
+  return { serial, stamp, digest: plan.digest, at: new Date().toISOString(), ...author }
 }
 
 function asUnavailable(error: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
+import type { PlanBase } from "../store/plans.ts"
 import { type Author, applyRequest, rollbackRequest } from "./api.ts"
 import { bodyOf } from "./body.ts"
 import type { ControlPorts } from "./ports.ts"
@@ -35,7 +36,7 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
         problems: [...read.problems],
       })
     }
-    return apply(ports, read.plan, body.base, body.author, reply)
+    return apply(ports, read.plan, baseOf(body), body.author, reply)
   })
   app.post("/v1/rollback", async (request, reply) => {
     const body = bodyOf(rollbackRequest, request.body, reply)
@@ -43,14 +44,24 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
     const old = await ports.plan(body.serial)
     if (old === undefined)
       return sendProblem(reply, "not-found", `there is no plan with serial ${body.serial}`)
-    return apply(ports, old.plan, body.base, body.author, reply)
+    return apply(ports, old.plan, baseOf(body), body.author, reply)
   })
+}
+
+function baseOf({
+  base,
+  baseStamp,
+}: {
+  base: number | null
+  baseStamp?: string | undefined
+}): PlanBase | null {
+  return base === null ? null : { serial: base, stamp: baseStamp }
 }
 
 async function apply(
   ports: ControlPorts,
   plan: Plan,
-  base: number | null,
+  base: PlanBase | null,
   author: Author,
   reply: FastifyReply,
 ): Promise<unknown> {
@@ -59,11 +70,15 @@ async function apply(
   if (outcome.kind === "stale") {
     const now =
       outcome.current === null ? "nothing is running" : `serial ${outcome.current.serial} is running`
-    const then = base === null ? "that nothing was running" : `serial ${base}`
+    const then = base === null ? "that nothing was running" : `serial ${base.serial}`
+    const other =
+      outcome.current?.serial === base?.serial
+        ? " (another plan of that serial: the database was set back to an earlier state since)"
+        : ""
     return sendProblem(
       reply,
       "plan-stale",
-      `the plan was compared with ${then}, but ${now}; nothing was changed`,
+      `the plan was compared with ${then}, but ${now}${other}; nothing was changed`,
       { current: outcome.current },
     )
   }

@@ -1,5 +1,6 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
+import type { PlanBase } from "../store/plans.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
 import type { RefusalAnswer } from "./explain-api.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
@@ -36,7 +37,7 @@ export interface ControlPorts extends HealthPorts {
   plan(serial: number): Promise<PlanAnswer | undefined>
   /** Newest first. */
   history(limit: number): Promise<readonly PlanRecord[]>
-  apply(plan: Plan, base: number | null, author: Author): Promise<ApplyOutcome>
+  apply(plan: Plan, base: PlanBase | null, author: Author): Promise<ApplyOutcome>
   status(): Promise<StatusAnswer>
   /** Where subscriptions are issued and changed. */
   readonly subscriptions: SubscriptionDesk

@@ -60,10 +60,14 @@ export const plan = z.strictObject({
 })
 export type Plan = z.infer<typeof plan>
 
-/** A plan sealed by `sallyport plan --out`: applied only while the running plan is still the one it was compared with. `base` null: nothing was running. */
+/**
+ * A plan sealed by `sallyport plan --out`: applied only while the running plan is still the one it was compared with. `base` null: nothing was running; its stamp tells it from a plan of the same serial in
+ * another history of the database. `seal` is the digest of the base and of the plan's digest (`sealPlan`), so that no part of it can be edited without its being seen.
+ */
 export const sealedPlan = z.strictObject({
-  sealed: z.literal(1),
-  base: z.strictObject({ serial: z.number().int().min(1), digest }).nullable(),
+  sealed: z.literal(2),
+  base: z.strictObject({ serial: z.number().int().min(1), stamp: z.string(), digest }).nullable(),
   plan,
+  seal: digest,
 })
 export type SealedPlan = z.infer<typeof sealedPlan>

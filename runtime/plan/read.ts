@@ -36,15 +36,35 @@ export function readPlan(json: unknown): PlanRead {
   return problems.length > 0 ? { problems } : { plan: parsed.data }
 }
 
+/** Seals a plan over the one it was compared with. */
+export function sealPlan(base: SealedPlan["base"], plan: Plan): SealedPlan {
+  return { sealed: 2, base, plan, seal: digestOf({ base, digest: plan.digest }) }
+}
+
 /** The same for a sealed plan (`sallyport plan --out`). */
 export function readSealedPlan(json: unknown): SealedRead {
   const shape = shapeProblem(json)
   if (shape !== undefined) return { problems: [shape] }
+  if (isRecord(json) && json["sealed"] === 1)
+    return {
+      problems: [
+        {
+          path: "sealed",
+          message: "was sealed by an earlier version, which did not seal what it was compared with",
+        },
+      ],
+    }
   const early = isRecord(json) ? precheck(json["plan"], "plan") : undefined
   if (early !== undefined) return { problems: [early] }
   const parsed = sealedPlan.safeParse(json)
   if (!parsed.success) return { problems: problemsOf(parsed.error) }
-  const problems = integrity(parsed.data.plan).map((found) => ({ ...found, path: `plan.${found.path}` }))
+  const { base, plan, seal } = parsed.data
+  const problems = integrity(plan).map((found) => ({ ...found, path: `plan.${found.path}` }))
+  if (sealPlan(base, plan).seal !== seal)
+    problems.push({
+      path: "seal",
+      message: "the seal does not fit the base and the plan: the file was changed after it was sealed",
+    })
   return problems.length > 0 ? { problems } : { sealed: parsed.data }
 }
 

@@ -148,6 +148,8 @@ export interface Decision {
   readonly object: string
   readonly allowed: boolean
   readonly revision?: number | undefined
+  /** Of that revision's commit. */
+  readonly stamp?: string | undefined
   /** What the decision point said for operators. */
   readonly reason?: string | undefined
 }

@@ -1,5 +1,5 @@
 import type { Cache } from "../cache/cache.ts"
-import type { CheckAnswer, CheckError, CheckRequest, TupleKey } from "../check/ports.ts"
+import type { CheckAnswer, CheckError, CheckRequest, Commit, TupleKey } from "../check/ports.ts"
 import type { Environment } from "../expression/environment.ts"
 import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
@@ -41,8 +41,7 @@ export interface AccessRequest extends CheckRequest {
 }
 
 /** What was answered. The engine's answers have a revision, those of decision points perhaps a reason for operators. */
-export interface AccessAnswer extends Omit<CheckAnswer, "revision"> {
-  readonly revision?: number | undefined
+export interface AccessAnswer extends Omit<CheckAnswer, keyof Commit>, Partial<Commit> {
   readonly reason?: string | undefined
 }
 

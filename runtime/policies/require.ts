@@ -14,8 +14,8 @@ export const require_: Policy<"require"> = (plan, provision) => {
     const request = question(exchange)
     if ("kind" in request) return request
     const { user, relation, object } = request
-    const judge = ({ allowed, revision, reason }: AccessAnswer): Outcome => {
-      exchange.decided({ store, pdp, user, relation, object, allowed, revision, reason })
+    const judge = ({ allowed, revision, stamp, reason }: AccessAnswer): Outcome => {
+      exchange.decided({ store, pdp, user, relation, object, allowed, revision, stamp, reason })
       return allowed === true ? undefined : problem("forbidden")
     }
     const fail = (error: unknown): Outcome => {

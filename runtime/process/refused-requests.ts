@@ -1,10 +1,16 @@
 import { explanationText } from "../check/explain-text.ts"
-import type { CheckAnswer, CheckRequest } from "../check/ports.ts"
+import type { CheckAnswer, CheckRequest, Commit } from "../check/ports.ts"
 import type { Refusal, RefusalAnswer } from "../control/explain-api.ts"
 import type { Finished, Observer } from "../gateway/observer.ts"
 
 const keptMax = 1_000
 const textMax = 500
+
+/** A refusal, and the commit of the store at which the engine said no. */
+interface Kept {
+  readonly refusal: Refusal
+  readonly at: Commit | undefined
+}
 
 type Ask = (store: string, request: CheckRequest) => CheckAnswer | Promise<CheckAnswer>
 
@@ -12,7 +18,7 @@ type Ask = (store: string, request: CheckRequest) => CheckAnswer | Promise<Check
 export class RefusedRequests implements Observer {
   readonly #ask: Ask
   /** The oldest comes first. */
-  readonly #kept = new Map<string, Refusal>()
+  readonly #kept = new Map<string, Kept>()
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -23,7 +29,7 @@ export class RefusedRequests implements Observer {
     if (problem === undefined && (status < 400 || answeredBy === undefined)) return
     // A trusted proxy may send an id twice: the last one counts, and takes the last place.
     this.#kept.delete(exchange.id)
-    this.#kept.set(exchange.id, refusalOf(exchange))
+    this.#kept.set(exchange.id, keptOf(exchange))
     if (this.#kept.size <= keptMax) return
     const [oldest] = this.#kept.keys()
     if (oldest !== undefined) this.#kept.delete(oldest)
@@ -31,19 +37,23 @@ export class RefusedRequests implements Observer {
 
   /** Undefined: it is not remembered, or never was here. */
   async find(id: string): Promise<RefusalAnswer | undefined> {
-    const refusal = this.#kept.get(id)
-    if (refusal === undefined) return undefined
-    const proof = refusal.decision === undefined ? undefined : await this.#prove(refusal.decision)
+    const kept = this.#kept.get(id)
+    if (kept === undefined) return undefined
+    const { refusal, at } = kept
+    const proof = refusal.decision === undefined ? undefined : await this.#prove(refusal.decision, at)
     return proof === undefined ? { refusal } : { refusal, proof }
   }
 
-  async #prove(decision: NonNullable<Refusal["decision"]>): Promise<RefusalAnswer["proof"]> {
-    const { store, user, relation, object, revision, allowed } = decision
-    if (allowed || revision === undefined || store === undefined) return undefined
+  async #prove(
+    decision: NonNullable<Refusal["decision"]>,
+    at: Commit | undefined,
+  ): Promise<RefusalAnswer["proof"]> {
+    const { store, user, relation, object, allowed } = decision
+    if (allowed || at === undefined || store === undefined) return undefined
     const question = { user, relation, object, explain: true, ternary: true }
     for (const then of [true, false]) {
       try {
-        const answer = await this.#ask(store, then ? { ...question, exactly: revision } : question)
+        const answer = await this.#ask(store, then ? { ...question, exactly: at } : question)
         if (answer.explanation === undefined) return undefined
         const text = explanationText(answer.explanation)
         return { atRefusal: then, allowed: answer.allowed, revision: answer.revision, text }
@@ -53,6 +63,12 @@ export class RefusedRequests implements Observer {
     }
     return undefined
   }
+}
+
+function keptOf(exchange: Finished): Kept {
+  const { revision, stamp } = exchange.decision ?? {}
+  const at = revision === undefined || stamp === undefined ? undefined : { revision, stamp }
+  return { refusal: refusalOf(exchange), at }
 }
 
 function refusalOf(exchange: Finished): Refusal {
@@ -69,7 +85,7 @@ function refusalOf(exchange: Finished): Refusal {
 
 /** JSON has no undefined. */
 function withoutAbsent(decision: NonNullable<Finished["decision"]>): NonNullable<Refusal["decision"]> {
-  const { store, pdp, revision, reason, ...asked } = decision
+  const { store, pdp, revision, stamp: _, reason, ...asked } = decision
   return {
     ...(store === undefined ? {} : { store }),
     ...(pdp === undefined ? {} : { pdp }),

@@ -16,7 +16,7 @@ export async function seedStore(
 ): Promise<number> {
   const declared = (await declaredStores(database)).get(store)
   if (declared === undefined || engine === undefined || tuples.length === 0) return 0
-  if ((await createTupleSource(database).revision(declared.storeId)) > 0) return 0
+  if ((await createTupleSource(database).newest(declared.storeId)).revision > 0) return 0
   const response = await fetch(`${engine.url}/stores/${store}/write`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: engine.authorization },

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import { incrementBase32, monotonicFactory } from "ulid"
 
 /** A new ULID, greater than every earlier one of this process. */
@@ -7,4 +8,9 @@ export const newId: () => string = monotonicFactory()
 export function newIdAfter(previous: string | null): string {
   const id = newId()
   return previous === null || id > previous ? id : incrementBase32(previous)
+}
+
+/** The stamp of a new commit, see `Commit`: 72 random bits in 12 characters. */
+export function newStamp(): string {
+  return randomBytes(9).toString("base64url")
 }

@@ -1,10 +1,17 @@
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
 import { type DeclaredStore, ensureDeclaredStores } from "./declared-stores.ts"
+import { newStamp } from "./ids.ts"
+
+/** A plan of the database's history. Another history, after a failover or a restore, may have another plan of that serial: its stamp is another. */
+export interface PlanIdentity {
+  readonly serial: number
+  /** Random; empty for plans that were applied before there were stamps. */
+  readonly stamp: string
+}
 
 /** An applied plan without its content. Serials count from 1 without gaps. */
-export interface PlanHeader {
-  readonly serial: number
+export interface PlanHeader extends PlanIdentity {
   readonly digest: string
   readonly appliedAt: Date
   readonly appliedBy: string
@@ -18,11 +25,17 @@ export interface StoredPlan extends PlanHeader {
   readonly plan: unknown
 }
 
+/** What a plan was compared with. */
+export interface PlanBase {
+  readonly serial: number
+  readonly stamp?: string | undefined
+}
+
 /** A plan that is to become the newest, who applies it, and why. */
 export interface PlanInsert {
   readonly plan: Plan
-  /** Serial of the plan it was compared with; null: nothing was running. */
-  readonly base: number | null
+  /** The plan it was compared with; null: nothing was running. Without a stamp any plan of that serial. */
+  readonly base: PlanBase | null
   readonly appliedBy: string
   readonly gitCommit?: string | undefined
   readonly message?: string | undefined
@@ -33,12 +46,14 @@ export type PlanInserted =
   | {
       readonly kind: "inserted"
       readonly serial: number
+      readonly stamp: string
       readonly stores: ReadonlyMap<string, DeclaredStore>
     }
   | { readonly kind: "stale"; readonly current: PlanHeader | undefined }
 
 type HeaderRow = [
   serial: number,
+  stamp: string,
   digest: string,
   appliedAt: Date,
   appliedBy: string,
@@ -47,7 +62,7 @@ type HeaderRow = [
 ]
 type PlanRow = [...HeaderRow, plan: string]
 
-const header = "serial, digest, applied_at, applied_by, git_commit, message"
+const header = "serial, stamp, digest, applied_at, applied_by, git_commit, message"
 
 const newest: Statement = {
   name: "plan-newest",
@@ -65,15 +80,19 @@ const list: Statement = {
   name: "plan-history",
   text: `select ${header} from sallyport.plans order by serial desc limit $1`,
 }
-const since: Statement = {
-  name: "plan-since",
-  text: `select ${header}, plan from sallyport.plans where serial > $1 order by serial desc limit 1`,
+/** The newest plan where it is another than the one named, before it the stamp that the history has at that one's serial; nulls where there is no plan at all. */
+const news: Statement = {
+  name: "plan-news",
+  text: `select coalesce((select stamp from sallyport.plans where serial = $1), ''), n.*
+    from (values (1)) one left join (select ${header}, plan from sallyport.plans order by serial desc limit 1) n on true
+    where n.serial is distinct from $1::bigint or n.stamp <> $2`,
 }
 const insert: Statement = {
   name: "plan-insert",
-  text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message)
-    select $1::bigint + 1, $2, $3, $4, $5, $6
-    where coalesce((select max(serial) from sallyport.plans), 0) = $1::bigint returning serial`,
+  text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message, stamp)
+    select $1::bigint + 1, $2, $3, $4, $5, $6, $7
+    where coalesce((select max(serial) from sallyport.plans), 0) = $1::bigint
+      and ($8::text is null or $8 = coalesce((select stamp from sallyport.plans where serial = $1::bigint), '')) returning serial`,
 }
 
 /** The newest plan; undefined when none was ever applied. */
@@ -91,9 +110,25 @@ export async function planHistory(database: Queryable, limit: number): Promise<r
   return (await database.query<HeaderRow>(list, [limit])).map(headerOf)
 }
 
-/** The newest plan if it is newer than `serial`: what a process polls. */
-export async function planSince(database: Queryable, serial: number): Promise<StoredPlan | undefined> {
-  return first(await database.query<PlanRow>(since, [serial]))
+/** The newest plan, where it is not the one that a process holds; undefined: there is none at all. `lost`: the history does not have that one (any more). */
+export interface PlanNews {
+  readonly plan: StoredPlan | undefined
+  readonly lost: boolean
+}
+
+/** What a process polls; `held` undefined: it has none. Undefined: nothing is new. */
+export async function planNews(
+  database: Queryable,
+  held: PlanIdentity | undefined,
+): Promise<PlanNews | undefined> {
+  type Row = [stampOfHeld: string, ...PlanRow] | [stampOfHeld: string, serial: null]
+  const [row] = await database.query<Row>(news, [held?.serial ?? 0, held?.stamp ?? ""])
+  if (row === undefined) return undefined
+  if (row[1] === null) return held === undefined ? undefined : { plan: undefined, lost: true }
+  const [stampOfHeld, ...own] = row
+  const plan = first([own as PlanRow])
+  const lost = held !== undefined && (own[0] < held.serial || stampOfHeld !== held.stamp)
+  return { plan, lost }
 }
 
 /**
@@ -103,19 +138,22 @@ export async function planSince(database: Queryable, serial: number): Promise<St
 export async function insertPlan(database: Database, entry: PlanInsert): Promise<PlanInserted> {
   const { plan, base, appliedBy, gitCommit = "", message = "" } = entry
   const text = JSON.stringify(plan)
+  const stamp = newStamp()
   const stored = await database
     .transaction(async (transaction) => {
       const rows = await transaction.query<[number]>(insert, [
-        base ?? 0,
+        base?.serial ?? 0,
         plan.digest,
         text,
         appliedBy,
         gitCommit,
         message,
+        stamp,
+        base?.stamp ?? null,
       ])
       const serial = rows[0]?.[0]
       if (serial === undefined) return undefined
-      return { serial, stores: await ensureDeclaredStores(transaction, plan.plan) }
+      return { serial, stamp, stores: await ensureDeclaredStores(transaction, plan.plan) }
     })
     .catch((error: unknown) => {
       if (isSqlError(error, uniqueViolation)) return undefined
@@ -137,13 +175,13 @@ export async function declareStores(
 function first(rows: readonly PlanRow[]): StoredPlan | undefined {
   const row = rows[0]
   if (row === undefined) return undefined
-  const [serial, digest, appliedAt, appliedBy, gitCommit, message, text] = row
+  const [serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, text] = row
   return {
-    ...headerOf([serial, digest, appliedAt, appliedBy, gitCommit, message]),
+    ...headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message]),
     plan: JSON.parse(text) as unknown,
   }
 }
 
-function headerOf([serial, digest, appliedAt, appliedBy, gitCommit, message]: HeaderRow): PlanHeader {
-  return { serial, digest, appliedAt, appliedBy, gitCommit, message }
+function headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message]: HeaderRow): PlanHeader {
+  return { serial, stamp, digest, appliedAt, appliedBy, gitCommit, message }
 }

@@ -1,14 +1,18 @@
 import {
+  type Commit,
+  firstCommit,
+  HistoryLost,
+  isSameCommit,
   type PageKey,
   type Pages,
   type PartKey,
-  SourceUnavailable,
+  StoreGone,
   type TupleChange,
   type TupleRow,
   type TupleSource,
 } from "../check/ports.ts"
 import { changeNotices } from "./change-notices.ts"
-import type { Database, Statement } from "./database.ts"
+import type { Database, Queryable, Statement } from "./database.ts"
 import { tupleColumns } from "./tuple-row.ts"
 
 /** Rows of one fetch: small enough that reading them holds the event loop for a few milliseconds only. */
@@ -19,9 +23,16 @@ const pageRowsMax = 20_000
 /** Rows of all pages of one statement. */
 const answerRowsMax = 40_000
 
-const selectRevision: Statement = {
-  name: "source-revision",
-  text: "select revision from sallyport.stores where id = $1 and deleted_at is null",
+/** The stamp of a store's revision, of the table in `from`. */
+export const stampOfStore =
+  "coalesce((select c.stamp from sallyport.changes c where c.store_id = s.id and c.revision = s.revision limit 1), '')"
+const selectNewest: Statement = {
+  name: "source-newest",
+  text: `select s.revision, ${stampOfStore} from sallyport.stores s where s.id = $1 and s.deleted_at is null`,
+}
+const selectStamp: Statement = {
+  name: "source-stamp",
+  text: "select stamp from sallyport.changes where store_id = $1 and revision = $2 limit 1",
 }
 const cursorOf = (where: string) =>
   `declare some_tuples no scroll cursor for select ${tupleColumns} from sallyport.tuples where store_id = $1${where}`
@@ -41,15 +52,15 @@ const openReversePart: Statement = {
 const fetchBatch: Statement = { name: "source-fetch", text: `fetch ${batchRows} from some_tuples` }
 
 /**
- * The first row is the store's revision, the others are of the page of their ordinal. One statement has one snapshot: that is the
- * revision the pages are of. Lateral, so that each key is looked up by index, and no further than a page may be long.
+ * The first row is the store's newest commit (its stamp in place of an object), the others are of the page of their ordinal. One statement has one snapshot: that is the
+ * commit the pages are of. Lateral, so that each key is looked up by index, and no further than a page may be long.
  */
 const selectPages: Statement = {
   name: "source-pages",
   text: `
 select * from (
-  select -1 as ordinal, revision, '' as o, '' as r, '' as s, '' as sr, '' as c, '' as x from sallyport.stores
-  where id = $1 and deleted_at is null
+  select -1 as ordinal, s.revision, ${stampOfStore} as o, '' as r, '' as s, '' as sr, '' as c, '' as x from sallyport.stores s
+  where s.id = $1 and s.deleted_at is null
   union all
   select k.ordinal, 0, t.* from unnest($2::integer[], $3::text[], $4::text[]) as k(ordinal, object, relation)
   cross join lateral (select ${tupleColumns} from sallyport.tuples t
@@ -80,17 +91,19 @@ select * from (
 }
 type PageRow = [ordinal: number, revision: number, ...row: TupleRow]
 
-/** Whole revisions: up to and with the one in which the limit falls. */
+/** Whole revisions: up to and with the one in which the limit falls. The first row is of the commit they follow, to be proved by its stamp. */
 const selectChanges: Statement = {
   name: "source-changes",
   text: `
-select revision, deleted, ${tupleColumns} from sallyport.changes
+(select revision, stamp, deleted, ${tupleColumns} from sallyport.changes where store_id = $1 and revision = $2 limit 1)
+union all
+(select revision, stamp, deleted, ${tupleColumns} from sallyport.changes
 where store_id = $1 and revision > $2 and revision <= (
   select max(revision) from (
     select revision from sallyport.changes where store_id = $1 and revision > $2 order by revision, ordinal limit $3) first)
-order by revision, ordinal`,
+order by revision, ordinal)`,
 }
-type ChangeRow = [revision: number, deleted: boolean, ...row: TupleRow]
+type ChangeRow = [revision: number, stamp: string, deleted: boolean, ...row: TupleRow]
 
 /**
  * The condition of each key's last write at or before a revision. The feed's index by key has what matters only: deletes, and writes with a condition. When a delete is the last of them
@@ -110,18 +123,29 @@ where not c.deleted`,
 }
 type StoodRow = [ordinal: number, condition: string, context: string]
 
-/** The engine's tuples out of the database. A store that is not there (any more) is a `SourceUnavailable` too: no answer may be made of it. */
+/** The engine's tuples out of the database. A store that is not there (any more) is `StoreGone`: no answer may be made of it. */
 export function createTupleSource(database: Database): TupleSource {
   return {
-    revision: async (storeId) =>
-      revisionOf(await database.query<[number]>(selectRevision, [storeId]), storeId),
+    newest: async (storeId) => commitOf(await database.query<CommitRow>(selectNewest, [storeId]), storeId),
+    stampOf: (storeId, revision) => stampOfRevision(database, storeId, revision),
     load: (storeId, onBatch) => load(database, storeId, [openCursor, [storeId]], onBatch),
     list: (storeId, key, onBatch) => load(database, storeId, openPart(storeId, key), onBatch),
     pages: (storeId, keys) => pages(database, storeId, keys),
-    changes: (storeId, revision, max) => changes(database, storeId, revision, max),
+    changes: (storeId, after, max) => changes(database, storeId, after, max),
     stood: (storeId, revision, keys) => stood(database, storeId, revision, keys),
     listen: (onChanged) => changeNotices(database).listen(onChanged),
   }
+}
+
+/** The stamp of a store's revision in the database now; undefined when it has no such revision, or keeps it no longer. */
+export async function stampOfRevision(
+  database: Queryable,
+  storeId: string,
+  revision: number,
+): Promise<string | undefined> {
+  if (revision === 0) return firstCommit.stamp
+  const [row] = await database.query<[string]>(selectStamp, [storeId, revision])
+  return row?.[0]
 }
 
 /** The cursor of a part. */
@@ -167,14 +191,14 @@ async function load(
   storeId: string,
   [cursor, parameters]: Opening,
   onBatch: (rows: readonly TupleRow[]) => void,
-): Promise<number> {
+): Promise<Commit> {
   return database.transaction(
     async (transaction) => {
-      const revision = transaction.query<[number]>(selectRevision, [storeId])
+      const newest = transaction.query<CommitRow>(selectNewest, [storeId])
       const opened = transaction.query(cursor, parameters)
       let next = transaction.query<TupleRow>(fetchBatch)
-      for (const sent of [revision, opened, next]) sent.catch(() => undefined)
-      const answer = revisionOf(await revision, storeId)
+      for (const sent of [newest, opened, next]) sent.catch(() => undefined)
+      const answer = commitOf(await newest, storeId)
       await opened
       for (;;) {
         const rows = await next
@@ -203,15 +227,15 @@ async function pages(database: Database, storeId: string, keys: readonly PageKey
   })
   const rows = await database.query<PageRow>(selectPages, [storeId, ...parameters])
   const found = keys.map((): TupleRow[] => [])
-  let revision: number | undefined
-  for (const [ordinal, at, ...row] of rows) {
-    if (ordinal < 0) revision = at
+  const newest: CommitRow[] = []
+  for (const [ordinal, revision, ...row] of rows) {
+    if (ordinal < 0) newest.push([revision, row[0]])
     else found[ordinal]?.push(row)
   }
   // The answer was cut in the page of its last row; those after it may have rows or none.
   const full = rows.length === answerRowsMax ? (rows.at(-1)?.[0] ?? 0) : Number.POSITIVE_INFINITY
   return {
-    revision: revisionOf(revision === undefined ? [] : [[revision]], storeId),
+    at: commitOf(newest, storeId),
     pages: found.map((page, at) => (page.length > pageRowsMax ? "too many" : at >= full ? undefined : page)),
   }
 }
@@ -239,19 +263,27 @@ async function stood(
 async function changes(
   database: Database,
   storeId: string,
-  revision: number,
+  after: Commit,
   max: number,
 ): Promise<readonly TupleChange[]> {
-  const rows = await database.query<ChangeRow>(selectChanges, [storeId, revision, max])
-  return rows.map(([at, deleted, ...row]) => ({
-    revision: at,
-    operation: deleted ? ("delete" as const) : ("write" as const),
-    row,
-  }))
+  const rows = await database.query<ChangeRow>(selectChanges, [storeId, after.revision, max])
+  const first = after.revision === 0 ? undefined : rows[0]
+  const met = first === undefined ? firstCommit : { revision: first[0], stamp: first[1] }
+  if (!isSameCommit(met, after))
+    throw new HistoryLost(`store ${storeId} has no commit ${after.revision} ${after.stamp}`)
+  let last = after
+  let previous = after.stamp
+  return rows.slice(first === undefined ? 0 : 1).map(([revision, stamp, deleted, ...row]) => {
+    if (revision !== last.revision) previous = last.stamp
+    last = { revision, stamp }
+    return { revision, stamp, previous, operation: deleted ? "delete" : "write", row }
+  })
 }
 
-function revisionOf(rows: readonly (readonly [number])[], storeId: string): number {
-  const revision = rows[0]?.[0]
-  if (revision === undefined) throw new SourceUnavailable(`there is no store ${storeId}`)
-  return revision
+type CommitRow = readonly [revision: number, stamp: string]
+
+function commitOf([row]: readonly CommitRow[], storeId: string): Commit {
+  if (row === undefined) throw new StoreGone(`there is no store ${storeId}`)
+  const [revision, stamp] = row
+  return { revision, stamp }
 }

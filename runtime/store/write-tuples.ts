@@ -1,5 +1,7 @@
-import type { TupleChange, TupleRow } from "../check/ports.ts"
+import type { Commit, TupleChange, TupleRow } from "../check/ports.ts"
 import type { Database, SqlRow, Statement } from "./database.ts"
+import { newStamp } from "./ids.ts"
+import { stampOfStore } from "./tuple-source.ts"
 
 /** One request's rows; no key may be in it twice. */
 export interface WriteRequest {
@@ -11,9 +13,9 @@ export interface WriteRequest {
   readonly onMissing: "error" | "ignore"
 }
 
-/** `changes` are those of this request; the revision is the store's after them (unchanged when there were none). */
+/** `changes` are those of this request; `at` is the store's newest commit after them (unchanged when there were none). */
 export interface WriteResult {
-  readonly revision: number
+  readonly at: Commit
   readonly changes: readonly TupleChange[]
 }
 
@@ -26,7 +28,7 @@ export interface WriteConflict {
 /** What became of a group; `results` in the order of the requests. Undefined: there is no such store. */
 export interface GroupResult {
   readonly results: readonly (WriteResult | WriteConflict)[]
-  /** All changes of the group, which share one revision; empty when nothing changed. */
+  /** All changes of the group, which share one commit; empty when nothing changed. */
   readonly changes: readonly TupleChange[]
 }
 
@@ -39,7 +41,7 @@ const lockStore: Statement = {
 /**
  * All requests of a group in one statement, but for the removal of what they delete. A request with one row that does not fit is left out whole, the others are carried out.
  * Lateral, so that the planner looks each key up and never reads the table, whatever its statistics say.
- * Answers the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
+ * Answers the stamp of the commit before (ordinal -1), the new revision (ordinal 0), and each row that found something other than the rule: a write that is there, a delete that is not.
  */
 const writeGroup: Statement = {
   name: "write-group",
@@ -66,13 +68,15 @@ with input as (
   select $1, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context, r.revision
   from effective e, raised r where not e.deleted
 ), logged as (
-  insert into sallyport.changes (store_id, revision, ordinal, deleted, object, relation, subject, subject_relation, condition, context)
-  select $1, r.revision, e.ordinal, e.deleted, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context
+  insert into sallyport.changes (store_id, revision, stamp, ordinal, deleted, object, relation, subject, subject_relation, condition, context)
+  select $1, r.revision, $11, e.ordinal, e.deleted, e.object, e.relation, e.subject, e.subject_relation, e.condition, e.context
   from effective e, raised r
 )
-select 0, revision, false from raised
+select -1, null, false, ${stampOfStore} from sallyport.stores s where s.id = $1
 union all
-select ordinal, null, differs from probed where deleted <> present`,
+select 0, revision, false, '' from raised
+union all
+select ordinal, null, differs, '' from probed where deleted <> present`,
 }
 
 /**
@@ -88,7 +92,7 @@ where c.store_id = $1 and c.deleted and c.revision = (select revision from sally
   and t.subject = c.subject and t.subject_relation = c.subject_relation`,
 }
 
-type WriteRow = [ordinal: number, revision: number | null, differs: boolean | null]
+type WriteRow = [ordinal: number, revision: number | null, differs: boolean | null, stamp: string]
 
 /** Columns of the statement's input; the first three are request, deleted, strict. */
 type Columns = [number[], boolean[], boolean[], string[], string[], string[], string[], string[], string[]]
@@ -101,14 +105,15 @@ export async function writeTupleGroup(
 ): Promise<GroupResult | undefined> {
   const columns = columnsOf(requests)
   const deletes = requests.some((request) => request.deletes.length > 0)
+  const stamp = newStamp()
   const [locked, written] = (await database.batch([
     [lockStore, [storeId]],
-    [writeGroup, [storeId, ...columns]],
+    [writeGroup, [storeId, ...columns, stamp]],
     ...(deletes ? [[removeDeleted, [storeId]] as const] : []),
   ])) as readonly [readonly SqlRow[], readonly SqlRow[]]
-  const before = locked[0]?.[0] as number | undefined
-  if (before === undefined) return undefined
-  return resultOf(requests, before, written as readonly WriteRow[])
+  const revision = locked[0]?.[0] as number | undefined
+  if (revision === undefined) return undefined
+  return resultOf(requests, revision, { stamp, rows: written as readonly WriteRow[] })
 }
 
 /** Deletes come before writes; the number of a row, from 1, is its ordinal. */
@@ -132,9 +137,16 @@ function columnsOf(requests: readonly WriteRequest[]): Columns {
   return columns
 }
 
-function resultOf(requests: readonly WriteRequest[], before: number, rows: readonly WriteRow[]): GroupResult {
+function resultOf(
+  requests: readonly WriteRequest[],
+  before: number,
+  { stamp, rows }: { readonly stamp: string; readonly rows: readonly WriteRow[] },
+): GroupResult {
   const unfit = new Map(rows.map(([ordinal, , differs]) => [ordinal, differs === true]))
-  const revision = rows.find(([ordinal]) => ordinal === 0)?.[1] ?? before
+  const previous = { revision: before, stamp: rows.find(([ordinal]) => ordinal === -1)?.[3] ?? "" }
+  const revision = rows.find(([ordinal]) => ordinal === 0)?.[1] ?? undefined
+  const at = revision === undefined ? previous : { revision, stamp }
+  const changed = { ...at, previous: previous.stamp }
   const changes: TupleChange[] = []
   let ordinal = 0
   const results = requests.map((request): WriteResult | WriteConflict => {
@@ -142,19 +154,19 @@ function resultOf(requests: readonly WriteRequest[], before: number, rows: reado
     let conflict: WriteConflict | undefined
     for (const row of request.deletes) {
       ordinal += 1
-      if (!unfit.has(ordinal)) own.push({ revision, operation: "delete", row })
+      if (!unfit.has(ordinal)) own.push({ ...changed, operation: "delete", row })
       else if (request.onMissing === "error") conflict ??= { conflict: "missing", row }
     }
     for (const row of request.writes) {
       ordinal += 1
       const differs = unfit.get(ordinal)
-      if (differs === undefined) own.push({ revision, operation: "write", row })
+      if (differs === undefined) own.push({ ...changed, operation: "write", row })
       else if (request.onDuplicate === "error") conflict ??= { conflict: "exists", row }
       else if (differs) conflict ??= { conflict: "other-condition", row }
     }
     if (conflict !== undefined) return conflict
     changes.push(...own)
-    return { revision, changes: own }
+    return { at, changes: own }
   })
   return { results, changes }
 }

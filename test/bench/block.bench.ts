@@ -34,16 +34,19 @@ type Rows = () => Iterable<TupleRow>
 
 class RowSource implements TupleSource {
   readonly #rows: Rows
-  latest = 1
+  readonly latest = { revision: 1, stamp: "1" }
 
   constructor(rows: Rows) {
     this.#rows = rows
   }
 
-  async revision(): Promise<number> {
+  async newest() {
     return this.latest
   }
-  async load(_store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+  async stampOf(_store: string, revision: number) {
+    return String(revision)
+  }
+  async load(_store: string, onBatch: (rows: readonly TupleRow[]) => void) {
     let batch: TupleRow[] = []
     for (const row of this.#rows()) {
       batch.push(row)
@@ -56,7 +59,7 @@ class RowSource implements TupleSource {
     return this.latest
   }
   async pages() {
-    return { revision: this.latest, pages: [] }
+    return { at: this.latest, pages: [] }
   }
   async changes() {
     return []
@@ -243,7 +246,8 @@ function shapes(): Map<string, { rows: Rows; ask: [string, CheckRequest][] }> {
 function engineOf(rows: Rows): Engine {
   const source = new RowSource(rows)
   const both: TupleSource = {
-    revision: (store) => (store === "others" ? others.revision() : source.revision()),
+    newest: (store) => (store === "others" ? others.newest() : source.newest()),
+    stampOf: (store, revision) => source.stampOf(store, revision),
     load: (store, onBatch) => (store === "others" ? others : source).load(store, onBatch),
     pages: () => source.pages(),
     changes: () => source.changes(),
@@ -267,6 +271,8 @@ async function run(
   const change = (revision: number, operation: "write" | "delete"): TupleChange[] =>
     Array.from({ length: 1_000 }, (_, at) => ({
       revision,
+      stamp: String(revision),
+      previous: String(revision - 1),
       operation,
       row: row("group:1", "member", `user:new${(at * 331) % 1_000}`),
     }))

@@ -5,7 +5,7 @@ import { Evaluation } from "../../runtime/check/evaluate/evaluation.ts"
 import { readRequest } from "../../runtime/check/evaluate/request.ts"
 import { Graph } from "../../runtime/check/graph/graph.ts"
 import { type LoadedModel, loadModel } from "../../runtime/check/loaded-model.ts"
-import type { CheckRequest, TupleRow } from "../../runtime/check/ports.ts"
+import { type CheckRequest, firstCommit, type TupleRow } from "../../runtime/check/ports.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import { Random } from "../naive/random.ts"
 
@@ -254,14 +254,15 @@ async function main(): Promise<void> {
   const graph = loaded(rows)
   const engine = new Engine(
     {
-      revision: async () => 0,
+      newest: async () => firstCommit,
+      stampOf: async () => firstCommit.stamp,
       changes: async () => [],
       stood: async () => [],
-      list: async () => 0,
-      pages: async () => ({ revision: 0, pages: [] }),
+      list: async () => firstCommit,
+      pages: async () => ({ at: firstCommit, pages: [] }),
       load: async (_id, onBatch) => {
         for (let at = 0; at < rows.length; at += 1000) onBatch(rows.slice(at, at + 1000))
-        return 0
+        return firstCommit
       },
     },
     { pollMs: 0 },

@@ -10,7 +10,7 @@ import {
   type Pages,
 } from "../../runtime/check/ports.ts"
 import { Random } from "../naive/random.ts"
-import { MemorySource } from "./memory-source.ts"
+import { commit, MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
 const model = modelOf(`
@@ -42,17 +42,17 @@ class IndexedSource extends MemorySource {
 
   override async pages(storeId: string, keys: readonly PageKey[]): Promise<Pages> {
     await super.pages(storeId, [])
-    if (this.#index === undefined || this.#revision !== this.latest) this.#makeIndex()
+    if (this.#index === undefined || this.#revision !== this.latest.revision) this.#makeIndex()
     const pages = keys.map((key) => {
       const found = this.#index?.get(indexOf(key)) ?? []
       return found.map((identity) => this.rows.get(identity)).filter((row) => row !== undefined)
     })
-    return { revision: this.latest, pages }
+    return { at: this.latest, pages }
   }
 
   #makeIndex(): void {
     this.#index = new Map()
-    this.#revision = this.latest
+    this.#revision = this.latest.revision
     for (const [identity, [object, relation, subject, subjectRelation]] of this.rows)
       for (const key of [`f ${object} ${relation}`, `r ${subject} ${subjectRelation}`])
         this.#index.set(key, [...(this.#index.get(key) ?? []), identity])
@@ -261,7 +261,7 @@ describe("a store larger than the memory", () => {
     await engine.warm("store")
     engine.applied("store", source.delete(...tuples))
     const before = engine.memoryBytes
-    const request = { user: "user:u7", relation: "viewer", object: "doc:d7", exactly: 1 }
+    const request = { user: "user:u7", relation: "viewer", object: "doc:d7", exactly: commit(1) }
     expect(await outcome(engine.check("store", model, request))).toBe("true at 1")
     // Three batches: as the third is asked for, two thousand tuples are remembered.
     expect((counted.at(-1) ?? 0) - before).toBeGreaterThan(1_500_000)

@@ -7,7 +7,7 @@ import { error, NaiveEvaluator, no, yes } from "../naive/evaluator.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomTuple, randomWorld } from "../naive/worlds.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
-import { MemorySource } from "./memory-source.ts"
+import { commit, MemorySource } from "./memory-source.ts"
 import { storedTuples } from "./stored-tuples.ts"
 
 const depthMax = Number.POSITIVE_INFINITY
@@ -96,7 +96,15 @@ class Scene {
         .solve()
         .get(`${object}#${relation}`)
     try {
-      const request = { user, relation, object, context, consistency, exactly, explain }
+      const request = {
+        user,
+        relation,
+        object,
+        context,
+        consistency,
+        exactly: exactly === undefined ? undefined : commit(exactly),
+        explain,
+      }
       const { allowed, revision, explanation } = await this.#engine.check("store", this.#model, request)
       if (exactly === undefined) expect(revision).toBeGreaterThanOrEqual(floor)
       else expect(revision).toBe(exactly)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { Engine, type EngineOptions } from "../../runtime/check/engine.ts"
 import { listObjects } from "../../runtime/check/list-objects.ts"
-import type { PageKey, Pages, TupleRow } from "../../runtime/check/ports.ts"
+import type { Commit, PageKey, Pages, TupleRow } from "../../runtime/check/ports.ts"
 import { MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
@@ -29,14 +29,14 @@ class HeldSource extends MemorySource {
     for (const resolve of this.#held.splice(0)) resolve()
   }
 
-  override async load(store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+  override async load(store: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
     await this.#wait()
     return super.load(store, onBatch)
   }
 
-  override async revision(store: string): Promise<number> {
+  override async newest(store: string): Promise<Commit> {
     await this.#wait()
-    return super.revision(store)
+    return super.newest(store)
   }
 
   override async pages(store: string, keys: readonly PageKey[]): Promise<Pages> {

@@ -39,7 +39,7 @@ function explained(
     longest = Math.max(longest, work.steps - before)
   }
   const { steps } = work
-  const { explanation } = work.answer(1)
+  const { explanation } = work.answer({ revision: 1, stamp: "1" })
   work.release()
   if (explanation === undefined) throw new Error("no explanation")
   const json = JSON.stringify(explanation)

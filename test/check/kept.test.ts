@@ -5,7 +5,7 @@ import { listUsers, packedUsers } from "../../runtime/check/list-users.ts"
 import { namesOf, PackedJson, plainForm } from "../../runtime/check/lists/packed-json.ts"
 import type { ListObjectsRequest } from "../../runtime/check/questions.ts"
 import { Random } from "../naive/random.ts"
-import { MemorySource } from "./memory-source.ts"
+import { commit, MemorySource } from "./memory-source.ts"
 import { modelOf, tupleOf } from "./model.ts"
 
 const model = modelOf(`
@@ -46,7 +46,9 @@ const readable = bytewise(
 
 async function objects(engine: Engine, request: Partial<ListObjectsRequest> = {}, exactly?: number) {
   const work = streamObjects(model, { ...question, ...request }, engine.bounds)
-  const answer = await engine.ask("store", work, { exactly })
+  const answer = await engine.ask("store", work, {
+    exactly: exactly === undefined ? undefined : commit(exactly),
+  })
   return { ...answer, names: [...answer.batches()].flat() }
 }
 

@@ -1,5 +1,6 @@
 import { MemorySource as PlainMemorySource } from "../../runtime/check/memory-source.ts"
 import {
+  type Commit,
   type PageKey,
   type Pages,
   type PartKey,
@@ -8,12 +9,17 @@ import {
   type TupleRow,
 } from "../../runtime/check/ports.ts"
 
+/** The commit of a revision, as the source in memory makes it. */
+export function commit(revision: number): Commit {
+  return { revision, stamp: revision === 0 ? "" : String(revision) }
+}
+
 /** The tuple source in memory, made to fail at will; it counts what it is asked. */
 export class MemorySource extends PlainMemorySource {
   failing = false
   /** Rows loaded in a turn of the event loop, so that a load takes a while; all in one when absent. */
   rowsPerTurn: number | undefined
-  readonly asked = { revision: 0, load: 0, pages: 0, list: 0, changes: 0, stood: 0, keys: 0 }
+  readonly asked = { newest: 0, stampOf: 0, load: 0, pages: 0, list: 0, changes: 0, stood: 0, keys: 0 }
 
   /** As when a backup is restored: everything is as `earlier` had it. */
   restore(earlier: MemorySource): void {
@@ -23,22 +29,27 @@ export class MemorySource extends PlainMemorySource {
     this.latest = earlier.latest
   }
 
-  override async revision(storeId: string): Promise<number> {
-    this.#ask("revision")
-    return super.revision(storeId)
+  override async newest(storeId: string): Promise<Commit> {
+    this.#ask("newest")
+    return super.newest(storeId)
   }
 
-  override async load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<number> {
+  override async stampOf(storeId: string, revision: number): Promise<string | undefined> {
+    this.#ask("stampOf")
+    return super.stampOf(storeId, revision)
+  }
+
+  override async load(storeId: string, onBatch: (rows: readonly TupleRow[]) => void): Promise<Commit> {
     this.#ask("load")
     const { rowsPerTurn } = this
     if (rowsPerTurn === undefined) return super.load(storeId, onBatch)
     const rows = [...this.rows.values()]
-    const revision = this.latest
-    for (let at = 0; at < rows.length; at += rowsPerTurn) {
+    const { latest } = this
+    for (let from = 0; from < rows.length; from += rowsPerTurn) {
       await new Promise((resolve) => setImmediate(resolve))
-      onBatch(rows.slice(at, at + rowsPerTurn))
+      onBatch(rows.slice(from, from + rowsPerTurn))
     }
-    return revision
+    return latest
   }
 
   override async pages(storeId: string, keys: readonly PageKey[]): Promise<Pages> {
@@ -51,14 +62,14 @@ export class MemorySource extends PlainMemorySource {
     storeId: string,
     key: PartKey,
     onBatch: (rows: readonly TupleRow[]) => void,
-  ): Promise<number> {
+  ): Promise<Commit> {
     this.#ask("list")
     return super.list(storeId, key, onBatch)
   }
 
-  override async changes(storeId: string, revision: number, max: number): Promise<readonly TupleChange[]> {
+  override async changes(storeId: string, after: Commit, max: number): Promise<readonly TupleChange[]> {
     this.#ask("changes")
-    return super.changes(storeId, revision, max)
+    return super.changes(storeId, after, max)
   }
 
   override async stood(
@@ -70,7 +81,7 @@ export class MemorySource extends PlainMemorySource {
     return super.stood(storeId, revision, keys)
   }
 
-  #ask(what: "revision" | "load" | "pages" | "list" | "changes" | "stood"): void {
+  #ask(what: "newest" | "stampOf" | "load" | "pages" | "list" | "changes" | "stood"): void {
     this.asked[what]++
     if (this.failing) throw new SourceUnavailable("switched off")
   }

@@ -5,6 +5,7 @@ import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { PlanAnswer, PlanRecord } from "../../runtime/control/api.ts"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
+import { readSealedPlan, sealPlan } from "../../runtime/plan/read.ts"
 import { type Answer, type FakeControl, fakeControl, type Seen } from "./fake-control.ts"
 import { folderWith, run, small } from "./run.ts"
 
@@ -17,6 +18,7 @@ function planOf(text: string): Plan {
 function record(serial: number, plan: Plan): PlanRecord {
   return {
     serial,
+    stamp: `stamp of ${serial}`,
     digest: plan.digest,
     at: "2026-01-02T03:04:05.678Z",
     who: "ann",
@@ -74,10 +76,12 @@ describe("plan", () => {
     expect(JSON.parse(outcome.out)).toBeInstanceOf(Array)
     const sealed = JSON.parse(readFileSync(join(cwd, "next.json"), "utf8")) as SealedPlan
     expect(sealed).toEqual({
-      sealed: 1,
-      base: { serial: 7, digest: planOf(small).digest },
+      sealed: 2,
+      base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest },
       plan: planOf(other),
+      seal: expect.stringMatching(/^sha256:/),
     })
+    expect(readSealedPlan(sealed)).toEqual({ sealed })
   })
 
   test("errors in the text: they are printed, exit 1, nothing is written", async () => {
@@ -216,7 +220,7 @@ describe("apply", () => {
 })
 
 describe("plan files that cannot be used", () => {
-  const sealed = (): SealedPlan => ({ sealed: 1, base: null, plan: planOf(small) })
+  const sealed = (): SealedPlan => sealPlan(null, planOf(small))
   const cases: readonly [string, string | Uint8Array | undefined, RegExp][] = [
     ["none", undefined, /next\.json does not exist/],
     ["empty", "", /it is not JSON/],
@@ -235,6 +239,16 @@ describe("plan files that cannot be used", () => {
       "changed by hand",
       JSON.stringify(sealed()).replace('"callsMax":10', '"callsMax":11'),
       /plan\.digest: the digest does not fit the content/,
+    ],
+    [
+      "a base changed by hand",
+      JSON.stringify({ ...sealed(), base: { serial: 7, stamp: "stamp of 7", digest: planOf(small).digest } }),
+      /seal: the seal does not fit the base and the plan: the file was changed after it was sealed/,
+    ],
+    [
+      "sealed by an earlier version",
+      JSON.stringify({ ...sealed(), sealed: 1 }),
+      /sealed: was sealed by an earlier version/,
     ],
     [
       "a key that stands twice",

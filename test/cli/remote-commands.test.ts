@@ -5,6 +5,7 @@ import { folderWith, run } from "./run.ts"
 
 const record = (serial: number, over: Partial<PlanRecord> = {}): PlanRecord => ({
   serial,
+  stamp: `stamp of ${serial}`,
   digest: `sha256:${String(serial).padStart(64, "0")}`,
   at: "2026-01-02T03:04:05.678Z",
   who: "ann",

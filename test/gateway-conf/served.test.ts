@@ -66,7 +66,7 @@ describe("what compiles can be served", () => {
       createKeyTable,
       limiter: createMemoryLimiter(),
       quotas: { take: () => ({ allowed: true }), add: () => undefined },
-      authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0 })),
+      authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0, stamp: "" })),
       observer: { finished: () => undefined },
       environment: new Proxy(
         {},

@@ -45,7 +45,7 @@ export async function startGateway(draft: Draft, options: Partial<GatewayOptions
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () =>
       authorizerOf(
-        (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0 }),
+        (_store: string, _request: CheckRequest): CheckAnswer => ({ allowed: false, revision: 0, stamp: "" }),
       ),
     observer: { finished: (finished) => log.push(finished) },
     environment: {},

@@ -129,12 +129,19 @@ describe("a mutated plan", () => {
             expect(message).not.toMatch(/undefined|\[object|Invalid input/)
           }
         }
-        expect("problems" in readSealedPlan({ sealed: 1, base: null, plan: changed })).toBe(
-          "problems" in outcome,
-        )
+        expect(
+          "problems" in readSealedPlan({ sealed: 2, base: null, plan: changed, seal: sealOf(changed) }),
+        ).toBe("problems" in outcome)
       }),
       { numRuns: runs },
     )
     expect(({} as Record<string, unknown>)["x"]).toBeUndefined()
   })
 })
+
+/** The seal of what may be no plan. */
+function sealOf(changed: unknown): string {
+  const { digest = null } =
+    typeof changed === "object" && changed !== null ? (changed as { digest?: unknown }) : {}
+  return digestOf({ base: null, digest })
+}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { canonicalJson, digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import { planJsonSchema } from "../../runtime/plan/json-schema.ts"
-import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
+import { readPlan, readSealedPlan, sealPlan } from "../../runtime/plan/read.ts"
 
 type Json = Record<string, unknown>
 
@@ -344,16 +344,12 @@ describe("reading a plan", () => {
 })
 
 describe("reading a sealed plan", () => {
-  const sealed = (change: Json = {}) => ({
-    sealed: 1,
-    base: { serial: 4, digest: digestOf(1) },
-    plan: planOf(),
-    ...change,
-  })
+  const base = { serial: 4, stamp: "abc", digest: digestOf(1) }
+  const sealed = (change: Json = {}) => ({ ...sealPlan(base, planOf() as unknown as Plan), ...change })
 
   it("accepts one with and one without a base", () => {
     expect(readSealedPlan(sealed())).toHaveProperty("sealed")
-    expect(readSealedPlan(sealed({ base: null }))).toHaveProperty("sealed")
+    expect(readSealedPlan(sealPlan(null, planOf() as unknown as Plan))).toHaveProperty("sealed")
   })
 
   it.each<[string, unknown, RegExp]>([
@@ -364,6 +360,8 @@ describe("reading a sealed plan", () => {
       sealed({ plan: { ...planOf(), plan: { ...body(), values: { a: { text: "b" } } } } }),
       /plan\.digest: the digest/,
     ],
+    ["another base, same seal", sealed({ base: { ...base, serial: 5 } }), /^seal: the seal/],
+    ["another stamp, same seal", sealed({ base: { ...base, stamp: "x" } }), /^seal: the seal/],
     ["a bad base", sealed({ base: { serial: 0, digest: "x" } }), /base/],
   ])("refuses %s", (_, json, message) => {
     const read = readSealedPlan(json)

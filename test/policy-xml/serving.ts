@@ -41,7 +41,7 @@ export async function serveDocuments(
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
-    authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0 })),
+    authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0, stamp: "" })),
     observer: { finished: (finished) => log.push(finished) },
     environment,
     folder: fileURLToPath(new URL("../gateway/certificates", import.meta.url)),

@@ -52,6 +52,7 @@ const decision = {
 const answer: CheckAnswer = {
   allowed: false,
   revision: 2,
+  stamp: "2",
   explanation: {
     version: 1,
     allowed: false,

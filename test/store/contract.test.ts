@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { TupleChange, TupleRow } from "../../runtime/check/ports.ts"
+import { firstCommit, type TupleChange, type TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { readTuples, type TupleFilter } from "../../runtime/store/read-tuples.ts"
 import { createStore, deleteStore, findStore, listStores } from "../../runtime/store/stores.ts"
@@ -99,16 +99,14 @@ describeDatabases("store contract", (database) => {
     const source = createTupleSource(database())
     const heard: TupleChange[] = []
     const tuples = writer(database(), (changes) => heard.push(...changes))
-    expect(await source.revision(id)).toBe(0)
+    expect(await source.newest(id)).toEqual(firstCommit)
     const a = row("doc:1", "viewer", "user:a")
     const b = row("doc:1", "viewer", "team:x#member", "c")
-    expect(await tuples.write(id, request({ writes: [a, b] }))).toMatchObject({ revision: 1 })
+    expect(await tuples.write(id, request({ writes: [a, b] }))).toMatchObject({ at: { revision: 1 } })
     expect(
       await tuples.write(id, request({ deletes: [a], writes: [row("doc:2", "owner", "user:*")] })),
-    ).toMatchObject({
-      revision: 2,
-    })
-    const changes = await source.changes(id, 0, 100)
+    ).toMatchObject({ at: { revision: 2 } })
+    const changes = await source.changes(id, firstCommit, 100)
     expect(changes).toEqual(heard)
     expect(changes.map(({ revision, operation }) => `${revision} ${operation}`)).toEqual([
       "1 write",
@@ -117,8 +115,19 @@ describeDatabases("store contract", (database) => {
       "2 write",
     ])
     expect(changes[1]?.row).toEqual(["doc:1", "viewer", "team:x", "member", "c", ""])
-    expect(await source.changes(id, 1, 1)).toHaveLength(2)
-    expect(await source.changes(id, 2, 100)).toEqual([])
+    const [one, two] = [changes[0], changes[2]] as [TupleChange, TupleChange]
+    expect([one.previous, two.previous]).toEqual(["", one.stamp])
+    expect(one.stamp).not.toBe(two.stamp)
+    expect(await source.newest(id)).toEqual({ revision: 2, stamp: two.stamp })
+    expect(await source.changes(id, one, 1)).toEqual(changes.slice(2))
+    expect(await source.changes(id, two, 100)).toEqual([])
+    expect(await source.stampOf(id, 1)).toBe(one.stamp)
+    expect(await source.stampOf(id, 3)).toBeUndefined()
+    for (const lost of [
+      { revision: 1, stamp: two.stamp },
+      { revision: 3, stamp: one.stamp },
+    ])
+      await expect(source.changes(id, lost, 100)).rejects.toMatchObject({ name: "HistoryLost" })
     expect(await all(database(), id)).toEqual(["doc:1 viewer team:x member c", "doc:2 owner user:*"])
   })
 
@@ -127,7 +136,7 @@ describeDatabases("store contract", (database) => {
     expect(
       await tuples.write("01ARZ3NDEKTSV4RRFFQ69G5FAV", request({ writes: [row("d:1", "r", "u:1")] })),
     ).toBeUndefined()
-    await expect(createTupleSource(database()).revision("01ARZ3NDEKTSV4RRFFQ69G5FAV")).rejects.toMatchObject({
+    await expect(createTupleSource(database()).newest("01ARZ3NDEKTSV4RRFFQ69G5FAV")).rejects.toMatchObject({
       name: "SourceUnavailable",
     })
   })
@@ -147,12 +156,12 @@ describeDatabases("store contract", (database) => {
       [
         "ignored duplicate",
         { writes: [stored, conditioned], onDuplicate: "ignore" },
-        { revision: 1, changes: [] },
+        { at: { revision: 1 }, changes: [] },
       ],
       [
         "ignored missing",
         { deletes: [row("doc:1", "viewer", "user:z")], onMissing: "ignore" },
-        { revision: 1, changes: [] },
+        { at: { revision: 1 }, changes: [] },
       ],
     ]
     test.each(cases)("%s", async (_, parts, outcome) => {
@@ -161,7 +170,7 @@ describeDatabases("store contract", (database) => {
       await tuples.write(id, request({ writes: [stored, conditioned] }))
       expect(await tuples.write(id, request(parts))).toMatchObject(outcome)
       expect(await all(database(), id)).toHaveLength(2)
-      expect(await createTupleSource(database()).revision(id)).toBe(1)
+      expect((await createTupleSource(database()).newest(id)).revision).toBe(1)
     })
   })
 
@@ -179,7 +188,7 @@ describeDatabases("store contract", (database) => {
       tuples.write(id, request({ deletes: [row("d:4", "r", "u:4")] })),
     ])
     expect(
-      outcomes.map((outcome) => outcome && ("conflict" in outcome ? outcome.conflict : outcome.revision)),
+      outcomes.map((outcome) => outcome && ("conflict" in outcome ? outcome.conflict : outcome.at.revision)),
     ).toEqual([1, 2, "missing", 2, "exists", 3])
     expect(groups).toEqual([1, 3, 1])
     expect(await all(database(), id)).toEqual(["d:0 r u:0", "d:1 r u:1", "d:2 r u:2"])
@@ -221,8 +230,8 @@ describeDatabases("store contract", (database) => {
       }),
     )
     expect(conflicts).toBe(50)
-    const changes = await source.changes(id, 0, 10_000)
-    const revision = await source.revision(id)
+    const changes = await source.changes(id, firstCommit, 10_000)
+    const { revision } = await source.newest(id)
     expect([...new Set(changes.map((change) => change.revision))]).toEqual(
       Array.from({ length: revision }, (_, at) => at + 1),
     )
@@ -242,7 +251,7 @@ describeDatabases("store contract", (database) => {
     const seen = new Set<string>()
     let batches = 0
     let during: Promise<unknown> | undefined
-    const revision = await createTupleSource(database()).load(id, (rows) => {
+    const at = await createTupleSource(database()).load(id, (rows) => {
       batches += 1
       during ??= tuples.write(
         id,
@@ -251,7 +260,7 @@ describeDatabases("store contract", (database) => {
       for (const each of rows) seen.add(each[0])
     })
     await during
-    expect(revision).toBe(5)
+    expect(at.revision).toBe(5)
     expect(seen.size).toBe(3500)
     expect(seen.has("d:late")).toBe(false)
     expect(batches).toBe(4)
@@ -271,13 +280,13 @@ describeDatabases("store contract", (database) => {
         ],
       }),
     )
-    const { revision, pages } = await createTupleSource(database()).pages(id, [
+    const { at, pages } = await createTupleSource(database()).pages(id, [
       { direction: "forward", object: "d:1", relation: "r" },
       { direction: "reverse", subject: "g:1", subjectRelation: "m" },
       { direction: "forward", object: "d:3", relation: "r" },
       { direction: "reverse", subject: "u:1", subjectRelation: "" },
     ])
-    expect(revision).toBe(1)
+    expect(at.revision).toBe(1)
     const found = pages.map((page) => (page === undefined || page === "too many" ? [] : page))
     expect(found.map((page) => page.map(([object, relation]) => `${object} ${relation}`).sort())).toEqual([
       ["d:1 r", "d:1 r"],

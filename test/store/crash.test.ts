@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
-import type { TupleRow } from "../../runtime/check/ports.ts"
+import { firstCommit, type TupleRow } from "../../runtime/check/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import { migrate } from "../../runtime/store/migrate.ts"
 import { openPostgres } from "../../runtime/store/postgres.ts"
@@ -21,8 +21,8 @@ async function expectConsistent(
   acknowledged: ReadonlyMap<number, readonly string[]>,
 ): Promise<void> {
   const source = createTupleSource(database)
-  const changes = await source.changes(id, 0, 10_000)
-  const revision = await source.revision(id)
+  const changes = await source.changes(id, firstCommit, 10_000)
+  const { revision } = await source.newest(id)
   expect([...new Set(changes.map((change) => change.revision))]).toEqual(
     Array.from({ length: revision }, (_, at) => at + 1),
   )
@@ -66,9 +66,9 @@ describePostgres("a server that crashes under writers", () => {
             failed += 1
             await sleep(50)
           } else {
-            const told = acknowledged.get(outcome.revision) ?? []
+            const told = acknowledged.get(outcome.at.revision) ?? []
             told.push(...outcome.changes.map(({ operation, row }) => `${operation} ${tupleIdentity(row)}`))
-            acknowledged.set(outcome.revision, told)
+            acknowledged.set(outcome.at.revision, told)
           }
         }
       }

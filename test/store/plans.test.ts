@@ -6,9 +6,10 @@ import {
   currentPlan,
   declareStores,
   insertPlan,
+  type PlanIdentity,
   planBySerial,
   planHistory,
-  planSince,
+  planNews,
 } from "../../runtime/store/plans.ts"
 import { listProcesses, removeProcess, reportProcess } from "../../runtime/store/processes.ts"
 import { createStore, deleteStore, findStore } from "../../runtime/store/stores.ts"
@@ -27,9 +28,9 @@ function planOf(digest: string, stores: Record<string, string>): Plan {
   return { format: 1, digest, plan: { authz: { stores: declared }, models }, origins: {} } as unknown as Plan
 }
 
-const apply = (plan: Plan, base: number | null) => ({
+const apply = (plan: Plan, base: number | null, stamp?: string) => ({
   plan,
-  base,
+  base: base === null ? null : { serial: base, stamp },
   appliedBy: "ann",
   gitCommit: "abc",
   message: "why",
@@ -75,12 +76,31 @@ describeDatabases("plans", (database) => {
     expect((await planHistory(database(), 2)).map(({ serial }) => serial)).toEqual([3, 2])
     expect(await planBySerial(database(), 1)).toMatchObject({ digest: "a" })
     expect(await planBySerial(database(), 9)).toBeUndefined()
-    expect(await planSince(database(), 1)).toMatchObject({ serial: 3 })
-    expect(await planSince(database(), 3)).toBeUndefined()
     expect(await insertPlan(database(), apply(planOf("z", {}), null))).toMatchObject({
       kind: "stale",
       current: { serial: 3 },
     })
+  })
+
+  test("what is newest is news to whoever serves another plan, and says when the history does not have that one", async () => {
+    const newest = (await currentPlan(database())) as PlanIdentity
+    const first = (await planBySerial(database(), 1)) as PlanIdentity
+    expect(await planNews(database(), first)).toMatchObject({ plan: { serial: 3 }, lost: false })
+    expect(await planNews(database(), newest)).toBeUndefined()
+    // A plan of this serial, or of a later one, that the history does not have.
+    expect(await planNews(database(), { ...newest, stamp: first.stamp })).toMatchObject({
+      plan: { serial: 3 },
+      lost: true,
+    })
+    expect(await planNews(database(), { serial: 2, stamp: "lost" })).toMatchObject({
+      plan: { serial: 3 },
+      lost: true,
+    })
+    expect(await planNews(database(), { serial: 4, stamp: "lost" })).toMatchObject({
+      plan: { serial: 3 },
+      lost: true,
+    })
+    expect(await insertPlan(database(), apply(planOf("z", {}), 3, "lost"))).toMatchObject({ kind: "stale" })
   })
 
   test("a declared store is the plan's: no model, no delete through the API", async () => {

@@ -26,7 +26,7 @@ export const apply: Work<ApplyArgs> = async (args, io) => {
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
-    applyOver(io, remote, next, running?.record.serial ?? null),
+    applyOver(io, remote, next, running?.record),
   )
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,
@@ -54,12 +54,14 @@ function sealedPlan(io: Io, path: string): { plan: Plan; base: SealedPlan["base"
   )
 }
 
-/** The server compares serials; the digest tells apart two databases that happen to be at the same one. */
+/** Stamp and digest tell apart two databases, and two histories of one, that happen to be at the same serial; plans of before there were stamps have digests only. */
 function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined): void {
   const same =
     base === null
       ? running === undefined
-      : running?.record.serial === base.serial && running.record.digest === base.digest
+      : running?.record.serial === base.serial &&
+        running.record.stamp === base.stamp &&
+        running.record.digest === base.digest
   if (same) return
   const then = base === null ? "nothing was running" : `serial ${base.serial} was running`
   const now =

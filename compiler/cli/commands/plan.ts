@@ -1,7 +1,9 @@
 import { renameSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
+import type { PlanRecord } from "../../../runtime/control/api.ts"
 import { canonicalJson } from "../../../runtime/plan/canonical.ts"
 import type { SealedPlan } from "../../../runtime/plan/plan.ts"
+import { sealPlan } from "../../../runtime/plan/read.ts"
 import type { PlanArgs } from "../args/plan.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
@@ -22,12 +24,14 @@ export const plan: Work<PlanArgs> = async ({ project, out, format }, io) => {
     )
   showChanges(io, running?.plan.plan, next.plan, format, next.origins)
   if (out !== undefined) {
-    const base =
-      running === undefined ? null : { serial: running.record.serial, digest: running.record.digest }
-    write(io, out, { sealed: 1, base, plan: next })
+    write(io, out, sealPlan(running === undefined ? null : sealedBaseOf(running.record), next))
     if (format === "text") io.out(`\nWritten to ${out}. \`sallyport apply ${out}\` applies exactly this.\n`)
   }
   return running?.record.digest === next.digest ? exitCode.ok : exitCode.changes
+}
+
+function sealedBaseOf({ serial, stamp, digest }: PlanRecord): NonNullable<SealedPlan["base"]> {
+  return { serial, stamp, digest }
 }
 
 /** Canonical, so that the same plan over the same base is the same file; moved into place, so that nobody applies half of one. */

@@ -4,6 +4,7 @@ import { authorOf } from "../author.ts"
 import { CliError, exitCode, type Work } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { connect, expectOk } from "../remote.ts"
+import { baseOf } from "../running.ts"
 import { showChanges } from "../views/changes.ts"
 
 export const rollback: Work<RollbackArgs> = async (args, io) => {
@@ -28,7 +29,7 @@ export const rollback: Work<RollbackArgs> = async (args, io) => {
   const { record } = expectOk<ApplyAnswer>(
     await remote.request("POST", "/v1/rollback", {
       serial: args.serial,
-      base: running.record.serial,
+      ...baseOf(running.record),
       author: await authorOf(io),
     }),
   )

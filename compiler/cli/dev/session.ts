@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import type { PlanRecord } from "../../../runtime/control/api.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { Compiled } from "../../compile.ts"
 import { summaryOf } from "../../render/diagnostics.ts"
@@ -91,24 +92,24 @@ export class Session {
     if (running?.record.digest === plan.digest) {
       if (!first) this.#io.out(`saved; it means the same, serial ${running.record.serial} serves on.\n`)
       // Applied again, in case this process could not serve it when it started.
-      return (await applyOver(this.#io, remote, plan, running.record.serial)).record.serial
+      return (await applyOver(this.#io, remote, plan, running.record)).record.serial
     }
     if (!first || running !== undefined) {
       this.#io.out(first ? "Changed since the last start:\n" : "saved:\n")
       showChanges(this.#io, running?.plan.plan, plan.plan, "text", plan.origins)
     }
-    const { record } = await this.#applyLatest(remote, plan, running?.record.serial ?? null)
+    const { record } = await this.#applyLatest(remote, plan, running?.record)
     this.#io.out(first ? "" : `applied as serial ${record.serial}.\n`)
     return record.serial
   }
 
   /** Somebody may apply from another terminal between our question and our answer: what is saved last wins here. */
-  async #applyLatest(remote: Remote, plan: Plan, base: number | null) {
+  async #applyLatest(remote: Remote, plan: Plan, running: PlanRecord | undefined) {
     try {
-      return await applyOver(this.#io, remote, plan, base)
+      return await applyOver(this.#io, remote, plan, running)
     } catch (error) {
       if (!(error instanceof CliError) || error.code !== exitCode.refused) throw error
-      return applyOver(this.#io, remote, plan, (await runningPlan(remote))?.record.serial ?? null)
+      return applyOver(this.#io, remote, plan, (await runningPlan(remote))?.record)
     }
   }
 

@@ -28,7 +28,7 @@ export function evaluate(
 ): Answer | Promise<Answer> {
   const question = questionOf(body, {}, options)
   return withModel(api, request.store, options.modelId, ({ storeId, modelId, model }) => {
-    const asked = { ...question(model), consistency: options.freshness.consistency }
+    const asked = { ...question(model), ...options.freshness }
     const answer = api.engine.check(storeId, model, asked)
     const send = (given: Awaited<typeof answer>): Answer => ({
       status: 200,

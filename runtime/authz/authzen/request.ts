@@ -26,7 +26,7 @@ export function jsonBody(request: ApiRequest): Fields {
 }
 
 /**
- * The header `Openfga-Authorization-Model-Id`, and `options`: `evaluations_semantic` of the specification, and as extensions `explain`, `contextual_tuples` and `consistency`, as
+ * The header `Openfga-Authorization-Model-Id`, and `options`: `evaluations_semantic` of the specification, and as extensions `explain`, `contextual_tuples`, `consistency` and `consistency_token`, as
  * in a check.
  */
 export function optionsOf(body: Fields, request: ApiRequest, limits: AuthzLimits): Options {
@@ -36,7 +36,8 @@ export function optionsOf(body: Fields, request: ApiRequest, limits: AuthzLimits
   const semantic = options["evaluations_semantic"] ?? "execute_all"
   return {
     modelId: modelIdField(header, "AuthZEN"),
-    freshness: termsOf({ consistency: options["consistency"] }, "AuthZEN").freshness,
+    freshness: termsOf({ ...options, authorization_model_id: undefined }, "AuthZEN", request.headers)
+      .freshness,
     contextualTuples,
     explain: booleanField(options["explain"], "options.explain"),
     semantic: typeof semantic === "string" ? semantic : "",

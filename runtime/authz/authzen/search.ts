@@ -121,7 +121,8 @@ export function postSearchAction(api: AuthzApi, request: ApiRequest): Answer | P
     )
     return askEngine(api, request, asked.storeId, { work, freshness: terms.freshness }, (found) => {
       const { names, next } = pageOf([...found.relations].sort(), terms.paging)
-      const end = { revision: found.revision, next, count: names.length }
+      const { revision, stamp } = found
+      const end = { revision, stamp, next, count: names.length }
       const undecided = found.errors.map(({ relation }) => relation).sort()
       return results(search, asked, end, {
         results: packed(names.map((name) => ({ name }))),
@@ -193,10 +194,10 @@ function nothing(search: Search, { storeId, modelId }: Asked): Answer {
 function results(
   { paged, question }: Search,
   { storeId, modelId }: Asked,
-  { revision, next, count }: ListEnd & { readonly count: number },
+  { revision, stamp, next, count }: ListEnd & { readonly count: number },
   found: PackedLists,
 ): Answer {
-  const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision }, next, question)
+  const token = next === undefined ? "" : cursorToken({ storeId, modelId, revision, stamp }, next, question)
   const page = paged || token !== "" ? { next_token: token, count } : undefined
   return {
     status: 200,

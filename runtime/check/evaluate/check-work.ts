@@ -1,5 +1,5 @@
 import type { LoadedModel } from "../loaded-model.ts"
-import type { CheckAnswer, CheckRequest } from "../ports.ts"
+import type { CheckAnswer, CheckRequest, Commit } from "../ports.ts"
 import type { Progress, View, Work } from "../work.ts"
 import type { Evaluation, EvaluationOptions } from "./evaluation.ts"
 import { readRequest } from "./request.ts"
@@ -30,8 +30,8 @@ export class CheckWork implements Work<CheckAnswer> {
     return this.#evaluation.run(isLate)
   }
 
-  answer(revision: number): CheckAnswer {
-    return this.#evaluation.answer(revision)
+  answer(at: Commit): CheckAnswer {
+    return this.#evaluation.answer(at)
   }
 
   release(): void {

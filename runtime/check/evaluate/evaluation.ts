@@ -1,4 +1,4 @@
-import { type CheckAnswer, CheckError, UndecidedCheck } from "../ports.ts"
+import { type CheckAnswer, CheckError, type Commit, UndecidedCheck } from "../ports.ts"
 import { done, type Progress, suspended as unfinished } from "../work.ts"
 import { fixpoint } from "./fixpoint.ts"
 import { Machine, suspended } from "./machine.ts"
@@ -79,9 +79,9 @@ export class Evaluation {
     return this.#allowed
   }
 
-  /** The same as an answer that is true at a revision. */
-  answer(revision: number): CheckAnswer {
-    return { allowed: this.#allowed, revision }
+  /** The same as an answer that is true at a commit. */
+  answer({ revision, stamp }: Commit): CheckAnswer {
+    return { allowed: this.#allowed, revision, stamp }
   }
 
   #runMachine(): number {

@@ -1,4 +1,4 @@
-import { CheckError, type PageKey } from "../ports.ts"
+import { CheckError, type Commit, type PageKey } from "../ports.ts"
 import { done, type Progress, suspended, type View, type Work } from "../work.ts"
 import type { EvaluationOptions } from "./evaluation.ts"
 
@@ -12,9 +12,9 @@ export interface Inquiry<Answer> {
   readonly misses: ReadonlyMap<string, PageKey>
   /** Yields every few hundred steps at least. Ends true when it is decided, false when that hangs on what was not in memory. @throws CheckError */
   run(): Generator<void, boolean>
-  answer(revision: number): Answer
+  answer(at: Commit): Answer
   /** What can be answered before the end; undefined when nothing can. */
-  cut?(revision: number): Answer | undefined
+  cut?(at: Commit): Answer | undefined
   /** Gives up what it holds. */
   close(): void
 }
@@ -97,12 +97,12 @@ class InquiryWork<Answer> implements Work<Answer> {
     }
   }
 
-  answer(revision: number): Answer {
-    return (this.#inquiry as Inquiry<Answer>).answer(revision)
+  answer(at: Commit): Answer {
+    return (this.#inquiry as Inquiry<Answer>).answer(at)
   }
 
-  cut(revision: number): Answer | undefined {
-    return this.#inquiry?.cut?.(revision)
+  cut(at: Commit): Answer | undefined {
+    return this.#inquiry?.cut?.(at)
   }
 
   release(): void {

@@ -1,4 +1,4 @@
-import type { TupleRow } from "../ports.ts"
+import { type Commit, firstCommit, type TupleRow } from "../ports.ts"
 import { Adjacency } from "./adjacency.ts"
 import { type Context, Contexts } from "./contexts.ts"
 import { IntColumn } from "./int-column.ts"
@@ -46,7 +46,8 @@ const bytesPerSlot = 256
 export class Graph {
   readonly forward = new Adjacency()
   readonly reverse = new Adjacency()
-  revision: number
+  /** The commit it stands at. */
+  at: Commit
   /** Counts what makes the graph another: changes applied, pages installed. */
   epoch = 1
   /** Work is under way: ids of names that are given up are not given to others before `reclaim`. */
@@ -67,9 +68,13 @@ export class Graph {
   readonly #kept = new Map<number, number>()
   #retiredNames: number[] = []
 
-  constructor(options: { readonly paged?: boolean | undefined; readonly revision?: number } = {}) {
-    this.revision = options.revision ?? 0
+  constructor(options: { readonly paged?: boolean | undefined; readonly at?: Commit } = {}) {
+    this.at = options.at ?? firstCommit
     this.pages = options.paged === true ? new Pages() : undefined
+  }
+
+  get revision(): number {
+    return this.at.revision
   }
 
   /** Bytes in use: what the memory budget counts. */

@@ -2,7 +2,7 @@ import { IntList } from "../evaluate/int-list.ts"
 import { type Problem, worseProblem } from "../evaluate/problem.ts"
 import { isError, isMiss, isTrue } from "../evaluate/question.ts"
 import type { NamePlace } from "../graph/names.ts"
-import { CheckError } from "../ports.ts"
+import { CheckError, type Commit } from "../ports.ts"
 import type { ListEnd, Paging } from "../questions.ts"
 import { isPaged } from "./kept-walk.ts"
 import { type NameBytes, NameHeap } from "./named-ids.ts"
@@ -49,7 +49,7 @@ function sizeAfter(size: number, steps: number): number {
  * name, so that it can end anywhere and say where it goes on.
  */
 export class Listing {
-  end: Omit<ListEnd, "revision"> = {}
+  end: Omit<ListEnd, keyof Commit> = {}
   readonly #parts: ListingParts
   /** How many may still be named. */
   #left: number

@@ -1,12 +1,26 @@
-import type { TupleChange } from "../ports.ts"
+import { type Commit, isSameCommit, type TupleChange } from "../ports.ts"
 
-/** Changes accepted but not applied: whole revisions, without a gap, following those of a graph. */
+/** Stamps of so many commits are remembered: more than are made while an answer of the source is on its way. */
+const stampsMax = 10_000
+
+/** What becomes of changes that are offered. `lost`: they follow another history than the one held. */
+export type Accepted = "accepted" | "known" | "gap" | "lost"
+
+/** Changes accepted but not applied: whole revisions, without a gap, following those of a graph. It knows which commits they are of. */
 export class ChangeQueue {
   #changes: TupleChange[] = []
-  #last = 0
+  #last: Commit
+  /** Stamps by revision, in order: of `last` and those before it, as far as they came by here. */
+  readonly #stamps = new Map<number, string>()
 
-  /** The newest revision accepted, applied or not. */
-  get last(): number {
+  /** Begins behind a graph that stands at this commit. */
+  constructor(at: Commit) {
+    this.#last = at
+    this.#stamps.set(at.revision, at.stamp)
+  }
+
+  /** The newest commit accepted, applied or not. */
+  get last(): Commit {
     return this.#last
   }
 
@@ -14,21 +28,32 @@ export class ChangeQueue {
     return this.#changes.length === 0
   }
 
-  /** Begins behind a graph that stands at this revision. */
-  restart(revision: number): void {
-    this.#changes = []
-    this.#last = revision
+  /** Whether a commit is in the history up to `last`; undefined when that is not remembered. */
+  includes({ revision, stamp }: Commit): boolean | undefined {
+    if (revision > this.#last.revision) return false
+    const known = this.#stamps.get(revision)
+    return known === undefined ? undefined : known === stamp
   }
 
   /** Accepts what is new of these. `gap`: something is missing before them, and nothing is accepted. */
-  accept(changes: readonly TupleChange[]): "accepted" | "known" | "gap" {
-    const fresh = changes.filter((change) => change.revision > this.#last)
-    const [first] = fresh
-    const last = fresh.at(-1)
-    if (first === undefined || last === undefined) return "known"
-    if (first.revision !== this.#last + 1) return "gap"
-    for (const change of fresh) this.#changes.push(change)
-    this.#last = last.revision
+  accept(changes: readonly TupleChange[]): Accepted {
+    const [first] = changes
+    const end = changes.at(-1)
+    if (first === undefined || end === undefined) return "known"
+    const previous = { revision: first.revision - 1, stamp: first.previous }
+    if (this.includes(previous) === false && previous.revision <= this.#last.revision) return "lost"
+    if (end.revision <= this.#last.revision) return this.includes(end) === false ? "lost" : "known"
+    if (previous.revision > this.#last.revision) return "gap"
+    // They begin before what is held and go beyond: where both know a commit it must be the same.
+    const met = changes.find(({ revision }) => revision === this.#last.revision)
+    if (met !== undefined && !isSameCommit(met, this.#last)) return "lost"
+    for (const change of changes) if (change.revision > this.#last.revision) this.#changes.push(change)
+    for (const { revision, stamp } of changes) this.#stamps.set(revision, stamp)
+    this.#last = { revision: end.revision, stamp: end.stamp }
+    for (const revision of this.#stamps.keys()) {
+      if (this.#stamps.size <= stampsMax) break
+      this.#stamps.delete(revision)
+    }
     return "accepted"
   }
 

@@ -1,3 +1,4 @@
+import type { Commit } from "../ports.ts"
 import type { Memory, Tenant } from "./memory.ts"
 
 /** What was found at one revision of one store, for questions that ask the same at the same revision. */
@@ -49,8 +50,8 @@ export class Kept implements Tenant {
     memory.spare = this
   }
 
-  at(era: number, revision: number): KeptAt {
-    return new RevisionKept(this, `${era}@${revision} `)
+  at(era: number, { revision, stamp }: Commit): KeptAt {
+    return new RevisionKept(this, `${era}@${revision}${stamp} `)
   }
 
   get(key: string): unknown {

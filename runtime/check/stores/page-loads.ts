@@ -1,7 +1,7 @@
 import type { Graph } from "../graph/graph.ts"
 import { covers, pageText } from "../graph/page-keys.ts"
 import type { Pins } from "../graph/pages.ts"
-import type { PageKey, Pages, PartKey, TupleChange, TupleRow, TupleSource } from "../ports.ts"
+import type { Commit, PageKey, Pages, PartKey, TupleChange, TupleRow, TupleSource } from "../ports.ts"
 import { installLarge, installPoint, isLarge } from "./graph-pages.ts"
 import { Incoming } from "./incoming.ts"
 import { NoRoom } from "./memory.ts"
@@ -20,8 +20,10 @@ export interface PageLoad {
   readonly turn: () => Promise<void>
   /** Is the graph still the store's? */
   readonly isCurrent: () => boolean
-  /** Brings the graph to a revision, at least. */
-  readonly reach: (revision: number) => Promise<void>
+  /** The newest commit known of. */
+  readonly newest: () => Commit
+  /** Brings the graph to the commit that something was read at, at least; `before` was known of when it was asked for. */
+  readonly reach: (at: Commit, before: Commit) => Promise<void>
   /** All changes the graph has got since the load began. */
   readonly recent: () => readonly TupleChange[]
   /** The graph is another than before; so many bytes are on their way into it. Returns false when it does not fit. */
@@ -40,8 +42,9 @@ export async function loadPages(load: PageLoad, keys: readonly PageKey[]): Promi
   const some = keys.filter((key) => !isLarge(load.graph, key))
   // Of whole ones that another question has found too large meanwhile, parts will be asked for.
   if (some.length === 0) return loadOne(load, keys.filter(isPart))
+  const before = load.newest()
   const read = await load.source.pages(load.storeId, some)
-  await load.reach(read.revision)
+  await load.reach(read.at, before)
   await inTurns(load, install(load, some, read))
 }
 
@@ -53,10 +56,13 @@ async function inTurns({ now, turn, isCurrent }: PageLoad, steps: Generator<void
   }
 }
 
-function* install(load: PageLoad, keys: readonly PageKey[], { revision, pages }: Pages): Generator<void> {
-  for (let at = 0; at < keys.length; at++) {
-    const key = keys[at] as PageKey
-    const rows = pages[at]
+function* install(
+  load: PageLoad,
+  keys: readonly PageKey[],
+  { at: { revision }, pages }: Pages,
+): Generator<void> {
+  for (const [place, key] of keys.entries()) {
+    const rows = pages[place]
     if (rows === undefined) continue
     if (rows === "too many") laid(load, () => installLarge(load.graph, key))
     else if (key.direction === "point")
@@ -128,14 +134,15 @@ async function loadLarge(load: PageLoad, key: PartKey): Promise<void> {
   const { source, storeId, graph, isCurrent, fits } = load
   const incoming = new Incoming(graph, key)
   try {
-    const revision = await source.list(storeId, key, (rows) => {
+    const before = load.newest()
+    const at = await source.list(storeId, key, (rows) => {
       if (!isCurrent()) throw new Superseded()
       incoming.take(rows)
       if (!fits(incoming.bytes)) throw noRoom(load, `${pageText(key)} has more tuples than fit`)
     })
-    await load.reach(revision)
+    await load.reach(at, before)
     await inTurns(load, incoming.sort())
-    if (isCurrent()) laid(load, () => incoming.lay(revision, load.recent()))
+    if (isCurrent()) laid(load, () => incoming.lay(at.revision, load.recent()))
   } catch (error) {
     await inTurns(load, incoming.discard())
     if (!(error instanceof Superseded)) throw error

@@ -22,9 +22,10 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
   const upTo = view.graph.revision
   view.gather()
   const first = new Map<string, TupleChange>()
-  for (let at = view.revision; at < upTo; ) {
+  for (let at = view.at; at.revision < upTo; ) {
     const changes = await source.changes(storeId, at, batch)
-    if (changes[0]?.revision !== at + 1)
+    const last = changes.at(-1)
+    if (last === undefined || changes[0]?.revision !== at.revision + 1)
       throw new CheckError("validation_error", `the store's revision ${view.revision} is no longer kept`)
     for (const change of changes) {
       const key = change.row.slice(0, 4).join(" ")
@@ -35,7 +36,7 @@ export async function layPast(view: Snapshot, { source, storeId, turn, fits }: P
         "validation_error",
         `more than ${changesMax} tuples have changed since the store's revision ${view.revision}: ask again from the beginning`,
       )
-    at = changes.at(-1)?.revision ?? upTo
+    at = { revision: last.revision, stamp: last.stamp }
   }
   const changes = [...first.values()]
   for (let at = 0; at < changes.length; at += batch) {

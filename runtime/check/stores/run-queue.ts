@@ -1,5 +1,5 @@
 import type { Pins } from "../graph/pages.ts"
-import { CheckError, type PageKey } from "../ports.ts"
+import { CheckError, type Commit, type PageKey } from "../ports.ts"
 import type { Progress, Work } from "../work.ts"
 import { NoRoom } from "./memory.ts"
 import type { Snapshot } from "./snapshot.ts"
@@ -32,8 +32,8 @@ export interface RunSettings {
 export interface Place {
   readonly store: StoreGraph
   readonly view: Snapshot
-  /** The revision asked for; undefined for the present. */
-  readonly exactly: number | undefined
+  /** The commit asked for; undefined for the present. */
+  readonly exactly: Commit | undefined
   /** When the question must be answered, by the engine's clock; undefined where it has not waited for anything yet. */
   readonly deadline?: number | undefined
 }
@@ -43,7 +43,7 @@ interface Running {
   readonly number: number
   readonly work: Work<unknown>
   readonly store: StoreGraph
-  readonly exactly: number | undefined
+  readonly exactly: Commit | undefined
   readonly deadline: number
   readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
@@ -164,7 +164,7 @@ export class RunQueue {
     if (progress.kind === "done") {
       if (running.ownMs >= longMs) this.#longTook.push(running.ownMs)
       if (this.#longTook.length > longKnown) this.#longTook.shift()
-      this.#end(running, () => running.resolve(running.work.answer(running.view.revision)))
+      this.#end(running, () => running.resolve(running.work.answer(running.view.at)))
     } else if (progress.kind === "miss") void this.#load(running, progress.keys)
     else this.#wait(running)
   }
@@ -283,7 +283,7 @@ export class RunQueue {
   /** What an answer can be given of when there is no more time. */
   #cut(running: Running): void {
     const { work, view, outdated, resolve } = running
-    const answer = outdated ? undefined : work.cut?.(view.revision)
+    const answer = outdated ? undefined : work.cut?.(view.at)
     if (answer === undefined) throw pastDeadline()
     this.#end(running, () => resolve(answer))
   }

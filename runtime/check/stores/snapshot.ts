@@ -1,6 +1,6 @@
 import type { Graph, Held, Stored } from "../graph/graph.ts"
 import { Overlay } from "../graph/overlay.ts"
-import type { TupleRow } from "../ports.ts"
+import type { Commit, TupleRow } from "../ports.ts"
 import type { View } from "../work.ts"
 import type { KeptAt } from "./kept.ts"
 
@@ -10,7 +10,7 @@ import type { KeptAt } from "./kept.ts"
  */
 export class Snapshot implements View {
   readonly graph: Graph
-  readonly revision: number
+  readonly at: Commit
   /** The graph's epoch when it was made: what is installed later shows a newer state, and is not read. */
   readonly epoch: number
   readonly kept: KeptAt
@@ -22,11 +22,15 @@ export class Snapshot implements View {
   /** Names it speaks of: questions must find them as long as it lives. */
   readonly #kept: number[] = []
 
-  constructor(graph: Graph, revision: number, kept: KeptAt) {
+  constructor(graph: Graph, at: Commit, kept: KeptAt) {
     this.graph = graph
     this.kept = kept
-    this.revision = revision
+    this.at = at
     this.epoch = graph.epoch
+  }
+
+  get revision(): number {
+    return this.at.revision
   }
 
   /** What it remembers takes. */

@@ -1,9 +1,18 @@
 import { Graph } from "../graph/graph.ts"
 import type { Pins } from "../graph/pages.ts"
-import { CheckError, type PageKey, SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
-import { ChangeQueue } from "./change-queue.ts"
+import {
+  type Commit,
+  commitLost,
+  firstCommit,
+  HistoryLost,
+  isSameCommit,
+  type PageKey,
+  type TupleChange,
+  type TupleSource,
+} from "../ports.ts"
 import { evictPage, isLarge, usePage } from "./graph-pages.ts"
 import { Hints } from "./hints.ts"
+import { History } from "./history.ts"
 import { type Kept, newEra } from "./kept.ts"
 import type { Memory, Tenant } from "./memory.ts"
 import { loadPages } from "./page-loads.ts"
@@ -13,15 +22,12 @@ import { TooLarge } from "./too-large.ts"
 import { Views } from "./views.ts"
 import { loadWhole } from "./whole-load.ts"
 
-/** Changes read from the source at a time. */
-const changesMax = 2_000
 /** With so many revisions under work changes gather a little, because each is remembered for each of them. */
 const viewsAtOnce = 8
 
 export interface StoreGraphOptions {
   readonly source: TupleSource
   readonly storeId: string
-  /** Never to be loaded whole. */
   readonly paged: boolean
   /** So long a question waits for a whole load before it is answered from pages. */
   readonly coldMs: number
@@ -34,13 +40,18 @@ export interface StoreGraphOptions {
   readonly onQueued: () => void
   /** What is held never was: work under way must start over. */
   readonly onReplaced: () => void
+  /** The database does not have `held` any more; it stands at `found`. */
+  readonly onLost: (held: Commit, found: Commit) => void
 }
 
 class DoesNotFit extends Error {}
+/** What was loaded is of a history that was given up meanwhile. */
+class Superseded extends Error {}
 
 /**
  * The graph of one store, kept up to date: loaded, then changed by whole revisions in their order, whether they come from a write of this process or
- * from the source's feed. The graph always stands at exactly one revision; work under way goes on at the one it began at.
+ * from the source's feed. The graph always stands at exactly one commit; work under way goes on at the one it began at.
+ * Where the source has lost commits nothing is answered from what is held, nor is any write of this process counted as known, until the store is loaded anew.
  */
 export class StoreGraph implements Tenant {
   /** A store is the place (see run-queue.ts) of its present. */
@@ -55,13 +66,9 @@ export class StoreGraph implements Tenant {
   /** Was asked since the engine last looked for a store to give up. */
   used = false
   usedMs = 0
-  readonly #queue = new ChangeQueue()
-  /** The newest revision known to exist. */
-  #floor = 0
-  #catchingUp: Promise<void> | undefined
+  readonly #history: History
   #starting: Promise<void> | undefined
   #loading: Promise<void> | undefined
-  /** What is being loaded. */
   #unfinished: Graph | undefined
   #paged: boolean
   readonly #tooLarge: TooLarge
@@ -70,26 +77,31 @@ export class StoreGraph implements Tenant {
   #recent: TupleChange[] = []
   #reading = 0
   #era = newEra()
-  /** Bytes of pages on their way. */
   #coming = 0
   readonly #hints = new Hints(() => this.refresh())
   readonly #options: StoreGraphOptions
 
   constructor(options: StoreGraphOptions) {
     this.#options = options
+    this.#history = new History({
+      ...options,
+      onQueued: () => (this.#views.size >= viewsAtOnce ? options.onQueued() : this.flush()),
+      onLost: (held, found) => this.#lost(held, found),
+      onGone: () => this.#giveUp(),
+    })
     this.#paged = options.paged
     this.#tooLarge = new TooLarge(options.memory, this)
     this.graph = new Graph({ paged: true })
-    this.view = this.#viewAt(this.graph, 0)
+    this.view = this.#viewAt(this.graph, firstCommit)
   }
 
   /** May a question be answered now, as far as own writes are concerned? */
   get isCurrent(): boolean {
-    return this.ready && this.graph.revision >= this.#floor
+    return this.ready && this.graph.revision >= this.#history.floor
   }
 
   get hasQueue(): boolean {
-    return !this.#queue.isEmpty
+    return this.#history.hasQueue
   }
 
   /** Resolves when questions can be answered; several callers share one load, a failed one may be tried again. */
@@ -124,78 +136,78 @@ export class StoreGraph implements Tenant {
   /** Answers from pages, from now on or until the store is loaded. */
   async #startPaged(): Promise<void> {
     const asked = this.#options.now()
-    const revision = await this.#options.source.revision(this.#options.storeId)
-    if (!this.ready) this.#adopt(new Graph({ paged: true, revision }), asked)
+    const { floor } = this.#history
+    const at = await this.#options.source.newest(this.#options.storeId)
+    if (this.ready) return
+    this.#history.meetFirst(floor, at)
+    this.#adopt(new Graph({ paged: true, at }), asked)
   }
 
   /** Loads the store beside what is answered from meanwhile; one that does not fit is left to pages. */
   #loadWhole(): Promise<void> {
     const { source, storeId, now, turn, memory } = this.#options
+    if (this.#loading !== undefined) return this.#loading
     const asked = now()
-    this.#loading ??= loadWhole({
+    const era = this.#era
+    const { floor } = this.#history
+    const loading = loadWhole({
       source,
       storeId,
       now,
       turn,
       onRead: (graph) => {
+        if (this.#era !== era) throw new Superseded()
         this.#unfinished = graph
         this.#report()
         if (!memory.makeRoom(this)) throw new DoesNotFit()
       },
-      known: () => (this.ready ? this.#queue.last : 0),
-      onLoaded: (graph) => this.#adopt(graph, asked),
+      known: () => (this.ready ? this.#history.last.revision : 0),
+      onLoaded: (graph) => {
+        if (this.#era !== era) throw new Superseded()
+        if (!this.ready) this.#history.meetFirst(floor, graph.at)
+        this.#adopt(graph, asked)
+      },
     })
       .catch((error) => {
-        this.#unfinished = undefined
+        if (this.#era === era) this.#unfinished = undefined
         this.#report()
-        if (!(error instanceof DoesNotFit)) throw error
-        this.#outgrown()
+        if (error instanceof Superseded) return undefined
+        if (error instanceof DoesNotFit) this.#outgrown()
+        // Where what follows is of another history than what was loaded, what is there now is asked for next.
+        else if (!(error instanceof HistoryLost)) throw error
         return this.ready ? undefined : this.#startPaged()
       })
       .finally(() => {
-        this.#loading = undefined
+        if (this.#loading === loading) this.#loading = undefined
       })
-    return this.#loading
+    this.#loading = loading
+    return loading
   }
 
   #adopt(graph: Graph, asked: number): void {
     if (graph === this.#unfinished) this.#unfinished = undefined
     this.graph = graph
-    this.view = this.#viewAt(graph, graph.revision)
-    this.#queue.restart(graph.revision)
+    this.view = this.#viewAt(graph, graph.at)
+    this.#history.begin(graph.at)
     this.contactMs = Math.max(this.contactMs, asked)
     this.usedMs = this.#options.now()
     this.ready = true
     this.#report()
   }
 
-  /** Takes changes of this process's own write. A gap before them is closed from the source. */
+  /** Takes changes of this process's own write. */
   applied(changes: readonly TupleChange[]): void {
-    const last = changes.at(-1)
-    if (last === undefined) return
-    if (last.revision > this.#floor) this.#floor = last.revision
-    if (!this.ready) return
-    if (!this.#take(changes)) this.catchUp(this.#floor).catch(() => undefined)
-  }
-
-  /** Puts changes that follow what is there into the queue; false when something is missing before them. */
-  #take(changes: readonly TupleChange[]): boolean {
-    const accepted = this.#queue.accept(changes)
-    if (accepted !== "accepted") return accepted === "known"
-    this.#floor = Math.max(this.#floor, this.#queue.last)
-    if (this.#views.size >= viewsAtOnce) this.#options.onQueued()
-    else this.flush()
-    return true
+    this.#history.applied(changes, this.ready)
   }
 
   /** Applies what is queued. Who is at work on the graph as it was goes on seeing it so. */
   flush(): void {
-    if (this.#queue.isEmpty) return
+    if (!this.hasQueue) return
     const { graph } = this
-    const changes = this.#queue.take()
+    const changes = this.#history.take()
     this.#views.apply(graph, changes)
     if (this.#reading > 0) for (const change of changes) this.#recent.push(change)
-    graph.revision = this.#queue.last
+    graph.at = this.#history.last
     this.#changed()
     if (!this.#options.memory.makeRoom(this)) this.giveWay()
   }
@@ -204,7 +216,7 @@ export class StoreGraph implements Tenant {
   #changed(): void {
     const { graph } = this
     this.#views.retire(graph)
-    this.view = this.#viewAt(graph, graph.revision)
+    this.view = this.#viewAt(graph, graph.at)
     this.#report()
   }
 
@@ -213,12 +225,12 @@ export class StoreGraph implements Tenant {
     if (!this.ready || this.graph.pages !== undefined) return false
     this.#outgrown()
     this.flush()
-    this.#adopt(new Graph({ paged: true, revision: this.graph.revision }), this.contactMs)
+    this.#adopt(new Graph({ paged: true, at: this.graph.at }), this.contactMs)
     return true
   }
 
-  #viewAt(graph: Graph, revision: number): Snapshot {
-    return new Snapshot(graph, revision, this.#options.kept.at(this.#era, revision))
+  #viewAt(graph: Graph, at: Commit): Snapshot {
+    return new Snapshot(graph, at, this.#options.kept.at(this.#era, at))
   }
 
   #outgrown(): void {
@@ -243,6 +255,8 @@ export class StoreGraph implements Tenant {
     this.ready = false
     // What comes next may be another history.
     this.#era = newEra()
+    this.#loading = undefined
+    this.#unfinished = undefined
     this.graph = new Graph({ paged: true })
     this.#report()
   }
@@ -265,19 +279,15 @@ export class StoreGraph implements Tenant {
     this.#options.memory.makeRoom(this)
   }
 
-  /** Asks the source for its revision and takes what is new. Rejects with the source's error. */
-  async refresh(): Promise<number> {
-    const { source, storeId, now } = this.#options
-    const asked = now()
-    const held = this.#queue.last
-    const revision = await source.revision(storeId)
-    if (revision < held) await this.#reload(revision)
-    else await this.catchUp(revision)
+  /** Asks the source for its newest commit, proves that what is held is in its history, and takes what is new. Rejects with the source's error. */
+  async refresh(): Promise<void> {
+    const asked = this.#options.now()
+    await this.#history.refresh()
+    await this.load()
     this.contactMs = Math.max(this.contactMs, asked)
-    if (this.#paged && this.#tooLarge.mayFit(now())) this.#paged = this.#options.paged
+    if (this.#paged && this.#tooLarge.mayFit(this.#options.now())) this.#paged = this.#options.paged
     // One that failed while questions are answered from pages, or did not fit.
     if (this.graph.pages !== undefined && !this.#paged && this.ready) this.#loadWhole().catch(() => undefined)
-    return revision
   }
 
   /** Another process may have written. */
@@ -285,59 +295,48 @@ export class StoreGraph implements Tenant {
     if (this.ready) this.#hints.heard()
   }
 
-  /** The source went back behind what is held: a backup was restored, or a replica took over that had not everything. What is held never was, then. */
-  async #reload(revision: number): Promise<void> {
-    this.forget()
-    this.#floor = revision
-    this.#options.onReplaced()
-    await this.load()
-  }
-
-  /** Resolves when everything up to `revision` is in the queue at least. */
-  async catchUp(revision: number): Promise<void> {
-    if (revision > this.#floor) this.#floor = revision
-    let stuck = 0
-    while (this.#queue.last < revision) {
-      const before = this.#queue.last
-      this.#catchingUp ??= this.#fetch().finally(() => {
-        this.#catchingUp = undefined
-      })
-      await this.#catchingUp
-      // A source that does not have what it announced: not an endless loop, and no answer either.
-      if (this.#queue.last <= before && ++stuck > 2)
-        throw new SourceUnavailable(`revision ${revision} is not to be had`)
+  /** A backup was restored, or a standby took over that had not everything. What is loaded before anything is held cannot be given up. */
+  #lost(held: Commit, found: Commit): void {
+    if (this.ready) {
+      this.#giveUp()
+      this.load().catch(() => undefined)
     }
+    this.#options.onLost(held, found)
   }
 
-  async #fetch(): Promise<void> {
-    const { source, storeId } = this.#options
-    const before = this.#queue.last
-    const changes = await source.changes(storeId, before, changesMax)
-    const contiguous = this.#take(changes)
-    // A feed that no longer reaches back this far, or skips: only a new load can tell what the store holds.
-    if (!contiguous || this.#queue.last === before) await this.#reload(this.#floor)
+  #giveUp(): void {
+    this.forget()
+    this.#options.onReplaced()
+  }
+
+  /** Whether a commit is in the history of what is held; undefined when only the source can say. */
+  includes(commit: Commit): boolean | undefined {
+    return this.ready ? this.#history.includes(commit) : undefined
+  }
+
+  /** @throws CheckError `history_lost` when the store's history does not have this commit (any more); `validation_error` when it is too long ago to tell. */
+  require(commit: Commit): Promise<void> {
+    return this.#history.require(commit)
   }
 
   /** Resolves when all changes known to exist are applied. */
   async caughtUp(): Promise<void> {
-    await this.catchUp(this.#floor)
+    await this.#history.catchUp(this.#history.floor)
     // Changes gather for a tenth of a second at most.
     while (!this.isCurrent) {
       await this.load()
       if (this.hasQueue) await this.#options.turn()
-      else await this.catchUp(this.#floor)
+      else await this.#history.catchUp(this.#history.floor)
     }
   }
 
-  /**
-   * The store at one revision, held: `leave` it. @throws CheckError when the revision is not to be had.
-   */
-  async at(revision: number): Promise<Snapshot> {
+  /** The store at one commit, held: `leave` it. @throws CheckError when the commit is not to be had. */
+  async at(commit: Commit): Promise<Snapshot> {
     const { source, storeId, turn, memory } = this.#options
-    if (revision > this.graph.revision && revision > (await this.refresh()))
-      throw new CheckError("validation_error", `the store has no revision ${revision}`)
+    if (commit.revision > this.graph.revision) await this.refresh()
     await this.caughtUp()
-    const view = revision === this.graph.revision ? this.view : this.#viewAt(this.graph, revision)
+    await this.#history.require(commit)
+    const view = isSameCommit(commit, this.graph.at) ? this.view : this.#viewAt(this.graph, commit)
     this.hold(view)
     if (view === this.view) return view
     try {
@@ -348,7 +347,7 @@ export class StoreGraph implements Tenant {
       await layPast(view, { source, storeId, turn, fits })
     } catch (error) {
       this.leave(view)
-      throw error
+      throw error instanceof HistoryLost ? commitLost(commit) : error
     }
     return view
   }
@@ -381,8 +380,10 @@ export class StoreGraph implements Tenant {
     return {
       graph,
       isCurrent: () => this.graph === graph && this.ready,
-      reach: async (revision: number) => {
-        await this.catchUp(revision)
+      newest: () => this.#history.last,
+      reach: async (at: Commit, before: Commit) => {
+        if (this.graph === graph) await this.#history.meet(at, before)
+        await this.load()
         this.flush()
       },
       recent: () => this.#recent,

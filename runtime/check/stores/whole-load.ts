@@ -1,5 +1,5 @@
 import { Graph } from "../graph/graph.ts"
-import { SourceUnavailable, type TupleSource } from "../ports.ts"
+import { SourceUnavailable, type TupleChange, type TupleSource } from "../ports.ts"
 
 /** Sorting goes on in turns of this length. */
 const sliceMs = 8
@@ -24,7 +24,7 @@ export async function loadWhole(load: WholeLoad): Promise<void> {
   const { source, storeId, now, turn } = load
   const graph = new Graph()
   graph.startLoad()
-  graph.revision = await source.load(storeId, (rows) => {
+  graph.at = await source.load(storeId, (rows) => {
     for (const row of rows) graph.loadRow(row)
     load.onRead(graph)
   })
@@ -35,11 +35,12 @@ export async function loadWhole(load: WholeLoad): Promise<void> {
     until = now() + sliceMs
   }
   while (graph.revision < load.known()) {
-    const changes = await source.changes(storeId, graph.revision, changesMax)
+    const changes = await source.changes(storeId, graph.at, changesMax)
     if (changes[0]?.revision !== graph.revision + 1)
       throw new SourceUnavailable("the feed has a gap after what was loaded")
     for (const { operation, row } of changes) graph[operation](row)
-    graph.revision = changes.at(-1)?.revision ?? 0
+    const { revision, stamp } = changes.at(-1) as TupleChange
+    graph.at = { revision, stamp }
   }
   load.onLoaded(graph)
 }
