@@ -56,10 +56,7 @@ function modelOfFile(io: Io, path: string): CompiledModel {
   const { folder, entry } = whereIs(path)
   const project = new Project(filesOf(io, { folder, entry }), report)
   const file = project.read(entry, undefined)
-  const model =
-    file === undefined
-      ? undefined
-      : compileModel(file, report, { read: (name, at) => project.readNamed(name, at) })
+  const model = file === undefined ? undefined : compileModel(file, report, { parts: project })
   if (model !== undefined) return model
   const findings = report.sorted()
   showFindings(io, findings)

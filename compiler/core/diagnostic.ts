@@ -55,6 +55,11 @@ export class Report {
     })
   }
 
+  /** Adds what another run found. */
+  addAll(findings: readonly Diagnostic[]): void {
+    this.#findings.push(...findings)
+  }
+
   /** Whether an error was found. */
   get blocked(): boolean {
     return this.#findings.some((finding) => finding.severity === "error")

@@ -21,6 +21,9 @@ export const budgets: Budgets = {
   filesMax: 2_000,
 }
 
+/** Files looked at beside the ones that are named. */
+const besideMax = 200
+
 const failureCodes: Readonly<Record<ReadFailure, Code>> = {
   missing: "SP0001",
   outside: "SP0002",
@@ -155,6 +158,22 @@ export class Project {
       this.#report.add("SP0004", at, problem)
     } else if (paths.length === 0) this.#report.add("SP0012", at, `\`${shown(pattern)}\` matches nothing`)
     return paths
+  }
+
+  /**
+   * The files whose names end so in the folder of the text at `at` and below it, as far as they can be read: to find what a text should
+   * have named. Nothing is reported.
+   */
+  beside(ending: string, at: Span): readonly SourceFile[] {
+    const folder = at.file.path.slice(0, at.file.path.lastIndexOf("/") + 1)
+    if (/[*?]/.test(folder)) return []
+    const { paths } = this.#files.glob(`${folder}**/*${ending}`)
+    return paths.slice(0, besideMax).flatMap((path) => {
+      const known = this.#read.get(path)
+      const outcome = known ?? this.#load(path)
+      if (known === undefined && "file" in outcome) this.#read.set(path, outcome)
+      return "file" in outcome ? [outcome.file] : []
+    })
   }
 
   /** The path, from the project's root, that the text at `at` names; undefined, and a finding, when it leads out. */

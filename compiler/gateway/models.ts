@@ -65,7 +65,7 @@ function filesOf(path: string, at: Span, project: Project): SourceFile[] {
 }
 
 function compileFile(file: SourceFile, project: Project, report: Report): StoreModel | undefined {
-  const compiled = compileModel(file, report, { read: (path, at) => project.readNamed(path, at) })
+  const compiled = compileModel(file, report, { parts: project })
   if (compiled === undefined) return undefined
   const model = modelInOrder(compiled.model)
   return new StoreModel(digestOf(model), lowerModel(model), compiled)

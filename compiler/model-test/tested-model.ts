@@ -31,7 +31,7 @@ export class TestedModels {
     const file = this.#project.readNamed(path, at)
     if (file === undefined) return undefined
     if (!this.#byFile.has(file)) {
-      const options: CompileOptions = { read: (part, place) => this.#project.readNamed(part, place) }
+      const options: CompileOptions = { parts: this.#project }
       this.#byFile.set(
         file,
         testedModel(compileModel(file, this.#report, options), (span) => span),

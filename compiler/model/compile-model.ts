@@ -2,7 +2,7 @@ import type { ModelFinding } from "../../runtime/model/finding.ts"
 import type { ModelLimits } from "../../runtime/model/limits.ts"
 import { validateModel } from "../../runtime/model/validate.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
-import type { Report } from "../core/diagnostic.ts"
+import { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { ModelDocument } from "./ast.ts"
 import { parseModel } from "./document.ts"
@@ -12,10 +12,11 @@ import { lintModel } from "./lints.ts"
 import { lowerModel } from "./lower.ts"
 import { Mistakes } from "./mistakes.ts"
 import { isModFile, readModFile } from "./mod-file.ts"
-import { type ReadPart, readModules } from "./modules.ts"
+import { type Parts, readModules } from "./modules.ts"
 import { type PlaceOf, Places } from "./places.ts"
 import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
+import { reportWithUnlisted } from "./unlisted-modules.ts"
 
 /** Where a type stands, and its relations by name. Spans cover the names, in whichever file they are. */
 export interface DeclaredType {
@@ -32,12 +33,9 @@ export interface CompiledModel {
   readonly conditions: ReadonlyMap<string, Span>
 }
 
-/**
- * `read` reads the files that a `fga.mod` names, by their path relative to its folder, and reports what keeps one from being read
- * (`Project.readNamed` does); needed for such a file only. `limits` replaces single limits of runtime/model.
- */
+/** `parts` has the files that a `fga.mod` names (a `Project` does); needed for such a file only. `limits` replaces single limits of runtime/model. */
 export interface CompileOptions {
-  readonly read?: ReadPart
+  readonly parts?: Parts
   readonly limits?: Partial<ModelLimits>
 }
 
@@ -50,12 +48,13 @@ export interface CompileOptions {
 export function compileModel(
   file: SourceFile,
   report: Report,
-  { read, limits = {} }: CompileOptions = {},
+  { parts, limits = {} }: CompileOptions = {},
 ): CompiledModel | undefined {
   const mistakes = new Mistakes(file, report)
   if (!checkReadable(mistakes)) return undefined
   if (file.path.endsWith(".json")) return compileJson(mistakes, limits)
-  const document = isModFile(file.path) ? readModular(mistakes, read) : readText(mistakes)
+  if (isModFile(file.path)) return compileModular(mistakes, report, parts, limits)
+  const document = readText(mistakes)
   return document === undefined ? undefined : compileDocument(document, mistakes, limits)
 }
 
@@ -67,10 +66,26 @@ function readText(mistakes: Mistakes): ModelDocument | undefined {
   return undefined
 }
 
-function readModular(mistakes: Mistakes, read: ReadPart | undefined): ModelDocument | undefined {
-  if (read === undefined) throw new Error("who compiles a fga.mod must give `read`")
+function compileModular(
+  mistakes: Mistakes,
+  report: Report,
+  parts: Parts | undefined,
+  limits: Partial<ModelLimits>,
+): CompiledModel | undefined {
+  if (parts === undefined) throw new Error("who compiles a fga.mod must give `parts`")
   const mod = readModFile(mistakes)
-  return mod === undefined ? undefined : readModules(mod, read, mistakes)
+  if (mod === undefined) return undefined
+  const attempt = (more: readonly SourceFile[]) => {
+    const own = new Report()
+    const found = new Mistakes(mod.file, own)
+    const compiled = compileDocument(readModules(mod, parts, found, more), found, limits)
+    return { compiled, findings: own.sorted() }
+  }
+  const { compiled, findings } = attempt([])
+  const listed = new Set(mod.contents.value.map(({ text, span }) => parts.readNamed(text, span)))
+  const beside = () => parts.beside(".fga", mod.contents.span).filter((file) => !listed.has(file))
+  reportWithUnlisted(mod, findings, beside, (more) => attempt(more).findings, report)
+  return mistakes.blocked ? undefined : compiled
 }
 
 function compileDocument(

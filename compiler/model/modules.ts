@@ -6,17 +6,27 @@ import type { ModFile } from "./mod-file.ts"
 import { checkReadable } from "./readable.ts"
 import { checkRepetitions } from "./repetitions.ts"
 
-/** Reads a file that `fga.mod` names, relative to its folder. What keeps it from being read is reported there. */
-export type ReadPart = (path: string, at: Span) => SourceFile | undefined
+/** The files around a `fga.mod`; a `Project` of core/load.ts is one. */
+export interface Parts {
+  /** Reads a file that `fga.mod` names, relative to its folder. What keeps it from being read is reported there. */
+  readNamed(path: string, at: Span): SourceFile | undefined
+  /** The files in its folder and below whose names end so, in case one of them is missing in it. Nothing is reported. */
+  beside(ending: string, at: Span): readonly SourceFile[]
+}
 
 /**
  * Parses the files of a modular model and puts them together: one document, whose parts keep their places in their own files and know
- * their module. Files are taken in the order of `contents`; extensions come after all types, so that the order does not matter to them.
+ * their module. Files are taken in the order of `contents`, then `more`; extensions come after all types, so that the order does not matter to them.
  */
-export function readModules(mod: ModFile, read: ReadPart, mistakes: Mistakes): ModelDocument {
+export function readModules(
+  mod: ModFile,
+  parts: Parts,
+  mistakes: Mistakes,
+  more: readonly SourceFile[] = [],
+): ModelDocument {
   const linker = new Linker(mistakes)
-  for (const { text, span } of mod.contents.value) {
-    const file = read(text, span)
+  const listed = mod.contents.value.map(({ text, span }) => ({ text, file: parts.readNamed(text, span) }))
+  for (const { text, file } of [...listed, ...more.map((file) => ({ text: file.path, file }))]) {
     const own = file === undefined ? undefined : mistakes.in(file)
     if (own === undefined || !checkReadable(own)) linker.missing()
     else {

@@ -3,7 +3,7 @@ import { models } from "../../compiler/core/catalogue/models.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import type { MemoryFiles } from "../../compiler/core/files.ts"
 import { Project } from "../../compiler/core/load.ts"
-import { SourceFile, type Span } from "../../compiler/core/source.ts"
+import { SourceFile } from "../../compiler/core/source.ts"
 import { type CompiledModel, compileModel } from "../../compiler/model/compile-model.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../compiler/render/explain.ts"
@@ -16,8 +16,7 @@ function compile(files: MemoryFiles): { report: Report; compiled: CompiledModel 
   const text = found.kind === "bytes" ? new TextDecoder("utf-8", { ignoreBOM: true }).decode(found.bytes) : ""
   const report = new Report()
   const project = new Project(files, report)
-  const read = (path: string, at: Span) => project.readNamed(path, at)
-  return { report, compiled: compileModel(new SourceFile(entry, text), report, { read }) }
+  return { report, compiled: compileModel(new SourceFile(entry, text), report, { parts: project }) }
 }
 
 runCases("model", {

@@ -11,10 +11,7 @@ export function compileFiles(
   const report = new Report()
   const project = new Project(new MemoryFiles(Object.entries(files)), report)
   const file = project.read(entry, undefined)
-  const read = {
-    read: (path: string, at: Parameters<Project["readNamed"]>[1]) => project.readNamed(path, at),
-  }
-  return { compiled: file === undefined ? undefined : compileModel(file, report, read), report }
+  return { compiled: file === undefined ? undefined : compileModel(file, report, { parts: project }), report }
 }
 
 /** A `fga.mod` that lists these files. */

@@ -326,6 +326,12 @@ export const models = area({
     help: "Remove it. The fields are `schema` and `contents`.",
     why: "Nothing reads this field; somebody may believe that it has an effect.",
   },
+  SP4058: {
+    severity: "error",
+    title: "Module missing in the module list",
+    help: "Add the file to `contents`.",
+    why: "Only files that `contents` lists belong to the model. A module stands beside the list whose types, relations or conditions are used and defined nowhere else.",
+  },
   SP4060: {
     severity: "error",
     title: "Model is no JSON",
