@@ -37,7 +37,7 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */
 export function checkMedia(media: string, at: Content["span"], fields: Fields): boolean {
   if (isMedia(media)) return true
-  fields.wrong({ span: at }, `\`${shown(media)}\` is no media type`)
+  fields.aside({ span: at }, `\`${shown(media)}\` is no media type: what is said of such bodies is left out`)
   return false
 }
 
@@ -95,7 +95,7 @@ export function readResponses(
 ): Response[] {
   const { fields } = reading
   if (!operation.entries.has("responses") && reading.version !== "3.1") {
-    fields.missing("responses", "the operation", at)
+    fields.aside({ span: at }, "the operation has no `responses`")
     return []
   }
   return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
@@ -104,7 +104,7 @@ export function readResponses(
     fields.known(map, "an answer", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
     if (!/^(?:default|[1-5]xx|[1-5]\d\d)$/.test(status)) {
-      fields.wrong({ span: key }, `\`${shown(code)}\` is no status`)
+      fields.aside({ span: key }, `\`${shown(code)}\` is no status: what is said of it is left out`)
       return []
     }
     const contents =
@@ -153,7 +153,7 @@ function readHeaders(map: MapNode, { fields, schemas, version }: Reading): Respo
     const header = fields.map(value, "a header")
     if (header === undefined) return []
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) {
-      fields.wrong({ span: key }, `\`${shown(name)}\` is no name of a header`)
+      fields.aside({ span: key }, `\`${shown(name)}\` is no name of a header: no answer has it`)
       return []
     }
     const old = version === "2.0"

@@ -1,9 +1,12 @@
-import type { Report } from "../core/diagnostic.ts"
+import type { Extra, Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import { type Entry, kindOf, type MapNode, type Node, type ScalarNode } from "./node.ts"
 import type { References } from "./references.ts"
+
+/** For readers: nothing goes by them. */
+const words: ReadonlySet<string> = new Set(["title", "summary", "description", "version", "operationId"])
 
 /** Reads the parts of a document as they are expected to be. What is otherwise is a finding at its place, and undefined or empty here. */
 export class Fields {
@@ -45,7 +48,8 @@ export class Fields {
     if (field.kind === "scalar" && typeof field.value === "string") return field.value
     // Versions and names that look like numbers, written without quotes in YAML.
     if (field.kind === "scalar" && typeof field.value === "number") return String(field.value)
-    return this.wrong(field, `\`${key}\` is a text, this is ${kindOf(field)}`)
+    const detail = `\`${key}\` is a text, this is ${kindOf(field)}`
+    return words.has(key) ? this.aside(field, detail) : this.wrong(field, detail)
   }
 
   flag(map: MapNode, key: string): boolean {
@@ -84,6 +88,12 @@ export class Fields {
 
   missing(key: string, what: string, at: Span): undefined {
     this.report.add("SP8003", at, `${what} has no \`${key}\``)
+    return undefined
+  }
+
+  /** A mistake that keeps no document from being served: it lets nobody in, and no request pass that would not pass without it. */
+  aside(node: { readonly span: Span }, detail: string, extra: Extra = {}): undefined {
+    this.report.add("SP8021", node.span, detail, extra)
     return undefined
   }
 

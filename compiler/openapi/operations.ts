@@ -36,7 +36,7 @@ type Schemes = ReadonlyMap<string, SecurityScheme>
 export function readOperations(root: MapNode, schemes: Schemes, reading: Reading): Operation[] {
   const reader = new Reader(root, schemes, reading)
   if (!root.entries.has("paths") && reading.version !== "3.1")
-    reading.fields.missing("paths", "the document", root.span)
+    reading.fields.aside(root, "the document has no `paths`")
   for (const [template, { key, value }] of reading.fields.entries(root, "paths")) {
     const item = reading.fields.map(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
@@ -84,9 +84,9 @@ class Reader {
     const { path = template, query = [] } = parts ?? {}
     const route = routePath(path)
     if (parts !== undefined) reportParts(parts, at, this.#reading)
-    if ("problem" in route) fields.report.add("SP8007", at, route.problem)
+    if ("problem" in route) fields.aside({ span: at }, `${route.problem}: the path is left out`)
     const trace = item.entries.get("trace")
-    if (trace !== undefined) fields.report.add("SP8007", trace.key, "TRACE is served by no route")
+    if (trace !== undefined) fields.aside({ span: trace.key }, "TRACE is served by no route")
     for (const method of methods) {
       const entry = item.entries.get(method)
       const map = entry === undefined ? undefined : fields.map(entry.value, "an operation")
@@ -187,24 +187,23 @@ class Reader {
 
   /** The parameters that have a place: those of the path must be in its template, and the other way. */
   #placed(parameters: readonly Parameter[], names: Operation["names"], place: Place): Parameter[] {
-    const { report } = this.#reading.fields
+    const { fields } = this.#reading
     const declared = new Set<string>()
     const kept = parameters.filter((parameter) => {
       if (parameter.in !== "path") return true
       declared.add(parameter.name)
       if (names.has(parameter.name)) return true
       const detail = `\`${shown(place.template)}\` has no parameter \`${shown(parameter.name)}\``
-      report.add("SP8009", parameter.span, detail, {
+      fields.aside(parameter, detail, {
         related: [{ span: place.pathSpan, message: "the path" }],
       })
       return false
     })
     for (const name of names.keys())
       if (!declared.has(name))
-        report.add(
-          "SP8009",
-          place.pathSpan,
-          `${place.method} does not describe the parameter \`${shown(name)}\``,
+        fields.aside(
+          { span: place.pathSpan },
+          `${place.method} does not describe the parameter \`${shown(name)}\`: any value passes`,
           {
             related: [{ span: place.span, message: "the operation" }],
           },
@@ -220,7 +219,7 @@ class Reader {
     const first = this.#ids.get(id)
     if (first === undefined) this.#ids.set(id, at)
     else
-      fields.report.add("SP8008", at, `another operation is called \`${shown(id)}\``, {
+      fields.aside({ span: at }, `another operation is called \`${shown(id)}\``, {
         related: [{ span: first, message: "the first" }],
       })
     return id

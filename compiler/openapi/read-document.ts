@@ -66,7 +66,7 @@ export function readApiDocument(file: SourceFile, report: Report, load: LoadFile
   const parts = components === undefined ? undefined : fields.map(components, "`components`")
   if (parts !== undefined) fields.known(parts, "`components`", componentKeys)
   const info = fields.map(root.entries.get("info")?.value, "`info`")
-  if (info === undefined && !root.entries.has("info")) fields.missing("info", "the document", root.span)
+  if (info === undefined && !root.entries.has("info")) fields.aside(root, "the document has no `info`")
   return {
     version,
     title: (info === undefined ? undefined : fields.text(info, "title")) ?? file.path,

@@ -304,7 +304,8 @@ class Conversion {
       texts: "a list of texts",
       flag: "`true` or `false`",
     }[kind]
-    return this.#fields.wrong(value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
+    const told = annotations.has(name) ? "aside" : "wrong"
+    return this.#fields[told](value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
   }
 
   #type(value: Node): unknown {

@@ -30,23 +30,24 @@ type Read = Pick<SecurityScheme, "kind" | "definition">
 
 function readScheme(map: MapNode, version: string, fields: Fields): Read | undefined {
   const type = fields.text(map, "type")
-  if (type === undefined) return fields.missing("type", "the security scheme", map.span)
+  if (type === undefined)
+    return fields.aside(map, "the security scheme has no `type`; it is demanded all the same")
   if (type === "basic" && version === "2.0")
     return { kind: "basic", definition: { type: "http", scheme: "basic" } }
   const plain = plainOf(map) as Record<string, unknown>
   if (type === "http") {
     const scheme = fields.text(map, "scheme")?.toLowerCase()
-    if (scheme === undefined) return fields.missing("scheme", "the security scheme", map.span)
+    if (scheme === undefined)
+      return fields.aside(map, "the security scheme has no `scheme`; it is demanded all the same")
     const kind = scheme === "bearer" || scheme === "basic" ? scheme : "http"
     return { kind, definition: { ...plain, scheme } }
   }
   if (type === "apiKey") {
     const where = fields.text(map, "in")
     if (where === undefined || fields.text(map, "name") === undefined || !places.includes(where))
-      return fields.missing(
-        where === undefined || !places.includes(where) ? "in" : "name",
-        "the security scheme",
-        map.span,
+      return fields.aside(
+        map,
+        `the security scheme has no \`${where === undefined || !places.includes(where) ? "in" : "name"}\`; it is demanded all the same`,
       )
     const name = map.entries.get("name")?.value
     if (where === "header" && name !== undefined && String(plain["name"]).includes("_"))
@@ -57,9 +58,9 @@ function readScheme(map: MapNode, version: string, fields: Fields): Read | undef
   if (type === "openIdConnect" || type === "mutualTLS") return { kind: type, definition: plain }
   const types = ["apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"]
   const entry = map.entries.get("type")
-  return fields.wrong(
+  return fields.aside(
     entry?.value ?? map,
-    `\`${shown(type)}\` is no type of a security scheme${didYouMean(type, types)}`,
+    `\`${shown(type)}\` is no type of a security scheme; it is demanded all the same${didYouMean(type, types)}`,
   )
 }
 
@@ -96,10 +97,9 @@ export function readSecurity(
     if (way === undefined) continue
     const named = [...way.entries].map(([name, { key, value }]) => {
       if (!schemes.has(name))
-        fields.report.add(
-          "SP8009",
-          key,
-          `the document declares no security scheme \`${shown(name)}\`${didYouMean(name, schemes.keys())}`,
+        fields.aside(
+          { span: key },
+          `the document declares no security scheme \`${shown(name)}\`; it is demanded all the same${didYouMean(name, schemes.keys())}`,
         )
       const plain = plainOf(value)
       const scopes = Array.isArray(plain) ? plain.filter((each) => typeof each === "string") : []

@@ -77,8 +77,12 @@ export function withQuery(
   for (const [index, { name, parameter, value }] of query.entries()) {
     if (own.has(name)) continue
     own.add(name)
-    if (parameter === undefined) all.push(given(name, value, index, at, reading))
-    else reading.fields.report.add("SP8009", at, `nothing describes the parameter \`${shown(parameter)}\``)
+    all.push(given(name, value, index, at, reading))
+    if (parameter !== undefined)
+      reading.fields.aside(
+        { span: at },
+        `nothing describes the parameter \`${shown(parameter)}\`: any value passes`,
+      )
   }
   return all
 }

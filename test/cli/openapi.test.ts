@@ -175,13 +175,13 @@ components:
   })
 
   test("a document with mistakes is not imported", async () => {
-    const cwd = folderWith({ "a.yaml": file("refused-path.yaml") })
+    const cwd = folderWith({ "a.yaml": file("refused-limit.yaml") })
     const { code, out, err } = await run({ cwd }, "import", "openapi", "a.yaml")
     expect({ code, out }).toEqual({ code: 1, out: "" })
-    expect(err).toContain("error SP8007")
-    expect(err).toContain("a.yaml:4:3")
+    expect(err).toContain("error SP8003")
+    expect(err).toContain("a.yaml:4:97")
     const json = await run({ cwd }, "import", "openapi", "a.yaml", "--format", "json")
-    expect(json.err).toContain('"SP8007"')
+    expect(json.err).toContain('"SP8003"')
   })
 
   test.each([

@@ -38,12 +38,6 @@ export const openapi = area({
     help: "Split the API into several documents.",
     why: "A document may have a million values, 100 levels, 100,000 references and 10,000 operations; what YAML repeats by references counts each time.",
   },
-  SP8007: {
-    severity: "error",
-    title: "Operation can't be served",
-    help: "Change the path, or take the operation out of the document.",
-    why: "What is in a path can be in a canonical path, and between two parameters of a segment there is text. Routes have the methods GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS.",
-  },
   SP8008: {
     severity: "error",
     title: "Described twice",
@@ -121,5 +115,11 @@ export const openapi = area({
     title: "Operations that share a route",
     help: "Nothing has to be done if that is known. Describe what they do as one operation to have it checked more closely.",
     why: "Routes are found by method and path; names of path parameters, what follows `?` and what follows `#` tell none apart. Of what only some of the operations ask, the backend checks.",
+  },
+  SP8021: {
+    severity: "warning",
+    title: "Part of a document left out",
+    help: "Correct it in the document, or tell its author; all else is served.",
+    why: "One mistake does not refuse a document: an operation that no route can be (TRACE, two parameters without text between them) is not served, the others are. A mistake is an error where leaving it out would let requests pass that the document refuses; with `lenient` behind `openapi` it is this warning as well. Nobody is let in because of it: what demands a scheme that is not there is demanded still.",
   },
 })
