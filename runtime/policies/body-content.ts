@@ -10,8 +10,8 @@ import type { Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
 import { compileValue } from "./value.ts"
 
-/** Makes the bytes of a body per request. */
-export type MakeBody = (exchange: Exchange) => Buffer
+/** Makes the bytes of a body per request; a template that takes long makes them in several turns. */
+export type MakeBody = (exchange: Exchange) => Buffer | Promise<Buffer>
 
 /** Compiles what a body is made of. `of`: the message a template reads as `body`. */
 export function compileContent(
@@ -46,5 +46,8 @@ function compileLiquid(
 ): MakeBody {
   const template = compileTemplate(source)
   if (/\bbody\b/.test(source)) provision.need(messageOf(of).needs)
-  return (exchange) => Buffer.from(template.render(liquidVariables(exchange, of, xsiNil)))
+  return (exchange) => {
+    const made = template.render(liquidVariables(exchange, of, xsiNil))
+    return made instanceof Promise ? made.then((text) => Buffer.from(text)) : Buffer.from(made)
+  }
 }

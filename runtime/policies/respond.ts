@@ -28,13 +28,15 @@ export const respond: Policy<"respond"> = (plan, provision) => {
     const headers = new HeaderList(begin === undefined ? [] : keptFields(begin))
     if (media !== null && body !== undefined) headers.set("content-type", media)
     for (const line of lines) line(headers, exchange)
-    return {
+    const answer = (content: Buffer | undefined): DirectAnswer => ({
       kind: "answer",
       status: status?.(exchange) ?? begin?.status ?? 200,
       reason: reason?.of(exchange) ?? (begin?.reason || undefined),
       headers: headers.flat,
-      body: body === undefined ? begin?.body : body(exchange),
-    } satisfies DirectAnswer
+      body: content,
+    })
+    const made = body === undefined ? begin?.body : body(exchange)
+    return made instanceof Promise ? made.then(answer) : answer(made)
   }
 }
 

@@ -36,8 +36,7 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
       return undefined
     }
   }
-  return (exchange) => {
-    const request = make(exchange)
+  const begin = (exchange: Exchange, request: OutgoingRequest): Promise<Outcome> | undefined => {
     if (wait) {
       const ending = new AbortController()
       exchange.whenOver(() => ending.abort())
@@ -45,6 +44,12 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
     }
     authenticated(exchange, request).catch(() => undefined)
     return undefined
+  }
+  return (exchange) => {
+    const request = make(exchange)
+    return request instanceof Promise
+      ? request.then((late) => begin(exchange, late))
+      : begin(exchange, request)
   }
 }
 
@@ -81,7 +86,7 @@ const repeatable: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "PUT"
 function compileRequest(
   plan: StepOf<"send-request">,
   provision: Provision,
-): (exchange: Exchange) => OutgoingRequest {
+): (exchange: Exchange) => OutgoingRequest | Promise<OutgoingRequest> {
   const copies = plan.mode === "copy"
   if (plan.url === undefined) throw new Error("a request of our own needs a URL")
   const url = compileUrl(plan.url, provision)
@@ -95,13 +100,16 @@ function compileRequest(
     const name = method?.of(exchange) ?? (copies ? (exchange.sentMethod ?? exchange.method) : "GET")
     if (!methodName.test(name))
       throw new Refused(problem("invalid-request", { cause: "what was made as a method is none" }))
-    const headers = new HeaderList(copies ? copiedFields(exchange.headers) : [])
-    const content =
+    const request = (content: Buffer | undefined): OutgoingRequest => {
+      const headers = new HeaderList(copies ? copiedFields(exchange.headers) : [])
+      if (body !== undefined && media !== null) headers.set("content-type", media)
+      for (const line of lines) line(headers, exchange)
+      const timeoutMs = Math.min(timeout(exchange) * 1000, timerMaxMs)
+      return { url: url.of(exchange), method: name, headers: headers.flat, body: content, timeoutMs }
+    }
+    const made =
       body?.(exchange) ?? (copies && exchange.requestBody.present ? exchange.requestBody.content : undefined)
-    if (body !== undefined && media !== null) headers.set("content-type", media)
-    for (const line of lines) line(headers, exchange)
-    const timeoutMs = Math.min(timeout(exchange) * 1000, timerMaxMs)
-    return { url: url.of(exchange), method: name, headers: headers.flat, body: content, timeoutMs }
+    return made instanceof Promise ? made.then(request) : request(made)
   }
 }
 

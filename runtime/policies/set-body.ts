@@ -8,7 +8,12 @@ export const setBody: Policy<"set-body"> = (plan, provision) => {
   const make = compileContent(plan.content, plan.message, provision)
   const { media } = plan
   return (exchange) => {
-    message.body(exchange).replace(make(exchange), media)
+    const body = message.body(exchange)
+    const made = make(exchange)
+    if (made instanceof Promise) return made.then((late) => body.replace(late, media)).then(nothing)
+    body.replace(made, media)
     return undefined
   }
 }
+
+const nothing = (): undefined => undefined

@@ -15,14 +15,58 @@ const keepLists: ReadonlySet<string> = new Set([
   ...["arraytosentencestring", "default", "json", "jsonify", "inspect", "date", "raw"],
 ])
 
-/** Fails when the time of the rendering is over. */
-export function checkTime({ renderLimit }: Context): void {
-  renderLimit.check(performance.now())
+/** Characters and items a rendering may make, and those it may make at once: nothing can be done between them. */
+export const madeMax = 4_000_000
+const madeAtOnceMax = 1_000_000
+/** Work of a rendering in units: a character or an item is one, a step of a template is some. */
+export const workMax = 20_000_000
+const unitsOfStep = 20
+/** After so much work other requests are served. */
+export const workOfTurn = 100_000
+
+/** What a rendering has made and done; it stands in for the limits of liquidjs. */
+export class Work {
+  #made = 0
+  #done = 0
+  #turn = 0
+
+  /** Pays for characters or items. liquidjs calls it before it makes them. */
+  use(count: unknown): void {
+    const made = Number(count)
+    if (!(made > 0)) return
+    if (made > madeAtOnceMax)
+      throw new Error(`it makes more than ${madeAtOnceMax} characters or items at once`)
+    this.#made += made
+    if (this.#made > madeMax) throw new Error(`it makes more than ${madeMax} characters and items`)
+    this.pay(made)
+  }
+
+  /** A step; liquidjs calls it between parts of a template. */
+  check(): void {
+    this.pay(unitsOfStep)
+  }
+
+  pay(units: number): void {
+    this.#done += units
+    this.#turn += units
+    if (this.#done > workMax) throw new Error("it takes too many steps")
+  }
+
+  /** Whether this turn of the event loop has done enough; a new one begins. */
+  endsTurn(): boolean {
+    if (this.#turn < workOfTurn) return false
+    this.#turn = 0
+    return true
+  }
+}
+
+/** The work of the rendering a filter runs in. */
+export function workOf({ renderLimit }: Context): Work {
+  return renderLimit as unknown as Work
 }
 
 /**
- * Lets nothing be made that is not counted: what templates write counts like what filters make, and before each filter it is asked whether there is time left. liquidjs
- * asks between parts of a template only.
+ * Lets nothing be made that is not counted: what templates write counts like what filters make, and each filter is a step. liquidjs counts parts of a template only.
  */
 export function boundRendering(engine: Liquid): void {
   const { renderer } = engine
@@ -46,7 +90,7 @@ export function boundRendering(engine: Liquid): void {
 
 function counting(handler: Handler, keepsLists: boolean): Handler {
   return function (...values) {
-    checkTime(this.context)
+    workOf(this.context).check()
     const given = keepsLists
       ? values
       : values.map((each) => (Array.isArray(each) ? textOf(each, this.context) : each))
@@ -87,35 +131,44 @@ function shown(value: unknown): string {
 }
 
 /**
- * Runs what liquidjs gives as generators inside of each other, and asks between their steps whether there is time left: filters that look at each item of a list, and paths of
- * properties, take theirs in such steps.
+ * Runs what liquidjs gives as generators inside of each other, each of their steps counted: filters that look at each item of a list, and paths of properties, take theirs
+ * in such steps. A rendering with more work than one turn of the event loop should have goes on in the next one.
  */
-export function runInTime(started: unknown, inTime: () => void): unknown {
-  let steps = 0
-  return drive(started)
+export function runInTurns(started: unknown, work: Work, turn: () => Promise<void>): unknown {
+  const running: Generator<unknown, unknown, unknown>[] = []
+  let value = started
+  let hasFailed = false
+  return goOn()
 
-  function drive(running: unknown): unknown {
-    if (!isGenerator(running)) return running
-    let given: unknown
-    let failed = false
+  function goOn(): unknown {
     for (;;) {
-      const { done, value } = failed ? running.throw(given) : running.next(given)
-      if (done === true) return drive(value)
-      failed = false
-      try {
-        steps += 1
-        if (steps % stepsPerLook === 0) inTime()
-        given = drive(value)
-      } catch (error) {
-        // Given back, so that it is told with its place in the template.
-        failed = true
-        given = error
+      if (!hasFailed && isGenerator(value)) {
+        running.push(value)
+        value = undefined
       }
+      const inner = running.at(-1)
+      if (inner === undefined && hasFailed) throw value
+      if (inner === undefined) return value
+      step(inner)
+      if (work.endsTurn()) return turn().then(goOn)
+    }
+  }
+
+  function step(inner: Generator<unknown, unknown, unknown>): void {
+    try {
+      if (!hasFailed) work.check()
+      // An error is given back to what waits for the value, so that it is told with its place in the template.
+      const next = hasFailed ? inner.throw(value) : inner.next(value)
+      hasFailed = false
+      value = next.value
+      if (next.done === true) running.pop()
+    } catch (error) {
+      running.pop()
+      hasFailed = true
+      value = error
     }
   }
 }
-
-const stepsPerLook = 256
 
 function isGenerator(value: unknown): value is Generator<unknown, unknown, unknown> {
   if (typeof value !== "object" || value === null) return false

@@ -1,7 +1,8 @@
 import type { Liquid } from "liquidjs"
 import type { RE2JS } from "re2js"
+import { CountedText } from "../csharp/counted-text.ts"
 import { compilePattern, expandReplacement } from "../csharp/pattern.ts"
-import { checkTime, type FilterScope } from "./bounds.ts"
+import { type FilterScope, workOf } from "./bounds.ts"
 
 /** Names .NET's dialect has for filters that are called otherwise here. */
 const aliases: Readonly<Record<string, string>> = {
@@ -34,27 +35,42 @@ const patternTextMax = 1_048_576
 const patternsMax = 200
 const patterns = new Map<string, RE2JS>()
 
-/** A search goes through the text once, with as many states as the program has at most. */
-const patternWorkMax = 20_000_000
+/** One search takes at most the text times the states of the program, and nothing else is done meanwhile. */
+const searchWorkMax = 4_000_000
+/** All searches of one `Replace`: units looked at times states. */
+const patternWorkMax = 40_000_000
+/** Work of a pattern that counts as a unit of the template's. */
+const workOfUnit = 4
 
-function replace(this: FilterScope, value: unknown, pattern: unknown, replacement: unknown = ""): string {
+function* replace(
+  this: FilterScope,
+  value: unknown,
+  pattern: unknown,
+  replacement: unknown = "",
+): Generator<undefined, string> {
   const text = String(value ?? "")
   if (text === "" || String(pattern ?? "") === "") return text
   if (text.length > patternTextMax) throw new Error(`Replace takes up to ${patternTextMax} characters`)
   const compiled = patternOf(String(pattern))
-  if (text.length * compiled.programSize() > patternWorkMax)
+  const size = compiled.programSize()
+  if (text.length * size > searchWorkMax)
     throw new Error(`the pattern is too large for a text of ${text.length} characters`)
   const { context } = this
-  const matcher = compiled.matcher(text)
+  const tooMuch = (): Error => new Error("the pattern looks at the text too often")
+  const counted = new CountedText(text, patternWorkMax / size, tooMuch)
+  const matcher = compiled.matcher(counted as unknown as string)
   const by = String(replacement ?? "")
   let made = ""
   let from = 0
+  let read = 0
   while (matcher.find()) {
-    checkTime(context)
     const piece = text.slice(from, matcher.start()) + expandReplacement(by, groupOf)
     context.memoryLimit.use(piece.length + 1)
     made += piece
     from = matcher.end()
+    workOf(context).pay(((counted.read - read) * size) / workOfUnit)
+    read = counted.read
+    yield
   }
   return made + text.slice(from)
 

@@ -1,5 +1,5 @@
 import { Context, Liquid, LiquidError } from "liquidjs"
-import { boundRendering, checkTime, runInTime } from "./bounds.ts"
+import { boundRendering, runInTurns, Work } from "./bounds.ts"
 import { problemOfFormats, registerDates } from "./dotnet-dates.ts"
 import { registerDotNetFilters } from "./dotnet-filters.ts"
 import { translateDotNetSource } from "./dotnet-source.ts"
@@ -8,8 +8,11 @@ import { operators, registerTextFilters } from "./text-filters.ts"
 
 /** A template ready for use: what `render` gets are the variables by name. */
 export interface CompiledTemplate {
-  /** @throws TemplateProblem */
-  render(variables: Readonly<Record<string, unknown>>): string
+  /**
+   * What takes long is a promise: between its pieces other requests are served, by `turn`.
+   * @throws TemplateProblem, or rejects with it
+   */
+  render(variables: Readonly<Record<string, unknown>>, turn?: () => Promise<void>): string | Promise<string>
 }
 
 /** What is wrong with a template, or went wrong in one. `offset` counts characters of the template. */
@@ -25,16 +28,13 @@ export class TemplateProblem extends Error {
 
 /** Longest template, in characters. */
 const templateMax = 262_144
-/** Characters and items a rendering may make. */
-const memoryMax = 20_000_000
-const renderMaxMs = 200
 
-/** What liquidjs and the engine say of bounds, for people. */
+/** What the engine says of bounds, for people. */
 const words: Readonly<Record<string, string>> = {
-  "template render limit exceeded": `it takes more than ${renderMaxMs} ms`,
-  "memory alloc limit exceeded": `it makes more than ${memoryMax} characters and items`,
   "Maximum call stack size exceeded": "something is nested too deeply",
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const engine = makeEngine()
 
@@ -49,13 +49,32 @@ export function compileTemplate(source: string): CompiledTemplate {
   const problem = problemOfFormats(source)
   if (problem !== undefined) throw new TemplateProblem(problem.message, problem.offset)
   const { text, offset } = translateDotNetSource(source)
-  const parsed = run(() => engine.parse(text), offset)
+  const parsed = parse(text, offset)
   return {
-    render: (variables) =>
-      run(() => {
-        const context = new Context(variables, engine.options, { sync: true }, { liquid: engine })
-        return runInTime(engine._render(parsed, context, {}), () => checkTime(context)) as string
-      }, offset),
+    render: (variables, turn = nextTurn) => {
+      const told = (error: unknown): never => {
+        throw problemOf(error, offset)
+      }
+      try {
+        const work = new Work()
+        const limits = { memoryLimit: work, renderLimit: work } as unknown as ConstructorParameters<
+          typeof Context
+        >[3]
+        const context = new Context(variables, engine.options, { sync: true }, { ...limits, liquid: engine })
+        const made = runInTurns(engine._render(parsed, context, {}), work, turn)
+        return made instanceof Promise ? made.catch(told) : (made as string)
+      } catch (error) {
+        return told(error)
+      }
+    },
+  }
+}
+
+function parse(text: string, offset: (of: number) => number): ReturnType<Liquid["parse"]> {
+  try {
+    return engine.parse(text)
+  } catch (error) {
+    throw problemOf(error, offset)
   }
 }
 
@@ -65,8 +84,6 @@ function makeEngine(): Liquid {
     strictFilters: true,
     strictVariables: false,
     parseLimit: 2 * templateMax,
-    renderLimit: renderMaxMs,
-    memoryLimit: memoryMax,
     relativeReference: false,
     operators,
     templates: {},
@@ -81,12 +98,9 @@ function makeEngine(): Liquid {
   return made
 }
 
-function run<Result>(work: () => Result, offset: (of: number) => number): Result {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof LiquidError)) throw error
-    const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
-    throw new TemplateProblem(words[message] ?? message, offset(error.token.begin))
-  }
+/** What is wrong in words for people; anything else that was thrown is as it is. */
+function problemOf(error: unknown, offset: (of: number) => number): unknown {
+  if (!(error instanceof LiquidError)) return error
+  const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
+  return new TemplateProblem(words[message] ?? message, offset(error.token.begin))
 }

@@ -1,14 +1,15 @@
 import { defaultOperators, type Liquid, type LiquidOptions, toValue } from "liquidjs"
 import { lastPositionOf, piecesOf, positionOf } from "../plan/text-search.ts"
-import { checkTime, type FilterScope } from "./bounds.ts"
+import { type FilterScope, workOf } from "./bounds.ts"
 
 type Operators = NonNullable<LiquidOptions["operators"]>
 type Compare = (one: unknown, other: unknown) => number
 
-/** Sorting looks at the clock once in so many comparisons. */
-const comparisonsPerLook = 1024
+/** Sorting pauses once in so many items and comparisons. */
+const pieceOfSorting = 1024
+const unitsOfComparison = 4
 
-/** The filters that search texts and sort lists, in the place of those of liquidjs: a search takes linear time, whatever text a caller brings to be searched for, and sorting ends in time. */
+/** The filters that search texts and sort lists, in the place of those of liquidjs: a search takes linear time, whatever text a caller brings to be searched for, and sorting goes on in turns. */
 export function registerTextFilters(engine: Liquid): void {
   engine.registerFilter("split", split)
   engine.registerFilter("replace", replace)
@@ -82,20 +83,49 @@ function sorting(compare: Compare) {
     context.memoryLimit.use(items.length)
     const path = isNothing(property) || property === "" ? undefined : textOf(property).split(".")
     const pairs: { readonly item: unknown; readonly by: unknown }[] = []
-    for (const item of items)
+    for (const item of items) {
       pairs.push({
         item,
         by: path === undefined ? item : yield context._getFromScope(item, path, false),
       })
-    let comparisons = 0
-    return pairs
-      .sort((one, other) => {
-        comparisons += 1
-        if (comparisons % comparisonsPerLook === 0) checkTime(context)
-        return compare(one.by, other.by)
-      })
-      .map(({ item }) => item)
+      if (pairs.length % pieceOfSorting !== 0) continue
+      workOf(context).pay(pieceOfSorting * unitsOfComparison)
+      yield
+    }
+    const sorted = yield* mergeSorted(pairs, (one, other) => compare(one.by, other.by), context)
+    return sorted.map(({ item }) => item)
   }
+}
+
+/** Runs of growing length are merged, stable; one comparison after the other, so that it can pause between any two. */
+function* mergeSorted<Item>(
+  items: Item[],
+  compare: (one: Item, other: Item) => number,
+  context: FilterScope["context"],
+): Generator<unknown, Item[]> {
+  let comparisons = 0
+  let from = items
+  let into = items.slice()
+  for (let length = 1; length < items.length; length *= 2) {
+    for (let start = 0; start < items.length; start += 2 * length) {
+      const [middle, end] = [start + length, Math.min(start + 2 * length, items.length)]
+      for (let at = start, left = start, right = middle; at < end; at += 1) {
+        comparisons += 1
+        if (comparisons % pieceOfSorting === 0) {
+          workOf(context).pay(pieceOfSorting * unitsOfComparison)
+          yield
+        }
+        const takesLeft =
+          right >= end ||
+          (left < Math.min(middle, end) && compare(from[left] as Item, from[right] as Item) <= 0)
+        into[at] = from[takesLeft ? left++ : right++] as Item
+      }
+    }
+    const done = into
+    into = from
+    from = done
+  }
+  return from
 }
 
 /** What is not there comes last. */

@@ -124,6 +124,7 @@ export const rooms: readonly Room[] = [
     path: "runtime/csharp",
     doors: [
       "compile",
+      "counted-text",
       "date-text",
       "kept-value",
       "library",
