@@ -96,10 +96,11 @@ const graceMsDefault = 10_000
  * @throws StartError for what a person can mend: a port in use, a folder in use, a plan file that cannot be served.
  */
 export async function startRuntime(settings: RuntimeSettings): Promise<Runtime> {
-  const database = await openDatabase(settings.database, settings.log)
+  const metrics = new Metrics()
+  const database = await openDatabase(settings.database, settings.log, metrics)
   try {
     if (settings.migrate) await migrate(database)
-    return await start(settings, database)
+    return await start(settings, database, metrics)
   } catch (error) {
     await database.close()
     throw error
@@ -119,9 +120,8 @@ export async function migrateDatabase(settings: {
   }
 }
 
-async function start(settings: RuntimeSettings, database: Database): Promise<Runtime> {
+async function start(settings: RuntimeSettings, database: Database, metrics: Metrics): Promise<Runtime> {
   const { log, roles } = settings
-  const metrics = new Metrics()
   addProcessMetrics(metrics)
   const engine = new Engine(createTupleSource(database))
   const stores = new PlanStores(engine, tupleWriter(database, engine))

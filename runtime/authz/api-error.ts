@@ -1,6 +1,6 @@
 import { type CheckError, SourceUnavailable } from "../check/ports.ts"
 import type { Refusal } from "../http1/internal-guard.ts"
-import { isSqlError } from "../store/database.ts"
+import { isSchemaFault } from "../store/fault.ts"
 
 /**
  * Codes of this API: OpenFGA's names and the status each has there. Different on purpose: `forbidden` (401 there), `resource_exhausted` (500 there),
@@ -147,15 +147,12 @@ export const managedByPlan = (name: string) =>
 export const bodyTooLarge = (bytesMax: number) =>
   new ApiError("resource_exhausted", `the request body is larger than ${bytesMax} bytes`)
 
-/** SQLSTATEs of a schema, table or column that is not there: nobody has migrated (yet). */
-const schemaCodes = ["3F000", "42P01", "42703"]
-
 /** Any rejection as what the client may know of it; undefined is our own fault, whose text is for the log only. */
 export function apiErrorOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof SourceUnavailable)
     return new ApiError("unavailable", "The database does not answer; try again shortly")
-  if (isSqlError(error, ...schemaCodes))
+  if (isSchemaFault(error))
     return new ApiError("unavailable", "The database's schema is not the one this version needs")
   if (!isCheckError(error)) return undefined
   // Of the engine it means too much work at once and not a large body.

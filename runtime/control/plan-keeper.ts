@@ -1,8 +1,9 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
 import { type PlanProblem, readPlan } from "../plan/read.ts"
-import { type Database, isSqlError, undefinedSchema, undefinedTable } from "../store/database.ts"
+import type { Database } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
+import { isSchemaFault } from "../store/fault.ts"
 import {
   currentPlan,
   declareStores,
@@ -303,7 +304,7 @@ function unreadable(problems: readonly PlanProblem[]): PlanRefused {
 
 /** A database that is away, or not migrated yet: `readyz` says so, and the log need not say it every second. */
 function isForeseen(error: unknown): boolean {
-  return error instanceof SourceUnavailable || isSqlError(error, undefinedTable, undefinedSchema)
+  return error instanceof SourceUnavailable || isSchemaFault(error)
 }
 
 function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | undefined): boolean {

@@ -6,6 +6,7 @@ import { internalOptions, judgeRequest, refusalOf } from "../http1/internal-guar
 import { OwnNames } from "../http1/own-names.ts"
 import { noteAnswer, type RawAnswerer, refuseConnection, takeAllRequests } from "../http1/strict-server.ts"
 import type { Address } from "../plan/resources.ts"
+import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
 import { controlMark } from "./api.ts"
 import { addExplainRoutes } from "./explain.ts"
@@ -154,6 +155,14 @@ function answerFailures(app: FastifyInstance, log: Log): void {
         reply.header("retry-after", "1"),
         "unavailable",
         "the database does not answer; nothing was changed",
+      )
+    }
+    if (isSchemaFault(error)) {
+      log.warn({ error: error.message, path: request.url }, "database not migrated")
+      return sendProblem(
+        reply.header("retry-after", "1"),
+        "unavailable",
+        "the database's schema is not the one this version needs: run `sallyport migrate`",
       )
     }
     if (error.statusCode === 413)

@@ -9,7 +9,7 @@ export type SqlRow = readonly unknown[]
 
 /** What statements are sent to: a database, or a transaction in it. */
 export interface Queryable {
-  /** Runs one statement. Rejects with `SourceUnavailable` or a `SqlError`. */
+  /** Runs one statement; outside a transaction again where the server rolled it back. Rejects with `SourceUnavailable` or a `SqlError`. */
   query<Row extends SqlRow = SqlRow>(
     statement: Statement,
     parameters?: readonly unknown[],
@@ -39,8 +39,8 @@ export const unbounded: TransactionOptions = { statementMs: 0 }
 export interface Database extends Queryable {
   readonly kind: "postgres" | "embedded"
   /**
-   * `work` in one transaction; a rejection of it rolls back. Run again from the start, up to three times, when the server found that it
-   * can't be ordered with concurrent ones (SQLSTATE 40001, 40P01): `work` may have no other effects.
+   * `work` in one transaction; a rejection of it rolls back. Run from the start up to five times when the server rolled it back for what has nothing to
+   * do with it (40001, 40P01 and others, fault.ts): `work` may have no other effects. After the last it is a `SourceUnavailable`.
    */
   transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** The statements as one transaction, sent in one go: one round trip instead of one each. Resolves to the rows of each. */

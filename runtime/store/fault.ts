@@ -2,22 +2,95 @@ import { SourceUnavailable } from "../check/ports.ts"
 import { SqlError } from "./database.ts"
 
 /**
- * SQLSTATE classes and codes that say something about the database and nothing about the statement (PostgreSQL, appendix A):
- * 08 connection, 53 out of resources, 57P0x shut down or starting, 58 system, XX internal, 25006 read-only (a stand-by), 25P03/25P04 broken off
- * for lingering, 57014 cancelled (our own statement timeout), 55P03 lock not available, 28 and 3D000 we are not let in, 26000 the pooler in between lost our statement, 0A000 our prepared statement is of a table that was changed since: a new connection helps.
+ * What a SQLSTATE means for whoever sent the statement.
+ * `again`: the server rolled the transaction back, nothing was done, and the same may succeed now. `reconnect`: the same, on a new connection.
+ * `unavailable`: the database cannot serve now, or whether it did is unknown. `schema`: it was not migrated to this version. `refused`: it says
+ * something about the statement or its values; the caller knows what it means, and where it does not the fault is ours.
  */
-const unavailable = /^(08|53|57|58|XX|28|25006|25P03|25P04|55P03|3D000|26000|0A000)/
+export type Treatment = "again" | "reconnect" | "unavailable" | "schema" | "refused"
 
-const ordering = new Set(["40001", "40P01"])
+/** Every class of PostgreSQL's appendix A ("PostgreSQL Error Codes"). */
+export const classTreatments = {
+  "00": "refused", // successful completion
+  "01": "refused", // warning
+  "02": "refused", // no data
+  "03": "refused", // SQL statement not yet complete
+  "08": "unavailable", // connection
+  "09": "refused", // triggered action
+  "0A": "reconnect", // feature not supported; what we prepared is of a table that was changed since
+  "0B": "refused", // invalid transaction initiation
+  "0F": "refused", // locator
+  "0L": "refused", // invalid grantor
+  "0P": "refused", // invalid role specification
+  "0Z": "refused", // diagnostics
+  "10": "refused", // XQuery
+  "20": "refused", // case not found
+  "21": "refused", // cardinality
+  "22": "refused", // data
+  "23": "refused", // integrity constraint
+  "24": "refused", // invalid cursor state
+  "25": "refused", // invalid transaction state
+  "26": "reconnect", // invalid statement name: the pooler in between lost what we prepared
+  "27": "refused", // triggered data change
+  "28": "unavailable", // invalid authorization: the server does not let us in
+  "2B": "refused", // dependent privileges still exist
+  "2D": "refused", // invalid transaction termination
+  "2F": "refused", // SQL routine
+  "34": "refused", // invalid cursor name
+  "38": "refused", // external routine
+  "39": "refused", // external routine invocation
+  "3B": "refused", // savepoint
+  "3D": "unavailable", // invalid catalog name: the database is not there
+  "3F": "schema", // invalid schema name
+  "40": "again", // transaction rollback
+  "42": "refused", // syntax or access rule
+  "44": "refused", // with check option
+  "53": "unavailable", // insufficient resources
+  "54": "refused", // program limit exceeded
+  "55": "unavailable", // object not in prerequisite state: locked, in use, not accepting connections
+  "57": "unavailable", // operator intervention
+  "58": "unavailable", // system
+  "72": "again", // snapshot too old
+  F0: "unavailable", // configuration file
+  HV: "unavailable", // foreign data wrapper: what the operator put behind a table
+  P0: "refused", // PL/pgSQL: somebody's trigger
+  XX: "unavailable", // internal
+} as const satisfies Readonly<Record<string, Treatment>>
+
+/** Codes that mean something other than their class. */
+export const codeTreatments: Readonly<Record<string, Treatment>> = {
+  "25006": "unavailable", // read-only: a stand-by
+  "25P03": "unavailable", // idle in transaction for too long
+  "25P04": "unavailable", // transaction took too long
+  "40002": "refused", // a constraint that is checked at the end
+  "40003": "unavailable", // completion unknown: it may have been done
+  "42501": "unavailable", // no privilege
+  "42703": "schema", // undefined column
+  "42P01": "schema", // undefined table
+  "42P05": "reconnect", // duplicate prepared statement: a pooler handed us another's connection
+  "55P02": "refused", // parameter that cannot be changed now
+  "55P04": "refused", // new value of an enum used too early
+}
+
+/** What a server means by a code. Classes that PostgreSQL does not have are a distributed server's own faults. */
+export function treatmentOf(code: string): Treatment {
+  const byClass: Readonly<Record<string, Treatment>> = classTreatments
+  return codeTreatments[code] ?? byClass[code.slice(0, 2)] ?? "unavailable"
+}
 
 /** Any rejection of node-postgres as one of our two errors. */
 export function faultOf(error: unknown): SourceUnavailable | SqlError {
   if (error instanceof SourceUnavailable || error instanceof SqlError) return error
   const { code, message } = describe(error)
   // Node's own codes (ECONNREFUSED …) have letters where an SQLSTATE has five places; node-postgres' own errors have none.
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || unavailable.test(code))
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || endsConnection(treatmentOf(code)))
     return new SourceUnavailable(code === undefined ? message : `${message} (${code})`, { cause: error })
   return new SqlError(code, message)
+}
+
+/** A connection with such a fault is not used again. */
+function endsConnection(treatment: Treatment): boolean {
+  return treatment === "unavailable" || treatment === "reconnect"
 }
 
 /** The SQLSTATE behind one of our errors, if the server gave one. */
@@ -26,9 +99,17 @@ export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof SourceUnavailable ? describe(error.cause).code : undefined
 }
 
-/** Whether the transaction may succeed when it is run again. */
-export function isOrderingFault(error: unknown): boolean {
-  return error instanceof SqlError && ordering.has(error.code)
+/** The SQLSTATE of a transaction that did nothing and may succeed when it is run again; undefined for every other fault. */
+export function repeatableState(error: unknown): string | undefined {
+  const code = sqlStateOf(error)
+  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+  const treatment = treatmentOf(code)
+  return treatment === "again" || treatment === "reconnect" ? code : undefined
+}
+
+/** Whether the schema is not the one this version needs: nobody has migrated (yet). */
+export function isSchemaFault(error: unknown): boolean {
+  return error instanceof SqlError && treatmentOf(error.code) === "schema"
 }
 
 function describe(error: unknown): { code: string | undefined; message: string } {

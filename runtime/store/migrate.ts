@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import { type Database, isSqlError, SqlError, type Transaction, unbounded } from "./database.ts"
-import { sqlStateOf } from "./fault.ts"
+import { type Database, SqlError, type Transaction, unbounded } from "./database.ts"
+import { repeatableState, sqlStateOf } from "./fault.ts"
 import { type Migration, ownMigrations } from "./migration-files.ts"
 import { appliedMigrations, compareSchema } from "./schema-state.ts"
 
@@ -28,7 +28,7 @@ const lockSeconds = 15
 const pollMs = 200
 const lockNotAvailable = "55P03"
 /** SQLSTATEs of two processes creating the same thing at the same moment: which one depends on the catalogue the second meets the first in. */
-const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "40001", "XX000"]
+const createdMeanwhile = ["23505", "42P06", "42P07", "42710", "XX000"]
 
 const createSchema = { name: "", text: "create schema if not exists sallyport" }
 const createMigrations = {
@@ -124,7 +124,7 @@ async function takeOnce(database: Database, holder: string): Promise<readonly un
       return transaction.query(takeLock, [holder, lockSeconds])
     })
   } catch (error) {
-    if ([lockNotAvailable, "40001", "40P01"].includes(sqlStateOf(error) ?? "")) return []
+    if (sqlStateOf(error) === lockNotAvailable || repeatableState(error) !== undefined) return []
     throw error
   }
 }
@@ -156,7 +156,7 @@ async function retry<T>(codes: readonly string[], work: () => Promise<T>): Promi
     try {
       return await work()
     } catch (error) {
-      if (attempt === 5 || !isSqlError(error, ...codes)) throw error
+      if (attempt === 5 || !codes.includes(sqlStateOf(error) ?? "")) throw error
     }
   }
 }

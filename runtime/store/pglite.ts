@@ -16,6 +16,8 @@ export interface PgliteOptions {
   /** Bound of a statement (default 10,000); past it the thread is ended and started again. */
   readonly statementMs?: number | undefined
   readonly onFault?: ((error: Error) => void) | undefined
+  /** See `SqlDatabaseOptions.onRepeat`. */
+  readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
 /**
@@ -43,6 +45,7 @@ export async function openPglite(folder: string, options: PgliteOptions = {}): P
     // There is one session, so this is the wait for all others' statements, and perhaps for a new thread.
     connectMs: 30_000,
     onFault: options.onFault,
+    onRepeat: options.onRepeat,
     onClose: () => close(thread, lock),
   })
 }

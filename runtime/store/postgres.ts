@@ -13,6 +13,8 @@ export interface PostgresOptions {
   /** Shown in `pg_stat_activity` (default `sallyport`). */
   readonly applicationName?: string | undefined
   readonly onFault?: ((error: Error) => void) | undefined
+  /** See `SqlDatabaseOptions.onRepeat`. */
+  readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
 /**
@@ -39,6 +41,7 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     connectMs: statementMs,
     probe: (signal, onSign) => probe(connection, signal, onSign),
     onFault: options.onFault,
+    onRepeat: options.onRepeat,
   })
 }
 

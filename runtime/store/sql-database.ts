@@ -1,8 +1,9 @@
 import type { Duplex } from "node:stream"
+import { setTimeout as sleep } from "node:timers/promises"
 import { type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from "pg"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database, Queryable, SqlRow, Statement, Transaction, TransactionOptions } from "./database.ts"
-import { faultOf, isOrderingFault } from "./fault.ts"
+import { faultOf, repeatableState } from "./fault.ts"
 import { listenOn } from "./listener.ts"
 import { Liveness, type Probe } from "./liveness.ts"
 
@@ -19,9 +20,13 @@ export interface SqlDatabaseOptions {
   readonly onClose?: (() => Promise<void>) | undefined
   /** Told of faults between statements (a lost idle connection), for the log. */
   readonly onFault?: ((error: Error) => void) | undefined
+  /** Called before a statement or transaction that the server rolled back is run again, with the SQLSTATE. */
+  readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
-const attemptsMax = 3
+/** Five attempts take at most 75 ms of pauses: 5, 10, 20 and 40 ms. */
+const attemptsMax = 5
+const firstPauseMs = 5
 const politeMs = 300
 const int8Oid = 20
 
@@ -65,12 +70,11 @@ export class SqlDatabase implements Database {
     this.#pool = this.#newPool()
   }
 
-  async query<Row extends SqlRow = SqlRow>(
+  query<Row extends SqlRow = SqlRow>(
     statement: Statement,
     parameters: readonly unknown[] = [],
   ): Promise<readonly Row[]> {
-    const client = await this.#acquire()
-    return this.#using(client, () => this.#send<Row>(client, statement, parameters))
+    return this.#repeating((client) => this.#send<Row>(client, statement, parameters))
   }
 
   async batch(
@@ -81,18 +85,11 @@ export class SqlDatabase implements Database {
     )
   }
 
-  async transaction<T>(
+  transaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const client = await this.#acquire()
-        return await this.#using(client, () => this.#transact(client, work, options))
-      } catch (error) {
-        if (attempt === attemptsMax || !isOrderingFault(error)) throw error
-      }
-    }
+    return this.#repeating((client) => this.#transact(client, work, options))
   }
 
   async close(): Promise<void> {
@@ -116,6 +113,26 @@ export class SqlDatabase implements Database {
     return () => {
       this.#listeners.delete(stop)
       stop()
+    }
+  }
+
+  /**
+   * Runs `work` on a connection, again where the server rolled it back and nothing was done. A statement alone is a transaction, too. When the attempts
+   * are used up the database cannot do it now: to callers that is the same as a database that is away.
+   */
+  async #repeating<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const client = await this.#acquire()
+        return await this.#using(client, () => work(client))
+      } catch (error) {
+        const state = repeatableState(error)
+        if (state === undefined) throw error
+        if (attempt === attemptsMax) throw usedUp(error, state)
+        this.#options.onRepeat?.(state)
+        // Between half and all of the pause: those that met must not meet again.
+        await sleep(firstPauseMs * 2 ** (attempt - 1) * (0.5 + Math.random() / 2))
+      }
     }
   }
 
@@ -228,6 +245,12 @@ export class SqlDatabase implements Database {
     for (const client of this.#clients) streamOf(client).destroy()
     this.#clients.clear()
   }
+}
+
+function usedUp(error: unknown, state: string): SourceUnavailable {
+  const reason = error instanceof Error ? error.message : String(error)
+  const coded = error instanceof SourceUnavailable ? reason : `${reason} (${state})`
+  return new SourceUnavailable(`rolled back ${attemptsMax} times: ${coded}`, { cause: error })
 }
 
 /** Ending a client politely waits for its answers; this is for those that won't come. The property is not in the public types. */

@@ -188,6 +188,7 @@ export const rooms: readonly Room[] = [
       "continuation",
       "database",
       "declared-stores",
+      "fault",
       "ids",
       "migrate",
       "models",
