@@ -25,7 +25,11 @@ const router = new Router(routes)
 const noHeaders: AnswerHeaders = []
 
 /** One listener, not yet listening, for an address with this host. Plain node:http: a framework costs more than a check. */
-export function buildServer(api: AuthzApi, listen: string, serving: () => boolean = () => true): Server {
+export function buildServer(
+  api: AuthzApi,
+  listen: string,
+  serving: (local: string | undefined) => boolean = () => true,
+): Server {
   const options = {
     ...internalOptions,
     requestTimeout: requestArrivesMs,
@@ -44,7 +48,8 @@ export function buildServer(api: AuthzApi, listen: string, serving: () => boolea
         response.shouldKeepAlive = false
         throw refusalError(refusal)
       }
-      if (!serving()) throw new ApiError("unavailable", "this listener does not serve; try again shortly")
+      if (!serving(request.socket.localAddress))
+        throw new ApiError("unavailable", "this listener does not serve; try again shortly")
       headers = originHeaders(request, api.cors)
       if (isPreflight(request)) {
         const allowed = preflightHeaders(request, api.cors())

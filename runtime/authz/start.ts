@@ -1,7 +1,6 @@
-import { once } from "node:events"
 import type { Server } from "node:http"
-import type { AddressInfo } from "node:net"
 import { closeServer } from "../http1/close-server.ts"
+import { type Bound, type Opened, openServer } from "../http1/listen.ts"
 import type { Address } from "../plan/resources.ts"
 import type { AuthzApi } from "./api.ts"
 import { buildServer } from "./server.ts"
@@ -12,14 +11,17 @@ export interface AuthzOptions {
   readonly api: AuthzApi
   /** Where to listen, each with a listener of its own; port 0 takes a free one. */
   readonly listen: readonly Address[]
-  /** Whether requests are answered yet, or still: before and after, they get 503. Always, when absent. */
-  readonly serving?: (() => boolean) | undefined
+  /** Whether requests are answered yet, or still, on connections that reached `local`, an address of this machine: before and after, they get 503. Always, when absent. */
+  readonly serving?: ((local: string | undefined) => boolean) | undefined
+  /** Listeners that give up their address where it is in the way; none when absent. */
+  readonly leaving?: readonly Bound[] | undefined
 }
 
 /** Open listeners. */
 export interface AuthzListeners {
   /** In the order asked for, with the real ports. */
   readonly addresses: readonly Address[]
+  readonly opened: readonly Opened[]
   /** Takes no new connections, answers what runs and comes on those there are, and ends, at the latest after `graceMs` (0 when absent). */
   close(graceMs?: number): Promise<void>
 }
@@ -30,22 +32,18 @@ export interface AuthzListeners {
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const servers: Server[] = []
+  const opened: Opened<Server>[] = []
   const close = async (graceMs = 0) => {
-    await Promise.all(servers.map((server) => closeServer(server, graceMs)))
+    await Promise.all(opened.map(({ server }) => closeServer(server, graceMs)))
   }
-  const addresses: Address[] = []
   try {
-    for (const { host, port } of options.listen) {
-      const server = buildServer(options.api, host, options.serving)
-      server.listen({ host, port })
-      await once(server, "listening")
-      servers.push(server)
-      addresses.push({ host, port: (server.address() as AddressInfo).port })
+    for (const address of options.listen) {
+      const server = buildServer(options.api, address.host, options.serving)
+      opened.push(await openServer(server, address, options.leaving))
     }
   } catch (error) {
     await close()
     throw error
   }
-  return { addresses, close }
+  return { addresses: opened.map(({ address }) => address), opened, close }
 }

@@ -16,7 +16,7 @@ import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
 import { explainRequest } from "./explain-request.ts"
 import { FileWatch } from "./file-watch.ts"
-import { type Handle, Listener, type Refused } from "./listener.ts"
+import { type Handle, Listener, leftGraceMs, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { UndiciOutgoing } from "./outgoing.ts"
@@ -256,7 +256,7 @@ class RunningGateway implements Gateway {
   readonly #handle: Handle = (incoming, target) => {
     // Read once: everything this request meets is of this generation.
     const generation = this.#current?.generation
-    if (generation === undefined) {
+    if (generation === undefined || !incoming.listener.serves(incoming.request.socket.localAddress)) {
       incoming.reply.writeHead(503, ["content-length", "0", "retry-after", "1", "connection", "close"]).end()
       return
     }
@@ -286,7 +286,7 @@ class RunningGateway implements Gateway {
         activate: () => this.#activate(plan, next, opened),
         discard: async () => {
           next.generation.retire()
-          await Promise.all(opened.map((listener) => listener.close(0)))
+          await discardAll(opened)
         },
       }
     } catch (error) {
@@ -295,9 +295,15 @@ class RunningGateway implements Gateway {
     }
   }
 
+  #leaving(plan: Plan): Listener[] {
+    const wanted = plan.plan.gateway?.listen ?? []
+    return this.#listeners.filter(({ address }) => !wanted.some((other) => sameAddress(address, other)))
+  }
+
   /** Opens the listeners that are new. @throws LoadError; then none of them is open. */
   async #open(plan: Plan): Promise<Listener[]> {
     const opened: Listener[] = []
+    const leaving = this.#leaving(plan)
     for (const address of plan.plan.gateway?.listen ?? []) {
       if (this.#listeners.some((listener) => sameAddress(listener.address, address))) continue
       try {
@@ -308,10 +314,11 @@ class RunningGateway implements Gateway {
           handle: this.#handle,
           newId,
           refused: this.#refused,
+          leaving,
         }
         opened.push(await Listener.open(address, settings))
       } catch (error) {
-        for (const listener of opened) await listener.close(0)
+        await discardAll(opened)
         throw listenError(plan, address, error as NodeJS.ErrnoException)
       }
     }
@@ -321,13 +328,13 @@ class RunningGateway implements Gateway {
   /** Swaps, then closes the listeners that are gone: there is no moment without one. */
   #activate(plan: Plan, next: Provisioned, opened: readonly Listener[]): Applied {
     const previous = this.#current
-    const wanted = plan.plan.gateway?.listen ?? []
     this.#current = next
     this.#generations.add(next)
-    const gone = this.#listeners.filter(({ address }) => !wanted.some((other) => sameAddress(address, other)))
+    const gone = this.#leaving(plan)
+    for (const listener of opened) listener.activate()
     this.#listeners = [...this.#listeners.filter((listener) => !gone.includes(listener)), ...opened]
     for (const listener of this.#listeners) listener.headerBytesMax = headerBytesMaxOf(plan)
-    for (const listener of gone) void listener.close(60_000)
+    for (const listener of gone) void listener.close(leftGraceMs)
     previous?.generation.retire()
     this.#context.tunnels.keep((key) => Object.hasOwn(plan.plan.routes, key))
     this.#watch.watch(next.files)
@@ -369,6 +376,11 @@ class RunningGateway implements Gateway {
 
 function headerBytesMaxOf(plan: Plan): number {
   return plan.plan.gateway?.limits.headerBytesMax ?? 16_384
+}
+
+/** The last first: an address goes back the way it came. */
+async function discardAll(opened: readonly Listener[]): Promise<void> {
+  for (const listener of opened.toReversed()) await listener.discard()
 }
 
 function sameAddress(a: Address, b: Address): boolean {

@@ -6,6 +6,12 @@ export interface ListenerState {
   readonly closing: boolean
 }
 
+/** The same, and whom it serves. */
+export interface ListenerDoor extends ListenerState {
+  /** Whether a connection that reached `local`, an address of this machine, is served: before its plan is the running one a listener stands in for those it replaces alone. */
+  serves(local: string | undefined): boolean
+}
+
 /** A request with what is answered on. */
 export interface IncomingExchange {
   readonly request: IncomingMessage

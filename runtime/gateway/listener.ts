@@ -1,8 +1,8 @@
-import { once } from "node:events"
 import type { IncomingMessage } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
 import { closeServer } from "../http1/close-server.ts"
+import { giveBack, isReachedBy, type Opened, openServer } from "../http1/listen.ts"
 import {
   noteAnswer,
   type RawAnswerer,
@@ -11,14 +11,18 @@ import {
   strictOptions,
   takeAllRequests,
 } from "../http1/strict-server.ts"
+import { addressText } from "../plan/address-text.ts"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/answer.ts"
-import type { IncomingExchange } from "./incoming.ts"
+import type { IncomingExchange, ListenerDoor } from "./incoming.ts"
 import { renderProblem } from "./problem.ts"
 import { takeUpgrades } from "./upgrades.ts"
 
 /** What happens to a request: `target` is the request target as sent. */
-export type Handle = (incoming: IncomingExchange, target: string) => void
+export type Handle = (
+  incoming: IncomingExchange & { readonly listener: ListenerDoor },
+  target: string,
+) => void
 
 /** What a listener needs besides its address. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */
 export interface ListenerSettings {
@@ -27,6 +31,8 @@ export interface ListenerSettings {
   readonly handle: Handle
   readonly newId: () => string
   readonly refused: Refused
+  /** Listeners that the next plan does not have: they give up their address where it is in the way. */
+  readonly leaving: readonly Listener[]
 }
 
 /** Told of what was refused before there was a request; `peer` is the address of the connection's other end. */
@@ -34,6 +40,8 @@ export type Refused = (id: string, found: Problem, peer: string) => void
 
 const keepAliveMs = 75_000
 const framesMax = 65_536
+/** How long requests may take that came to an address which the plan does not have (any more). */
+export const leftGraceMs = 60_000
 
 /**
  * One listener: one Fastify instance for the life of the process, one catch-all, taken over before any body is parsed. Routing belongs to the
@@ -42,20 +50,22 @@ const framesMax = 65_536
 export class Listener {
   readonly address: Address
   readonly #fastify: FastifyInstance
-  readonly #state: { closing: boolean }
+  readonly #opened: Opened
+  readonly #state: State
   #closed: Promise<void> | undefined
 
-  private constructor(address: Address, instance: FastifyInstance, state: { closing: boolean }) {
+  private constructor(address: Address, instance: FastifyInstance, opened: Opened, state: State) {
     this.address = address
     this.#fastify = instance
+    this.#opened = opened
     this.#state = state
   }
 
-  /** @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
+  /** It serves in place of those that gave up their address until `activate`, or `discard`. @throws when the address can't be had, with the code of the system (`EADDRINUSE`). */
   static async open(address: Address, settings: ListenerSettings): Promise<Listener> {
     const { headerBytesMax, headMs, handle } = settings
     const answerRaw = answererOf(settings)
-    const listener = { closing: false }
+    const listener = new State()
     const instance = fastify({
       logger: false,
       return503OnClosing: false,
@@ -84,15 +94,29 @@ export class Listener {
     )
     takeAllRequests(server, answerRaw)
     await instance.ready()
-    server.listen({ host: address.host, port: address.port })
-    await once(server, "listening")
-    return new Listener(address, instance, listener)
+    const leaving = settings.leaving.map((each) => each.#opened)
+    const opened = await openServer(server, address, leaving).catch(async (error: unknown) => {
+      await instance.close()
+      throw error
+    })
+    listener.before = opened.before.map((each) => each.address)
+    return new Listener(address, instance, opened, listener)
   }
 
   /** Where it listens, as `host:port`. */
   get bound(): string {
-    const { address, port, family } = this.#fastify.server.address() as AddressInfo
-    return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`
+    return addressText(this.#opened.address)
+  }
+
+  /** Its plan is the running one: from now on it serves whoever reaches it. */
+  activate(): void {
+    this.#state.before = undefined
+  }
+
+  /** Its plan is not to be: closes, and has those listen again that gave up their address. @throws when somebody else was quicker. */
+  async discard(): Promise<void> {
+    await giveBack(this.#opened)
+    void this.close(leftGraceMs)
   }
 
   set headerBytesMax(bytes: number) {
@@ -110,6 +134,17 @@ export class Listener {
     this.#state.closing = true
     await closeServer(this.#fastify.server, graceMs)
     await this.#fastify.close()
+  }
+}
+
+/** What requests see of their listener. */
+class State implements ListenerDoor {
+  closing = false
+  /** Addresses it serves in place of others; undefined once it serves by itself. */
+  before: readonly Opened["address"][] | undefined = []
+
+  serves(local: string | undefined): boolean {
+    return this.before === undefined || isReachedBy(this.before, local)
   }
 }
 

@@ -4,6 +4,7 @@ import { type AuthzListeners, startAuthz } from "../authz/start.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import { listenReason } from "../gateway/load-error.ts"
+import { giveBack, isReachedBy } from "../http1/listen.ts"
 import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
@@ -15,7 +16,7 @@ export interface PreparedListeners {
   discard(): Promise<void>
 }
 
-/** How long requests may take that came to an address the plan has left. */
+/** How long requests may take that came to an address which the plan does not have (any more). */
 const leftGraceMs = 60_000
 
 /** The engine's HTTP listeners over the life of plans: a new address is opened before the old one is closed, an address that stays is left alone. */
@@ -24,6 +25,7 @@ export class EngineListeners {
   readonly #access: EngineAccess
   readonly #onError: (error: unknown) => void
   #open = new Map<string, AuthzListeners>()
+  readonly #left = new WeakSet<AuthzListeners>()
 
   constructor(parts: Omit<AuthzParts, "access">, access: EngineAccess, onError: (error: unknown) => void) {
     this.#access = access
@@ -60,13 +62,18 @@ export class EngineListeners {
     const opened = new Map<string, AuthzListeners>()
     const discard = async () => {
       access.discard()
-      await Promise.all([...opened.values()].map((listeners) => listeners.close()))
+      // The last first: an address goes back the way it came.
+      for (const listeners of [...opened.values()].toReversed()) {
+        for (const each of listeners.opened) await giveBack(each)
+        listeners.close(leftGraceMs).catch(this.#onError)
+      }
     }
+    const leaving = [...this.#open].flatMap(([key, { opened }]) => (wanted.has(key) ? [] : opened))
     for (const [key, address] of wanted) {
       if (this.#open.has(key)) continue
       try {
-        const serving = () => this.#open.get(key) === opened.get(key)
-        opened.set(key, await startAuthz({ api: this.#api, listen: [address], serving }))
+        const serving = (local?: string) => this.#serves(opened.get(key), local)
+        opened.set(key, await startAuthz({ api: this.#api, listen: [address], serving, leaving }))
       } catch (error) {
         await discard()
         throw refused(plan, key, error as NodeJS.ErrnoException)
@@ -86,11 +93,28 @@ export class EngineListeners {
     this.#access.close()
   }
 
+  /** Those of the running plan serve. One that another takes the place of serves the connections of the other's address, until that plan is activated, and for the rest of their life. */
+  #serves(listeners: AuthzListeners | undefined, local: string | undefined): boolean {
+    if (listeners === undefined) return false
+    const running = [...this.#open.values()]
+    if (running.includes(listeners)) return true
+    const servers = listeners.opened.map(({ server }) => server)
+    const before = this.#left.has(listeners) ? [] : listeners.opened.flatMap((each) => each.before)
+    const after = running.flatMap(({ opened }) =>
+      opened.filter((each) => each.before.some(({ server }) => servers.includes(server))),
+    )
+    return isReachedBy(
+      [...before, ...after].map(({ address }) => address),
+      local,
+    )
+  }
+
   #activate(wanted: ReadonlyMap<string, Address>, opened: ReadonlyMap<string, AuthzListeners>): void {
     this.#api.planChanged()
     for (const [key, listeners] of this.#open) {
       if (wanted.has(key)) continue
       this.#open.delete(key)
+      this.#left.add(listeners)
       listeners.close(leftGraceMs).catch(this.#onError)
     }
     for (const [key, listeners] of opened) this.#open.set(key, listeners)

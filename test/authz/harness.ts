@@ -124,7 +124,7 @@ export async function serve(
     await opened.close()
     engine.close()
   }
-  const listeners = { addresses: opened.addresses, close }
+  const listeners = { ...opened, close }
   const base = `http://127.0.0.1:${listeners.addresses[0]?.port}`
   return { database, base, listeners, call: (...request) => call(base, ...request) }
 }

@@ -1,3 +1,5 @@
+import { Agent, get } from "node:http"
+import { createServer } from "node:net"
 import { afterEach, expect, it } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
@@ -57,6 +59,53 @@ it("what is opened for a plan serves only while it is the running one, by its ow
   const door = listeners.door()
   expect(door?.url).toBe(`http://127.0.0.1:${after.authz}`)
   expect(await ask(after.authz, door?.authorization.slice(7))).toBe(200)
+})
+
+it("an address that takes the place of the one before serves its connections all the time", async () => {
+  const listeners = await make({})
+  const ports = await freePorts()
+  const at = (host: string) => {
+    const plan = planOfEngine(ports, "", "auth none")
+    const listen = [{ host, port: ports.authz }]
+    return { ...plan, plan: { ...plan.plan, authz: { ...plan.plan.authz, listen } } } as typeof plan
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  stops.push(() => agent.destroy())
+  const asked = (host: string, kept?: Agent) =>
+    new Promise<unknown>((resolve) => {
+      get({ host, port: ports.authz, path: "/stores", agent: kept ?? false }, (answer) =>
+        answer.resume().on("end", () => resolve(answer.statusCode)),
+      ).on("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+    })
+  const all = async () => [
+    await asked("127.0.0.1"),
+    await asked("127.0.0.1", agent),
+    await asked("127.0.0.2"),
+  ]
+  const moves = [
+    ["127.0.0.1", "0.0.0.0"],
+    ["0.0.0.0", "::"],
+    ["::", "127.0.0.1"],
+  ] as const
+  ;(await listeners.prepare(at("127.0.0.1"))).activate()
+  const narrow = [200, 200, "ECONNREFUSED"]
+  expect(await all()).toEqual(narrow)
+  for (const [from, to] of moves) {
+    const before = from === "127.0.0.1" ? narrow : [200, 200, 200]
+    const discarded = await listeners.prepare(at(to))
+    // The plan before let callers in at its own address alone.
+    const meanwhile = to === "127.0.0.1" ? narrow : from === "127.0.0.1" ? [200, 200, 503] : [200, 200, 200]
+    expect([from, to, await all()]).toEqual([from, to, meanwhile])
+    await discarded.discard()
+    expect([from, to, await all()]).toEqual([from, to, before])
+    ;(await listeners.prepare(at(to))).activate()
+    expect([from, to, await all()]).toEqual([from, to, to === "127.0.0.1" ? narrow : [200, 200, 200]])
+  }
+  const other = createServer().listen(ports.authz, "127.0.0.3")
+  stops.push(() => other.close())
+  await new Promise((resolve) => other.once("listening", resolve))
+  await expect(listeners.prepare(at("0.0.0.0"))).rejects.toThrow("the port is in use")
+  expect(await all()).toEqual(narrow)
 })
 
 it("a plan that is discarded leaves callers and addresses as they were", async () => {

@@ -312,6 +312,7 @@ export const rooms: readonly Room[] = [
       "connect",
       "end-whole",
       "internal-guard",
+      "listen",
       "own-names",
       "pool",
       "ports",
@@ -319,7 +320,7 @@ export const rooms: readonly Room[] = [
       "strict-server",
     ],
     may: [],
-    builtins: ["node:http", "node:net", "node:os", "node:stream", "node:tls"],
+    builtins: ["node:events", "node:http", "node:net", "node:os", "node:stream", "node:tls"],
   },
   {
     path: "runtime/gateway",
