@@ -1,3 +1,4 @@
+import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
@@ -186,7 +187,11 @@ function compareConditions(
     return [tell({ ...about, action: "removed" }, breaking(`stored tuples \`with ${name}\` will be ignored`))]
   const findings: Finding[] = []
   if (old.expression !== next.expression)
-    findings.push(opens("tuples with it may count where they did not, and the other way round"))
+    findings.push(
+      compareTests(old.expression, next.expression, true) === "same"
+        ? neutral("the same tuples count, by other words")
+        : opens("tuples with it may count where they did not, and the other way round"),
+    )
   if (!same(old.parameters ?? {}, next.parameters ?? {})) findings.push(parameterChanges(old, next))
   return findings.length === 0 ? [] : [tell({ ...about, action: "changed" }, findings)]
 }

@@ -1,3 +1,4 @@
+import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Authentication } from "../../runtime/plan/steps-flow.ts"
@@ -147,7 +148,12 @@ const valueRules: FieldRules<Fields<"cache-value">> = {
 }
 
 const retryRules: FieldRules<Fields<"retry">> = {
-  test: () => neutral("what is inside is repeated in other cases"),
+  test: (before, after) =>
+    neutral(
+      compareTests(before.text, after.text) === "same"
+        ? "what is inside is repeated in the same cases, by other words"
+        : "what is inside is repeated in other cases",
+    ),
   times: (before, after) => {
     const words = `what is inside is repeated ${countWordsOf(after)} times at most, not ${countWordsOf(before)}`
     return neutral(more(before, after) ? `${words}: a backend that fails gets more calls` : words)

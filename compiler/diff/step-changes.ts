@@ -1,5 +1,6 @@
+import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { accessRules, askedRules } from "./access-rules.ts"
 import { answerRules, headersRules } from "./answer-rules.ts"
@@ -78,22 +79,32 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<
   } satisfies FieldRules<Fields<"forward">>,
 }
 
-/** What kind of test it is nobody can tell in general: where something inside refuses or guards, it may not do so any more. */
+/**
+ * Another test leaves requests out, or takes others in, as far as logic tells; where it does not, both. What that means for them is what stands inside: it is not done for those that are left
+ * out, `else` is.
+ */
 function whenTest(before: StepOf<"when">, after: StepOf<"when">, { steps }: PlanBody): Finding {
-  if (before.test.text === after.test.text)
-    return neutral(`the test has the type \`${after.test.type}\`, not \`${before.test.type}\``)
-  const inside = [...after.matched, ...after.otherwise].flatMap((id) => steps[id] ?? [])
-  const lost = inside.flatMap((step) => effectsOfRemoving(step, steps))
-  const got = inside.flatMap((step) => effectsOfAdding(step, steps))
-  for (const risk of ["opens", "breaking"] as const)
+  const [old, next] = [before.test, after.test]
+  if (old.text === next.text) return neutral(`the test has the type \`${next.type}\`, not \`${old.type}\``)
+  const isCel = old.lang === "cel" && next.lang === "cel"
+  const relation = isCel ? compareTests(old.text, next.text) : "other"
+  if (relation === "same") return neutral("it holds for the same requests, by other words")
+  const inside = (ids: readonly StepId[]) => ids.flatMap((id) => steps[id] ?? [])
+  const effects = (gone: readonly StepId[], come: readonly StepId[]) => [
+    ...inside(gone).flatMap((step) => effectsOfRemoving(step, steps)),
+    ...inside(come).flatMap((step) => effectsOfAdding(step, steps)),
+  ]
+  const words = { narrower: "fewer", wider: "more", other: "other" }[relation]
+  for (const risk of ["opens", "breaking", "closes"] as const)
     for (const [findings, whom] of [
-      [lost, "those it leaves out"],
-      [got, "those it takes in"],
+      [relation === "wider" ? [] : effects(after.matched, after.otherwise), "those it leaves out"],
+      [relation === "narrower" ? [] : effects(after.otherwise, after.matched), "those it takes in"],
     ] as const) {
       const found = findings.find((each) => each.risk === risk)
-      if (found !== undefined) return { risk, why: `it holds for other requests; for ${whom}, ${found.why}` }
+      if (found !== undefined)
+        return { risk, why: `it holds for ${words} requests; for ${whom}, ${found.why}` }
     }
-  return neutral("it holds for other requests")
+  return neutral(`it holds for ${words} requests`)
 }
 
 function compareVariable(

@@ -113,6 +113,7 @@ export const rooms: readonly Room[] = [
       "raw-parts",
       "reads",
       "request-context",
+      "same-outcome",
       "types",
       "xml-characters",
     ],
