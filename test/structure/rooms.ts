@@ -453,6 +453,7 @@ export const rooms: readonly Room[] = [
       "diagnostic",
       "files",
       "glob",
+      "http-words",
       "json",
       "load",
       "nearest",

@@ -224,6 +224,18 @@ export const statements = area({
     help: 'Write scheme, host and port in lower case and nothing else, e.g. `"https://console.example"` or `"http://localhost:3000"`.',
     why: "Origins are compared letter by letter with what browsers send: scheme, host and, where it is not the scheme's own, port (RFC 6454). Anything else would never be equal.",
   },
+  SP2041: {
+    severity: "warning",
+    title: "Unknown method",
+    help: "Correct the method, or remove it.",
+    why: "Methods are compared letter by letter. One that is in no registry is mostly a misspelt one, and pages could not use the method that was meant.",
+  },
+  SP2042: {
+    severity: "warning",
+    title: "Time without effect",
+    help: "Make the part shorter than the whole, or remove it.",
+    why: "A part of the time cannot last longer than the whole: the longer one never ends anything.",
+  },
   SP2040: {
     severity: "error",
     title: "Invalid media type",

@@ -2,6 +2,7 @@ import type { Backend } from "../../../runtime/plan/backend.ts"
 import { digestOf } from "../../../runtime/plan/canonical.ts"
 import type { LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
+import { textOf } from "../../core/source.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { inlineBackendPrefix } from "../bind/names.ts"
 import type { Declaration } from "../program.ts"
@@ -39,6 +40,7 @@ export function lowerBackend(
     report.add("SP2017", http2.statement.keyword.span, "no target is offered HTTP/2: all are `http:`", {
       help: "HTTP/2 is agreed upon in TLS (RFC 9113 section 3.2). Write `https:` in the URL, or remove `http2`.",
     })
+  checkTimes(timeout, report)
   if (targets === undefined || own === "broken") return undefined
   return {
     targets,
@@ -59,6 +61,26 @@ function timesOf(timeout: Bound["args"] | undefined): Pick<Backend, "firstByteMs
   return {
     ...(firstByteMs === undefined ? {} : { firstByteMs }),
     ...(idleMs === undefined ? {} : { idleMs }),
+  }
+}
+
+/** Warns of parts of the time that last longer than the whole. */
+function checkTimes(timeout: Bound["args"] | undefined, report: Report): void {
+  const total = timeout?.get("total")
+  if (timeout === undefined || typeof total?.value !== "number") return
+  const parts = { connect: "to connect", firstByte: "to the first byte", idle: "between two pieces" }
+  for (const [slot, what] of Object.entries(parts)) {
+    const part = timeout.get(slot)
+    if (typeof part?.value !== "number" || part.value <= total.value) continue
+    const [long, whole] = [textOf(part.argument.span), textOf(total.argument.span)]
+    report.add(
+      "SP2042",
+      part.argument.span,
+      `the time ${what} is \`${long}\`, and everything ends after \`${whole}\``,
+      {
+        related: [{ span: total.argument.span, message: "the whole" }],
+      },
+    )
   }
 }
 

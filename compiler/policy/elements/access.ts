@@ -5,6 +5,7 @@ import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import { secondsMax, type Use } from "../use.ts"
+import { corsRow } from "./cors.ts"
 import { headerName } from "./message.ts"
 import { scopedLimits } from "./named-limits.ts"
 import {
@@ -75,41 +76,6 @@ function ipFilter(use: Use): Used[] | undefined {
     networks: networks as string[],
     ranges: ranges as { from: string; to: string }[],
   })
-}
-
-/** Constant texts of a list. */
-function constants(use: Use, holder: string, item: string): string[] | undefined {
-  const found = (use.child(holder)?.children(item) ?? []).map((each) => {
-    const value = each.content()
-    return value === undefined ? "" : each.constantOf(value, `\`${item}\``)
-  })
-  return found.includes(undefined) ? undefined : (found as string[]).filter((each) => each !== "")
-}
-
-function cors(use: Use): Used[] | undefined {
-  const methodsUse = use.child("allowed-methods")
-  const methods = constants(use, "allowed-methods", "method")
-  const parts = {
-    origins: use.child("allowed-origins")?.texts("origin"),
-    headers: constants(use, "allowed-headers", "header"),
-    expose: constants(use, "expose-headers", "header"),
-    credentials: use.fixedFlag("allow-credentials", false),
-    maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
-      ? methodsUse.number("preflight-result-max-age", { max: secondsMax })
-      : 0,
-    terminateUnmatched: use.fixedFlag("terminate-unmatched-request", true),
-  }
-  if (!complete(parts) || methods === undefined) return undefined
-  if (parts.origins.length === 0)
-    return use.report("SP7008", use.at, "`cors` names no origin", "Add `<origin>https://…</origin>`.")
-  if (parts.credentials && parts.origins.includes("*"))
-    return use.report(
-      "SP7009",
-      use.at,
-      "with credentials the origins must be named",
-      'Name them, or write `allow-credentials="false"`.',
-    )
-  return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
 }
 
 const signAttributes: Readonly<Record<string, AttributeRow>> = {
@@ -303,20 +269,7 @@ export const access: PolicyTable = {
     },
     lower: ipFilter,
   },
-  cors: {
-    sections: inboundOnly,
-    attributes: { "allow-credentials": optional, "terminate-unmatched-request": optional },
-    children: {
-      "allowed-origins": { required: true, children: { origin: values } },
-      "allowed-methods": {
-        attributes: { "preflight-result-max-age": optional },
-        children: { method: { many: true, text: "literal" } },
-      },
-      "allowed-headers": { children: { header: { many: true, text: "literal" } } },
-      "expose-headers": { children: { header: { many: true, text: "literal" } } },
-    },
-    lower: cors,
-  },
+  cors: corsRow,
   "rate-limit": {
     sections: inboundOnly,
     attributes: { calls: required, "renewal-period": required, ...signAttributes },

@@ -1,6 +1,11 @@
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
-import { type Bound, headSpan, mentions, statementOf } from "../../bind/bound.ts"
+import type { Report } from "../../../core/diagnostic.ts"
+import { isOriginPattern, registeredMethods } from "../../../core/http-words.ts"
+import { didYouMean } from "../../../core/nearest.ts"
+import { shown } from "../../../core/shown.ts"
+import { textOf } from "../../../core/source.ts"
+import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"
 import { reportDropped } from "./dropped-header.ts"
 import { scopeName } from "./limit.ts"
@@ -91,6 +96,7 @@ function keyWords({ args }: Bound): string {
 export const lowerCors: LowerStep = (bound, context) => {
   const { report, steps } = context
   const { block } = bound
+  checkMethods(block, report)
   const originsAt = statementOf(block, "origins")
   const origins = originsAt === undefined ? undefined : lowerOrigins(originsAt, context)
   if (origins === undefined) return undefined
@@ -130,21 +136,44 @@ export const lowerCors: LowerStep = (bound, context) => {
   )
 }
 
-const originForm = /^(?:null|https?:\/\/(?:\*\.)?[^/?#@\s*]+)\/?$/i
-
 function lowerOrigins(statement: Bound, context: StepContext): PlanText[] | undefined {
   if (statement.args.get("origin") === undefined) return ["*"]
-  const origins = lowerQuoted(statement, "origin", context)
+  const origins: PlanText[] = []
+  let wrong = false
   for (const { argument } of statement.args.all("origin")) {
-    if (argument.kind !== "text" || argument.parts.some((part) => part.kind === "cel")) continue
-    const text = argument.parts.map((part) => (part.kind === "literal" ? part.value : "")).join("")
-    if (text === "*" || originForm.test(text)) continue
-    context.report.add("SP2039", argument.span, `\`${text}\` is not the origin of a site`, {
-      help: 'Write scheme, host and perhaps port, e.g. `"https://app.acme.example"` or `"https://*.acme.example"`.',
-    })
-    return undefined
+    const text = argument.kind === "text" ? context.texts.lower(argument, context.place) : undefined
+    if (text !== undefined) origins.push(text)
+    if (text !== undefined && mayBeOrigin(text)) continue
+    wrong = true
+    if (text === undefined) continue
+    const written = typeof text === "string" ? text : textOf(argument.span)
+    context.report.add(
+      "SP2039",
+      argument.span,
+      `\`${shown(written)}\` is not the origin of a site: it would never match`,
+      {
+        help: 'Write scheme, host and perhaps port, e.g. `"https://app.acme.example"` or `"https://*.acme.example"`.',
+      },
+    )
   }
-  return origins
+  return wrong ? undefined : origins
+}
+
+/** Of a text that is known later only what is behind its last value: a path there fits no origin. */
+function mayBeOrigin(text: PlanText): boolean {
+  if (typeof text === "string") return isOriginPattern(text)
+  const last = "text" in text ? text.text.at(-1) : undefined
+  return typeof last !== "string" || !/\/[^/]/.test(last.replace("://", ""))
+}
+
+/** Warns of methods that are most likely misspelt: a preflight never asks for them. */
+function checkMethods(block: BoundBlock | undefined, report: Report): void {
+  for (const { argument, value } of statementOf(block, "methods")?.args.all("method") ?? []) {
+    const method = value as string
+    if (method === "*" || registeredMethods.includes(method)) continue
+    const hint = didYouMean(method, registeredMethods)
+    report.add("SP2041", argument.span, `no page asks for the method \`${shown(method)}\`${hint}`)
+  }
 }
 
 /** The texts of a slot; undefined when one is wrong (reported). */

@@ -1,0 +1,77 @@
+import type { Text } from "../../../runtime/plan/text.ts"
+import { isOriginPattern, registeredMethods } from "../../core/http-words.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
+import type { Used } from "../site.ts"
+import { secondsMax, type Use } from "../use.ts"
+import { complete, inboundOnly, optional, type PolicyRow, values } from "./row.ts"
+
+/** Constant texts of a list. */
+function constants(use: Use, holder: string, item: string): string[] | undefined {
+  const found = (use.child(holder)?.children(item) ?? []).map((each) => {
+    const value = each.content()
+    return value === undefined ? "" : each.constantOf(value, `\`${item}\``)
+  })
+  return found.includes(undefined) ? undefined : (found as string[]).filter((each) => each !== "")
+}
+
+function cors(use: Use): Used[] | undefined {
+  const methodsUse = use.child("allowed-methods")
+  const methods = constants(use, "allowed-methods", "method")
+  const parts = {
+    origins: use.child("allowed-origins")?.texts("origin"),
+    headers: constants(use, "allowed-headers", "header"),
+    expose: constants(use, "expose-headers", "header"),
+    credentials: use.fixedFlag("allow-credentials", false),
+    maxAgeSeconds: methodsUse?.has("preflight-result-max-age")
+      ? methodsUse.number("preflight-result-max-age", { max: secondsMax })
+      : 0,
+    terminateUnmatched: use.fixedFlag("terminate-unmatched-request", true),
+  }
+  if (!complete(parts) || methods === undefined) return undefined
+  warnOfCors(use, parts.origins, methods)
+  if (parts.origins.length === 0)
+    return use.report("SP7008", use.at, "`cors` names no origin", "Add `<origin>https://…</origin>`.")
+  if (parts.credentials && parts.origins.includes("*"))
+    return use.report(
+      "SP7009",
+      use.at,
+      "with credentials the origins must be named",
+      'Name them, or write `allow-credentials="false"`.',
+    )
+  return use.step({ kind: "cors", ...parts, methods: methods.length === 0 ? ["GET", "POST"] : methods })
+}
+
+/** Warns of what no browser sends: it never matches. Azure API Management takes such documents, so they compile. */
+function warnOfCors(use: Use, origins: readonly Text[], methods: readonly string[]): void {
+  const { report } = use.context.surroundings
+  const warn = (holder: string, index: number, detail: string): void => {
+    const at = use.child(holder)?.children(holder.replace(/^allowed-(.*)s$/, "$1"))[index]?.at ?? use.at
+    report.add("SP7019", at, detail, { help: "Correct it, or remove it: browsers send something else." })
+  }
+  for (const [index, origin] of origins.entries())
+    if (typeof origin === "string" && !isOriginPattern(origin))
+      warn("allowed-origins", index, `\`${shown(origin)}\` is not the origin of a site: it never matches`)
+  for (const [index, method] of methods.entries())
+    if (method !== "*" && !registeredMethods.includes(method))
+      warn(
+        "allowed-methods",
+        index,
+        `no page asks for the method \`${shown(method)}\`${didYouMean(method, registeredMethods)}`,
+      )
+}
+
+export const corsRow: PolicyRow = {
+  sections: inboundOnly,
+  attributes: { "allow-credentials": optional, "terminate-unmatched-request": optional },
+  children: {
+    "allowed-origins": { required: true, children: { origin: values } },
+    "allowed-methods": {
+      attributes: { "preflight-result-max-age": optional },
+      children: { method: { many: true, text: "literal" } },
+    },
+    "allowed-headers": { children: { header: { many: true, text: "literal" } } },
+    "expose-headers": { children: { header: { many: true, text: "literal" } } },
+  },
+  lower: cors,
+}
