@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
 import { FolderInUse } from "../store/owner-lock.ts"
-import { openPglite } from "../store/pglite.ts"
+import { NotEmbedded, openPglite } from "../store/pglite.ts"
 import { openPostgres } from "../store/postgres.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
@@ -10,6 +10,8 @@ import { StartError } from "./start-error.ts"
 
 /** A server by URL, or the embedded database in a folder. */
 export type DatabaseSettings = { readonly url: string } | { readonly folder: string }
+
+const exampleUrl = "postgres://user:password@host:5432/database"
 
 /** Opens the database, and counts what was run again in `metrics`. @throws StartError for a folder that is in use or cannot be written, and for a URL that is none. */
 export async function openDatabase(
@@ -34,18 +36,23 @@ export async function openDatabase(
 }
 
 function startErrorOf(error: unknown, settings: DatabaseSettings): unknown {
+  if (error instanceof NotEmbedded)
+    return new StartError(
+      "SALLYPORT_DATABASE_URL is not set, and this installation has no embedded database to use instead (the image has none)",
+      `Set the variable to a PostgreSQL server: ${exampleUrl}. For a container: --env SALLYPORT_DATABASE_URL=…`,
+    )
   if (error instanceof FolderInUse) return new StartError(error.message)
   const code = (error as NodeJS.ErrnoException).code
   if ("folder" in settings && (code === "EACCES" || code === "EROFS" || code === "EPERM")) {
     return new StartError(
-      `the folder ${settings.folder} cannot be written (${code})`,
-      "Give this user the right to write there, or set SALLYPORT_DATABASE_URL to a PostgreSQL server.",
+      `SALLYPORT_DATABASE_URL is not set, and the folder ${settings.folder} of the embedded database cannot be written (${code})`,
+      `Set the variable to a PostgreSQL server: ${exampleUrl}. Or give this user the right to write to the folder.`,
     )
   }
   if (!(error instanceof SourceUnavailable)) return error
   const help =
     "url" in settings
-      ? "Set SALLYPORT_DATABASE_URL like postgres://user:password@host:5432/database."
-      : `If it is damaged, move ${join(settings.folder, "database")} away; a new one is made.`
+      ? `Set SALLYPORT_DATABASE_URL like ${exampleUrl}.`
+      : `SALLYPORT_DATABASE_URL is not set, so the embedded database is used. If it is damaged, move ${join(settings.folder, "database")} away; a new one is made.`
   return new StartError(error.message, help)
 }

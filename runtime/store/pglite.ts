@@ -20,12 +20,18 @@ export interface PgliteOptions {
   readonly onRepeat?: ((sqlState: string) => void) | undefined
 }
 
+/** The embedded database is a package that not every installation has: the image is without it. */
+export class NotEmbedded extends Error {
+  override readonly name = "NotEmbedded"
+}
+
 /**
  * The embedded database in `folder` (`.sallyport` of the project; it is created). For development and small installations: one process, one
  * session, all statements one after another, in a thread of its own.
- * @throws FolderInUse when another process has it open · SourceUnavailable when it can't be started.
+ * @throws NotEmbedded when this installation has none · FolderInUse when another process has it open · SourceUnavailable when it can't be started.
  */
 export async function openPglite(folder: string, options: PgliteOptions = {}): Promise<Database> {
+  if (!isInstalled()) throw new NotEmbedded("this installation has no embedded database")
   await mkdir(folder, { recursive: true })
   const lock = await takeOwnership(folder)
   const thread = new DatabaseThread(join(folder, "database"))
@@ -57,6 +63,15 @@ async function close(thread: DatabaseThread, lock: OwnerLock): Promise<void> {
 
 /** The built worker, wherever this module runs from (see `imports` in package.json). */
 const workerFile = () => createRequire(import.meta.url).resolve("#pglite-worker")
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve("@electric-sql/pglite")
+    return true
+  } catch {
+    return false
+  }
+}
 
 const closeMs = 5_000
 

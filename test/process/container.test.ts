@@ -137,3 +137,27 @@ describePostgres("what the image holds", () => {
     expect(served.exitCode, said).toBe(0)
   }, 60_000)
 })
+
+test("without SALLYPORT_DATABASE_URL it says that this is not set, and how to set it", async () => {
+  const folder = unpacked()
+  const writable = mkdtempSync(join(tmpdir(), "sallyport-root-"))
+  stops.push(() => rmSync(writable, { recursive: true, force: true }))
+  const [, script = ""] = wordsOf("ENTRYPOINT")
+  const program = script.replace("/sallyport/", `${folder}/`)
+  for (const command of [["serve"], ["serve", "--only", "gateway"], ["migrate"]]) {
+    const env = { PATH: process.env["PATH"], SALLYPORT_CONTROL_LISTEN: `127.0.0.1:${await freePort()}` }
+    const ran = promisify(execFile)(process.execPath, [program, ...command], { cwd: writable, env })
+    const { code, stderr } = await ran.then(
+      () => ({ code: 0, stderr: "" }),
+      (error: { code: number; stderr: string }) => error,
+    )
+    expect([code, stderr]).toEqual([
+      1,
+      `error: SALLYPORT_DATABASE_URL is not set, and this installation has no embedded database to use instead (the image has none)
+help: Set the variable to a PostgreSQL server: postgres://user:password@host:5432/database. For a container: --env SALLYPORT_DATABASE_URL=…
+`,
+    ])
+  }
+  // Nothing was begun that a folder would be for, other than the token of `serve`.
+  expect(readdirSync(join(writable, ".sallyport"))).toEqual(["control.token"])
+}, 60_000)
