@@ -60,3 +60,21 @@ test("every file of dist/ that package.json names is one the build makes", () =>
     expect.arrayContaining(Object.values(manifest.imports).filter((path) => path.startsWith("./dist/"))),
   )
 })
+
+/** The oldest Node of each alternative of a range: `^20.9.0 || >=22` → 20.9, 22. */
+const oldestOf = (range: string) =>
+  range.split("||").map((each) => Number.parseFloat(/\d+(?:\.\d+)?/.exec(each)?.[0] ?? "0"))
+
+test("no package of an installation wants a newer Node than ours", () => {
+  const { packages } = JSON.parse(readFileSync(`${projectRoot}package-lock.json`, "utf8")) as {
+    packages: Record<string, { readonly dev?: boolean; readonly engines?: { readonly node?: string } }>
+  }
+  const ours = 20.19
+  const newer = Object.entries(packages).filter(
+    ([, { dev, engines }]) =>
+      dev !== true && engines?.node !== undefined && Math.min(...oldestOf(engines.node)) > ours,
+  )
+  expect(newer).toEqual([])
+  // They count in this folder, and not where the package is installed: what the lock says would be no proof.
+  expect(manifest).not.toHaveProperty("overrides")
+})
