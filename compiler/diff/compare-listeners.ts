@@ -1,4 +1,5 @@
 import { addressText } from "../../runtime/plan/address-text.ts"
+import { jsonValuesDefault } from "../../runtime/plan/json-size.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { type Address, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
@@ -10,7 +11,7 @@ import { durationWords, sizeWords } from "./words.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>
-type Limits = Gateway["limits"] & { readonly ipv6Prefix: number }
+type Limits = Gateway["limits"] & { readonly ipv6Prefix: number; readonly jsonValuesMax: number }
 
 const gatewayScope = { kind: "gateway", name: "" } as const
 const authzScope = { kind: "authz", name: "" } as const
@@ -257,6 +258,7 @@ const limitWords: { readonly [Key in keyof Limits]: (limits: Limits) => string }
   headersMax: ({ headersMax }) => `limits { headers ${headersMax} }`,
   timeoutMs: ({ timeoutMs }) => `limits { timeout ${durationWords(timeoutMs)} }`,
   ipv6Prefix: ({ ipv6Prefix }) => `limits { ipv6-prefix ${ipv6Prefix} }`,
+  jsonValuesMax: ({ jsonValuesMax }) => `limits { json-values ${jsonValuesMax} }`,
 }
 
 const limitNames: { readonly [Key in keyof Limits]: string } = {
@@ -266,6 +268,7 @@ const limitNames: { readonly [Key in keyof Limits]: string } = {
   headersMax: "headers",
   timeoutMs: "timeout",
   ipv6Prefix: "ipv6-prefix",
+  jsonValuesMax: "json-values",
 }
 
 const limitRules: FieldRules<Limits> = {
@@ -292,14 +295,18 @@ const limitRules: FieldRules<Limits> = {
     after > before
       ? opens("limits by address count an IPv6 customer's addresses as more callers")
       : closes("limits by address count more IPv6 addresses as one caller"),
+  jsonValuesMax: (before, after) =>
+    after > before
+      ? neutral("JSON bodies with more values are read where a statement needs them")
+      : closes("JSON bodies with more values are refused where a statement reads them"),
 }
 
 function limitChanges(plans: {
   readonly before: Gateway["limits"]
   readonly after: Gateway["limits"]
 }): Told[] {
-  const before = withPrefix(plans.before)
-  const after = withPrefix(plans.after)
+  const before = withDefaults(plans.before)
+  const after = withDefaults(plans.after)
   return (Object.keys(limitRules) as (keyof Limits)[])
     .filter((key) => before[key] !== after[key])
     .map((key) =>
@@ -317,6 +324,7 @@ function limitChanges(plans: {
     )
 }
 
-function withPrefix(limits: Gateway["limits"]): Limits {
-  return { ...limits, ipv6Prefix: limits.ipv6Prefix ?? ipv6PrefixDefault }
+function withDefaults(limits: Gateway["limits"]): Limits {
+  const { ipv6Prefix = ipv6PrefixDefault, jsonValuesMax = jsonValuesDefault } = limits
+  return { ...limits, ipv6Prefix, jsonValuesMax }
 }

@@ -31,13 +31,16 @@ function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
   for (const [key, value] of mapEntries(map)) {
     const name = mapKey(key)
     budget.left -= name.length
+    const made = jsonOf(value, depth + 1, budget)
     // Defined, not assigned: a key `__proto__` must stay a key.
-    Object.defineProperty(object, name, {
-      value: jsonOf(value, depth + 1, budget),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
+    if (name === "__proto__")
+      Object.defineProperty(object, name, {
+        value: made,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    else object[name] = made
   }
   return object
 }

@@ -212,6 +212,7 @@ export class ExchangeState implements BindingSource {
       headers: this.headers,
       present: this.intake.body !== "none",
       bytesMax: this.generation.bufferBytesMax,
+      valuesMax: this.generation.jsonValuesMax,
       read: () => this.#readBody(),
     })
     return this.#requestBody
@@ -267,8 +268,8 @@ export class ExchangeState implements BindingSource {
     const method = this.sentMethod ?? this.method
     const present =
       method !== "HEAD" && this.method !== "HEAD" && status !== 204 && status !== 304 && length !== 0
-    const { bufferBytesMax } = this.generation
-    this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax: bufferBytesMax })
+    const { bufferBytesMax: bytesMax, jsonValuesMax: valuesMax } = this.generation
+    this.response = LiveResponse.streamed({ status, headers }, { body, present, bytesMax, valuesMax })
   }
 
   /** The backend has taken the upgrade. */
@@ -320,7 +321,10 @@ export class ExchangeState implements BindingSource {
     if (this.#releases === undefined) return
     if (this.direct !== undefined) {
       const { headers, ...answer } = this.direct
-      this.response = LiveResponse.whole({ ...answer, headers: new HeaderList([...headers]) })
+      this.response = LiveResponse.whole(
+        { ...answer, headers: new HeaderList([...headers]) },
+        this.generation.jsonValuesMax,
+      )
     }
     for (const release of this.#releases) release()
   }

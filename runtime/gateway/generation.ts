@@ -45,6 +45,7 @@ export interface GenerationParts {
   readonly rules: IntakeRules
   readonly bodyBytesMax: number
   readonly bufferBytesMax: number
+  readonly jsonValuesMax: number | undefined
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
@@ -62,6 +63,8 @@ export class Generation {
   readonly bodyBytesMax: number
   /** Largest body that is read whole because a policy needs it. */
   readonly bufferBytesMax: number
+  /** Values and names of a JSON body that are read. */
+  readonly jsonValuesMax: number | undefined
   readonly errors: ErrorFormat
   readonly gatewayView: { readonly name: string; readonly state: string }
   readonly facts: PlanFacts
@@ -78,6 +81,7 @@ export class Generation {
     this.rules = parts.rules
     this.bodyBytesMax = parts.bodyBytesMax
     this.bufferBytesMax = parts.bufferBytesMax
+    this.jsonValuesMax = parts.jsonValuesMax
     this.errors = parts.errors
     this.gatewayView = parts.gatewayView
     this.facts = parts.facts

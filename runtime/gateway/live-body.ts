@@ -1,5 +1,6 @@
+import { hasMoreValues, jsonValuesDefault } from "../plan/json-size.ts"
 import { fieldsOfBody } from "../plan/places.ts"
-import { problem, Refused } from "../policies/answer.ts"
+import { jsonTooLarge, problem, Refused } from "../policies/answer.ts"
 import type { MessageBody } from "../policies/exchange.ts"
 import type { HeaderList } from "../policies/header-list.ts"
 import { CodingError, codingsOf, decodeContent } from "./content-coding.ts"
@@ -17,6 +18,8 @@ export interface BodyOptions {
   readonly present: boolean
   /** Largest content, with codings and without. */
   readonly bytesMax: number
+  /** Values and names of JSON that are read. */
+  readonly valuesMax?: number | undefined
   readonly read: ReadAll
 }
 
@@ -86,12 +89,22 @@ export class LiveBody implements MessageBody {
   json(): unknown {
     if (this.#json !== undefined) return this.#json
     if (!this.#present) return null
+    this.#checkSize()
     try {
       this.#json = JSON.parse(this.text())
     } catch (error) {
       throw this.#refused("is no JSON", error)
     }
     return this.#json
+  }
+
+  /** Before it is read: whoever reads JSON does nothing else meanwhile. */
+  #checkSize(): void {
+    const { valuesMax = jsonValuesDefault, sender } = this.#options
+    if (!hasMoreValues(this.content, valuesMax)) return
+    const cause = `the body of the ${sender} is JSON of more than ${valuesMax} values and names (\`limits { json-values }\`)`
+    const name = sender === "request" ? "body-too-large" : "bad-gateway"
+    throw new Refused(problem(name, { cause, reason: jsonTooLarge }))
   }
 
   /** Content whose fields are right already. */

@@ -67,7 +67,7 @@ export class LiveExchange extends ExchangeState implements Exchange {
 
   respondWith(given: Parameters<Exchange["respondWith"]>[0]): void {
     this.dropUpstream()
-    this.response = LiveResponse.whole(given)
+    this.response = LiveResponse.whole(given, this.generation.jsonValuesMax)
   }
 
   override end(): void {

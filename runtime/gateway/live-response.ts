@@ -33,18 +33,32 @@ export class LiveResponse implements PendingResponse {
       body,
       present,
       bytesMax,
-    }: { readonly body: AnswerStream; readonly present: boolean; readonly bytesMax: number },
+      valuesMax,
+    }: {
+      readonly body: AnswerStream
+      readonly present: boolean
+      readonly bytesMax: number
+      readonly valuesMax?: number | undefined
+    },
   ): LiveResponse {
     const read = () => body.collect(bytesMax)
-    const content = new LiveBody({ sender: "response", headers: head.headers, present, bytesMax, read })
+    const { headers } = head
+    const content = new LiveBody({ sender: "response", headers, present, bytesMax, valuesMax, read })
     return new LiveResponse(head, content, body)
   }
 
   /** One that is here already. */
-  static whole(given: Head & { readonly body: Buffer | undefined }): LiveResponse {
+  static whole(given: Head & { readonly body: Buffer | undefined }, valuesMax?: number): LiveResponse {
     const { headers } = given
     const read = () => Promise.resolve(Buffer.alloc(0))
-    const content = new LiveBody({ sender: "response", headers, present: false, bytesMax: 0, read })
+    const content = new LiveBody({
+      sender: "response",
+      headers,
+      present: false,
+      bytesMax: 0,
+      valuesMax,
+      read,
+    })
     content.replaceAs(given.body ?? Buffer.alloc(0))
     return new LiveResponse(given, content, undefined)
   }

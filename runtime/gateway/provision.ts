@@ -67,6 +67,7 @@ export async function provision(
       },
       bodyBytesMax: gateway?.limits.bodyBytesMax ?? 0,
       bufferBytesMax: gateway?.limits.bufferBytesMax ?? 0,
+      jsonValuesMax: gateway?.limits.jsonValuesMax,
       errors: gateway?.errors ?? "problem",
       gatewayView: new GatewayView(gateway?.name ?? "", context.gatewayState),
       facts: new FactsOfPlan(plan.plan, resources.certificates),

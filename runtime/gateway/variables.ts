@@ -1,4 +1,5 @@
 import { plainObject } from "../expression/plain-object.ts"
+import { hasMoreValues, jsonValuesDefault } from "../plan/json-size.ts"
 import type { StoredResponse } from "../policies/exchange.ts"
 import { fieldText } from "../policies/header-text.ts"
 import { isStoredResponse } from "../policies/stored-response.ts"
@@ -44,8 +45,9 @@ function responseMap({ status, reason, headers, body }: StoredResponse): object 
   }
 }
 
-/** Null for what is no JSON: another service's answer is data, and its status says whether it is good. */
+/** Null for what is no JSON, or more of it than is read: another service's answer is data, and its status says whether it is good. */
 function jsonOf(body: Buffer): unknown {
+  if (hasMoreValues(body, jsonValuesDefault)) return null
   try {
     return JSON.parse(body.toString("utf8"))
   } catch {

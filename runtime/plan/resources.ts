@@ -25,6 +25,8 @@ export const limits = z.strictObject({
   timeoutMs: milliseconds.nullable(),
   /** Absent: `ipv6PrefixDefault`, as in plans from before there was a choice. */
   ipv6Prefix: z.number().int().min(32).max(128).optional(),
+  /** Values and names of a JSON body that a policy reads. Absent: `jsonValuesDefault`. */
+  jsonValuesMax: z.number().int().min(1000).max(100_000_000).optional(),
 })
 
 /** The public side. `trust`: CIDRs of proxies whose X-Forwarded-For is believed. */

@@ -110,6 +110,9 @@ export function problem(name: ProblemName, options: ProblemOptions = {}): Proble
   return { kind: "problem", name, ...options }
 }
 
+/** `reason` of a problem: a body is JSON of more values than are read. */
+export const jsonTooLarge = "JsonTooLarge"
+
 /** Thrown where a step meets something it must refuse deep inside an evaluation; whoever runs the steps turns it into its answer. */
 export class Refused extends Error {
   override readonly name = "Refused"

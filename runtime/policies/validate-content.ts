@@ -8,7 +8,7 @@ import type { Validator } from "../validation/schema-set.ts"
 import { textShape } from "../validation/shape.ts"
 import { valueOfText } from "../validation/text-value.ts"
 import type { Violation } from "../validation/violation.ts"
-import { Refused } from "./answer.ts"
+import { jsonTooLarge, Refused } from "./answer.ts"
 import { type BodyResult, runBodyJob } from "./body-threads.ts"
 import { describedFor } from "./by-status.ts"
 import { charsetProblem } from "./charset.ts"
@@ -228,7 +228,11 @@ function jsonOf(body: MessageBody): Read {
     const problem = keysProblem(body.text(), value)
     return problem === undefined ? { value } : { problem }
   } catch (error) {
-    if (error instanceof Refused) return { problem: "is not JSON" }
+    if (error instanceof Refused && !isTooLarge(error)) return { problem: "is not JSON" }
     throw error
   }
+}
+
+function isTooLarge({ answer }: Refused): boolean {
+  return answer.kind === "problem" && answer.reason === jsonTooLarge
 }

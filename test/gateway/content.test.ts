@@ -58,6 +58,28 @@ describe("what expressions read", () => {
     expect(headers.get("x-answer")).toBe("1")
   })
 
+  test("JSON of more values than are read is refused before it is read", async () => {
+    const limits = { limits: { jsonValuesMax: 1_000 } }
+    const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => ',[{:"'))
+    const { running } = await start({ inbound: [set("n", "size(request.body)")] }, limits)
+    expect((await sendRaw(running.port, post(list(999)), 60)).status).toBe(200)
+    expect((await sendRaw(running.port, post(list(1_000)), 60)).status).toBe(413)
+    expect(running.log.at(-1)?.cause).toBe(
+      "the body of the request is JSON of more than 1000 values and names (`limits { json-values }`)",
+    )
+    for (const [count, status] of [
+      [999, 200],
+      [1_000, 502],
+    ] as const) {
+      const { get } = await inFrontOf(
+        (_, response) => response.end(list(count)),
+        { outbound: [set("n", "size(response.body)")] },
+        limits,
+      )
+      expect((await get()).status).toBe(status)
+    }
+  })
+
   test("a body that is no JSON is the sender's fault", async () => {
     const { running } = await start({ inbound: [set("n", "request.body.n")] })
     expect((await sendRaw(running.port, post("{"), 60)).status).toBe(400)

@@ -68,6 +68,7 @@ export const rooms: readonly Room[] = [
       "duplicate-key",
       "facts",
       "file-reason",
+      "json-size",
       "folded-name",
       "header-name",
       "json-schema",

@@ -1,4 +1,5 @@
 import { memoryBytesDefault } from "../../../runtime/plan/authz.ts"
+import { jsonValuesDefault } from "../../../runtime/plan/json-size.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
 import { type Address, ipv6PrefixDefault } from "../../../runtime/plan/resources.ts"
 import type { Report } from "../../core/diagnostic.ts"
@@ -40,11 +41,12 @@ export function lowerGateway(
     errors: errorsOf(gateway),
     limits: {
       bodyBytesMax: statementOf(limits, "body")?.args.value<number>("size") ?? 10 * 2 ** 20,
-      bufferBytesMax: statementOf(limits, "buffer")?.args.value<number>("size") ?? 10 * 2 ** 20,
+      bufferBytesMax: statementOf(limits, "buffer")?.args.value<number>("size") ?? 2 * 2 ** 20,
       headerBytesMax: statementOf(limits, "header")?.args.value<number>("size") ?? 16 * 2 ** 10,
       headersMax: statementOf(limits, "headers")?.args.value<number>("count") ?? 100,
       timeoutMs: timeoutOf(gateway),
       ...ipv6PrefixOf(limits),
+      ...jsonValuesOf(limits),
     },
     ...(onUnmatched.length === 0 ? {} : { onUnmatched: idsOf(onUnmatched) }),
   }
@@ -54,6 +56,11 @@ export function lowerGateway(
 function ipv6PrefixOf(limits: BoundBlock | undefined): { readonly ipv6Prefix?: number } {
   const ipv6Prefix = statementOf(limits, "ipv6-prefix")?.args.value<number>("bits") ?? ipv6PrefixDefault
   return ipv6Prefix === ipv6PrefixDefault ? {} : { ipv6Prefix }
+}
+
+function jsonValuesOf(limits: BoundBlock | undefined): { readonly jsonValuesMax?: number } {
+  const jsonValuesMax = statementOf(limits, "json-values")?.args.value<number>("count") ?? jsonValuesDefault
+  return jsonValuesMax === jsonValuesDefault ? {} : { jsonValuesMax }
 }
 
 /** How the gateway's own answers look. */

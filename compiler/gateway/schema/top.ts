@@ -174,7 +174,7 @@ export const limitsRows: readonly Row[] = [
   {
     keyword: "buffer",
     forms: [{ args: [slot("size", "size", { min: 0, max: 2 ** 30 })] }],
-    byDefault: "10MB",
+    byDefault: "2MB",
     docs: "Largest body, of a request or an answer, that is read whole because a statement needs it. A larger request is answered 413, a larger answer becomes 502; what no statement needs is streamed.",
     example: "buffer 10MB",
   },
@@ -198,6 +198,13 @@ export const limitsRows: readonly Row[] = [
     byDefault: "30s",
     docs: "Longest time for a whole exchange; `timeout` of an operation overrides it.",
     example: "timeout 30s",
+  },
+  {
+    keyword: "json-values",
+    forms: [{ args: [slot("count", "count", { min: 1000, max: 100_000_000 })] }],
+    byDefault: "60000",
+    docs: "Most values and names in a JSON body that a statement reads. A request with more is answered 413, an answer with more becomes 502. Reading JSON stops all other requests for about 0.3 µs a value.",
+    example: "json-values 500000",
   },
   {
     keyword: "ipv6-prefix",
