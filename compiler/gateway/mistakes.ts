@@ -1,4 +1,4 @@
-import type { Extra, Report } from "../core/diagnostic.ts"
+import { type Extra, Report } from "../core/diagnostic.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { Problem } from "./scan.ts"
 
@@ -10,6 +10,8 @@ export class Mistakes {
   readonly file: SourceFile
   readonly #report: Report
   readonly #lines = new Set<number>()
+  /** Ascending, none touching the next: a file of braces has many. */
+  readonly #uncertain: { readonly start: number; end: number }[] = []
 
   constructor(file: SourceFile, report: Report) {
     this.file = file
@@ -30,9 +32,35 @@ export class Mistakes {
     )
   }
 
-  /** Whether the line of `offset` has a finding. */
+  /** Notes that nothing is known of what stands here: it may belong to another block than it seems. Called in the order of the file. */
+  uncertain(start: number, end: number): void {
+    const last = this.#uncertain.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else this.#uncertain.push({ start, end })
+  }
+
+  /** Whether the line of `offset` has a finding, or what stands there is uncertain. */
   on(offset: number): boolean {
+    if (this.#isUncertain(offset)) return true
     return this.#lines.size > 0 && this.#lines.has(this.#lineOf(offset))
+  }
+
+  /** How many findings something would make. */
+  trial(run: (mistakes: Mistakes) => unknown): number {
+    const report = new Report()
+    run(new Mistakes(this.file, report))
+    return report.errors
+  }
+
+  #isUncertain(offset: number): boolean {
+    let low = 0
+    let high = this.#uncertain.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#uncertain[middle] as { end: number }).end <= offset) low = middle + 1
+      else high = middle
+    }
+    return (this.#uncertain[low]?.start ?? Number.POSITIVE_INFINITY) <= offset
   }
 
   #lineOf(offset: number): number {

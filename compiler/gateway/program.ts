@@ -185,6 +185,8 @@ export class Program {
       table.set(name.text, { kind, name: name.text, bound, span: name.span, used: false })
       return
     }
+    // What a broken statement seems to declare may be a use of the other one.
+    if (bound.statement.broken || earlier.bound.statement.broken) return
     report.add("SP2011", name.span, `${article(nounOf(earlier.kind))} is called \`${name.text}\` already`, {
       related: [{ span: earlier.span, message: "declared here" }],
     })

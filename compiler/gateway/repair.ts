@@ -1,5 +1,6 @@
 import type { IToken } from "chevrotain"
 import type { Mistakes } from "./mistakes.ts"
+import { brace0, type Line, repairByCount, reportStray, reportUnclosed } from "./repair-by-count.ts"
 import { indentOf } from "./scan.ts"
 import { Close, endOf, Newline, Open } from "./tokens.ts"
 
@@ -13,19 +14,16 @@ export function balanced(tokens: readonly IToken[]): boolean {
   return depth === 0
 }
 
-/** The tokens of one line, with how far the first one is indented. */
-interface Line {
-  readonly tokens: readonly IToken[]
-  readonly indent: number
-}
-
 /**
  * Makes braces balance by putting in and leaving out as few as indentation suggests, and reports each. Where a file is
- * not indented, there is nothing to go by: what is open at its end is reported, and every `}` too many.
+ * not indented, or so that far more would be wrong than by counting (tabs between blanks), they are counted.
  */
 export function repairBraces(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
   const lines = splitLines(tokens, mistakes.file.text)
-  return isIndented(lines) ? new Repair(mistakes).run(lines) : repairByCount(tokens, mistakes)
+  if (!isIndented(lines)) return repairByCount(lines, mistakes)
+  const byIndent = mistakes.trial((trial) => new Repair(trial).run(lines))
+  const byCount = mistakes.trial((trial) => repairByCount(lines, trial))
+  return byIndent > 2 * byCount + 2 ? repairByCount(lines, mistakes) : new Repair(mistakes).run(lines)
 }
 
 function splitLines(tokens: readonly IToken[], text: string): Line[] {
@@ -59,35 +57,6 @@ function isIndented(lines: readonly Line[]): boolean {
 
 function startsWithClose(line: Line): boolean {
   return line.tokens[0]?.tokenType === Close
-}
-
-function repairByCount(tokens: readonly IToken[], mistakes: Mistakes): IToken[] {
-  const out: IToken[] = []
-  const open: IToken[] = []
-  for (const token of tokens) {
-    if (token.tokenType === Open) open.push(token)
-    if (token.tokenType === Close && open.pop() === undefined) reportStray(token, mistakes)
-    else out.push(token)
-  }
-  for (const brace of open.reverse()) {
-    reportUnclosed(brace, mistakes)
-    out.push(brace0(Close, mistakes.file.text.length))
-  }
-  return out
-}
-
-function reportUnclosed(brace: IToken, mistakes: Mistakes): void {
-  const start = brace.startOffset
-  mistakes.add({ code: "SP1001", start, end: start + 1, detail: "no `}` closes this `{`" })
-}
-
-function reportStray(brace: IToken, mistakes: Mistakes): void {
-  const start = brace.startOffset
-  mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes nothing" })
-}
-
-function brace0(tokenType: typeof Open, offset: number): IToken {
-  return { image: "", startOffset: offset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx as number }
 }
 
 interface OpenBlock {

@@ -1,0 +1,78 @@
+import type { IToken } from "chevrotain"
+import type { Mistakes } from "./mistakes.ts"
+import { Close, Equals, endOf, Newline, Open, Quoted, Word } from "./tokens.ts"
+
+/** The tokens of one line, with how far the first one is indented. */
+export interface Line {
+  readonly tokens: readonly IToken[]
+  readonly indent: number
+}
+
+/** Statements with a name and a block that stand in no other block. */
+const declarations: ReadonlySet<string> = new Set(
+  "gateway api issuer backend policy product subscription pdp token users certificate introspection".split(
+    " ",
+  ),
+)
+
+/** A line that can only stand outside of all blocks: `api NAME {`, `authz {`, `value NAME =`, `include "…"`. */
+function beginsDeclaration({ tokens: [first, second, third] }: Line): boolean {
+  const keyword = first?.tokenType === Word ? first.image : ""
+  if (keyword === "authz") return second?.tokenType === Open
+  if (keyword === "include") return second?.tokenType === Quoted && third === undefined
+  if (second?.tokenType !== Word) return false
+  if (keyword === "value" || keyword === "secret") return third?.tokenType === Equals
+  return declarations.has(keyword) && third?.tokenType === Open
+}
+
+/**
+ * Makes braces balance where indentation says nothing: what is open where the next declaration begins, or at the end, was not closed, and
+ * every `}` too many is left out. Which block inside of the declaration it was cannot be known, so that nothing is said of the rest of it.
+ */
+export function repairByCount(lines: readonly Line[], mistakes: Mistakes): IToken[] {
+  const out: IToken[] = []
+  let open: IToken[] = []
+  let declaration = 0
+  const closeAll = (until: number): void => {
+    if (open.length === 0) return
+    mistakes.uncertain(declaration, until)
+    for (const brace of [...open].reverse()) reportUnclosed(brace, mistakes)
+    const newline = out.at(-1)?.tokenType === Newline ? out.pop() : undefined
+    const end = endOf(out.at(-1) as IToken)
+    for (const _ of open) out.push(brace0(Close, end))
+    if (newline !== undefined) out.push(newline)
+    open = []
+  }
+  for (const line of lines) {
+    const start = line.tokens[0]?.startOffset ?? 0
+    if (beginsDeclaration(line)) {
+      closeAll(start)
+      declaration = start
+    }
+    for (const token of line.tokens) {
+      if (token.tokenType === Open) open.push(token)
+      if (token.tokenType === Close && open.pop() === undefined) {
+        mistakes.uncertain(declaration, endOf(token))
+        reportStray(token, mistakes)
+      } else out.push(token)
+    }
+    out.push(brace0(Newline, endOf(line.tokens.at(-1) as IToken)))
+  }
+  closeAll(mistakes.file.text.length)
+  return out
+}
+
+export function reportUnclosed(brace: IToken, mistakes: Mistakes): void {
+  const start = brace.startOffset
+  mistakes.add({ code: "SP1001", start, end: start + 1, detail: "no `}` closes this `{`" })
+}
+
+export function reportStray(brace: IToken, mistakes: Mistakes): void {
+  const start = brace.startOffset
+  mistakes.add({ code: "SP1003", start, end: start + 1, detail: "this `}` closes nothing" })
+}
+
+/** A token that is not written. */
+export function brace0(tokenType: typeof Open, offset: number): IToken {
+  return { image: "", startOffset: offset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx as number }
+}
