@@ -19,6 +19,7 @@ import { DenialLog } from "./process/denial-log.ts"
 import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat, type ProcessReport } from "./process/heartbeat.ts"
+import { HistoryLosses } from "./process/history-losses.ts"
 import { Metering, type MeteringSettings } from "./process/metering.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
@@ -123,18 +124,20 @@ export async function migrateDatabase(settings: {
 async function start(settings: RuntimeSettings, database: Database, metrics: Metrics): Promise<Runtime> {
   const { log, roles } = settings
   addProcessMetrics(metrics)
-  const engine = new Engine(createTupleSource(database))
+  const losses = new HistoryLosses(metrics, log)
+  const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
   const stores = new PlanStores(engine, tupleWriter(database, engine))
   const accessLog = settings.accessLog === true ? createAccessLog() : undefined
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
-  const metering = makeMetering(settings, { database, metrics, plan: () => keeper.served })
+  const metering = makeMetering(settings, { database, metrics, losses, plan: () => keeper.served })
   const { observer, refused, relations } = makeObservers({ metrics, log, requestLog, stores, metering })
   const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
     : undefined
-  const keeper = new PlanKeeper({ database, servable: servedBy({ engine, stores, gateway, listeners }), log })
-  const report = () => reportOf({ keeper, gateway, listeners, relations }, metering)
+  const servable = servedBy({ engine, stores, gateway, listeners })
+  const keeper = new PlanKeeper({ database, servable, log, onHistoryLost: losses.ofPlans })
+  const report = () => reportOf({ keeper, gateway, listeners, relations, losses }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetric(metrics, report)
   addTrafficMetrics(metrics, gateway)
@@ -246,13 +249,15 @@ function makeListeners(
 
 function makeMetering(
   { cwd, log, spoolFolder }: RuntimeSettings,
-  parts: Pick<MeteringSettings, "database" | "metrics" | "plan">,
+  parts: Pick<MeteringSettings, "database" | "metrics" | "losses" | "plan">,
 ): Metering {
   return new Metering({ ...parts, log, spoolFolder: spoolFolder ?? join(cwd, ".sallyport", "spool") })
 }
 
 function reportOf(
-  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations"> & { readonly keeper: PlanKeeper },
+  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses"> & {
+    readonly keeper: PlanKeeper
+  },
   { issued, usage, quotas }: Metering,
 ): ProcessReport {
   const { serial, error } = parts.keeper

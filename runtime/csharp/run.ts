@@ -1,4 +1,3 @@
-import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import { CsLimitError } from "./errors.ts"
 import type { PolicyContext } from "./ports.ts"
 
@@ -7,7 +6,10 @@ export const stepsMax = 1_000_000
 /** Longest text and largest collection a program may make. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000
-/** What searches by patterns may take in one evaluation: the last net beneath their steps, far above what these allow. */
+/**
+ * What searches by patterns may take in one evaluation. Steps cannot say it: `a.*b|a` looks at all that is left of a text for each of its matches, `a+` at no more than it finds, and what was looked at
+ * is not told. Far above what steps allow for others, so that a busy machine makes no difference.
+ */
 const searchMsMax = 500
 /** Calls of functions of the program inside each other. */
 const depthMax = 200
@@ -38,20 +40,13 @@ export function chargeItems(count: number): void {
   charge(count)
 }
 
-/** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough, or the searches of the evaluation have taken too long. */
-export function searching<T>(search: (work: Work) => T): T {
+/** Runs a search by a pattern. @throws CsLimitError when those of the evaluation have taken too long. */
+export function searching<T>(search: () => T): T {
   const from = performance.now()
-  const work = { stepsLeft }
-  try {
-    const found = search(work)
-    charge(stepsLeft - work.stepsLeft)
-    searchMsLeft -= performance.now() - from
-    if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
-    return found
-  } catch (error) {
-    if (error instanceof PatternWorkError) charge(stepsMax)
-    throw error
-  }
+  const found = search()
+  searchMsLeft -= performance.now() - from
+  if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
+  return found
 }
 
 /** Runs a function of the program inside others. */

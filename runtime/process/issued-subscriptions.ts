@@ -1,3 +1,4 @@
+import { type Commit, firstCommit } from "../check/ports.ts"
 import type { IssuedKeys, Subscriber } from "../identity/keys.ts"
 import type { Database } from "../store/database.ts"
 import {
@@ -15,6 +16,8 @@ export interface IssuedSubscriptionsSettings {
   /** How often the times of use are written. */
   readonly usedEveryMs?: number
   readonly now?: () => number
+  /** Told when the database does not have what was held here any more. */
+  readonly onHistoryLost?: (held: Commit, found: Commit) => void
   /** Told after a change of `error`. */
   readonly onChange?: (error: string | undefined) => void
 }
@@ -41,7 +44,7 @@ export class IssuedSubscriptions implements IssuedKeys {
   readonly #digestsOf = new Map<string, readonly string[]>()
   readonly #used = new Map<string, Date>()
   readonly #now: () => number
-  #revision = 0
+  #held: Commit = firstCommit
   #complete = false
   #error: string | undefined
   #reading: Promise<void> | undefined
@@ -67,7 +70,7 @@ export class IssuedSubscriptions implements IssuedKeys {
 
   /** The newest change known. */
   get revision(): number {
-    return this.#revision
+    return this.#held.revision
   }
 
   /** How many keys count or may count again. */
@@ -132,9 +135,14 @@ export class IssuedSubscriptions implements IssuedKeys {
   async #read(): Promise<void> {
     try {
       for (;;) {
-        const changes = await subscriptionsSince(this.#settings.database, this.#revision, pageRows)
-        for (const record of changes) this.#take(record)
-        if (changes.length < pageRows) break
+        const { records, at, lost } = await subscriptionsSince(this.#settings.database, this.#held, pageRows)
+        if (lost) {
+          this.#startOver(at)
+          continue
+        }
+        for (const record of records) this.#take(record)
+        this.#held = at
+        if (records.length < pageRows) break
       }
       this.#complete = true
       this.#failed(undefined)
@@ -143,8 +151,17 @@ export class IssuedSubscriptions implements IssuedKeys {
     }
   }
 
+  /** What is held is in no history of the database (any more): no key counts before all are read again. */
+  #startOver(found: Commit): void {
+    const held = this.#held
+    this.#complete = false
+    this.#byDigest.clear()
+    this.#digestsOf.clear()
+    this.#held = firstCommit
+    this.#settings.onHistoryLost?.(held, found)
+  }
+
   #take(record: SubscriptionRecord): void {
-    this.#revision = record.revision
     for (const digest of this.#digestsOf.get(record.name) ?? []) this.#byDigest.delete(digest)
     const { name, scope } = record
     const subscriber: Subscriber = {

@@ -8,6 +8,7 @@ import type { Log } from "../telemetry/log.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
 import { Quotas } from "../usage/quotas.ts"
 import { UsageRecorder } from "../usage/recorder.ts"
+import type { HistoryLosses } from "./history-losses.ts"
 import { IssuedSubscriptions } from "./issued-subscriptions.ts"
 import { UsageObserver } from "./usage-observer.ts"
 
@@ -20,6 +21,7 @@ export interface MeteringSettings {
   readonly plan: () => PlanBody | null
   /** Folder for usage that cannot be written to the database. */
   readonly spoolFolder: string
+  readonly losses: HistoryLosses
 }
 
 /** Who may call by a key that was issued, and what was called: the pay-per-call side of a process. */
@@ -31,9 +33,10 @@ export class Metering {
   readonly subscriptionDesk: SubscriptionDesk
   readonly usageDesk: UsageDesk
 
-  constructor({ database, log, metrics, plan, spoolFolder }: MeteringSettings) {
+  constructor({ database, log, metrics, plan, spoolFolder, losses }: MeteringSettings) {
     this.issued = new IssuedSubscriptions({
       database,
+      onHistoryLost: losses.ofSubscriptions,
       onChange: (error) =>
         error === undefined
           ? log.info("issued subscriptions are followed again")
@@ -47,7 +50,11 @@ export class Metering {
           ? log.info("usage is written to the database again")
           : log.warn({ error }, "usage cannot be written to the database"),
     })
-    this.quotas = new Quotas({ database, spoolFolder: join(spoolFolder, "quotas") })
+    this.quotas = new Quotas({
+      database,
+      spoolFolder: join(spoolFolder, "quotas"),
+      onHistoryLost: losses.ofQuotas,
+    })
     this.observer = new UsageObserver((call) => this.usage.add(call), plan)
     this.subscriptionDesk = new SubscriptionDesk({ database, plan, changed: () => this.issued.refresh() })
     this.usageDesk = new UsageDesk({ database, plan, flush: () => this.usage.flush() })

@@ -4,6 +4,7 @@ import type { Metrics } from "../telemetry/metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
+import type { HistoryLosses } from "./history-losses.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
 import type { RelationChanges } from "./relation-changes.ts"
 
@@ -23,11 +24,12 @@ export interface StatefulParts {
   readonly usage: Pick<UsageRecorder, "error" | "lost">
   readonly quotas: Pick<Quotas, "error">
   readonly relations: Pick<RelationChanges, "error">
+  readonly losses: Pick<HistoryLosses, "reasons">
 }
 
 /** What this process is now. */
 export function processState(parts: StatefulParts): ProcessState {
-  const { keeper, gateway, issued, usage, quotas, relations } = parts
+  const { keeper, gateway, issued, usage, quotas, relations, losses } = parts
   const reasons = [
     ...(keeper.error === null ? [] : [keeper.error]),
     ...(gateway === undefined || issued.error === undefined
@@ -36,6 +38,7 @@ export function processState(parts: StatefulParts): ProcessState {
     ...(usage.error === undefined ? [] : [usage.error]),
     ...(quotas.error === undefined ? [] : [quotas.error]),
     ...(relations.error === undefined ? [] : [relations.error]),
+    ...losses.reasons,
     ...(usage.lost === 0 ? [] : [`${usage.lost} calls were not metered: there was no room for them`]),
     ...awayReasons(parts),
   ]

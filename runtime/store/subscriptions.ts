@@ -1,4 +1,6 @@
+import type { Commit } from "../check/ports.ts"
 import { type Database, isSqlError, type Queryable, type Statement, uniqueViolation } from "./database.ts"
+import { newStamp } from "./ids.ts"
 
 /** What a subscription opens: a product, one API, or all of them. */
 export type SubscriptionScope =
@@ -101,8 +103,11 @@ const shownState = `case when s.state in ('active', 'suspended') and s.expires_a
 
 const raise: Statement = {
   name: "subscription-raise",
-  text: "update sallyport.subscription_feed set revision = revision + 1 where id = 1 returning revision",
+  text: `with raised as (update sallyport.subscription_feed set revision = revision + 1 where id = 1 returning revision)
+    insert into sallyport.subscription_commits (revision, stamp) select revision, $1 from raised returning revision`,
 }
+const stampOf = (revision: string) =>
+  `coalesce((select c.stamp from sallyport.subscription_commits c where c.revision = ${revision}), '')`
 const byName: Statement = {
   name: "subscription-find",
   text: `select ${columns} from ${tables} where s.name = $1 and s.deleted_at is null`,
@@ -118,9 +123,11 @@ const filtered: Statement = {
     and ($7::text is null or position(lower($7) in lower(s.name || ' ' || s.owner || ' ' || s.note)) > 0)
     order by s.name limit $8`,
 }
+/** The newest commit, the stamp that the history has at the one named, and each record behind the stamp of its own; one row without a record where there is none. */
 const since: Statement = {
   name: "subscription-since",
-  text: `select ${columns} from ${tables} where s.revision > $1 order by s.revision limit $2`,
+  text: `select f.revision, ${stampOf("f.revision")}, ${stampOf("$1::bigint")}, ${stampOf("s.revision")}, ${columns}
+    from sallyport.subscription_feed f left join (${tables}) on s.revision > $1 where f.id = 1 order by s.revision limit $2`,
 }
 const ownersCount: Statement = {
   name: "subscription-count",
@@ -275,13 +282,32 @@ export async function deleteSubscription(database: Database, name: string): Prom
   })
 }
 
-/** What has changed after `revision`, deleted ones included, in order, at most `limit`. */
+/** What has changed, and the commit up to which that is all. `lost`: the history does not have the commit asked from (any more), and nothing follows it; `at` is the newest. */
+export interface SubscriptionNews {
+  readonly records: readonly SubscriptionRecord[]
+  readonly at: Commit
+  readonly lost: boolean
+}
+
+type NewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, ...Row]
+type NoNewsRow = [newest: number, stamp: string, stampOfHeld: string, stampOfOwn: string, name: null]
+
+/** What has changed after a commit, deleted ones included, in order, at most `limit`. */
 export async function subscriptionsSince(
   database: Queryable,
-  revision: number,
+  held: Commit,
   limit: number,
-): Promise<readonly SubscriptionRecord[]> {
-  return (await database.query<Row>(since, [revision, limit])).map(recordOf)
+): Promise<SubscriptionNews> {
+  const rows = await database.query<NewsRow | NoNewsRow>(since, [held.revision, limit])
+  const [revision, stamp, stampOfHeld] = rows[0] ?? [0, "", ""]
+  const newest = { revision, stamp }
+  if (revision < held.revision || stampOfHeld !== held.stamp) return { records: [], at: newest, lost: true }
+  const own = rows.filter((row): row is NewsRow => row[4] !== null)
+  const records = own.map(([, , , , ...row]) => recordOf(row))
+  const last = records.at(-1)
+  // A full page may end before the newest.
+  if (last === undefined || records.length < limit) return { records, at: newest, lost: false }
+  return { records, at: { revision: last.revision, stamp: own.at(-1)?.[3] ?? "" }, lost: false }
 }
 
 /** Notes when keys were last used, by their digests; later times win. */
@@ -309,7 +335,7 @@ async function changing<T>(
   work: (transaction: Queryable, revision: number) => Promise<T>,
 ): Promise<T> {
   const result = await database.transaction(async (transaction) => {
-    const [row] = await transaction.query<[number]>(raise)
+    const [row] = await transaction.query<[number]>(raise, [newStamp()])
     return work(transaction, row?.[0] ?? 0)
   })
   // Outside of the transaction, for some servers have no notices.

@@ -1,13 +1,23 @@
 import { z } from "zod"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
-import { addQuotaUses, type QuotaPeriod, type QuotaUse, type QuotaUsed } from "../store/quotas.ts"
+import {
+  addQuotaUses,
+  nothingUsed,
+  type QuotaPeriod,
+  type QuotaState,
+  type QuotaUsed,
+} from "../store/quotas.ts"
 import { batchId, Spool } from "./spool.ts"
 
 /** What was used of a period, and what was known then to be used of it by all. */
-export interface QuotaDebt extends QuotaUse {
+export interface QuotaDebt extends QuotaPeriod {
+  readonly calls: number
+  readonly bytes: number
   readonly knownCalls: number
   readonly knownBytes: number
+  /** Absent in what an earlier version left. */
+  readonly knownReturned?: number | undefined
 }
 
 /** What of a period is not in the database yet, and how much of it is used at least. */
@@ -40,6 +50,7 @@ const batchShape: z.ZodType<Batch> = z.strictObject({
       bytes: count,
       knownCalls: count,
       knownBytes: count,
+      knownReturned: count.optional(),
     }),
   ),
 })
@@ -53,7 +64,7 @@ const batchesAtOnce = 50
 export class QuotaDebts {
   readonly #database: Database
   readonly #spool: Spool<Batch>
-  readonly #written: (use: QuotaPeriod, used: QuotaUsed) => void
+  readonly #written: (use: QuotaPeriod, used: QuotaState) => void
   readonly #owing = new Map<string, Owing>()
   readonly #batches = new Map<string, Batch>()
 
@@ -61,7 +72,7 @@ export class QuotaDebts {
   constructor(
     database: Database,
     settings: { readonly folder: string; readonly bytesMax: number },
-    written: (use: QuotaPeriod, used: QuotaUsed) => void,
+    written: (use: QuotaPeriod, used: QuotaState) => void,
   ) {
     this.#database = database
     this.#spool = new Spool(settings.folder, settings.bytesMax, batchShape)
@@ -130,9 +141,10 @@ export class QuotaDebts {
   }
 
   async #write(batch: Batch): Promise<void> {
-    const used = await addQuotaUses(this.#database, batch.id, batch.quotas)
+    const uses = batch.quotas.map((debt) => ({ ...debt, seen: seenOf(debt) }))
+    const used = await addQuotaUses(this.#database, batch.id, uses)
     this.#drop(batch.id)
-    for (const [at, each] of batch.quotas.entries()) this.#written(each, used[at] as QuotaUsed)
+    for (const [at, each] of batch.quotas.entries()) this.#written(each, used[at] as QuotaState)
   }
 
   #of(id: string): Owing {
@@ -167,6 +179,12 @@ export class QuotaDebts {
       if (owing.batches === 0 && !owing.held) this.#owing.delete(periodId(debt))
     }
   }
+}
+
+function seenOf({ knownCalls, knownBytes, knownReturned }: QuotaDebt): QuotaUsed {
+  // Without what was returned nothing can be told of what was lost.
+  if (knownReturned === undefined) return nothingUsed
+  return { calls: knownCalls, bytes: knownBytes, returned: knownReturned }
 }
 
 /** What a period is known by in a process. */

@@ -1,7 +1,13 @@
 import { hash } from "node:crypto"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
-import { dropEndedQuotas, type QuotaPeriod, reserveQuota } from "../store/quotas.ts"
+import {
+  dropEndedQuotas,
+  nothingUsed,
+  type QuotaPeriod,
+  type QuotaState,
+  reserveQuota,
+} from "../store/quotas.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
 /** A volume that can be used up; see runtime/policies/quotas.ts. */
@@ -23,6 +29,8 @@ export interface QuotasSettings {
   readonly spoolFolder: string
   readonly spoolBytesMax?: number
   readonly now?: () => number
+  /** The database had lost counts that were known here; they have been put back. */
+  readonly onHistoryLost?: (period: QuotaPeriod) => void
   /** How often bytes and late calls are written. */
   readonly everyMs?: number
 }
@@ -34,6 +42,7 @@ interface Entry {
   /** Used by all processes, as last read; reserved calls are in it. */
   calls: number
   bytes: number
+  returned: number
   /** Used here and not written yet. */
   owedCalls: number
   owedBytes: number
@@ -80,7 +89,7 @@ export class Quotas {
     const { database, spoolFolder: folder, spoolBytesMax: bytesMax = spoolBytesMaxDefault } = settings
     this.#debts = new QuotaDebts(database, { folder, bytesMax }, (period, used) => {
       const entry = this.#entries.get(periodId(period))
-      if (entry !== undefined) Object.assign(entry, { calls: used.calls, bytes: used.bytes })
+      if (entry !== undefined) this.#saw(entry, used)
     })
   }
 
@@ -202,6 +211,7 @@ export class Quotas {
       bytes: entry.owedBytes,
       knownCalls: entry.calls,
       knownBytes: entry.bytes,
+      knownReturned: entry.returned,
     }
     entry.granted -= back
     entry.owedCalls = 0
@@ -333,15 +343,19 @@ export class Quotas {
   async #read(entry: Entry, wanted: number, callsMax: number | undefined): Promise<number | undefined> {
     try {
       const { database } = this.#settings
-      const { calls, bytes, granted } = await reserveQuota(database, entry.period, wanted, callsMax)
-      entry.calls = calls
-      entry.bytes = bytes
+      const used = await reserveQuota(database, entry.period, wanted, callsMax, entry)
+      this.#saw(entry, used)
       this.#error = undefined
-      return granted
+      return used.granted
     } catch (error) {
       this.#failed("in memory", error)
       return undefined
     }
+  }
+
+  #saw(entry: Entry, { calls, bytes, returned, lost }: QuotaState): void {
+    if (lost) this.#settings.onHistoryLost?.(entry.period)
+    Object.assign(entry, { calls, bytes, returned })
   }
 
   #failed(where: string, error: unknown): void {
@@ -354,7 +368,7 @@ export class Quotas {
     const id = periodId(period)
     let entry = this.#entries.get(id)
     if (entry === undefined) {
-      const nothing = { granted: 0, waiting: 0, calls: 0, bytes: 0, owedCalls: 0, owedBytes: 0 }
+      const nothing = { granted: 0, waiting: 0, ...nothingUsed, owedCalls: 0, owedBytes: 0 }
       const owing = this.#debts.of(id)
       entry = { period, ...nothing, owing, emptyUntilMs: 0, emptyMax: 0, usedAtMs: 0, asking: undefined }
       this.#entries.set(id, entry)
@@ -376,7 +390,6 @@ function periodOf(
   return { counter, key, startMs, endsMs: startMs + lengthMs }
 }
 
-/** A key as the database can keep it: callers choose what it is made of. */
 function storedKey(key: string): string {
   const isPlain = key.length <= keyBytesMax && Buffer.byteLength(key) <= keyBytesMax
   return isPlain && !key.includes("\u0000") ? key : `digest:${hash("sha256", key, "base64url")}`

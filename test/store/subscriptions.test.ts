@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { firstCommit } from "../../runtime/check/ports.ts"
 import { newSubscriptionKey } from "../../runtime/identity/subscription-key.ts"
 import type { Database } from "../../runtime/store/database.ts"
 import {
@@ -65,8 +66,7 @@ describeDatabases("subscriptions", (database) => {
   })
 
   it("change as it is decided of what is stored, and the feed tells each change once, in order", async () => {
-    const [last] = (await subscriptionsSince(database(), 0, 10_000)).slice(-1)
-    const from = last?.revision ?? 0
+    const { at: from } = await subscriptionsSince(database(), firstCommit, 10_000)
     await insertSubscription(database(), entry("c1"))
     expect(await changeSubscription(database(), "c1", () => "not this")).toBe("not this")
     const changed = await changeSubscription(database(), "c1", ({ state, expiresAt }) => ({
@@ -82,8 +82,21 @@ describeDatabases("subscriptions", (database) => {
     expect(await replaceKey(database(), "c1", "primary", key, () => "no")).toBe("no")
     await insertSubscription(database(), entry("c2"))
     const feed = await subscriptionsSince(database(), from, 10)
-    expect(feed.map(({ name }) => name)).toEqual(["c1", "c2"])
-    expect(await subscriptionsSince(database(), feed[0]?.revision ?? 0, 10)).toHaveLength(1)
+    expect(feed.records.map(({ name }) => name)).toEqual(["c1", "c2"])
+    const half = await subscriptionsSince(database(), from, 1)
+    expect([half.records.length, half.at.revision]).toEqual([1, feed.records[0]?.revision])
+    expect((await subscriptionsSince(database(), half.at, 10)).records).toHaveLength(1)
+    expect(await subscriptionsSince(database(), feed.at, 10)).toEqual({
+      records: [],
+      at: feed.at,
+      lost: false,
+    })
+    // Of another history, or of a later commit than there is.
+    for (const held of [
+      { ...half.at, stamp: feed.at.stamp },
+      { revision: feed.at.revision + 1, stamp: "lost" },
+    ])
+      expect(await subscriptionsSince(database(), held, 10)).toEqual({ records: [], at: feed.at, lost: true })
   })
 
   it("that are deleted are told as such, without keys, and leave their name", async () => {
@@ -91,7 +104,9 @@ describeDatabases("subscriptions", (database) => {
     expect(await deleteSubscription(database(), "d1")).toBe(true)
     expect(await deleteSubscription(database(), "d1")).toBe(false)
     expect(await findSubscription(database(), "d1")).toBeUndefined()
-    const told = (await subscriptionsSince(database(), 0, 10_000)).find(({ name }) => name === "d1")
+    const told = (await subscriptionsSince(database(), firstCommit, 10_000)).records.find(
+      ({ name }) => name === "d1",
+    )
     expect(told).toMatchObject({ deleted: true, keys: {} })
     expect(await insertSubscription(database(), entry("d1", { owner: "new" }))).toMatchObject({
       owner: "new",

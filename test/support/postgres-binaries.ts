@@ -20,15 +20,25 @@ export function postgresUser(): { uid: number; gid: number } | undefined {
   return { uid: id("-u"), gid: id("-g") }
 }
 
+/** Path of one of PostgreSQL's programs, which need not lie beside the server. */
+export function postgresProgram(name: string): string {
+  const folder = folders().find((each) => existsSync(join(each, name)))
+  if (folder === undefined) throw new Error(`no \`${name}\` in PATH or ${debianFolder}/*/bin`)
+  return join(folder, name)
+}
+
 function find(): string | undefined {
   if (process.env["SALLYPORT_TEST_NO_POSTGRES"]) return undefined
+  return folders().find(
+    (folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")),
+  )
+}
+
+function folders(): readonly string[] {
   const debian = existsSync(debianFolder)
     ? readdirSync(debianFolder)
         .sort((a, b) => Number(b) - Number(a))
         .map((version) => join(debianFolder, version, "bin"))
     : []
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...debian]
-  return folders.find(
-    (folder) => folder !== "" && existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")),
-  )
+  return [...(process.env["PATH"] ?? "").split(delimiter), ...debian].filter((folder) => folder !== "")
 }

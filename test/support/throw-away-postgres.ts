@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { postgresFolder, postgresMissing, postgresUser } from "./postgres-binaries.ts"
+import { postgresFolder, postgresMissing, postgresProgram, postgresUser } from "./postgres-binaries.ts"
 
 /** A PostgreSQL server of its own folder, on a Unix socket and on 127.0.0.1, trusting everybody. */
 export interface ThrowAwayPostgres {
@@ -34,16 +34,24 @@ const settings = [
   "shared_buffers=64MB",
 ]
 
-/** Starts one (about a second). `port` brings a stopped server's address back; a free one by default. */
-export async function startThrowAwayPostgres(options: { port?: number } = {}): Promise<ThrowAwayPostgres> {
+/** What a server starts with. */
+export interface ThrowAwayOptions {
+  /** Brings a stopped server's address back; a free one by default. */
+  readonly port?: number
+  /** An asynchronous standby of this server, in place of an empty one. */
+  readonly standbyOf?: ThrowAwayPostgres
+}
+
+/** Starts one (about a second). */
+export async function startThrowAwayPostgres(options: ThrowAwayOptions = {}): Promise<ThrowAwayPostgres> {
   if (postgresFolder === undefined) throw new Error(postgresMissing)
   const user = postgresUser()
   const folder = mkdtempSync(join(tmpdir(), "sallyport-pg-"))
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, "data")
   const as = { ...user, cwd: folder, env: { ...process.env, LC_ALL: "C", FOLDER: folder } }
-  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"]
-  await promisify(execFile)(join(postgresFolder, "initdb"), initdb, as)
+  const [program, make] = makingOf(data, options.standbyOf)
+  await promisify(execFile)(postgresProgram(program), make, as)
   const port = options.port ?? (await freePort())
   const flags = [
     "-D",
@@ -78,6 +86,22 @@ export async function startThrowAwayPostgres(options: { port?: number } = {}): P
   }
 }
 
+/** What makes the folder: an empty server, or a copy of another one that goes on as its standby. */
+function makingOf(
+  data: string,
+  primary: ThrowAwayPostgres | undefined,
+): readonly [program: string, string[]] {
+  if (primary !== undefined)
+    return [
+      "pg_basebackup",
+      ["-D", data, "-d", primary.url("postgres"), "-R", "-X", "stream", "-c", "fast", "--no-sync"],
+    ]
+  return [
+    "initdb",
+    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"],
+  ]
+}
+
 /** Waits for the line by which the server says that it takes connections. Answers the pid. */
 async function readiness(shell: ChildProcess): Promise<number> {
   let pid = 0
@@ -88,7 +112,7 @@ async function readiness(shell: ChildProcess): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     shell.stderr?.on("data", (text) => {
       if (log.length < 20_000) log += text
-      if (log.includes("ready to accept connections")) resolve()
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
     })
     shell.once("error", reject)
     shell.once("close", () => reject(new Error(`PostgreSQL did not start:\n${log}`)))

@@ -1,0 +1,94 @@
+import type { Commit } from "../check/ports.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Counter, Family, Metrics } from "../telemetry/metrics.ts"
+import { LogBudget } from "./log-budget.ts"
+
+/** How long a loss is a reason to look. */
+const rememberedMs = 15 * 60_000
+
+/** What has a history of commits in the database. */
+type HistoryKind = "tuples" | "plans" | "subscriptions" | "quotas"
+
+/** What was known of a history, and what the database says now; as words for people. */
+interface HistoryLoss {
+  readonly history: HistoryKind
+  /** Which one: a store's id. */
+  readonly of?: string | undefined
+  readonly held: string
+  readonly found: string
+}
+
+/** Two commits as words. */
+function revisions(held: Commit, found: Commit): Pick<HistoryLoss, "held" | "found"> {
+  const words = ({ revision, stamp }: Commit) => `revision ${revision}${stamp === "" ? "" : ` (${stamp})`}`
+  return { held: words(held), found: words(found) }
+}
+
+/**
+ * Tells that the database does not have commits any more that this process has read or written: a standby without them took over, or a backup was restored. Nothing is answered from them any more, but what
+ * clients were told of them is no longer true, and somebody has to know. In the log, in the metric `sallyport_history_lost_total`, and in `status` for a quarter of an hour.
+ */
+export class HistoryLosses {
+  readonly #log: Log
+  readonly #counts: Family<Counter>
+  readonly #now: () => number
+  readonly #budget: LogBudget
+  readonly #lately = new Map<string, { readonly text: string; readonly atMs: number }>()
+
+  /** `now`: milliseconds of a clock that never goes back. */
+  constructor(metrics: Metrics, log: Log, now: () => number = () => performance.now()) {
+    this.#log = log
+    this.#now = now
+    this.#budget = new LogBudget(now)
+    this.#counts = metrics.counter(
+      "sallyport_history_lost_total",
+      "How often the database was found without commits that this process knew.",
+      ["history"],
+    )
+  }
+
+  readonly ofTuples = (of: string, held: Commit, found: Commit): void =>
+    this.#tell({ history: "tuples", of, ...revisions(held, found) })
+
+  readonly ofSubscriptions = (held: Commit, found: Commit): void =>
+    this.#tell({ history: "subscriptions", ...revisions(held, found) })
+
+  readonly ofPlans = (
+    held: { readonly serial: number },
+    found: { readonly serial: number } | undefined,
+  ): void =>
+    this.#tell({
+      history: "plans",
+      held: `serial ${held.serial}`,
+      found: found === undefined ? "no plan" : `another plan, serial ${found.serial}`,
+    })
+
+  readonly ofQuotas = ({ counter }: { readonly counter: string }): void =>
+    this.#tell({ history: "quotas", held: `more of \`${counter}\``, found: "what was known here again" })
+
+  #tell({ history, of, held, found }: HistoryLoss): void {
+    this.#counts.series(history).add()
+    const which = of === undefined ? history : `${history} of store ${of}`
+    const text = `the database lost commits of ${which}: known here was ${held}, it has ${found}`
+    // The newest of each history, so that a thousand keys of quotas are one reason.
+    this.#lately.delete(history)
+    this.#lately.set(history, { text, atMs: this.#now() })
+    if (!this.#budget.take()) {
+      this.#budget.skip()
+      return
+    }
+    const skipped = this.#budget.skipped()
+    this.#log.error(
+      { history, of, held, found, ...(skipped > 0 ? { not_told: skipped } : {}) },
+      "the database lost commits that were known here (a failover or a restore): what it has now counts; see what was written shortly before",
+    )
+  }
+
+  /** What was lost lately. */
+  get reasons(): readonly string[] {
+    const now = this.#now()
+    for (const [history, { atMs }] of this.#lately)
+      if (now - atMs > rememberedMs) this.#lately.delete(history)
+    return [...this.#lately.values()].map(({ text }) => text)
+  }
+}
