@@ -1,3 +1,4 @@
+import { CsTuple } from "./collections.ts"
 import { Decimal } from "./decimal.ts"
 import { CsException, nullReference } from "./errors.ts"
 import { convertNumber, dotnetName, isNumberType, numberTypes } from "./numbers.ts"
@@ -92,6 +93,7 @@ export function defaultOf(type: CsType): unknown {
   if (isNumberType(name)) return numberTypes[name]?.holds === "bigint" ? 0n : 0
   if (name === "bool") return false
   if (name === "char") return "\0"
+  if (name === "ValueTuple") return new CsTuple(type.args.map(defaultOf))
   const make = typeInfo(name)?.isValue === true ? typeInfo(name)?.members.get("default")?.[0]?.run : undefined
   return make === undefined ? null : (make as () => unknown)()
 }

@@ -1,6 +1,6 @@
 /**
  * A type of an expression: `int`, `List` of `string`, `[]` of `byte`, `?` of `int`, `Func` whose last argument is the result.
- * `anonymous` has the names of its properties in `fields`.
+ * `anonymous` has the names of its properties in `fields`, `ValueTuple` those of its items ("" where there is none).
  */
 export interface CsType {
   readonly name: string
@@ -43,7 +43,8 @@ export function printType(type: CsType): string {
 export function sameType(a: CsType, b: CsType): boolean {
   if (a === b) return true
   if (a.name !== b.name || a.args.length !== b.args.length) return false
-  if (a.fields?.join() !== b.fields?.join()) return false
+  // Names of a tuple's items are for the compiler alone.
+  if (a.name !== "ValueTuple" && a.fields?.join() !== b.fields?.join()) return false
   return a.args.every((arg, index) => sameType(arg, b.args[index] as CsType))
 }
 

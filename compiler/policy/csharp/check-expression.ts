@@ -5,6 +5,7 @@ import { checkAssign, checkStep } from "./check-assign.ts"
 import { checkAnonymous, checkArray, checkNew } from "./check-new.ts"
 import { checkBinary, checkIf, checkUnary } from "./check-operator.ts"
 import { checkIs, checkSwitch } from "./check-pattern.ts"
+import { checkTuple, zeroTuple } from "./check-tuple.ts"
 import { change, demand, explicit } from "./conversions.ts"
 import {
   asSequence,
@@ -89,6 +90,8 @@ function checkOther(expression: Expression, scope: Scope, wanted: CsType | undef
       return checkArray(expression, scope)
     case "anonymous":
       return checkAnonymous(expression, scope)
+    case "tuple":
+      return checkTuple(expression, scope, wanted)
     case "throw":
       return typed({ k: "throw", on: checkExpression(expression.on, scope).node }, types.never)
     case "type":
@@ -109,7 +112,11 @@ function checkOther(expression: Expression, scope: Scope, wanted: CsType | undef
   }
 }
 
-function defaultValue(type: CsType | undefined, place: Expression): Typed {
+/** What a type has where nothing was given. */
+function defaultValue(
+  type: CsType | undefined,
+  place: { readonly start: number; readonly end: number },
+): Typed {
   if (type === undefined)
     throw new CsharpMistake(
       "type",
@@ -119,6 +126,7 @@ function defaultValue(type: CsType | undefined, place: Expression): Typed {
       "Write `default(T)`.",
     )
   if (!isValueType(type)) return typed({ k: "const", type: "null", value: null }, type)
+  if (type.name === "ValueTuple") return zeroTuple(type, (arg) => defaultValue(arg, place), place)
   const [zero] = candidates(type, "default", "method", true)
   return typed({ k: "call", member: zero?.member.id ?? "", args: [] }, type)
 }

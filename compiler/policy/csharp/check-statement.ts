@@ -2,6 +2,7 @@ import { lineage, typeInfo } from "../../../runtime/csharp/table.ts"
 import { type CsType, named, printType } from "../../../runtime/csharp/type.ts"
 import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
 import { checkPattern } from "./check-pattern.ts"
+import { checkDeconstruct } from "./check-tuple.ts"
 import { change, demand, explicit } from "./conversions.ts"
 import { asSequence, candidates } from "./members.ts"
 import type { Scope } from "./scope.ts"
@@ -66,6 +67,9 @@ export function checkStatement(statement: Statement, scope: Scope): CsStatement 
     () => checkKind(statement, scope),
     () => {
       scope.shared.failed.push(statement)
+      if (statement.kind === "deconstruct")
+        for (const { name, declares } of statement.parts)
+          if (declares && !scope.isTaken(name)) scope.declare(name, types.dynamic)
       if (statement.kind === "declare")
         for (const { name } of statement.names) if (!scope.isTaken(name)) scope.declare(name, types.dynamic)
       return { s: "block", body: [] }
@@ -81,6 +85,8 @@ function checkKind(statement: Statement, scope: Scope): CsStatement {
       return { s: "run", on: scope.rules.expression(statement.on, scope).node }
     case "declare":
       return checkDeclare(statement, scope)
+    case "deconstruct":
+      return checkDeconstruct(statement, scope)
     case "if":
       return checkIfStatement(statement, scope)
     case "while": {
@@ -180,6 +186,8 @@ function declaredValue(
         place.end,
         "Write the type, or give it a value.",
       )
+    if (type.name === "ValueTuple")
+      return scope.rules.expression({ kind: "default", type: undefined, ...place }, scope, type)
     const [zero] = isValueType(type) ? candidates(type, "default", "method", true) : []
     const node: CsNode =
       zero === undefined

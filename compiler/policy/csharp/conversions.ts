@@ -47,7 +47,13 @@ export function implicit(from: Typed, to: CsType): Converted | undefined {
       cost: 8,
     }
   if (type.name === "dynamic") return { node: change(node, { name: "object", args: [] }, to), cost: 5 }
-  return numeric(from, to) ?? nullable(from, to) ?? reference(from, to) ?? declared(from, to, "op_Implicit")
+  return (
+    numeric(from, to) ??
+    nullable(from, to) ??
+    itemwise(type, node, to) ??
+    reference(from, to) ??
+    declared(from, to, "op_Implicit")
+  )
 }
 
 function acceptsNull(to: CsType): boolean {
@@ -76,6 +82,16 @@ function nullable(from: Typed, to: CsType): Converted | undefined {
   }
   const way = implicit(from, inner)
   return way === undefined ? undefined : { node: way.node, cost: way.cost + 1 }
+}
+
+/** A tuple as another one: where each item already is what it would become. */
+function itemwise(type: CsType, node: CsNode, to: CsType): Converted | undefined {
+  if (type.name !== "ValueTuple" || to.name !== "ValueTuple" || type.args.length !== to.args.length)
+    return undefined
+  const ways = type.args.map((arg, index) => implicit(typed(node, arg), to.args[index] as CsType))
+  return ways.every((way) => way?.node === node)
+    ? { node, cost: Math.max(...ways.map((way) => way?.cost ?? 0)) }
+    : undefined
 }
 
 /** To a base, an interface, or a sequence of what the elements are a kind of. */

@@ -162,6 +162,12 @@ export function getMember(on: Typed, name: string, place: Place, scope: Scope): 
       return typed(isBoxedField(type) ? change(field, types.object, type) : field, type)
     }
   }
+  const item = on.type.name === "ValueTuple" ? (on.type.fields?.indexOf(name) ?? -1) : -1
+  if (item >= 0) return getMember(on, `Item${item + 1}`, place, scope)
+  // The library's tuples have seven items; what is written for one of two has no third.
+  const isBehind =
+    on.type.name.endsWith("Tuple") && Number(/^Item(\d)$/.exec(name)?.[1]) > on.type.args.length
+  if (isBehind) throw unknownMember(on.type, name, false, place)
   const [found] = candidates(on.type, name, "get", false)
   if (found !== undefined && !name.startsWith("op_")) {
     noteNeeds(found.member.id, on.node, scope)

@@ -1,4 +1,5 @@
 import type { Token } from "./lexer.ts"
+import { parseBracketed } from "./parse-tuple.ts"
 import { expectType, reserved, tryType, tryTypeList } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import { CsharpMistake } from "./source.ts"
@@ -197,11 +198,7 @@ function parsePrimary(parser: Parser): Expression {
   const literal = parser.rules.literal(parser)
   if (literal !== undefined) return literal
   if (parser.token.kind === "interpolated") return parser.rules.interpolated(parser)
-  if (parser.tryTake("(")) {
-    const inner = parseExpression(parser)
-    parser.expect(")")
-    return { ...inner, start: token.start, end: parser.end }
-  }
+  if (parser.tryTake("(")) return parseBracketed(parser, token.start)
   if (parser.token.kind !== "name") throw parser.wrong("an expression")
   if (token.text === "new") return parser.rules.creation(parser)
   if (token.text === "checked" && parser.isSign("(", 1)) throw watched(token)

@@ -1,11 +1,13 @@
 import { watched } from "./parse-expression.ts"
 import { parseArrayItems } from "./parse-new.ts"
+import { parseDeconstruction, tryParts } from "./parse-tuple.ts"
 import { expectType, reserved, tryType } from "./parse-type.ts"
 import type { Parser } from "./parser-state.ts"
 import type {
   Block,
   Expression,
   FunctionStatement,
+  Part,
   Statement,
   SwitchCase,
   TypeSyntax,
@@ -72,7 +74,7 @@ export function parseStatement(parser: Parser): Statement {
       (kind === "name" || kind === "sign") && Object.hasOwn(readers, text) ? readers[text] : undefined
     if (reader !== undefined) return reader(parser)
     if (kind === "end") throw parser.wrong("a statement or `}`")
-    const declared = parseDeclaration(parser)
+    const declared = parseDeclaration(parser) ?? parseDeconstruction(parser)
     if (declared !== undefined) return declared
     const on = parser.rules.expression(parser)
     parser.expect(";")
@@ -199,6 +201,9 @@ function expressions(parser: Parser, close: string): Expression[] {
 function parseEach(parser: Parser): Statement {
   const { start } = parser.take()
   parser.expect("(")
+  const inner = parser.token.start
+  const parts = tryParts(parser, "in")
+  if (parts !== undefined) return parseEachParts(parser, parts, { start, inner })
   const type = expectType(parser)
   const name = parser.name().text
   parser.expect("in")
@@ -214,6 +219,24 @@ function parseEach(parser: Parser): Statement {
     start,
     end: parser.end,
   }
+}
+
+/** `foreach (var (a, b) in list) …`: each element is taken apart before what is done with it. */
+function parseEachParts(
+  parser: Parser,
+  parts: readonly Part[],
+  { start, inner }: { start: number; inner: number },
+): Statement {
+  const place = { start: inner, end: parser.end }
+  // No program can write this name.
+  const name = "(element)"
+  const over = parser.rules.expression(parser)
+  parser.expect(")")
+  const body = parseStatement(parser)
+  const { end } = body
+  const apart: Statement = { kind: "deconstruct", parts, value: { kind: "name", name, ...place }, ...place }
+  const whole: Statement = { kind: "block", body: [apart, body], start: inner, end }
+  return { kind: "each", type: undefined, name, over, body: whole, start, end }
 }
 
 function parseSwitch(parser: Parser): Statement {

@@ -45,6 +45,10 @@ export function tryType(parser: Parser): TypeSyntax | undefined {
 
 function readType(parser: Parser): TypeSyntax | undefined {
   const { start } = parser.token
+  if (parser.isSign("(")) {
+    const tuple = parser.nested(() => readTuple(parser))
+    return tuple && { ...tuple, suffix: readSuffix(parser), start, end: parser.end }
+  }
   if (parser.token.kind !== "name" || reserved.has(parser.token.text)) return undefined
   let name = parser.take().text
   let args: TypeSyntax[] = []
@@ -57,6 +61,10 @@ function readType(parser: Parser): TypeSyntax | undefined {
     if (found === undefined) return undefined
     args = found
   }
+  return { name, args, suffix: readSuffix(parser), start, end: parser.end }
+}
+
+function readSuffix(parser: Parser): ("[]" | "?")[] {
   const suffix: ("[]" | "?")[] = []
   for (;;) {
     if (parser.isSign("[") && parser.isSign("]", 1)) {
@@ -65,9 +73,23 @@ function readType(parser: Parser): TypeSyntax | undefined {
     } else if (parser.isSign("?") && !suffix.includes("?")) {
       parser.take()
       suffix.push("?")
-    } else break
+    } else return suffix
   }
-  return { name, args, suffix, start, end: parser.end }
+}
+
+/** `(int a, string)`: two types at least, each with a name or without. */
+function readTuple(parser: Parser): Pick<TypeSyntax, "name" | "args" | "fields"> | undefined {
+  parser.take()
+  const args: TypeSyntax[] = []
+  const fields: string[] = []
+  do {
+    const type = readType(parser)
+    if (type === undefined) return undefined
+    args.push(type)
+    fields.push(parser.token.kind === "name" ? parser.take().text : "")
+  } while (parser.tryTake(","))
+  if (args.length < 2 || !parser.tryTake(")")) return undefined
+  return { name: "ValueTuple", args, ...(fields.every((name) => name === "") ? {} : { fields }) }
 }
 
 /** `<A, B>`; undefined when it is no list of types. */

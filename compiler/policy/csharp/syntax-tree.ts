@@ -10,6 +10,22 @@ export interface TypeSyntax extends Place {
   readonly name: string
   readonly args: readonly TypeSyntax[]
   readonly suffix: readonly ("[]" | "?")[]
+  /** The names in `(int a, string)`, "" where there is none. */
+  readonly fields?: readonly string[]
+}
+
+/** An item of `(a, name: b)`. */
+export interface TupleItem {
+  readonly name?: string
+  readonly value: Expression
+}
+
+/** One name that an item of a tuple goes to: a new variable, or one that is there. */
+export interface Part extends Place {
+  readonly name: string
+  readonly declares: boolean
+  /** Undefined for `var`. */
+  readonly type?: TypeSyntax
 }
 
 export interface Argument extends Place {
@@ -117,6 +133,7 @@ export type Expression = Place &
         readonly kind: "anonymous"
         readonly fields: readonly { readonly name: string; readonly value: Expression }[]
       }
+    | { readonly kind: "tuple"; readonly items: readonly TupleItem[] }
     | { readonly kind: "type"; readonly type: TypeSyntax }
     | { readonly kind: "default"; readonly type: TypeSyntax | undefined }
     | { readonly kind: "throw"; readonly on: Expression }
@@ -164,6 +181,7 @@ export type Statement =
               readonly value?: Expression
             }[]
           }
+        | { readonly kind: "deconstruct"; readonly parts: readonly Part[]; readonly value: Expression }
         | { readonly kind: "if"; readonly test: Expression; readonly yes: Statement; readonly no?: Statement }
         | {
             readonly kind: "while"

@@ -83,7 +83,7 @@ function resolveBare(syntax: TypeSyntax): CsType {
   const wanted = typeInfo(name)?.generics.length ?? 0
   // `IEnumerable` and `Dictionary` without their arguments hold anything; tuples may be shorter than the library's.
   const filled = args.length === 0 ? new Array<CsType>(wanted).fill(named("object")) : args
-  if (args.length > wanted || (args.length < wanted && args.length > 0 && name !== "Tuple"))
+  if (args.length > wanted || (args.length < wanted && args.length > 0 && !name.endsWith("Tuple")))
     throw new CsharpMistake(
       "type",
       `\`${last}\` has ${wanted === 0 ? "no" : wanted} type arguments`,
@@ -91,7 +91,8 @@ function resolveBare(syntax: TypeSyntax): CsType {
       syntax.end,
       "Write as many types between `<` and `>` as the type has.",
     )
-  return filled.length === 0 ? named(name) : { name, args: filled }
+  const { fields } = syntax
+  return filled.length === 0 ? named(name) : { name, args: filled, ...(fields && { fields }) }
 }
 
 function delegateType(name: string, args: readonly CsType[]): CsType | undefined {

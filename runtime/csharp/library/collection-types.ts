@@ -347,16 +347,9 @@ function declareSets(): void {
   )
 }
 
+/** `System.Tuple`, and the tuples in brackets: C# copies those, which nobody sees as nothing of them can be changed here. */
 function declareTuples(): void {
   const letters = ["A", "B", "C", "D", "E", "F", "G"]
-  const rows: Record<string, (...values: never[]) => unknown> = {}
-  for (let count = 1; count <= letters.length; count++) {
-    const names = letters.slice(0, count)
-    const parameters = names.map((name) => `${name} ${name.toLowerCase()}`).join(", ")
-    rows[`static Create<${names.join(", ")}>(${parameters}): Tuple<${names.join(", ")}>`] = (
-      ...items: unknown[]
-    ) => new CsTuple(items)
-  }
   const items: Record<string, (...values: never[]) => unknown> = {}
   letters.forEach((name, index) => {
     items[`Item${index + 1}: ${name}`] = (self: CsTuple) => {
@@ -364,9 +357,17 @@ function declareTuples(): void {
       return self.items[index]
     }
   })
-  declareType(
-    `Tuple<${letters.join(", ")}>`,
-    { holds: (value) => value instanceof CsTuple },
-    { ...rows, ...items },
-  )
+  for (const type of ["Tuple", "ValueTuple"]) {
+    const rows: Record<string, (...values: never[]) => unknown> = {}
+    for (let count = 1; count <= letters.length; count++) {
+      const names = letters.slice(0, count)
+      const parameters = names.map((name) => `${name} ${name.toLowerCase()}`).join(", ")
+      const make = (...given: unknown[]) => new CsTuple(given)
+      rows[`static Create<${names.join(", ")}>(${parameters}): ${type}<${names.join(", ")}>`] = make
+      // `new Tuple<int, string>(1, "a")`: how many there are says the type.
+      rows[`new(${parameters}): ${type}<${letters.join(", ")}>`] = make
+    }
+    const isTuple = { holds: (value: unknown) => value instanceof CsTuple, value: type === "ValueTuple" }
+    declareType(`${type}<${letters.join(", ")}>`, isTuple, { ...rows, ...items })
+  }
 }

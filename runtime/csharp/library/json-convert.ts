@@ -1,4 +1,4 @@
-import { Anonymous, CsDictionary, CsEnum, CsList, type KeyValuePair } from "../collections.ts"
+import { Anonymous, CsDictionary, CsEnum, CsList, CsTuple, type KeyValuePair } from "../collections.ts"
 import { DateTime, DateTimeOffset } from "../date-time.ts"
 import { Decimal } from "../decimal.ts"
 import { argument, CsException, CsLimitError } from "../errors.ts"
@@ -21,12 +21,9 @@ export function toToken(value: unknown, depth = 0): JToken {
   if (value instanceof JToken) return value
   const scalar = scalarToken(value)
   if (scalar !== undefined) return scalar
-  if (value instanceof CsDictionary || value instanceof Anonymous) {
+  const entries = entriesOf(value)
+  if (entries !== undefined) {
     const made = new JObject()
-    const entries =
-      value instanceof Anonymous
-        ? [...value.fields]
-        : (value.elements() as KeyValuePair[]).map((pair) => [toText(pair.key), pair.value] as const)
     for (const [name, item] of entries) made.set(name, toToken(item, depth + 1))
     return made
   }
@@ -35,6 +32,15 @@ export function toToken(value: unknown, depth = 0): JToken {
   const made = new JArray()
   for (const item of items) made.add(toToken(item, depth + 1))
   return made
+}
+
+/** The properties of what is an object in JSON. */
+function entriesOf(value: unknown): (readonly [string, unknown])[] | undefined {
+  if (value instanceof Anonymous) return [...value.fields]
+  if (value instanceof CsTuple) return value.items.map((item, index) => [`Item${index + 1}`, item])
+  if (value instanceof CsDictionary)
+    return (value.elements() as KeyValuePair[]).map((pair) => [toText(pair.key), pair.value])
+  return undefined
 }
 
 function scalarToken(value: unknown): JValue | undefined {
