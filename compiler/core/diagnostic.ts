@@ -1,6 +1,6 @@
 import { type Code, catalogue } from "./catalogue.ts"
 import { brief } from "./shown.ts"
-import type { Span } from "./source.ts"
+import type { SourceFile, Span } from "./source.ts"
 
 /** `error` keeps a plan from being made, `warning` and `info` do not. */
 export type Severity = "error" | "warning" | "info"
@@ -35,14 +35,21 @@ export interface Extra {
 /** Collects the findings of one run. Phases add and go on; nothing is thrown for a mistake of the user. */
 export class Report {
   readonly #findings: Diagnostic[]
+  readonly #closed = new Set<SourceFile>()
 
   /** Goes on from what an earlier run found. */
   constructor(findings: readonly Diagnostic[] = []) {
     this.#findings = [...findings]
   }
 
+  /** Takes no more findings in a file whose form is broken: what later phases make of it follows from that. */
+  close(file: SourceFile): void {
+    this.#closed.add(file)
+  }
+
   /** Adds a finding of `code` at `span`. */
   add(code: Code, span: Span | undefined, detail: string, extra: Extra = {}): void {
+    if (span !== undefined && this.#closed.has(span.file)) return
     const entry = catalogue[code]
     this.#findings.push({
       code,

@@ -1,3 +1,22 @@
+interface YamlError {
+  readonly code: string
+  readonly pos: readonly [number, number]
+  readonly message: string
+}
+
+const shownMax = 10
+
+/**
+ * The errors of a file worth telling. Behind the first mistake of form the parser goes on with a guess, and what it finds then follows from
+ * that; a tab is found behind what it made of the line before. Keys that are there twice are as many mistakes.
+ */
+export function yamlCauses<Found extends YamlError>(errors: readonly Found[]): readonly Found[] {
+  const form = errors.filter(({ code }) => code !== "DUPLICATE_KEY")
+  if (form.length === 0) return errors.slice(0, shownMax)
+  const first = form.reduce((a, b) => (b.pos[0] < a.pos[0] ? b : a))
+  return [form.find(({ code }) => code === "TAB_AS_INDENT") ?? first]
+}
+
 /**
  * What the YAML parser found, in the words of our messages: without its own place, and without its end of the stack, which is all it
  * says of values nested by the thousand.

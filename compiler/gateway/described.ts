@@ -32,7 +32,7 @@ export interface OperationSource {
   readonly bound: Bound
   readonly described: DescribedOperation | undefined
   /** Whether its API has a document at all. */
-  readonly inDescribed: boolean
+  readonly inDescribed: boolean | "unread"
 }
 
 /** Documents by the block (of an API or version) whose `openapi` names them. */
@@ -107,7 +107,11 @@ export function mergeOperations(
 ): OperationSource[] {
   const document = described?.document
   if (described === undefined || document === undefined)
-    return texts.map((bound) => ({ bound, described: undefined, inDescribed: described !== undefined }))
+    return texts.map((bound) => ({
+      bound,
+      described: undefined,
+      inDescribed: described !== undefined && "unread",
+    }))
   const byShape = new Map(texts.map((bound) => [shapeOfBound(bound), bound]))
   const used = new Set<Bound>()
   const all = document.operations.flatMap((operation): OperationSource[] => {

@@ -41,7 +41,7 @@ export interface RouteSource {
   /** What the API's OpenAPI document says about it. */
   readonly described: DescribedOperation | undefined
   /** Whether its API has a document at all. */
-  readonly inDescribed: boolean
+  readonly inDescribed: boolean | "unread"
   /** Whether it answers the document of its API: nothing describes it, nothing stands behind it. */
   readonly documentation: boolean
   /** False where the API's path is wrong: the route is checked, but compared with none. */

@@ -14,7 +14,7 @@ import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { yamlProblem } from "../core/yaml-problem.ts"
+import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
 
 /** A value of a YAML file: its node (undefined for an empty value), and the place that says it. */
 export interface YamlValue {
@@ -57,7 +57,7 @@ export class YamlReader {
   /** Calls `read` with each document of the file in turn. Documents with syntax errors are reported and left out. */
   eachDocument(read: (value: YamlValue) => void): void {
     for (const document of parseAllDocuments(this.#text, { prettyErrors: false, merge: true })) {
-      for (const { pos, message } of document.errors.slice(0, 10))
+      for (const { pos, message } of yamlCauses(document.errors))
         this.#report.add("SP6001", this.#span(...pos), yamlProblem(message))
       if (document.errors.length > 0) continue
       this.#document = document

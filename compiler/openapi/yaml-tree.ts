@@ -13,13 +13,12 @@ import {
 import type { Report } from "../core/diagnostic.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
-import { yamlProblem } from "../core/yaml-problem.ts"
+import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
 import { type Entry, firstLine, type Node, type ScalarNode } from "./node.ts"
 
 const depthMax = 100
 /** Values of one file, repetitions counted each time: references within references double with each step. */
 const valuesMax = 1_000_000
-const errorsShown = 10
 
 /** The values of a YAML 1.2 file with their places; undefined when it is none, which is reported. */
 export function readYamlTree(file: SourceFile, report: Report): Node | undefined {
@@ -31,7 +30,7 @@ export function readYamlTree(file: SourceFile, report: Report): Node | undefined
     report.add("SP8002", file.span(0, 0), yamlProblem((error as Error).message))
     return undefined
   }
-  for (const { pos, message } of document.errors.slice(0, errorsShown))
+  for (const { pos, message } of yamlCauses(document.errors))
     report.add("SP8002", firstLine(file, pos[0], Math.max(pos[0], pos[1])), yamlProblem(message))
   if (document.errors.length > 0) return undefined
   return new YamlTree(file, report).read(document)

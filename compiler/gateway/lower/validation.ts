@@ -86,7 +86,7 @@ export class Validation {
     if (source.described === undefined) {
       // An extra operation of a described API is judged by nothing; nobody asked for it alone.
       const own = statementsOf(source.scopes.operation.block, "validate").includes(statement)
-      if (own || !source.inDescribed) this.#reportUndescribed(statement)
+      if (source.inDescribed !== "unread" && (own || !source.inDescribed)) this.#reportUndescribed(statement)
       return []
     }
     const settings = new Settings(statement)

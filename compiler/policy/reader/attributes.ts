@@ -40,21 +40,15 @@ function readAttribute(cursor: Cursor): Attribute | undefined {
   const name = cursor.name()
   if (name === undefined) {
     skipStray(cursor)
-    cursor.report(
-      "SP7001",
-      start,
-      cursor.at,
-      `\`${shown(cursor.text.slice(start, cursor.at))}\` is no attribute`,
-      {
-        help: 'An attribute is `name="value"`; a `"` in a value that is no expression is written `&quot;`.',
-      },
-    )
+    cursor.derail(start, cursor.at, `\`${shown(cursor.text.slice(start, cursor.at))}\` is no attribute`, {
+      help: 'An attribute is `name="value"`; a `"` in a value that is no expression is written `&quot;`.',
+    })
     return undefined
   }
   const nameSpan = cursor.file.span(start, cursor.at)
   cursor.blanks()
   if (!cursor.takes("=")) {
-    cursor.report("SP7001", start, nameSpan.end, `\`${shown(name)}\` has no value`, {
+    cursor.derail(start, nameSpan.end, `\`${shown(name)}\` has no value`, {
       help: `Write \`${shown(name)}="…"\`.`,
     })
     return undefined
@@ -88,7 +82,7 @@ function readValue(cursor: Cursor, quote: string, name: string): Raw | undefined
   }
   const end = cursor.find(quote, cursor.at)
   if (end === undefined) {
-    cursor.report("SP7001", start - 1, start, `the value of \`${shown(name)}\` has no end`, {
+    cursor.derail(start - 1, start, `the value of \`${shown(name)}\` has no end`, {
       help: `Write \`${quote}\` where it ends.`,
     })
     cursor.at = cursor.text.length

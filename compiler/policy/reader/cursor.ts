@@ -15,6 +15,7 @@ export class Cursor {
   readonly #report: Report
   #findingsLeft: number
   #damaged = false
+  #derailed = false
   #givenUp = false
 
   constructor(file: SourceFile, report: Report, findingsMax: number) {
@@ -42,8 +43,19 @@ export class Cursor {
     this.#givenUp = true
   }
 
+  /** Reports what breaks the nesting of elements: whatever is found behind it follows from it, in the reader and later. */
+  derail(start: number, end: number, detail: string, extra: Extra): void {
+    this.report("SP7001", start, end, detail, extra)
+    this.#derailed = true
+  }
+
+  get derailed(): boolean {
+    return this.#derailed
+  }
+
   report(code: Code, start: number, end: number, detail: string, extra: Extra = {}): void {
     this.#damaged = true
+    if (this.#derailed) return
     if (this.#findingsLeft <= 0) {
       this.#givenUp = true
       return

@@ -1,5 +1,5 @@
 import type { Report } from "../../core/diagnostic.ts"
-import { didYouMean } from "../../core/nearest.ts"
+import { didYouMean, nearest } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { SourceFile } from "../../core/source.ts"
 import type { Comment, Element, Node, PolicyDocument } from "../ast.ts"
@@ -35,7 +35,7 @@ interface Open {
 /**
  * Reads a policy document. Most of them are no XML: an attribute that begins with `@(` holds `"` and `<` as C# has them. So an expression runs to its
  * balanced close, whatever is in it; the rest is XML without document types and without entities of its own.
- * Whatever is wrong is reported (SP7001, SP7002, SP7003) with its place, several in one run; nothing is thrown, and every document comes to an end.
+ * Whatever is wrong is reported (SP7001, SP7002, SP7003) with its place, several in one run up to the first that breaks the nesting of elements; nothing is thrown, and every document comes to an end.
  */
 export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocument {
   if (file.text.length > documentMax) {
@@ -50,6 +50,7 @@ export function readPolicyDocument(file: SourceFile, report: Report): PolicyDocu
 }
 
 class DocumentReader {
+  readonly #report: Report
   readonly #cursor: Cursor
   readonly #around: Comment[] = []
   readonly #open: Open[] = []
@@ -59,6 +60,7 @@ class DocumentReader {
   #elements = 0
 
   constructor(file: SourceFile, report: Report) {
+    this.#report = report
     this.#cursor = new Cursor(file, report, findingsMax)
   }
 
@@ -70,6 +72,7 @@ class DocumentReader {
     if (this.#root === undefined && !cursor.damaged)
       cursor.report("SP7002", 0, 0, "there is neither `<policies>` nor `<fragment>`")
     const { file, plain, damaged } = cursor
+    if (cursor.derailed) this.#report.close(file)
     return { file, root: this.#root, around: this.#around, plain, damaged }
   }
 
@@ -197,7 +200,7 @@ class DocumentReader {
     cursor.at += 1
     const name = cursor.name()
     if (name === undefined) {
-      cursor.report("SP7001", start, start + 1, "no element begins here", {
+      cursor.derail(start, start + 1, "no element begins here", {
         help: "Write `&lt;` for the character, or put it in an expression: `@(…)`.",
       })
       this.#skipText()
@@ -221,7 +224,7 @@ class DocumentReader {
     } else if (cursor.takes("/>")) this.#finish(open)
     else {
       if (!cursor.takes(">"))
-        cursor.report("SP7001", start, nameEnd, `the tag \`<${shown(name)}\` has no \`>\``, {
+        cursor.derail(start, nameEnd, `the tag \`<${shown(name)}\` has no \`>\``, {
           help: "Write `>`, or `/>` where the element is empty.",
         })
       this.#open.push(open)
@@ -255,7 +258,7 @@ class DocumentReader {
     cursor.blanks()
     const closed = cursor.takes(">")
     if (name === undefined || !closed) {
-      cursor.report("SP7001", start, cursor.at, "an end tag is `</NAME>`", { help: "Correct the tag." })
+      cursor.derail(start, cursor.at, "an end tag is `</NAME>`", { help: "Correct the tag." })
       if (name === undefined) {
         if (cursor.at === start + 2) this.#skipText()
         return
@@ -264,8 +267,13 @@ class DocumentReader {
     const depth = this.#open.findLastIndex((each) => each.name === name)
     if (depth < 0) {
       const inner = this.#open.at(-1)
+      if (inner !== undefined && nearest(name ?? "", [inner.name]) !== undefined) {
+        this.#reportMisspelt(inner, name ?? "", start)
+        this.#finish(this.#open.pop() as Open)
+        return
+      }
       const near = inner === undefined ? "" : `; \`<${shown(inner.name)}>\` is open here`
-      cursor.report("SP7001", start, cursor.at, `nothing is ended by \`</${shown(name)}>\`${near}`, {
+      cursor.derail(start, cursor.at, `nothing is ended by \`</${shown(name)}>\`${near}`, {
         help: "Remove the tag, or correct its name.",
       })
       return
@@ -277,6 +285,17 @@ class DocumentReader {
     this.#finish(this.#open.pop() as Open)
   }
 
+  /** One of the two names is misspelt: the one that the document has less often. */
+  #reportMisspelt({ name, start, nameEnd }: Open, ended: string, endStart: number): void {
+    const cursor = this.#cursor
+    const often = (tag: string): number =>
+      cursor.text.split(`<${tag}`).length + cursor.text.split(`</${tag}`).length
+    const [from, to] = often(ended) > often(name) ? [start, nameEnd] : [endStart, cursor.at]
+    cursor.derail(from, to, `\`</${shown(ended)}>\` does not end \`<${shown(name)}>\``, {
+      help: "Write the same name in both tags.",
+    })
+  }
+
   #closeRest(): void {
     while (this.#open.length > 0) {
       const open = this.#open.pop() as Open
@@ -286,7 +305,7 @@ class DocumentReader {
   }
 
   #reportUnclosed({ name, start, nameEnd }: Open, why: string): void {
-    this.#cursor.report("SP7001", start, nameEnd, `\`<${shown(name)}>\` has no end tag: ${why}`, {
+    this.#cursor.derail(start, nameEnd, `\`<${shown(name)}>\` has no end tag: ${why}`, {
       help: `Write \`</${shown(name)}>\` where it ends, or \`<${shown(name)} … />\` where it is empty.`,
     })
   }
