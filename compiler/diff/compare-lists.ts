@@ -3,6 +3,7 @@ import type { Route } from "../../runtime/plan/resources.ts"
 import { factsOf } from "../../runtime/plan/step-facts.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { isAuth } from "./auth-changes.ts"
+import { type Difference, withBesides } from "./beside-rules.ts"
 import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
 import { type Holder, insidePairs, isHolder, sameButInside } from "./inside.ts"
@@ -124,12 +125,14 @@ export class ListComparison {
 
   /** `stay`: steps inside of it that are there still. */
   #removed({ within, path }: Place, step: Step, at: number, stay: readonly StepId[]): StepDraft {
+    const left = without(this.#old.body.steps, stay)
+    const was = { step, steps: left }
     return {
       action: "removed",
       kind: kindOf(step),
       before: this.#old.ofStep(step),
       after: undefined,
-      verdict: joined(effectsOfRemoving(step, without(this.#old.body.steps, stay))),
+      verdict: this.#joined(effectsOfRemoving(step, left), { gone: [was], come: [], changed: [was] }),
       within,
       path: `${path}.${at}`,
     }
@@ -144,6 +147,7 @@ export class ListComparison {
     stay: readonly StepId[],
   ): StepDraft {
     const { steps } = this.#next.body
+    const got = without(steps, stay)
     const behind = after.slice(at + 1).flatMap((id) => steps[id] ?? [])
     const early = answersBefore(step, behind, (each) => this.#next.ofStep(each), steps)
     return {
@@ -151,20 +155,34 @@ export class ListComparison {
       kind: kindOf(step),
       before: undefined,
       after: this.#next.ofStep(step),
-      verdict: joined([...effectsOfAdding(step, without(steps, stay)), ...early]),
+      verdict: this.#joined([...effectsOfAdding(step, got), ...early], {
+        gone: [],
+        come: [{ step, steps: got }],
+        changed: [{ step, steps: got }],
+      }),
       within,
       path: `${path}.${at}`,
     }
   }
 
   #wrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const findings = wrapping(next, effectsOfRemoving(old, this.#old.body.steps))
-    return this.#changed(place, old, next, at, joined(findings))
+    const was = { step: old, steps: this.#old.body.steps }
+    const verdict = this.#joined(wrapping(next, effectsOfRemoving(old, was.steps)), {
+      gone: [was],
+      come: [{ step: next, steps: this.#next.body.steps, alone: true }],
+      changed: [was],
+    })
+    return this.#changed(place, old, next, at, verdict)
   }
 
   #unwrapped(place: Place, old: Step, next: Step, at: number): StepDraft {
-    const findings = unwrapping(old, effectsOfAdding(next, this.#next.body.steps))
-    return this.#changed(place, old, next, at, joined(findings))
+    const is = { step: next, steps: this.#next.body.steps }
+    const verdict = this.#joined(unwrapping(old, effectsOfAdding(next, is.steps)), {
+      gone: [{ step: old, steps: this.#old.body.steps, alone: true }],
+      come: [is],
+      changed: [is],
+    })
+    return this.#changed(place, old, next, at, verdict)
   }
 
   #changed({ within, path }: Place, old: Step, next: Step, at: number, verdict: Verdict): StepDraft {
@@ -218,7 +236,14 @@ export class ListComparison {
 
   #own(was: Step, next: Step): Finding[] {
     if (same(was, next)) return [neutral("it says the same with the parameters' other names")]
-    return compareSteps(was, next, this.#old.body, this.#next.body, this.#schemas)
+    const found = compareSteps(was, next, this.#old.body, this.#next.body, this.#schemas)
+    const old = { step: was, steps: this.#old.body.steps, alone: true }
+    const is = { step: next, steps: this.#next.body.steps, alone: true }
+    return withBesides(found, { gone: [old], come: [is], changed: [old, is] }, is.steps)
+  }
+
+  #joined(findings: readonly Finding[], difference: Difference): Verdict {
+    return joined(withBesides(findings, difference, this.#next.body.steps))
   }
 
   #inside({ within, path, renamed, around }: Place, at: number, old: Holder, next: Holder): StepDraft[] {

@@ -1,6 +1,6 @@
 import { bodyRead, everyPlace, headerOf, type Place, queryOf } from "../plan/places.ts"
 import { parseExpression } from "./parse.ts"
-import { childrenOf, type TreeNode } from "./syntax-tree.ts"
+import { childrenOf, type MapNode, type TreeNode } from "./syntax-tree.ts"
 
 /**
  * What an expression over a request reads. `fails`: whether it may have no value: `never`, `plainly` (something it names is not there: always the same failure), or `somehow` (its cost may be
@@ -127,11 +127,19 @@ function isSure(node: TreeNode): boolean {
     case "conditional":
     case "list":
       return childrenOf(node).every(isSure)
+    case "map":
+      return hasOwnKeys(node) && node.entries.every(({ value }) => isSure(value))
     case "call":
       return isComparison(node) && childrenOf(node).every(isSure)
     default:
       return false
   }
+}
+
+/** A key that is there twice is a failure. */
+function hasOwnKeys({ entries }: MapNode): boolean {
+  const keys = entries.map(({ key }) => constantOf(key))
+  return !keys.includes(undefined) && new Set(keys).size === keys.length
 }
 
 function isAlwaysThere({ object, member, isMethod, arguments: args }: Chain): boolean {
@@ -142,7 +150,8 @@ function isAlwaysThere({ object, member, isMethod, arguments: args }: Chain): bo
     return isMethod
       ? args.every((each) => constantOf(each) !== undefined)
       : member === "status" || member === "reason"
-  return fixedObjects.has(object)
+  // A route has a value for each of its parameters, a failure all that is known of it.
+  return fixedObjects.has(object) || object === "path" || object === "error"
 }
 
 /** Whether it only names, compares and joins by logic: that costs next to nothing. Bodies have to be read, which can fail in other ways. */

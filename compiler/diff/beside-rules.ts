@@ -1,0 +1,63 @@
+import { expressionReads } from "../../runtime/expression/reads.ts"
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
+import { factsOf } from "../../runtime/plan/step-facts.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
+import { closes, type Finding, opens } from "./finding.ts"
+import { inside, touchOf } from "./step-touch.ts"
+import { variableDiffers } from "./variable-readers.ts"
+
+type Steps = PlanBody["steps"]
+
+/** A difference as far as every kind of step has it. `gone`: what was done for some requests and is not; `come`: what is done for more; `changed`: steps that leave something else. */
+export interface Difference {
+  readonly gone: readonly Expressive[]
+  readonly come: readonly Expressive[]
+  readonly changed: readonly Expressive[]
+}
+
+/** A step with the steps its own are of. `alone`: without those inside of it. */
+interface Expressive {
+  readonly step: Step
+  readonly steps: Steps
+  readonly alone?: boolean
+}
+
+/**
+ * What a difference means besides what the rules of its kind say: a variable that others use is another, an expression that fails a request where it has no value is gone or new. Told only where
+ * the rules have nothing as bad.
+ */
+export function withBesides(findings: readonly Finding[], difference: Difference, after: Steps): Finding[] {
+  const has = (...risks: readonly string[]) => findings.some(({ risk }) => risks.includes(risk))
+  if (has("opens")) return [...findings]
+  const names = new Set(difference.changed.flatMap(variablesOf))
+  const used = [...names]
+    .map((name) => variableDiffers(`\`${name}\` may be another value`, name, after))
+    .filter(({ risk }) => risk !== "neutral")
+  const [gone, come] = [difference.gone, difference.come].map((list) => new Set(list.flatMap(mayFail)))
+  const lost = [...(gone ?? [])].filter((text) => !come?.has(text))
+  const got = [...(come ?? [])].filter((text) => !gone?.has(text))
+  return [
+    ...findings,
+    ...used,
+    ...lost.map((text) => opens(`requests for which \`${text}\` had no value failed, and go on now`)),
+    ...(has("breaking", "closes")
+      ? []
+      : got.map((text) => closes(`requests for which \`${text}\` has no value fail now`))),
+  ]
+}
+
+function variablesOf({ step, steps, alone }: Expressive): string[] {
+  const { writes = [], leaves = [] } = alone ? factsOf(step) : touchOf(step, steps)
+  return [...writes, ...leaves].flatMap((place) => {
+    const name = place.startsWith("variable:") ? place.slice("variable:".length) : "*"
+    return name === "*" ? [] : [name]
+  })
+}
+
+function mayFail({ step, steps, alone }: Expressive): string[] {
+  const own = expressionsOf(step).flatMap((expression) =>
+    expression.lang === "cel" && expressionReads(expression.text).fails !== "never" ? [expression.text] : [],
+  )
+  return alone ? own : [...own, ...inside(step, steps).flatMap((each) => mayFail({ step: each, steps }))]
+}
