@@ -6,6 +6,7 @@ import { Tally } from "./support/tally.ts"
 const random = [
   "test/check/{differential,list-differential,permuted,concurrent,explain-random,explain-nearest,fixpoint}.test.ts",
   "test/authzen/random.test.ts",
+  "test/gateway/path-confusion.test.ts",
 ]
 const { SALLYPORT_TEST_QUERIES = "3000000", SALLYPORT_TEST_SEED = "1000001" } = process.env
 

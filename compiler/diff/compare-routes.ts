@@ -17,6 +17,7 @@ const sectionWords = { inbound: "inbound", backend: "backend", outbound: "outbou
 
 const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
   stripPrefix: "path of the backend",
+  passes: "forms of paths",
   timeoutMs: "timeout",
 }
 

@@ -1,9 +1,17 @@
-import type { Route } from "../../runtime/plan/resources.ts"
+import type { PathForms, Route } from "../../runtime/plan/resources.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
 import { listChanges, same } from "./same.ts"
 import { otherResource } from "./seen-by-backend.ts"
 import { durationWords, listWords } from "./words.ts"
+
+/** Forms of paths, as people write about them. */
+const formWords: { readonly [Form in keyof Required<PathForms>]: string } = {
+  encodedSlash: "`%2F`",
+  pathParameters: "`;`",
+  emptySegments: "`//`",
+}
+const formKeys = Object.keys(formWords) as readonly (keyof PathForms)[]
 
 type Fields = Omit<Route, "sections">
 
@@ -37,6 +45,17 @@ const rules: FieldRules<Fields> = {
     ]
   },
   stripPrefix: () => otherResource("the backend is asked for another path"),
+  passes: (before, after) => {
+    const passed = (forms: PathForms | undefined) => formKeys.filter((form) => forms?.[form] === true)
+    const { added, removed } = listChanges(passed(before), passed(after))
+    const name = (forms: readonly (keyof PathForms)[]) => listWords(forms.map((form) => formWords[form]))
+    return [
+      ...(added.length === 0
+        ? []
+        : [opens(`paths with ${name(added)} are forwarded as sent; a backend may read them in another way`)]),
+      ...(removed.length === 0 ? [] : [breaking(`paths with ${name(removed)} are answered 400`)]),
+    ]
+  },
   timeoutMs: (before, after) => {
     if (after === null) return opens("nothing ends a slow exchange")
     return before === null || after < before
@@ -64,6 +83,10 @@ const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {
   hosts: ({ hosts }) =>
     hosts === undefined ? "every host" : `host ${hosts.map((host) => `"${host}"`).join(" ")}`,
   stripPrefix: ({ stripPrefix }) => `path ${stripPrefix === "" ? "/" : stripPrefix}`,
+  passes: ({ passes }) => {
+    const passed = formKeys.filter((form) => passes?.[form] === true)
+    return passed.length === 0 ? "no special paths" : listWords(passed.map((form) => formWords[form]))
+  },
   timeoutMs: ({ timeoutMs }) => `timeout ${durationWords(timeoutMs)}`,
   websocket: ({ websocket }) => {
     if (websocket === null) return "websocket off"

@@ -36,7 +36,7 @@ import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
-import type { PathParameters } from "./routes.ts"
+import type { PathParameters } from "./route-tree.ts"
 import type { TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
 import { Variables } from "./variables.ts"
 

@@ -16,7 +16,7 @@ import { lostRoutes, whyMatched } from "./lost-routes.ts"
 import { defaultPatience } from "./patience.ts"
 import { planOfRoute } from "./plan-of-route.ts"
 import { problemStatus } from "./problem.ts"
-import { type Provisioned, protectionOf, provision } from "./provision.ts"
+import { matchableOf, type Provisioned, provision } from "./provision.ts"
 import type { Rehearsal } from "./rehearsal.ts"
 import type { RequestExplanation, RequestQuestion } from "./request-explanation.ts"
 import type { GatewayDependencies } from "./resources.ts"
@@ -39,8 +39,9 @@ export async function explainOffline(
   surroundings: Surroundings,
 ): Promise<RequestExplanation> {
   const at = question.target.indexOf("?")
-  const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at))
-  const match = path === undefined ? undefined : routesOf(plan).find(question.method, path, question.host)
+  const routes = routesOf(plan)
+  const path = canonicalPath(at === -1 ? question.target : question.target.slice(0, at), routes.forms)
+  const match = path === undefined ? undefined : routes.find(question.method, path, question.host)
   const served = match !== undefined && "route" in match ? match : askedAbout(plan, question, path)
   const key = served !== undefined && "route" in served ? served.route.key : undefined
   const cut = planOfRoute(plan, key, surroundings.environment)
@@ -128,15 +129,8 @@ function shownOnly(
 }
 
 function routesOf(plan: Plan) {
-  const routes = new HostRoutes<{
-    readonly key: string
-    readonly method: string
-    readonly path: string
-    readonly hosts: readonly string[] | undefined
-    readonly protection: string
-  }>()
-  for (const [key, { method, path, hosts, sections }] of Object.entries(plan.plan.routes))
-    routes.add({ key, method, path, hosts, protection: protectionOf(plan, sections.inbound) })
+  const routes = new HostRoutes<ReturnType<typeof matchableOf>>()
+  for (const [key, route] of Object.entries(plan.plan.routes)) routes.add(matchableOf(key, route, plan))
   return routes
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import { FramingFields, lineFault, originForm, type RequestFault } from "../http1/request-fault.ts"
+import type { PathForms } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"
 import type { ClientAddresses } from "./client-address.ts"
@@ -34,6 +35,8 @@ export interface IntakeRules {
   readonly addresses: ClientAddresses
   /** Name of this gateway in Via (RFC 9110 §7.6.3). */
   readonly via: string
+  /** Forms of paths that some route passes. */
+  readonly forms: PathForms
 }
 
 const requestIdPattern = /^[\w.-]{1,128}$/
@@ -47,7 +50,7 @@ export function takeIn(request: IncomingMessage, target: string, rules: IntakeRu
   const fault = fields.wholeFault(request)
   if (fault !== undefined) return problemOf(fault)
   const authority = fields.host ?? ""
-  const place = placeOf(target, authority)
+  const place = placeOf(target, authority, rules.forms)
   if (place === undefined) return problem("invalid-path")
   const peerAddress = request.socket.remoteAddress ?? ""
   const address = rules.addresses.of(peerAddress, fields.forwardedFor)
@@ -89,11 +92,15 @@ function problemOf({ name, cause }: RequestFault): Problem {
   return problem(name, name === "method-not-allowed" ? { headers: ["allow", ""], cause } : { cause })
 }
 
-function placeOf(target: string, authority: string): { path: string; query: string } | undefined {
+function placeOf(
+  target: string,
+  authority: string,
+  forms: PathForms,
+): { path: string; query: string } | undefined {
   const local = originForm(target, authority)
   if (local === undefined) return undefined
   const at = local.indexOf("?")
-  const path = canonicalPath(at === -1 ? local : local.slice(0, at))
+  const path = canonicalPath(at === -1 ? local : local.slice(0, at), forms)
   const query = at === -1 ? "" : local.slice(at + 1)
   if (path === undefined || !queryPattern.test(query)) return undefined
   return { path, query }

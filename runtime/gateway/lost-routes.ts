@@ -5,7 +5,8 @@ import { foldedSegment } from "./folded-segment.ts"
 import { HostRoutes } from "./host-routes.ts"
 import { MixedSegment } from "./mixed-segment.ts"
 import type { Loss, LostRoute } from "./request-explanation.ts"
-import { type Match, type Matchable, Routes } from "./routes.ts"
+import type { Matchable } from "./route-tree.ts"
+import { type HostMatch, Routes } from "./routes.ts"
 
 /** What was asked for: `path` is canonical. */
 export interface Asked {
@@ -35,13 +36,14 @@ export function lostRoutes(plan: Plan, asked: Asked, chosen: string | undefined)
 }
 
 /** Why the matcher decided as it did. */
-export function whyMatched(match: Match<Matchable>, lost: readonly LostRoute[]): string {
+export function whyMatched(match: HostMatch<Matchable>, lost: readonly LostRoute[]): string {
   if (match.kind === "found") {
     const less = lost.some(({ loss }) => loss === "less-specific")
     return less ? "it is the most specific route that fits" : "it is the only route that fits"
   }
   if (match.kind === "unclear")
     return `the parameters of \`${match.route.path}\` could have other values just as well: the text between them stands there more than once`
+  if (match.kind === "unread") return `nothing may answer the path: ${match.cause}`
   if (match.kind === "method") return `the path is there for other methods only (${match.allow})`
   if (match.alike)
     return "the path differs only by case, or by an empty parameter, from one that is protected otherwise: nothing less specific may answer it"

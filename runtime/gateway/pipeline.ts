@@ -14,7 +14,7 @@ import type { Observer } from "./observer.ts"
 import type { Patience } from "./patience.ts"
 import { apimMessage, problemStatus } from "./problem.ts"
 import { asAnswer, rendered, sendAnswer, sendDirect } from "./reply.ts"
-import type { Match } from "./routes.ts"
+import type { HostMatch } from "./routes.ts"
 import type { Tunnels } from "./tunnels.ts"
 import { unmatched } from "./unmatched.ts"
 import { upgradeRefusal } from "./upgrade-refusal.ts"
@@ -98,7 +98,7 @@ class Passage implements Timed, TunnelKeeper {
   /**
    * A preflight asks for another request: its route's `cors` answers, before everything else. A route for OPTIONS answers itself. True: it is answered.
    */
-  #sharing(match: Match<LiveRoute>): boolean {
+  #sharing(match: HostMatch<LiveRoute>): boolean {
     const exchange = this.#exchange
     if (!isPreflight(exchange) || (match.kind === "found" && match.route.method === "OPTIONS")) return false
     const { generation, intake } = exchange

@@ -64,6 +64,7 @@ export async function provision(
         headersMax: gateway?.limits.headersMax ?? 100,
         addresses: resources.addresses.value,
         via: gateway?.name ?? "gateway",
+        forms: routes.forms,
       },
       bodyBytesMax: gateway?.limits.bodyBytesMax ?? 0,
       bufferBytesMax: gateway?.limits.bufferBytesMax ?? 0,
@@ -128,6 +129,16 @@ function stepsOf({ sections }: Route): StepId[] {
   return [...sections.inbound, ...sections.backend, ...sections.outbound, ...sections.onError]
 }
 
+/** What finding a route for a request has to know of it. */
+export function matchableOf(key: string, route: Route, plan: Plan) {
+  const { method, path, hosts, passes, sections } = route
+  return {
+    ...{ key, method, path, hosts, passes },
+    protection: protectionOf(plan, sections.inbound),
+    decides: decidesByValues(plan, stepsOf(route)),
+  }
+}
+
 function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): LiveRoute {
   const ready = (ids: readonly StepId[]): Step[] => ids.map((id) => steps.get(id))
   const forward = route.sections.backend
@@ -135,14 +146,10 @@ function liveRoute(key: string, route: Route, plan: Plan, steps: StepTable): Liv
     .find((step) => step?.kind === "forward")
   const backend = forward?.kind === "forward" ? forward.backend : null
   return {
-    key,
+    ...matchableOf(key, route, plan),
     plan: route,
     backendUrl: backend === null ? undefined : steps.resources.backends.get(backend)?.value.url,
     stripLength: route.stripPrefix.replace(/\/$/, "").length,
-    method: route.method,
-    path: route.path,
-    hosts: route.hosts,
-    protection: protectionOf(plan, route.sections.inbound),
     views: {
       api: { name: route.api, version: route.version ?? "" },
       operation: {
@@ -221,6 +228,23 @@ export function protectionOf(plan: Plan, ids: readonly StepId[]): string {
     }
   }
   return found.join(" ")
+}
+
+const relationKinds: ReadonlySet<string> = new Set([
+  "require",
+  "require-any",
+  "require-all",
+  "filter",
+  "grant",
+])
+
+/** Is a relation asked for or written? Its ids are made of the path as a rule. */
+function decidesByValues(plan: Plan, ids: readonly StepId[]): boolean {
+  return ids.some((id) => {
+    const step = plan.plan.steps[id]
+    if (step === undefined) return false
+    return relationKinds.has(step.kind) || nestedSteps(step).some(({ steps }) => decidesByValues(plan, steps))
+  })
 }
 
 function problemOf(plan: Plan, key: string, error: unknown): string {

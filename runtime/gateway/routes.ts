@@ -1,19 +1,27 @@
-import { plainObject } from "../expression/plain-object.ts"
 import { type SegmentTemplate, segmentTemplate } from "../plan/segment-template.ts"
 import { canonicalPath, decodeSegment } from "../policies/canonical-path.ts"
 import { foldedSegment } from "./folded-segment.ts"
 import { MixedSegment } from "./mixed-segment.ts"
-
-/** What the matcher has to know of a route. */
-export interface Matchable {
-  readonly method: string
-  /** `/literal/{name}/{name}:literal/{rest*}` */
-  readonly path: string
-  /** Routes with the same text are protected alike; see `Routes.find`. */
-  readonly protection: string
-}
-
-export type PathParameters = Readonly<Record<string, string>>
+import {
+  isOther,
+  type Leaf,
+  literal,
+  type Matchable,
+  type Methods,
+  type Mixed,
+  mixedChild,
+  type Node,
+  node,
+  noParameters,
+  type PathParameters,
+  type PlacedMixed,
+  parameterChild,
+  parametersOf,
+  pick,
+  segmentsOf,
+  withMixed,
+} from "./route-tree.ts"
+import { StrayReadings } from "./stray-readings.ts"
 
 export type Match<R> =
   | { readonly kind: "found"; readonly route: R; readonly parameters: PathParameters }
@@ -23,45 +31,9 @@ export type Match<R> =
   /** `alike`: it differs from a path that is protected otherwise by case only; nothing else may answer it. */
   | { readonly kind: "none"; readonly alike: boolean }
 
-type Methods<R> = Map<string, Leaf<R>>
+/** The same, or: the path has a form that is not passed here, or that could be read as another path. Nothing may answer it. */
+export type HostMatch<R> = Match<R> | { readonly kind: "unread"; readonly cause: string }
 
-interface Leaf<R> {
-  readonly route: R
-  /** Names of the parameters in order, with the segments they stand for; the last one is the tail's when `tail`. */
-  readonly names: readonly string[]
-  readonly places: readonly number[]
-  readonly tail: boolean
-  /** Segments with parameters that are a part of them only; their names are not in `names`. */
-  readonly mixed: readonly PlacedMixed[]
-}
-
-interface PlacedMixed {
-  readonly segment: MixedSegment
-  readonly place: number
-}
-
-interface Mixed<R> {
-  readonly segment: MixedSegment
-  readonly node: Node<R>
-}
-
-/** Most nodes have one thing below them or a route: what is not there is not made, for a plan of ten thousand routes has twenty thousand nodes. */
-interface Node<R> {
-  literals: Map<string, Node<R>> | undefined
-  /** Literals by their folded text, for look-alikes. */
-  folded: Map<string, Node<R>[]> | undefined
-  /** In the order they are tried. */
-  mixed: Mixed<R>[] | undefined
-  parameter: Node<R> | undefined
-  here: Methods<R> | undefined
-  tail: Methods<R> | undefined
-  /** Protections of all routes at and below this node. */
-  protections: ReadonlySet<string>
-}
-
-const noProtections: ReadonlySet<string> = new Set()
-
-const noParameters: PathParameters = Object.freeze(plainObject<string>())
 const noMixed: readonly never[] = []
 
 /**
@@ -77,6 +49,8 @@ const noMixed: readonly never[] = []
 export class Routes<R extends Matchable> {
   readonly #statics = new Map<string, Methods<R>>()
   readonly #root: Node<R> = node()
+  /** The nodes on the way to routes that pass forms of paths. */
+  readonly #ways = new Map<R, ReadonlySet<Node<R>>>()
   /** Sets of one protection, which most nodes have. */
   readonly #alone = new Map<string, ReadonlySet<string>>()
 
@@ -88,6 +62,7 @@ export class Routes<R extends Matchable> {
     const mixed: PlacedMixed[] = []
     let at = this.#root
     let tail = false
+    const way = new Set([at])
     this.#protect(at, route.protection)
     for (const [place, segment] of segments.entries()) {
       const template = segmentTemplate(segment)
@@ -106,7 +81,9 @@ export class Routes<R extends Matchable> {
         at =
           template.kind === "static" ? literal(at, canonicalLiteral(segment, route.path)) : parameterChild(at)
       this.#protect(at, route.protection)
+      way.add(at)
     }
+    if (route.passes !== undefined) this.#ways.set(route, way)
     const leaf: Leaf<R> = { route, names, places, tail, mixed: mixed.length === 0 ? noMixed : mixed }
     const methods = (tail ? at.tail : at.here) ?? new Map<string, Leaf<R>>()
     if (tail) at.tail = methods
@@ -125,6 +102,14 @@ export class Routes<R extends Matchable> {
     return this.#walk(method, path, trimmed)
   }
 
+  /**
+   * Whether a server that reads a request's path as `reading` could take it for another route than `own`, which was found for it; for a place in which all routes are protected otherwise; or, where
+   * guards decide by the path's values, for other values. Nothing goes first here, and case means nothing: servers have other rules.
+   */
+  strays(reading: string, method: string, own: R, parameters: PathParameters): boolean {
+    return new StrayReadings(reading, method, own, parameters, this.#ways.get(own)).from(this.#root, 0)
+  }
+
   #walk(method: string, path: string, trimmed: string): Match<R> {
     const walk = new Walk<R>(method, trimmed === "/" ? [] : trimmed.slice(1).split("/"))
     const leaf = walk.from(this.#root, 0)
@@ -135,7 +120,7 @@ export class Routes<R extends Matchable> {
     }
     if (this.#root.protections.size > 1 && walk.isLookAlike(leaf, this.#root))
       return { kind: "none", alike: true }
-    const parameters = parametersOf(leaf, walk, path)
+    const parameters = parametersOf(leaf, walk.segments, path)
     if (leaf.mixed.length === 0) return { kind: "found", route: leaf.route, parameters }
     const all = withMixed(parameters, leaf.mixed, walk.segments)
     return all === undefined
@@ -172,6 +157,8 @@ class Walk<R extends Matchable> {
 
   from(at: Node<R>, depth: number): Leaf<R> | undefined {
     if (depth === this.segments.length) return this.#take(at.here) ?? this.#take(at.tail)
+    // Nothing is no value; it may stand in a tail, and not where it begins: `//` before what is forwarded is the host of a URL to some.
+    if (this.segments[depth] === "") return undefined
     const below = at.literals?.get(this.segments[depth] as string)
     const found = below === undefined ? undefined : this.from(below, depth + 1)
     if (found !== undefined) return found
@@ -244,72 +231,10 @@ class Walk<R extends Matchable> {
   }
 }
 
-function pick<R>(methods: Methods<R>, method: string): Leaf<R> | undefined {
-  return methods.get(method) ?? (method === "HEAD" ? methods.get("GET") : undefined) ?? methods.get("*")
-}
-
-/** Whether something here is protected otherwise. */
-function isOther<R>({ protections }: Node<R>, protection: string): boolean {
-  return protections.size > 1 || !protections.has(protection)
-}
-
 function allowText(routes: readonly Matchable[]): string {
   const methods = new Set(routes.map(({ method }) => method))
   if (methods.has("GET")) methods.add("HEAD")
   return [...methods].sort().join(", ")
-}
-
-function node<R>(): Node<R> {
-  return {
-    literals: undefined,
-    folded: undefined,
-    mixed: undefined,
-    parameter: undefined,
-    here: undefined,
-    tail: undefined,
-    protections: noProtections,
-  }
-}
-
-function literal<R>(parent: Node<R>, segment: string): Node<R> {
-  const literals = parent.literals ?? new Map<string, Node<R>>()
-  const known = literals.get(segment)
-  if (known !== undefined) return known
-  const child: Node<R> = node()
-  literals.set(segment, child)
-  const alikes = parent.folded ?? new Map<string, Node<R>[]>()
-  const folded = foldedSegment(segment)
-  alikes.set(folded, [...(alikes.get(folded) ?? []), child])
-  parent.literals = literals
-  parent.folded = alikes
-  return child
-}
-
-function parameterChild<R>(parent: Node<R>): Node<R> {
-  parent.parameter ??= node()
-  return parent.parameter
-}
-
-/** The list is in order, and stays so: many stand in one place where operations are named by verbs. */
-function mixedChild<R>(parent: Node<R>, segment: MixedSegment): Node<R> {
-  parent.mixed ??= []
-  const all = parent.mixed
-  let [from, end] = [0, all.length]
-  while (from < end) {
-    const middle = (from + end) >> 1
-    if ((all[middle] as Mixed<R>).segment.compare(segment) < 0) from = middle + 1
-    else end = middle
-  }
-  const known = all[from]
-  if (known?.segment.shape === segment.shape) return known.node
-  const child: Node<R> = node()
-  all.splice(from, 0, { segment, node: child })
-  return child
-}
-
-function segmentsOf(path: string): string[] {
-  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-  return trimmed === "/" ? [] : trimmed.slice(1).split("/")
 }
 
 function canonicalLiteral(segment: string, path: string): string {
@@ -329,38 +254,4 @@ function canonicalTemplate({ literals, ...template }: SegmentTemplate, path: str
 
 function noForm(path: string): Error {
   return new Error(`the route's path \`${path}\` has no canonical form`)
-}
-
-function parametersOf<R extends Matchable>(leaf: Leaf<R>, walk: Walk<R>, path: string): PathParameters {
-  const { names, places } = leaf
-  if (names.length === 0) return noParameters
-  const parameters = plainObject<string>()
-  for (let at = 0; at < names.length; at += 1) {
-    const place = places[at] as number
-    parameters[names[at] as string] =
-      leaf.tail && at === names.length - 1
-        ? tailOf(walk.segments, place, path)
-        : decodeSegment(walk.segments[place] as string)
-  }
-  return parameters
-}
-
-function tailOf(segments: readonly string[], from: number, path: string): string {
-  const tail = segments.slice(from).map(decodeSegment).join("/")
-  return tail !== "" && path.endsWith("/") ? `${tail}/` : tail
-}
-
-/** The parameters of whole segments with those of parts; undefined where a part could be read in another way. */
-function withMixed(
-  whole: PathParameters,
-  mixed: readonly PlacedMixed[],
-  segments: readonly string[],
-): PathParameters | undefined {
-  const parameters = Object.assign(plainObject<string>(), whole)
-  for (const { segment, place } of mixed) {
-    const values = segment.valuesOf(segments[place] as string)
-    if (values === undefined) return undefined
-    for (const [at, name] of segment.names.entries()) parameters[name] = values[at] as string
-  }
-  return parameters
 }

@@ -135,6 +135,17 @@ export const sections = z.strictObject({
   onError: z.array(stepId).max(1000),
 })
 
+/** Forms of a path that servers read in different ways. What is absent is refused. */
+export const pathForms = z.strictObject({
+  /** `%2F` in a segment. */
+  encodedSlash: z.literal(true).optional(),
+  /** `;` in a segment, raw or encoded. */
+  pathParameters: z.literal(true).optional(),
+  /** `//` in what a last `{name*}` stands for. */
+  emptySegments: z.literal(true).optional(),
+})
+export type PathForms = z.infer<typeof pathForms>
+
 /**
  * One operation of one API version. `method` is a token or `*` (any). `path` is the full pattern from the root: literal segments, `{name}`,
  * literals and parameters in one segment (`{id}:cancel`), and perhaps a last `{name*}`. `stripPrefix` is the canonical prefix (version and API path) that is not sent to the backend.
@@ -156,6 +167,8 @@ export const route = z.strictObject({
     .max(100)
     .optional(),
   stripPrefix: z.string().max(2048),
+  /** Absent: none. */
+  passes: pathForms.optional(),
   timeoutMs: milliseconds.nullable(),
   /** What ends WebSockets besides the two ends; null: none are opened, absent: nothing else does. */
   websocket: z

@@ -1,5 +1,9 @@
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Hosted, HostRoutes } from "../../runtime/gateway/host-routes.ts"
+import { canonicalPath } from "../../runtime/policies/canonical-path.ts"
+import { type Random, randomOf } from "../diff/edits.ts"
+import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 import { type Running, startGateway, startUpstream, type Upstream } from "./harness.ts"
 import type { RouteDraft } from "./plan-builder.ts"
 
@@ -164,9 +168,19 @@ beforeAll(async () => {
 
 afterAll(() => upstream.close())
 
-describe.each(Object.entries(layouts))("beside the layout %s", (name, routes) => {
-  const isSecure = (segment: string | undefined): boolean =>
-    name === "parts of segments" ? segment?.startsWith("secure") === true : segment === "secure"
+const allForms = { encodedSlash: true, pathParameters: true, emptySegments: true } as const
+const isSecureIn =
+  (layout: string) =>
+  (segment: string | undefined): boolean =>
+    layout === "parts of segments" ? segment?.startsWith("secure") === true : segment === "secure"
+
+describe.each(
+  Object.entries(layouts).flatMap(([name, routes]) => [
+    [name, "no forms", routes] as const,
+    [name, "all forms", routes.map((route) => ({ ...route, passes: allForms }))] as const,
+  ]),
+)("beside the layout %s, with %s passed", (name, _, routes) => {
+  const isSecure = isSecureIn(name)
   let running: Running
 
   beforeAll(async () => {
@@ -195,6 +209,62 @@ describe.each(Object.entries(layouts))("beside the layout %s", (name, routes) =>
     const forwarded = running.log.filter(({ target }) => target !== undefined).map(({ path }) => path)
     expect(forwarded.toSorted()).toEqual(upstream.requests.map(({ url }) => url.split("?")[0]).toSorted())
   })
+})
+
+const pieces = ["v1", "secure", "open", "x", "Secure2", "secure-x", "a", "..", ".", "", "%2e%2e", "%73ecure"]
+const seamsBetween = [
+  "/",
+  "/",
+  "/",
+  "/",
+  "%2F",
+  "%2f",
+  "//",
+  ";/",
+  ";x=1/",
+  "%3b/",
+  "/;",
+  ";",
+  "%252f",
+  "%5c",
+]
+
+/** Paths of pieces and seams: most of them nearly lie in the protected tree. */
+function randomPath(random: Random): string {
+  const pick = (from: readonly string[]) => from[random(from.length)] as string
+  let path = `/${random(10) < 8 ? "v1" : pick(pieces)}`
+  for (let count = 1 + random(4); count > 0; count -= 1)
+    path += pick(seamsBetween) + (random(10) < 3 ? "secure" : pick(pieces))
+  return random(10) < 2 ? path + pick(seamsBetween) : path
+}
+
+test("none of many random paths is found by a route without a key and could be read as one in the protected tree", (context) => {
+  const random = randomOf(firstSeed)
+  const asked = { paths: 0, passed: 0 }
+  for (const [name, drafts] of Object.entries(layouts)) {
+    const routes = new HostRoutes<Hosted>()
+    for (const { method = "GET", path, inbound } of drafts)
+      routes.add({
+        method,
+        path,
+        hosts: undefined,
+        protection: inbound === undefined ? "" : "key",
+        passes: allForms,
+      })
+    for (let count = scaled(2_000); count > 0; count -= 1) {
+      const sent = randomPath(random)
+      const path = canonicalPath(sent, routes.forms)
+      const match = path === undefined ? undefined : routes.find("GET", path, "gw")
+      asked.paths += 1
+      if (path === undefined || match?.kind !== "found" || match.route.protection !== "") continue
+      if (/%2F|;|\/\//.test(path)) asked.passed += 1
+      if (liesInSecure(path, isSecureIn(name)))
+        throw new Error(`${name}: ${sent} is found by ${match.route.path}`)
+    }
+  }
+  tellAsked(context, asked)
+  // That nothing is confused would be easy to say of nothing.
+  expect(asked.passed / asked.paths).toBeGreaterThan(0.005)
 })
 
 function ask(port: number, method: string, path: string): Promise<void> {

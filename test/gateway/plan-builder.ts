@@ -36,6 +36,7 @@ export interface RouteDraft {
   /** Instead of one `forward` to the backend. */
   backendSteps?: StepDraft[]
   hashKey?: Text
+  passes?: PlanBody["routes"][string]["passes"]
   websocket?: PlanBody["routes"][string]["websocket"]
   outbound?: StepDraft[]
   onError?: StepDraft[]
@@ -166,6 +167,7 @@ function routeOf(route: RouteDraft, steps: Record<StepId, Step>): [string, PlanB
       ...(route.hosts === undefined ? {} : { hosts: route.hosts }),
       stripPrefix: route.stripPrefix ?? "",
       timeoutMs: route.timeoutMs === undefined ? 10_000 : route.timeoutMs,
+      ...(route.passes === undefined ? {} : { passes: route.passes }),
       ...(route.websocket === undefined ? {} : { websocket: route.websocket }),
       sections: {
         inbound: add(route.inbound),

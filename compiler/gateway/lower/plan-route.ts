@@ -1,6 +1,7 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
 import { printPath } from "../bind/path.ts"
 import type { RouteSource, Scope } from "../routes.ts"
+import { pathFormsOf } from "./path-forms.ts"
 import { timeoutOfChain } from "./route-statements.ts"
 import { idsOf, type Lowered } from "./step.ts"
 import { websocketOf } from "./websocket.ts"
@@ -28,6 +29,7 @@ export function planRoute(
     path: printPath(source.path),
     ...(source.hosts === undefined ? {} : { hosts: [...source.hosts] }),
     stripPrefix: source.prefix.length === 0 ? "" : printPath(source.prefix),
+    ...pathFormsOf(chain),
     timeoutMs: timeoutOfChain(chain, timeoutMs),
     ...websocketOf(chain),
     sections: {

@@ -201,6 +201,26 @@ export const websocketRows: readonly Row[] = [
   },
 ]
 
+const pathFormDocs = {
+  "encoded-slash":
+    "Paths with `%2F` in a segment. They are matched and forwarded as sent; one that a backend could read as another route, or with dot segments, stays 400.",
+  "path-parameters":
+    "Paths with `;` in a segment, raw or as `%3B`. The parameter of the route has it as it was sent; 400 where a `require` would be asked about another id without it.",
+  "empty-segments":
+    "Paths with `//` in what a last `{rest*}` stands for; nowhere else and never at the beginning.",
+} as const
+export type PathFormKeyword = keyof typeof pathFormDocs
+export const pathFormKeywords = Object.keys(pathFormDocs) as readonly PathFormKeyword[]
+
+/** What backends read in different ways is refused unless it is asked for. The nearest block decides. */
+const pathForms: readonly Row[] = pathFormKeywords.map((keyword) => ({
+  keyword,
+  forms: [{ args: [slot("treatment", "choice", { choices: ["pass", "refuse"] })] }],
+  byDefault: "`refuse`: 400",
+  docs: pathFormDocs[keyword],
+  example: `${keyword} pass`,
+}))
+
 const backend: Row = {
   keyword: "backend",
   forms: [{ args: [slot("backend", "reference", { to: ["backend"] })] }, { args: [slot("url", "url")] }],
@@ -219,6 +239,7 @@ export const routeScope: readonly Row[] = [
   validateRow,
   mockRow,
   websocket,
+  ...pathForms,
 ]
 
 /** Who may read the document of an API, and how often. */
