@@ -20,7 +20,7 @@ import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model
 /** The outcome of a compilation: all findings, and the plan if none of them is an error. */
 export interface Compiled {
   readonly plan: Plan | undefined
-  /** By file and place. */
+  /** Errors first, then by file and place. */
   readonly diagnostics: readonly Diagnostic[]
   /** Paths of all files it was made of, also of those that were not found: what to watch for changes. */
   readonly sources: readonly string[]

@@ -77,17 +77,24 @@ export class Report {
     return this.#findings.filter((finding) => finding.severity === "error").length
   }
 
-  /** All findings by file, then place, then code; findings without a place come first. Exact repetitions are shown once. */
+  /**
+   * All findings: errors before warnings, because a warning is often what an error makes of the rest ("unused"); then by file, place and
+   * code, those without a place first. Exact repetitions are shown once.
+   */
   sorted(): Diagnostic[] {
     const seen = new Set<string>()
-    return [...this.#findings].sort(byPlace).filter((finding) => {
+    return [...this.#findings].sort(inOrder).filter((finding) => {
       const key = `${finding.code}|${finding.span?.file.path}|${finding.span?.start}|${finding.span?.end}|${finding.detail}`
       return seen.has(key) ? false : seen.add(key) !== undefined
     })
   }
 }
 
-function byPlace(a: Diagnostic, b: Diagnostic): number {
+const severities: readonly Severity[] = ["error", "warning", "info"]
+
+function inOrder(a: Diagnostic, b: Diagnostic): number {
+  const severity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  if (severity !== 0) return severity
   const pathA = a.span?.file.path ?? ""
   const pathB = b.span?.file.path ?? ""
   if (pathA !== pathB) return pathA < pathB ? -1 : 1
