@@ -68,6 +68,17 @@ const rules = new Map<TokenType, RawStatement["kind"]>([
   [condition, "condition"],
 ])
 
+/** How statements are written, for findings. */
+const forms: Readonly<Record<RawStatement["kind"], string>> = {
+  model: "model",
+  schema: "schema 1.1",
+  module: "module NAME",
+  type: "type NAME",
+  relations: "relations",
+  define: "define NAME: [TYPE] or RELATION or RELATION from RELATION",
+  condition: "condition NAME(PARAMETER: TYPE) { EXPRESSION }",
+}
+
 interface OpenType {
   readonly name: Name
   readonly extend: boolean
@@ -102,7 +113,7 @@ class DocumentBuilder {
     }
     this.#checkPlace(rule, first)
     const statement = broken ? undefined : parseStatement(rule, tokens)
-    if (statement?.kind === "mistake") this.#reportMistake(statement)
+    if (statement?.kind === "mistake") this.#reportMistake(statement, rule)
     if (statement === undefined || statement.kind === "mistake") this.#keepName(rule, tokens)
     else {
       const last = tokens.at(-1) as IToken
@@ -155,7 +166,7 @@ class DocumentBuilder {
     else if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
   }
 
-  #reportMistake({ at, after, message }: ParseMistake): void {
+  #reportMistake({ at, after, message }: ParseMistake, rule: RawStatement["kind"]): void {
     const { file } = this.#mistakes
     const span = at === undefined ? file.span(endOf(after), endOf(after)) : spanOf(at, this.#mistakes)
     if (at?.image === "as" || at?.image === "self") {
@@ -171,7 +182,7 @@ class DocumentBuilder {
     } else if (/a name|a parameter/.test(message) && at !== undefined && isTypeWord(at)) {
       const help = `\`${at.image}\` is a type. Conditions and parameters need other names, e.g. \`condition late(hour: int)\`.`
       this.#mistakes.add("SP4001", span, message, { help })
-    } else this.#mistakes.add("SP4001", span, message)
+    } else this.#mistakes.add("SP4001", span, message, { help: `Write it as \`${forms[rule]}\`.` })
   }
 
   #checkPlace(rule: RawStatement["kind"], first: IToken): void {

@@ -5,19 +5,19 @@ export const links = area({
   SP5001: {
     severity: "error",
     title: "Expression does not type-check",
-    help: "Correct the expression.",
+    help: "Use values of the types the operator or function takes; `int(…)`, `double(…)` and `string(…)` convert.",
     why: "Expressions are CEL, checked against what is known at their place, so that a request never meets an operator without a meaning.",
   },
   SP5002: {
     severity: "error",
     title: "Expression is not understood",
-    help: "Correct the expression.",
+    help: 'Write CEL: texts in quotes, `==`, `&&`, `||` and `!`, calls such as `request.header("X-Id")`, every bracket closed.',
     why: "The text is no CEL, or longer or deeper than expressions may be.",
   },
   SP5003: {
     severity: "error",
     title: "Unknown name in an expression",
-    help: "Correct the name.",
+    help: "Write a name this place has; `sallyport explain SP5004` lists them by place.",
     why: "What an expression may name depends on its place; `explain SP5004` says what is known where.",
   },
   SP5004: {

@@ -5,7 +5,7 @@ export const models = area({
   SP4001: {
     severity: "error",
     title: "Model syntax",
-    help: "Correct the line.",
+    help: "Begin the line with `type`, `relations`, `define` or `condition`.",
     why: "A line of a model is `model`, `schema 1.1`, `type NAME`, `relations`, `define NAME: …` or a condition, `condition NAME(PARAMETERS) { … }`. This one is something else from the marked place on.",
   },
   SP4002: {
@@ -101,7 +101,7 @@ export const models = area({
   SP4017: {
     severity: "error",
     title: "Spacing",
-    help: "Correct the blanks.",
+    help: "Put blanks around operators and one inside of `but not`; write `type#relation` and `type:*` without any.",
     why: "OpenFGA's own tools refuse the file otherwise: operators stand between blanks, `but not` has one blank, `type#relation` and `type:*` have none, `{` stands on the line of `)`.",
   },
   SP4018: {

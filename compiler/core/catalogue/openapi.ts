@@ -11,7 +11,7 @@ export const openapi = area({
   SP8002: {
     severity: "error",
     title: "Document can't be parsed",
-    help: "Correct the JSON or YAML at this place.",
+    help: "Close every bracket and quote; in YAML indent by blanks, and quote texts that hold `: ` or ` #`.",
     why: "Documents are JSON (RFC 8259) or YAML 1.2. A key that is there twice is refused: tools disagree which of the two counts.",
   },
   SP8003: {

@@ -5,7 +5,7 @@ export const policies = area({
   SP7001: {
     severity: "error",
     title: "Malformed document",
-    help: "Correct the tag.",
+    help: 'Write `<NAME attribute="value">` … `</NAME>`, or `<NAME attribute="value" />`.',
     why: 'A policy document is XML, but for its expressions: they may hold `"`, `<` and `&` as C# has them. Everything else is read strictly, because a tag in the wrong place could put a check where it does not run.',
   },
   SP7002: {
@@ -53,7 +53,7 @@ export const policies = area({
   SP7009: {
     severity: "error",
     title: "Wrong value",
-    help: "Correct the value.",
+    help: "Write a value of the kind and within the bounds the finding names.",
     why: "Values are checked when the document is compiled, so that nothing is found out by the first request.",
   },
   SP7010: {

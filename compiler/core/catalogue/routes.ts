@@ -5,7 +5,7 @@ export const routes = area({
   SP3001: {
     severity: "error",
     title: "Invalid path",
-    help: "Correct the path.",
+    help: 'Write e.g. `"/orders/{id}"`: `/` first, then text or parameters between `/`.',
     why: "A path starts with `/`; its segments are plain text, `{name}` for a parameter, both (`{id}:cancel`), or `{name*}` for all the rest, last. Between two parameters there is text, or nobody could say where one ends. What no canonical request path can contain (`//`, `.`, `..`, `%`, `;`) can't be matched.",
   },
   SP3002: {

@@ -5,7 +5,7 @@ export const tests = area({
   SP6001: {
     severity: "error",
     title: "YAML syntax",
-    help: "Correct the marked place; indent by blanks, and quote texts that hold `: ` or ` #`.",
+    help: "Indent by blanks, close every bracket, and quote texts that hold `: ` or ` #`.",
     why: "The file is no YAML 1.2 from the marked place on. Nothing in it is run: a test that was read by half would be believed whole.",
   },
   SP6002: {

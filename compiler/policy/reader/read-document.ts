@@ -258,7 +258,9 @@ class DocumentReader {
     cursor.blanks()
     const closed = cursor.takes(">")
     if (name === undefined || !closed) {
-      cursor.derail(start, cursor.at, "an end tag is `</NAME>`", { help: "Correct the tag." })
+      cursor.derail(start, cursor.at, "an end tag is `</NAME>`", {
+        help: "Write the name and `>` behind `</`.",
+      })
       if (name === undefined) {
         if (cursor.at === start + 2) this.#skipText()
         return
