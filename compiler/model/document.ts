@@ -164,6 +164,15 @@ class DocumentBuilder {
     const meant = nearest(word, ["define", "type", "condition", "relations"])
     if (meant === "relations" && this.#type !== undefined) this.#type.relationsLine ??= tokens[0]
     else if (meant !== undefined) this.#keepName(meant as RawStatement["kind"], tokens)
+    // `user type` or a name alone may define anything, and what is indented below may belong to it.
+    else if (!broken) this.#loseNames(tokens[0] as IToken)
+  }
+
+  #loseNames({ startOffset }: IToken): void {
+    this.#namesMissing = true
+    if (startOffset > 0 && this.#mistakes.file.text[startOffset - 1] !== "\n") return
+    this.#closeType()
+    this.#type = undefined
   }
 
   #reportMistake({ at, after, message }: ParseMistake, rule: RawStatement["kind"]): void {
