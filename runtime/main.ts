@@ -20,10 +20,16 @@ import { EngineAccess } from "./process/engine-access.ts"
 import { EngineListeners } from "./process/engine-listeners.ts"
 import { Heartbeat, type ProcessReport } from "./process/heartbeat.ts"
 import { HistoryLosses } from "./process/history-losses.ts"
+import { KeptPlanFile } from "./process/kept-plan.ts"
 import { Metering, type MeteringSettings } from "./process/metering.ts"
 import { openControl } from "./process/open-control.ts"
 import { PlanStores } from "./process/plan-stores.ts"
-import { addStateMetric, processState, type StatefulParts } from "./process/process-state.ts"
+import {
+  addKeptPlanMetric,
+  addStateMetric,
+  processState,
+  type StatefulParts,
+} from "./process/process-state.ts"
 import { RefusalLog } from "./process/refusal-log.ts"
 import { RefusedRequests } from "./process/refused-requests.ts"
 import { RelationChanges } from "./process/relation-changes.ts"
@@ -68,6 +74,8 @@ export interface RuntimeSettings {
   readonly modelText?: ModelText
   /** Where usage waits while the database is away; `.sallyport/spool` in `cwd` when absent. */
   readonly spoolFolder?: string
+  /** Whether the plan served is kept on disk, for a start while the database is away; true when absent. */
+  readonly keepPlan?: boolean
   /** How long `close` waits for requests under way; 10,000 when absent. */
   readonly graceMs?: number
 }
@@ -136,10 +144,12 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     ? makeListeners(settings, { database, engine, stores })
     : undefined
   const servable = servedBy({ engine, stores, gateway, listeners })
-  const keeper = new PlanKeeper({ database, servable, log, onHistoryLost: losses.ofPlans })
+  const disk = diskOf(settings)
+  const keeper = new PlanKeeper({ database, servable, log, disk, onHistoryLost: losses.ofPlans })
   const report = () => reportOf({ keeper, gateway, listeners, relations, losses }, metering)
   const heartbeat = new Heartbeat({ database, roles, version: settings.version, state: report })
   addStateMetric(metrics, report)
+  addKeptPlanMetric(metrics, keeper)
   addTrafficMetrics(metrics, gateway)
   keeper.onChange = () => heartbeat.beat()
   const notReady = () => reasonsAgainst(database, keeper, settings.plan !== undefined)
@@ -247,11 +257,22 @@ function makeListeners(
   )
 }
 
+/** In the spool's folder: where a process may write to only one place, that is it. An embedded database is on the same disk, and not away without it. */
+function diskOf(settings: RuntimeSettings): KeptPlanFile | undefined {
+  const { database, keepPlan, log } = settings
+  if (keepPlan === false || "folder" in database) return undefined
+  return new KeptPlanFile(join(spoolOf(settings), "plan"), database.url, log)
+}
+
+function spoolOf({ cwd, spoolFolder }: RuntimeSettings): string {
+  return spoolFolder ?? join(cwd, ".sallyport", "spool")
+}
+
 function makeMetering(
-  { cwd, log, spoolFolder }: RuntimeSettings,
+  settings: RuntimeSettings,
   parts: Pick<MeteringSettings, "database" | "metrics" | "losses" | "plan">,
 ): Metering {
-  return new Metering({ ...parts, log, spoolFolder: spoolFolder ?? join(cwd, ".sallyport", "spool") })
+  return new Metering({ ...parts, log: settings.log, spoolFolder: spoolOf(settings) })
 }
 
 function reportOf(
@@ -302,15 +323,17 @@ async function reasonsAgainst(
   keeper: PlanKeeper,
   hasFile: boolean,
 ): Promise<readonly string[]> {
+  const kept = keeper.kept === undefined ? [] : [keeper.kept]
   try {
     const schema = await schemaState(database)
     // A newer schema only adds (migrations/README.md): while a release comes in, the one before serves on.
     if (schema.state !== "ok" && schema.state !== "newer") return [schema.message]
   } catch (error) {
-    return [`the database does not answer: ${error instanceof Error ? error.message : String(error)}`]
+    const reason = error instanceof Error ? error.message : String(error)
+    return [`the database does not answer: ${reason}`, ...kept]
   }
   if (hasFile || keeper.serial !== null) return []
-  return [keeper.error ?? "no plan was applied yet: `sallyport apply` applies one"]
+  return [keeper.error ?? "no plan was applied yet: `sallyport apply` applies one", ...kept]
 }
 
 function startErrorOf(error: unknown): unknown {

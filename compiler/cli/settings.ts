@@ -50,6 +50,13 @@ export async function hostsOf(io: Io): Promise<readonly string[]> {
   )
 }
 
+/** `SALLYPORT_KEEP_PLAN`: whether the plan served is kept on disk; yes when not set. */
+export function keepPlanOf(io: Io): boolean {
+  const given = io.env["SALLYPORT_KEEP_PLAN"] || "on"
+  if (given === "on" || given === "off") return given === "on"
+  throw new CliError(`SALLYPORT_KEEP_PLAN is not known: ${given}`, "Write `on` or `off`.")
+}
+
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
 /** What a log line may be. */
 export type Level = (typeof levels)[number]

@@ -1,6 +1,6 @@
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Plan, PlanBody } from "../plan/plan.ts"
-import { type PlanProblem, readPlan } from "../plan/read.ts"
+import { readPlan } from "../plan/read.ts"
 import type { Database } from "../store/database.ts"
 import { type DeclaredStore, declaredStores } from "../store/declared-stores.ts"
 import { isSchemaFault } from "../store/fault.ts"
@@ -18,7 +18,8 @@ import {
 } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
 import type { Author, PlanAnswer, PlanRecord } from "./api.ts"
-import { type ApplyOutcome, type ApplyProblem, Unavailable } from "./ports.ts"
+import { type ApplyOutcome, type ApplyProblem, type KeptPlan, type PlanDisk, Unavailable } from "./ports.ts"
+import { isSamePlan, RefusedPlan, RefusedSerial, unreadable } from "./refused-plan.ts"
 
 /** A plan that stands beside the running one. Exactly one of the two is called, once. */
 export interface Prepared {
@@ -52,6 +53,8 @@ export interface PlanKeeperSettings {
   readonly database: Database
   readonly servable: Servable
   readonly log: Log
+  /** Absent: nothing is kept, and a start without the database serves nothing. */
+  readonly disk?: PlanDisk | undefined
   /** How often the database is asked for a newer plan. */
   readonly pollMs?: number
   /** Told when the database does not have the plan any more that was served here. */
@@ -59,18 +62,6 @@ export interface PlanKeeperSettings {
 }
 
 const pollMsDefault = 1_000
-/** A refused plan is tried again after the first pause, then after twice as long, up to the last one. */
-const firstPauseMs = 2_000
-const lastPauseMs = 60_000
-
-interface RefusedPlan {
-  readonly identity: PlanIdentity
-  readonly message: string
-  readonly pauseMs: number
-  /** When it is tried again, by the monotonic clock. */
-  readonly dueMs: number
-}
-
 /** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
 export class PlanKeeper {
   readonly #settings: PlanKeeperSettings
@@ -80,7 +71,12 @@ export class PlanKeeper {
   #served: PlanBody | null = null
   #error: string | null = null
   #refused: RefusedPlan | null = null
+  /** The plan served comes from disk, and the database has not said yet that it is the newest. */
+  #kept: KeptPlan | undefined
+  /** Why the one on disk is not served, where one was needed. */
+  #keptTrouble: string | undefined
   #turn: Promise<unknown> = Promise.resolve()
+  #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
   /** Called after every change of `serial` or `error`. */
@@ -105,9 +101,21 @@ export class PlanKeeper {
     return this.#error
   }
 
+  /** What there is to say of the plan on disk while it is needed; undefined when it is not. */
+  get kept(): string | undefined {
+    if (this.#kept === undefined) return this.#served === null ? this.#keptTrouble : undefined
+    const { identity, keptAt } = this.#kept
+    return `plan ${identity.serial} is served as it was kept on disk at ${keptAt.toISOString()}`
+  }
+
+  /** When the plan served was kept, while it comes from disk. */
+  get keptAt(): Date | undefined {
+    return this.#kept?.keptAt
+  }
+
   /** Serves the newest plan, if there is one, and follows from then on. Does not reject: trouble is in `error`, and tried again. */
   async start(): Promise<void> {
-    await this.#follow()
+    await this.#round()
     this.#schedule()
   }
 
@@ -127,6 +135,7 @@ export class PlanKeeper {
     this.#closed = true
     clearTimeout(this.#timer)
     await this.#turn
+    await this.#writing
   }
 
   /**
@@ -139,7 +148,8 @@ export class PlanKeeper {
       const [current] = await planHistory(database, 1)
       if (!isBase(base, current))
         return { kind: "stale", current: current === undefined ? null : recordOf(current) }
-      if (current?.digest === plan.digest && isSamePlan(this.#identity, current)) {
+      const isServed = isSamePlan(this.#identity, current) && this.#kept === undefined
+      if (current?.digest === plan.digest && isServed && this.#refused === null) {
         return { kind: "done", answer: { applied: false, record: recordOf(current) } }
       }
       const prepared = await servable.prepare(plan)
@@ -169,9 +179,7 @@ export class PlanKeeper {
       return { kind: "stale", current: inserted.current === undefined ? null : recordOf(inserted.current) }
     }
     prepared.activate(inserted.stores)
-    this.#served = plan.plan
-    this.#refused = null
-    this.#changed(inserted, null)
+    this.#nowServes(inserted, plan)
     return { kind: "done", answer: { applied: true, record: recordFor(inserted, plan, author) } }
   }
 
@@ -195,7 +203,7 @@ export class PlanKeeper {
   #schedule(): void {
     if (this.#closed) return
     this.#timer = setTimeout(async () => {
-      await this.#inTurn(() => this.#follow())
+      await this.#inTurn(() => this.#round())
       this.#schedule()
     }, this.#settings.pollMs ?? pollMsDefault)
     this.#timer.unref()
@@ -205,20 +213,22 @@ export class PlanKeeper {
    * Serves the newest plan of the database if it is another than the one served: newer, or of another history, in which the one served never was. A plan that was refused is tried again now and then: a port becomes free when its process has ended,
    * a file is there later.
    */
-  async #follow(): Promise<void> {
+  async #follow(): Promise<unknown> {
     const { database, servable, log } = this.#settings
     try {
-      const refused = this.#refused
-      const waits = refused !== null && performance.now() < refused.dueMs
-      const news = await planNews(database, waits ? refused.identity : this.#identity)
+      const waits = (await this.#refused?.waits(database)) === true
+      // What comes from disk is not known to be in the history: the newest is read whatever it is.
+      const held = this.#kept === undefined ? this.#identity : undefined
+      const news = await planNews(database, waits ? this.#refused?.identity : held)
       if (news === undefined) {
+        if (this.#kept !== undefined && !waits) throw noPlanAnyMore()
         this.#changed(this.#identity, this.#refused?.message ?? null)
-        return
+        return undefined
       }
       const newer = news.plan
-      if (news.lost && !waits) this.#tellLoss(newer)
-      if (newer === undefined)
-        throw new SourceUnavailable("it has no plan any more; the last one serves on until one is applied")
+      const lost = news.lost || (this.#kept !== undefined && isOfOtherHistory(this.#kept.identity, newer))
+      if (lost && !waits) this.#tellLoss(newer)
+      if (newer === undefined) throw noPlanAnyMore()
       const read = readPlan(newer.plan)
       if ("problems" in read) throw new RefusedSerial(newer, unreadable(read.problems), false)
       const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
@@ -229,13 +239,61 @@ export class PlanKeeper {
         throw error
       })
       prepared.activate(stores)
-      this.#served = read.plan.plan
-      this.#refused = null
-      this.#changed(newer, null)
+      this.#nowServes(newer, read.plan)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
+      return undefined
     } catch (error) {
       this.#failed(error)
+      return error
     }
+  }
+
+  #nowServes(identity: PlanIdentity, plan: Plan): void {
+    this.#served = plan.plan
+    this.#refused = null
+    this.#kept = undefined
+    this.#keptTrouble = undefined
+    this.#changed(identity, null)
+    // Nobody waits for a slow disk but the end.
+    this.#writing = this.#writing.then(() => this.#settings.disk?.write(identity, plan))
+  }
+
+  /** While nothing is served and the database is away, or its newest plan cannot be served: what is on disk. A database that says there is none is believed. */
+  async #round(): Promise<void> {
+    const failure = await this.#follow()
+    if (this.#served !== null) return
+    if (failure instanceof SourceUnavailable || failure instanceof RefusedSerial) await this.#serveKept()
+  }
+
+  /** Its stores come with the database: until then their questions have no answer. */
+  async #serveKept(): Promise<void> {
+    const { disk, servable, log } = this.#settings
+    const kept = await disk?.read()
+    if (kept === undefined) return
+    if (typeof kept === "string") return this.#keptFailed(kept)
+    try {
+      const prepared = await servable.prepare(kept.plan)
+      prepared.activate(new Map())
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      return this.#keptFailed(`plan ${kept.identity.serial}, kept on disk, cannot be served: ${reason}`)
+    }
+    this.#served = kept.plan.plan
+    this.#kept = kept
+    const { identity, keptAt } = kept
+    const ageSeconds = Math.round((Date.now() - keptAt.getTime()) / 1_000)
+    log.warn(
+      { serial: identity.serial, kept_at: keptAt, age_seconds: ageSeconds, reason: this.#error },
+      "serving the plan kept on disk",
+    )
+    this.#changed(identity, this.#error)
+  }
+
+  #keptFailed(trouble: string): void {
+    if (trouble === this.#keptTrouble) return
+    this.#keptTrouble = trouble
+    this.#settings.log.warn(trouble)
+    this.onChange()
   }
 
   /** Once for each plan that was served: what is newest may take a while until it can be served. */
@@ -250,7 +308,7 @@ export class PlanKeeper {
     const { log } = this.#settings
     if (error instanceof RefusedSerial) {
       const isNews = error.message !== this.#refused?.message
-      this.#refused = this.#refusal(error)
+      this.#refused = new RefusedPlan(error, this.#refused)
       if (isNews)
         log.error(
           { serial: error.identity.serial, reason: error.message },
@@ -262,17 +320,6 @@ export class PlanKeeper {
       this.#identity,
       error instanceof SourceUnavailable ? `the database does not answer: ${text}` : text,
     )
-  }
-
-  #refusal({ identity, message, mayPass }: RefusedSerial): RefusedPlan {
-    const before = isSamePlan(this.#refused?.identity, identity) ? (this.#refused?.pauseMs ?? 0) : 0
-    const pauseMs = before === 0 ? firstPauseMs : Math.min(lastPauseMs, before * 2)
-    return {
-      identity,
-      message,
-      pauseMs,
-      dueMs: mayPass ? performance.now() + pauseMs : Number.POSITIVE_INFINITY,
-    }
   }
 
   #changed(identity: PlanIdentity | undefined, error: string | null): void {
@@ -289,44 +336,24 @@ export class PlanKeeper {
   }
 }
 
-const problemsTold = 3
-
-/** A stored plan was read as a whole when it was stored: what cannot be read now is of another version. */
-function unreadable(problems: readonly PlanProblem[]): PlanRefused {
-  const told = problems.slice(0, problemsTold).map(({ path, message }) => ({
-    path,
-    message: path === "" ? message : `${path}: ${message}`,
-  }))
-  const remedy =
-    "the plan was stored by another version of Sallyport, or changed since: apply its text again with this one (`sallyport apply`)"
-  return new PlanRefused([{ path: "", message: remedy }, ...told])
-}
-
 /** A database that is away, or not migrated yet: `readyz` says so, and the log need not say it every second. */
 function isForeseen(error: unknown): boolean {
   return error instanceof SourceUnavailable || isSchemaFault(error)
 }
 
-function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | undefined): boolean {
-  return one?.serial === other?.serial && one?.stamp === other?.stamp
+function noPlanAnyMore(): SourceUnavailable {
+  return new SourceUnavailable("it has no plan any more; the last one serves on until one is applied")
+}
+
+/** Whether a newest plan says that another one was never before it, or is not any more. */
+function isOfOtherHistory(one: PlanIdentity, newest: PlanIdentity | undefined): boolean {
+  return newest !== undefined && newest.serial <= one.serial && !isSamePlan(one, newest)
 }
 
 /** Whether what is newest is what a plan was compared with. */
 function isBase(base: PlanBase | null, current: PlanIdentity | undefined): boolean {
   if (base === null || current === undefined) return base === null && current === undefined
   return current.serial === base.serial && (base.stamp === undefined || base.stamp === current.stamp)
-}
-
-class RefusedSerial extends Error {
-  readonly identity: PlanIdentity
-  /** What it was refused for lies outside of the plan and of this program. */
-  readonly mayPass: boolean
-
-  constructor(identity: PlanIdentity, reason: unknown, mayPass: boolean) {
-    super(`plan ${identity.serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
-    this.identity = { serial: identity.serial, stamp: identity.stamp }
-    this.mayPass = mayPass
-  }
 }
 
 function recordOf(header: PlanHeader): PlanRecord {

@@ -44,7 +44,12 @@ export function addPlanRoutes(app: FastifyInstance, ports: ControlPorts): void {
     const old = await ports.plan(body.serial)
     if (old === undefined)
       return sendProblem(reply, "not-found", `there is no plan with serial ${body.serial}`)
-    return apply(ports, old.plan, baseOf(body), body.author, reply)
+    const read = readPlan(old.plan)
+    if ("problems" in read) {
+      const detail = `plan ${body.serial} cannot be read: it was stored by another version of Sallyport, or changed since`
+      return sendProblem(reply, "plan-invalid", detail, { problems: [...read.problems] })
+    }
+    return apply(ports, read.plan, baseOf(body), body.author, reply)
   })
 }
 

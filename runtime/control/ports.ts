@@ -1,6 +1,6 @@
 import type { RequestExplanation, RequestQuestion } from "../gateway/request-explanation.ts"
 import type { Plan } from "../plan/plan.ts"
-import type { PlanBase } from "../store/plans.ts"
+import type { PlanBase, PlanIdentity } from "../store/plans.ts"
 import type { ApplyAnswer, Author, PlanAnswer, PlanRecord, StatusAnswer } from "./api.ts"
 import type { RefusalAnswer } from "./explain-api.ts"
 import type { SubscriptionDesk } from "./subscription-desk.ts"
@@ -61,4 +61,18 @@ export interface EngineDoor {
 /** The database did not answer; `message` is for logs and operators. */
 export class Unavailable extends Error {
   override readonly name = "Unavailable"
+}
+
+/** The last plan that was served in a place. */
+export interface KeptPlan {
+  readonly identity: PlanIdentity
+  readonly plan: Plan
+  readonly keptAt: Date
+}
+
+/** Keeps it for a start without the database. Nothing of it rejects. */
+export interface PlanDisk {
+  /** What was written last; a text says why there is none. */
+  read(): Promise<KeptPlan | string>
+  write(identity: PlanIdentity, plan: Plan): Promise<void>
 }

@@ -17,7 +17,7 @@ export interface ProcessState {
 
 /** The parts that can say so; undefined where the process does not have the role. */
 export interface StatefulParts {
-  readonly keeper: Pick<PlanKeeper, "error">
+  readonly keeper: Pick<PlanKeeper, "error" | "kept">
   readonly gateway: Pick<Gateway, "state"> | undefined
   readonly listeners: Pick<EngineListeners, "issuers"> | undefined
   readonly issued: Pick<IssuedSubscriptions, "error">
@@ -32,6 +32,7 @@ export function processState(parts: StatefulParts): ProcessState {
   const { keeper, gateway, issued, usage, quotas, relations, losses } = parts
   const reasons = [
     ...(keeper.error === null ? [] : [keeper.error]),
+    ...(keeper.kept === undefined ? [] : [keeper.kept]),
     ...(gateway === undefined || issued.error === undefined
       ? []
       : [`issued subscriptions are not followed: ${issued.error}`]),
@@ -75,6 +76,15 @@ function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): str
       ([name, { lastError }]) =>
         `decision point ${name}: ${lastError} (what it is to decide is answered 503)`,
     )
+}
+
+/** `sallyport_kept_plan_age_seconds`: there only while the plan comes from disk. */
+export function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
+  const help = "Age of the plan served from disk, while the database does not say which is the newest."
+  metrics.gauge("sallyport_kept_plan_age_seconds", help, [], () => {
+    const { keptAt } = keeper
+    return keptAt === undefined ? [] : [[[], (Date.now() - keptAt.getTime()) / 1_000]]
+  })
 }
 
 /** `sallyport_state`: 1 for the state the process is in; and how many reasons it has. */

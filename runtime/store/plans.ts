@@ -20,7 +20,7 @@ export interface PlanHeader extends PlanIdentity {
   readonly message: string
 }
 
-/** `plan` is JSON as it was stored: give it to `readPlan`, for another version may have written it. */
+/** `plan` is JSON as it was stored, or its text where that is no JSON: give it to `readPlan`, for another version may have written it. */
 export interface StoredPlan extends PlanHeader {
   readonly plan: unknown
 }
@@ -87,6 +87,10 @@ const news: Statement = {
     from (values (1)) one left join (select ${header}, plan from sallyport.plans order by serial desc limit 1) n on true
     where n.serial is distinct from $1::bigint or n.stamp <> $2`,
 }
+const fingerprint: Statement = {
+  name: "plan-fingerprint",
+  text: "select md5(plan) from sallyport.plans where serial = $1 and stamp = $2",
+}
 const insert: Statement = {
   name: "plan-insert",
   text: `insert into sallyport.plans (serial, digest, plan, applied_by, git_commit, message, stamp)
@@ -129,6 +133,15 @@ export async function planNews(
   const plan = first([own as PlanRow])
   const lost = held !== undefined && (own[0] < held.serial || stampOfHeld !== held.stamp)
   return { plan, lost }
+}
+
+/** Whether a plan's text has changed, without reading it; undefined when there is no such plan. */
+export async function planFingerprint(
+  database: Queryable,
+  { serial, stamp }: PlanIdentity,
+): Promise<string | undefined> {
+  const [row] = await database.query<[string]>(fingerprint, [serial, stamp])
+  return row?.[0]
 }
 
 /**
@@ -178,7 +191,15 @@ function first(rows: readonly PlanRow[]): StoredPlan | undefined {
   const [serial, stamp, digest, appliedAt, appliedBy, gitCommit, message, text] = row
   return {
     ...headerOf([serial, stamp, digest, appliedAt, appliedBy, gitCommit, message]),
-    plan: JSON.parse(text) as unknown,
+    plan: parsed(text),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
   }
 }
 

@@ -418,6 +418,7 @@ export const rooms: readonly Room[] = [
       "engine-listeners",
       "heartbeat",
       "history-losses",
+      "kept-plan",
       "metering",
       "open-control",
       "plan-stores",
@@ -433,6 +434,7 @@ export const rooms: readonly Room[] = [
       "usage-observer",
     ],
     may: runtimeRooms,
+    packages: ["zod"],
     builtins: "any",
   },
   {

@@ -5,7 +5,15 @@ import { exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"
 import { readPlanFile } from "../plan-file.ts"
 import { tokenFile } from "../remote.ts"
-import { controlListenOf, controlTokenOf, databaseOf, hostsOf, logLevelOf, version } from "../settings.ts"
+import {
+  controlListenOf,
+  controlTokenOf,
+  databaseOf,
+  hostsOf,
+  keepPlanOf,
+  logLevelOf,
+  version,
+} from "../settings.ts"
 import { startRuntime } from "../start.ts"
 
 /** Serves until it is asked to end; then what is under way is finished. */
@@ -39,6 +47,7 @@ async function settingsOf(args: ServeArgs, io: Io): Promise<RuntimeSettings> {
     env: io.env,
     cwd: io.cwd,
     ...(io.env["SALLYPORT_SPOOL"] ? { spoolFolder: resolve(io.cwd, io.env["SALLYPORT_SPOOL"]) } : {}),
+    keepPlan: keepPlanOf(io),
     version,
     log,
     // The access log is told at `info`.

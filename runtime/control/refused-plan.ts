@@ -1,0 +1,64 @@
+import type { PlanProblem } from "../plan/read.ts"
+import type { Queryable } from "../store/database.ts"
+import { type PlanIdentity, planFingerprint } from "../store/plans.ts"
+
+/** A plan that is refused is tried again after the first pause, then after twice as long, up to the last one. */
+const firstPauseMs = 2_000
+const lastPauseMs = 60_000
+
+/** Why a plan of the history is not served here. */
+export class RefusedSerial extends Error {
+  readonly identity: PlanIdentity
+  /** What it was refused for lies outside of the plan and of this program. */
+  readonly mayPass: boolean
+
+  constructor(identity: PlanIdentity, reason: unknown, mayPass: boolean) {
+    super(`plan ${identity.serial}: ${reason instanceof Error ? reason.message : String(reason)}`)
+    this.identity = { serial: identity.serial, stamp: identity.stamp }
+    this.mayPass = mayPass
+  }
+}
+
+/** The plan that was refused last, and when it is tried again. */
+export class RefusedPlan {
+  readonly identity: PlanIdentity
+  readonly message: string
+  readonly #pauseMs: number
+  /** By the monotonic clock; undefined: when its text in the database has changed. */
+  readonly #dueMs: number | undefined
+  #fingerprint: string | undefined
+
+  constructor({ identity, message, mayPass }: RefusedSerial, before: RefusedPlan | null) {
+    const same = before !== null && isSamePlan(before.identity, identity) ? before : undefined
+    this.identity = identity
+    this.message = message
+    this.#pauseMs = same === undefined ? firstPauseMs : Math.min(lastPauseMs, same.#pauseMs * 2)
+    this.#dueMs = mayPass ? performance.now() + this.#pauseMs : undefined
+    this.#fingerprint = same === undefined ? undefined : same.#fingerprint
+  }
+
+  /** Whether it is not to be tried yet. One that cannot be read is compared by its fingerprint, because to read a large one holds the event loop. */
+  async waits(database: Queryable): Promise<boolean> {
+    if (this.#dueMs !== undefined) return performance.now() < this.#dueMs
+    const before = this.#fingerprint
+    this.#fingerprint = await planFingerprint(database, this.identity)
+    return before !== undefined && before === this.#fingerprint
+  }
+}
+
+/** Whether both are the same plan of the same history. */
+export function isSamePlan(one: PlanIdentity | undefined, other: PlanIdentity | undefined): boolean {
+  return one?.serial === other?.serial && one?.stamp === other?.stamp
+}
+
+const problemsTold = 3
+
+/** A stored plan was read as a whole when it was stored: what cannot be read now is of another version. */
+export function unreadable(problems: readonly PlanProblem[]): string {
+  const told = problems
+    .slice(0, problemsTold)
+    .map(({ path, message }) => (path === "" ? message : `${path}: ${message}`))
+  const remedy =
+    "the plan was stored by another version of Sallyport, or changed since: apply its text again with this one (`sallyport apply`)"
+  return [remedy, ...told].join("; ")
+}

@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from "node:crypto"
+import { mkdir, open, rename, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { z } from "zod"
+import type { KeptPlan, PlanDisk } from "../control/ports.ts"
+import type { Plan } from "../plan/plan.ts"
+import { readPlan } from "../plan/read.ts"
+import type { PlanIdentity } from "../store/plans.ts"
+import type { Log } from "../telemetry/log.ts"
+
+const format = 1
+const body = z.strictObject({
+  format: z.literal(format),
+  keptAt: z.iso.datetime(),
+  serial: z.number().int().positive(),
+  stamp: z.string(),
+  plan: z.unknown(),
+})
+
+/** Why a file is not used; the message is for operators. */
+class Unusable extends Error {}
+
+/**
+ * The last plan that was served, in a file, for a start without the database. Processes of a machine share it: they serve the same plan, and the file is
+ * exchanged whole. It has the plan as it is in the database: secrets are references there.
+ */
+export class KeptPlanFile implements PlanDisk {
+  readonly #folder: string
+  readonly #path: string
+  readonly #log: Log
+  #told = false
+
+  /** A file for each database: a plan of another one must not be served. */
+  constructor(folder: string, databaseUrl: string, log: Log) {
+    this.#folder = folder
+    this.#path = join(folder, `${digestOf(placeOf(databaseUrl)).slice(0, 16)}.plan`)
+    this.#log = log
+  }
+
+  async read(): Promise<KeptPlan | string> {
+    try {
+      return keptOf(await this.#text())
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return "no plan is kept on disk"
+      return `the plan kept on disk cannot be used (${this.#path}): ${error instanceof Error ? error.message : String(error)}`
+    }
+  }
+
+  async write({ serial, stamp }: PlanIdentity, plan: Plan): Promise<void> {
+    const text = JSON.stringify({ format, keptAt: new Date().toISOString(), serial, stamp, plan })
+    // Several processes may write at once: each has a file of its own until it is whole.
+    const own = `${this.#path}.${randomUUID()}.tmp`
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      const file = await open(own, "wx", 0o600)
+      try {
+        await file.writeFile(sealKept(text))
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(own, this.#path)
+      this.#told = false
+    } catch (error) {
+      await rm(own, { force: true }).catch(() => undefined)
+      if (this.#told) return
+      this.#told = true
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#log.warn(
+        { serial, reason },
+        "the plan could not be kept on disk for a start without the database",
+      )
+    }
+  }
+
+  async #text(): Promise<string> {
+    const file = await open(this.#path, "r")
+    try {
+      const { uid, mode } = await file.stat()
+      // Whoever can write it decides what is served.
+      if ((mode & 0o022) !== 0) throw new Unusable("others may write it")
+      if (process.getuid !== undefined && uid !== process.getuid()) throw new Unusable("it is another user's")
+      return await file.readFile("utf8")
+    } finally {
+      await file.close()
+    }
+  }
+}
+
+/** A file's text: the digest of its second line, and that line. */
+export function sealKept(text: string): string {
+  return `${digestOf(text)}\n${text}`
+}
+
+function keptOf(text: string): KeptPlan {
+  const end = text.indexOf("\n")
+  const content = text.slice(end + 1)
+  if (end < 0 || digestOf(content) !== text.slice(0, end)) throw new Unusable("its digest does not fit")
+  const read = body.safeParse(JSON.parse(content))
+  if (!read.success) throw new Unusable("another version of Sallyport wrote it")
+  const { serial, stamp, keptAt } = read.data
+  const plan = readPlan(read.data.plan)
+  if ("problems" in plan) throw new Unusable(plan.problems[0]?.message ?? "it holds no plan")
+  return { identity: { serial, stamp }, plan: plan.plan, keptAt: new Date(keptAt) }
+}
+
+/** What makes two URLs mean one database: not who asks, nor how. */
+function placeOf(databaseUrl: string): string {
+  // A socket's folder is a parameter, and there no host is before the path (`user@/database?host=/folder`), which is no URL.
+  const url = new URL(databaseUrl.replace(/^postgres(ql)?:/, "http:").replace("@/", "@socket/"))
+  return [url.hostname, url.port || "5432", url.pathname, url.searchParams.get("host") ?? ""].join("\n")
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex")
+}
