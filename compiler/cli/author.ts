@@ -3,14 +3,15 @@ import { userInfo } from "node:os"
 import type { Author } from "../../runtime/control/api.ts"
 import type { Io } from "./io.ts"
 
-/** Who applies, for the history: the CI's or the system's user, the git commit of the folder (`+` when it has uncommitted changes), its first line. */
-export async function authorOf(io: Io): Promise<Author> {
+/** Who applies, for the history: the CI's or the system's user, the git commit of the folder (`+` when it has uncommitted changes) with its first line, and the reason that was given. */
+export async function authorOf(io: Io, reason: string | undefined): Promise<Author> {
   const commit = await git(io, ["rev-parse", "HEAD"])
   const dirty = commit === null ? null : await git(io, ["status", "--porcelain", "--untracked-files=no"])
+  const subject = commit === null ? null : await git(io, ["log", "-1", "--format=%s"])
   return {
     who: (io.env["SALLYPORT_WHO"] ?? userName()).slice(0, 200),
-    commit: commit === null ? null : `${commit}${dirty ? "+" : ""}`,
-    message: ((await git(io, ["log", "-1", "--format=%s"])) ?? "").slice(0, 2000) || null,
+    commit: commit === null ? null : `${commit}${dirty ? "+" : ""} ${subject ?? ""}`.slice(0, 200),
+    message: reason?.slice(0, 2000) || null,
   }
 }
 

@@ -21,7 +21,8 @@ export async function applyOver(
   remote: Remote,
   plan: Plan,
   running: PlanRecord | undefined,
+  reason?: string,
 ): Promise<ApplyAnswer> {
-  const body = { plan, ...baseOf(running), author: await authorOf(io) }
+  const body = { plan, ...baseOf(running), author: await authorOf(io, reason) }
   return expectOk<ApplyAnswer>(await remote.request("PUT", "/v1/plan", body))
 }

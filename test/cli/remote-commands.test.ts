@@ -105,14 +105,19 @@ describe("reaching a Sallyport", () => {
 
 describe("history, status, rollback", () => {
   test("history", async () => {
-    const plans = [record(2, { commit: "0123456789abcdef+", message: "Open the catalog" }), record(1)]
+    const plans = [
+      record(3, { commit: "0123456789abcdef+ Open the catalog", message: "Incident 7" }),
+      record(2, { commit: "0123456789abcdef", message: "The subject, as older versions stored it" }),
+      record(1, { commit: "fedcba9876543210 First", message: null }),
+    ]
     const control = await fakeControl({ "GET /v1/plans?limit=2": { json: { plans } } })
     const { code, out } = await run({ cwd: "/", env: control.env }, "history", "--limit", "2")
     expect(code).toBe(0)
     expect(out).toBe(
-      "SERIAL  APPLIED               WHO  COMMIT        DIGEST        MESSAGE\n" +
-        "2       2026-01-02 03:04:05Z  ann  0123456789ab  000000000000  Open the catalog\n" +
-        "1       2026-01-02 03:04:05Z  ann  -             000000000000\n",
+      "SERIAL  APPLIED               WHO  DIGEST        REASON      COMMIT\n" +
+        "3       2026-01-02 03:04:05Z  ann  000000000000  Incident 7  0123456789ab+ Open the catalog\n" +
+        "2       2026-01-02 03:04:05Z  ann  000000000000  -           0123456789ab The subject, as older versions stored it\n" +
+        "1       2026-01-02 03:04:05Z  ann  000000000000  -           fedcba987654 First\n",
     )
     const json = await run({ cwd: "/", env: control.env }, "history", "--limit", "2", "--format", "json")
     expect(JSON.parse(json.out)).toEqual(plans)

@@ -8,6 +8,16 @@ export interface ApplyArgs {
   readonly yes: boolean
   /** With `yes`: also what `plan` calls a danger. */
   readonly allowDanger: boolean
+  /** Why, for the history. */
+  readonly reason: string | undefined
+}
+
+/** The reason that the history shows. */
+export const messageOption = ["--message <text>", "why, for the history"] as const
+
+export function reasonOf(options: Readonly<Record<string, unknown>>): string | undefined {
+  const { message } = options
+  return typeof message === "string" ? message : undefined
 }
 
 export const applyLine: CommandLine<ApplyArgs> = {
@@ -21,6 +31,7 @@ export const applyLine: CommandLine<ApplyArgs> = {
       "do not ask; refused (exit 3) where a plan is a danger: it empties, halves or doubles what runs",
     ],
     ["--allow-danger", "with --yes: apply such a plan, too"],
+    messageOption,
   ],
   examples: [
     ["sallyport apply", "compile, show the changes, ask, apply"],
@@ -34,5 +45,6 @@ export const applyLine: CommandLine<ApplyArgs> = {
     file,
     yes: options["yes"] === true,
     allowDanger: options["allowDanger"] === true,
+    reason: reasonOf(options),
   }),
 }

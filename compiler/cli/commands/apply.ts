@@ -26,7 +26,7 @@ export const apply: Work<ApplyArgs> = async (args, io) => {
   if (args.yes && !args.allowDanger) refuseDanger(changes)
   await confirm(io, questionFor(running), args.yes)
   const { record, applied } = await withProgress(io, "applying", () =>
-    applyOver(io, remote, next, running?.record),
+    applyOver(io, remote, next, running?.record, args.reason),
   )
   io.out(
     applied ? `\nApplied as serial ${record.serial}.\n` : `\nSerial ${record.serial} is running already.\n`,

@@ -30,7 +30,7 @@ export const rollback: Work<RollbackArgs> = async (args, io) => {
     await remote.request("POST", "/v1/rollback", {
       serial: args.serial,
       ...baseOf(running.record),
-      author: await authorOf(io),
+      author: await authorOf(io, args.reason),
     }),
   )
   io.out(`\nApplied as serial ${record.serial}.\n`)
