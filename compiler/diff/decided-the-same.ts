@@ -1,7 +1,8 @@
 import { indexModel, nothingBroken } from "../../runtime/model/model-index.ts"
-import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
+import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
 import { Containment } from "../model/containment.ts"
 import { type Finding, neutral } from "./finding.ts"
+import { impliedByLogic } from "./membership-logic.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
 import { same } from "./same.ts"
 
@@ -23,8 +24,8 @@ export class DecidedTheSame {
     const open = findings.some(({ risk }) => risk === "opens" || risk === "closes")
     if (!open || !same(inAnyOrder(old.direct), inAnyOrder(next.direct))) return [...findings]
     // Who has it by the new definition has it by the old one already: asked of the model before, in which the relation means the old one.
-    const gains = !this.#before.holds(type, name, next, old)
-    const loses = !this.#after.holds(type, name, old, next)
+    const gains = !this.#before.holds(type, name, next, old) && !this.#byLogic(type, name, next, old)
+    const loses = !this.#after.holds(type, name, old, next) && !this.#byLogic(type, name, old, next)
     const left = findings.filter(
       ({ risk }) =>
         (risk === "opens" && gains) ||
@@ -36,32 +37,59 @@ export class DecidedTheSame {
     const who = `\`${rewriteWords(next.rewrite, next.direct)}\` and \`${rewriteWords(old.rewrite, old.direct)}\``
     return [neutral(`${who} are the same users, whatever the tuples are`)]
   }
+
+  /** What only one model has is new or gone, and read as it is defined there; by other names relations are what they are. */
+  #byLogic(type: string, name: string, inner: Relation, outer: Relation): boolean {
+    const opened = (relation: string) => {
+      const [before, after] = [this.#before, this.#after].map((side) => side.rewriteOf(type, relation))
+      return before === undefined ? after : after === undefined ? before : undefined
+    }
+    return impliedByLogic(
+      { rewrite: inner.rewrite, opened },
+      { rewrite: outer.rewrite, opened },
+      (narrow, wide) =>
+        [this.#before, this.#after].every((side) =>
+          side.holds(type, name, { ...inner, rewrite: narrow }, { ...inner, rewrite: wide }),
+        ),
+    )
+  }
 }
 
 function inAnyOrder(direct: Relation["direct"]): readonly string[] {
   return direct.map((each) => JSON.stringify(each)).sort()
 }
 
+interface Looked {
+  readonly containment: Containment
+  readonly types: ReturnType<typeof indexModel>["types"]
+}
+
 /** One of the two models, looked into when it is asked about. */
 class ModelSide {
   readonly #model: AuthorizationModel
-  #known: { containment: Containment; types: ReturnType<typeof indexModel>["types"] } | undefined
+  #known: Looked | undefined
 
   constructor(model: AuthorizationModel) {
     this.#model = model
   }
 
-  /** Whether every user of `inner`, read as a definition of the relation, is in `outer`. */
-  holds(type: string, name: string, inner: Relation, outer: Relation): boolean {
+  rewriteOf(type: string, relation: string): Userset | undefined {
+    return this.#looked().types.get(type)?.get(relation)?.rewrite
+  }
+
+  #looked(): Looked {
     if (this.#known === undefined) {
       const index = indexModel(this.#model, nothingBroken)
       this.#known = { containment: new Containment(index), types: index.types }
     }
-    const relation = this.#known.types.get(type)?.get(name)
+    return this.#known
+  }
+
+  /** Whether every user of `inner`, read as a definition of the relation, is in `outer`. */
+  holds(type: string, name: string, inner: Relation, outer: Relation): boolean {
+    const { types, containment } = this.#looked()
+    const relation = types.get(type)?.get(name)
     if (relation === undefined) return false
-    return this.#known.containment.holds(
-      { rewrite: inner.rewrite, relation },
-      { rewrite: outer.rewrite, relation },
-    )
+    return containment.holds({ rewrite: inner.rewrite, relation }, { rewrite: outer.rewrite, relation })
   }
 }
