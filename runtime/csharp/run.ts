@@ -1,3 +1,4 @@
+import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import { CsLimitError } from "./errors.ts"
 import type { PolicyContext } from "./ports.ts"
 
@@ -6,10 +7,7 @@ export const stepsMax = 1_000_000
 /** Longest text and largest collection a program may make. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000
-/**
- * What searches by patterns may take in one evaluation. Steps cannot say it: `a.*b|a` looks at all that is left of a text for each of its matches, `a+` at no more than it finds, and what was looked at
- * is not told. Far above what steps allow for others, so that a busy machine makes no difference.
- */
+/** What searches by patterns may take in one evaluation: the last net beneath their steps, far above what these allow. */
 const searchMsMax = 500
 /** Calls of functions of the program inside each other. */
 const depthMax = 200
@@ -40,13 +38,20 @@ export function chargeItems(count: number): void {
   charge(count)
 }
 
-/** Runs a search by a pattern. @throws CsLimitError when those of the evaluation have taken too long. */
-export function searching<T>(search: () => T): T {
+/** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough, or the searches of the evaluation have taken too long. */
+export function searching<T>(search: (work: Work) => T): T {
   const from = performance.now()
-  const found = search()
-  searchMsLeft -= performance.now() - from
-  if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
-  return found
+  const work = { stepsLeft }
+  try {
+    const found = search(work)
+    charge(stepsLeft - work.stepsLeft)
+    searchMsLeft -= performance.now() - from
+    if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
+    return found
+  } catch (error) {
+    if (error instanceof PatternWorkError) charge(stepsMax)
+    throw error
+  }
 }
 
 /** Runs a function of the program inside others. */

@@ -1,7 +1,6 @@
 import type { Liquid } from "liquidjs"
-import type { RE2JS } from "re2js"
-import { CountedText } from "../csharp/counted-text.ts"
-import { compilePattern, expandReplacement } from "../csharp/pattern.ts"
+import { compilePattern, expandReplacement, type Pattern } from "../csharp/pattern.ts"
+import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import { type FilterScope, workOf } from "./bounds.ts"
 
 /** Names .NET's dialect has for filters that are called otherwise here. */
@@ -33,14 +32,15 @@ export function registerDotNetFilters(engine: Liquid): void {
 
 const patternTextMax = 1_048_576
 const patternsMax = 200
-const patterns = new Map<string, RE2JS>()
+const patterns = new Map<string, Pattern>()
 
-/** One search takes at most the text times the states of the program, and nothing else is done meanwhile. */
-const searchWorkMax = 4_000_000
-/** All searches of one `Replace`: units looked at times states. */
-const patternWorkMax = 40_000_000
-/** Work of a pattern that counts as a unit of the template's. */
-const workOfUnit = 4
+/** Steps a search may take by what is known before: the text times the states of the program. */
+const knownStepsMax = 125_000
+/** Steps of one search, in which nothing else is done, and of all searches of one `Replace`. */
+const searchStepsMax = 500_000
+const replaceStepsMax = 1_250_000
+/** What a step of a pattern counts of the template's work. */
+const unitsOfStep = 8
 
 function* replace(
   this: FilterScope,
@@ -52,41 +52,50 @@ function* replace(
   if (text === "" || String(pattern ?? "") === "") return text
   if (text.length > patternTextMax) throw new Error(`Replace takes up to ${patternTextMax} characters`)
   const compiled = patternOf(String(pattern))
-  const size = compiled.programSize()
-  if (text.length * size > searchWorkMax)
+  if (compiled.costOf(text.length) > knownStepsMax)
     throw new Error(`the pattern is too large for a text of ${text.length} characters`)
   const { context } = this
-  const tooMuch = (): Error => new Error("the pattern looks at the text too often")
-  const counted = new CountedText(text, patternWorkMax / size, tooMuch)
-  const matcher = compiled.matcher(counted as unknown as string)
   const by = String(replacement ?? "")
+  let left = replaceStepsMax
   let made = ""
   let from = 0
-  let read = 0
-  while (matcher.find()) {
-    const piece = text.slice(from, matcher.start()) + expandReplacement(by, groupOf)
+  for (let at = 0; at <= text.length; ) {
+    const work = { stepsLeft: Math.min(left, searchStepsMax) }
+    const before = work.stepsLeft
+    const found = searched(compiled, text, at, work)
+    left -= before - work.stepsLeft
+    workOf(context).pay((before - work.stepsLeft) * unitsOfStep)
+    if (found === undefined) break
+    const [start, end] = [found[0] as number, found[1] as number]
+    const piece = text.slice(from, start) + expandReplacement(by, (name) => groupOf(found, name))
     context.memoryLimit.use(piece.length + 1)
     made += piece
-    from = matcher.end()
-    workOf(context).pay(((counted.read - read) * size) / workOfUnit)
-    read = counted.read
+    from = end
+    at = end > start ? end : end + 1
     yield
   }
   return made + text.slice(from)
 
-  function groupOf(name: string): string | undefined {
-    try {
-      return matcher.group(/^\d+$/.test(name) ? Number(name) : name) ?? ""
-    } catch {
-      return undefined
-    }
+  function groupOf(found: ArrayLike<number>, name: string): string | undefined {
+    const group = compiled.names.get(name) ?? (/^\d+$/.test(name) ? Number(name) : -1)
+    const [start, end] = [found[group * 2], found[group * 2 + 1]]
+    return start === undefined ? undefined : text.slice(Math.max(0, start), Math.max(0, end as number))
   }
 }
 
-function patternOf(pattern: string): RE2JS {
+function searched(pattern: Pattern, text: string, at: number, work: Work): ArrayLike<number> | undefined {
+  try {
+    return pattern.search(text, at, work)
+  } catch (error) {
+    if (error instanceof PatternWorkError) throw new Error("the pattern looks at the text too often")
+    throw error
+  }
+}
+
+function patternOf(pattern: string): Pattern {
   const known = patterns.get(pattern)
   if (known !== undefined) return known
-  const made = compilePattern(pattern, 0)
+  const made = compilePattern(pattern)
   if (typeof made === "string")
     throw new Error(`the pattern \`${pattern.slice(0, 100)}\` can't be used: ${made}`)
   if (patterns.size >= patternsMax) patterns.delete(patterns.keys().next().value as string)

@@ -26,6 +26,7 @@ const bombs: readonly (readonly [string, string])[] = [
   ],
   ["a growing replacement", '@{ var s = "aa"; while (true) { s = s.Replace("a", "aa"); } return s; }'],
   // Each match looks at all that is left: 100 seconds, had it no end.
+  ["a pattern that goes back", `@(Regex.IsMatch("${"a".repeat(40)}", "^(?=(a|a)*b)"))`],
   ["matches that look far ahead", '@(Regex.Replace(new string((char)97, 1000000), "a(.*)b|a", "x"))'],
   [
     "the same with patterns that differ",

@@ -122,11 +122,11 @@ export const rooms: readonly Room[] = [
     packages: ["re2js"],
     builtins: ["node:crypto", "node:net"],
   },
+  { path: "runtime/pattern", doors: ["bounded-pattern", "dialect", "run-program"], may: [] },
   {
     path: "runtime/csharp",
     doors: [
       "compile",
-      "counted-text",
       "date-text",
       "kept-value",
       "library",
@@ -139,7 +139,7 @@ export const rooms: readonly Room[] = [
       "url-text",
       "values",
     ],
-    may: ["runtime/plan"],
+    may: ["runtime/pattern", "runtime/plan"],
     packages: ["re2js", "@rgrove/parse-xml"],
     builtins: ["node:crypto", "node:net"],
   },
@@ -244,8 +244,8 @@ export const rooms: readonly Room[] = [
   {
     path: "runtime/template",
     doors: ["liquid"],
-    may: ["runtime/plan", "runtime/csharp"],
-    packages: ["liquidjs", "re2js"],
+    may: ["runtime/plan", "runtime/csharp", "runtime/pattern"],
+    packages: ["liquidjs"],
   },
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
   {

@@ -55,8 +55,12 @@ test("texts have no escapes, and Replace looks for a pattern", () => {
   const json = String.raw`{{ text | Replace: '\r', '\r' | Replace: '\n', '\n' | Replace: '([^\\](\\\\)*)"', '$1\"' }}`
   expect(render(json, { text: 'say "x"\r\n' })).toBe(String.raw`say \"x\"\r\n`)
   expect(render("{{ 'a.b' | Replace: '.', '-' }}{{ 'a.b' | replace: '.', '-' }}")).toBe("---a-b")
-  expect(render(String.raw`{{ 'k=v' | Replace: '(?<k>\w)=(\w)', '${"${k}"}:$2$9$$' }}`)).toBe("k:v$9$")
-  expect(() => render("{{ 'a' | Replace: '(?=a)', '' }}")).toThrow("can't be used")
+  expect(render(String.raw`{{ 'k=v' | Replace: '(?<k>\w)=(\w)', '${"${k}"}:$1$9$$' }}`)).toBe("k:v$9$")
+  expect(render("{{ 'abac' | Replace: 'a(?=c)', 'x' }}")).toBe("abxc")
+  expect(() => render("{{ 'a' | Replace: '(?=a', '' }}")).toThrow("can't be used: a `(` is not closed")
+  expect(() => render(`{{ '${"a".repeat(40)}' | Replace: '(?=(a|a)*b)', '' }}`)).toThrow(
+    "looks at the text too often",
+  )
 })
 
 test("filters that search and sort give what Liquid says", () => {

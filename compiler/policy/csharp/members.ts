@@ -103,7 +103,7 @@ function checkPatterns({ member, args }: Fit, given: readonly Given[], place: Pl
   const index = member.parameters.findIndex(({ name }) => name === "pattern")
   const pattern = args[index]
   if (pattern?.k !== "const" || typeof pattern.value !== "string") return
-  const why = compilePattern(pattern.value, 0)
+  const why = compilePattern(pattern.value)
   if (typeof why !== "string") return
   const { start, end } = given[index]?.at ?? place
   throw new CsharpMistake(

@@ -1,23 +1,24 @@
-import { RE2JS } from "re2js"
 import { type CsEnum, CsList } from "../collections.ts"
 import { argument, argumentNull } from "../errors.ts"
-import { compilePattern, expandReplacement } from "../pattern.ts"
+import { compilePattern, expandReplacement, type Pattern } from "../pattern.ts"
 import { charge, chargeItems, chargeText, searching } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
 import { declareEnum } from "./object.ts"
 
 const cacheSizeMax = 200
-const cache = new Map<string, RE2JS>()
+const cache = new Map<string, Pattern>()
 
 /** The pattern, made once. */
-function compile(pattern: string | null, options: CsEnum | null): RE2JS {
+function compile(pattern: string | null, options: CsEnum | null): Pattern {
   if (pattern === null) throw argumentNull("pattern")
-  const flags =
-    (options?.has("IgnoreCase") === true ? RE2JS.CASE_INSENSITIVE : 0) |
-    (options?.has("Multiline") === true ? RE2JS.MULTILINE : 0) |
-    (options?.has("Singleline") === true ? RE2JS.DOTALL : 0)
-  const key = `${flags}:${pattern}`
+  const flags = {
+    ignoreCase: options?.has("IgnoreCase") === true,
+    multiline: options?.has("Multiline") === true,
+    dotAll: options?.has("Singleline") === true,
+    onlyNamed: options?.has("ExplicitCapture") === true,
+  }
+  const key = `${Object.values(flags).map(Number).join("")}:${pattern}`
   const known = cache.get(key)
   if (known !== undefined) return known
   charge(pattern.length * 10)
@@ -76,33 +77,24 @@ class Groups extends CsObject {
   }
 }
 
-/**
- * A search costs what it went through, text times program as in the worst case of the automaton, and a little of the rest: some patterns
- * look at all of it before each match.
- */
-function pay(regex: RE2JS, passed: number, rest: number): void {
-  charge(2 + Math.ceil(((passed + (rest >>> 10)) * regex.programSize()) / 16))
-}
-
 const noMatch = new Match([], new Map(), () => noMatch)
 
-function matchFrom(regex: RE2JS, text: string, from: number): Match {
+function matchFrom(regex: Pattern, text: string, from: number): Match {
   if (from > text.length) return noMatch
-  const matcher = regex.matcher(text)
-  const rest = text.length - from
-  const isFound = searching(() => matcher.find(from))
-  pay(regex, isFound ? matcher.end() - from : rest, rest)
-  if (!isFound) return noMatch
-  const groups = Array.from(
-    { length: matcher.groupCount() + 1 },
-    (_, index) => new Group(matcher.group(index), matcher.start(index)),
+  charge(2)
+  const found = searching((work) => regex.search(text, from, work))
+  if (found === undefined) return noMatch
+  const groups = Array.from({ length: found.length / 2 }, (_, group) => {
+    const [start, end] = [found[group * 2] as number, found[group * 2 + 1] as number]
+    return new Group(start < 0 ? null : text.slice(start, end), start)
+  })
+  const end = found[1] as number
+  return new Match(groups, regex.names, () =>
+    matchFrom(regex, text, end > (found[0] as number) ? end : end + 1),
   )
-  const end = matcher.end()
-  const names = new Map(Object.entries(regex.namedGroups()).map(([name, index]) => [name, Number(index)]))
-  return new Match(groups, names, () => matchFrom(regex, text, end > (groups[0]?.index ?? 0) ? end : end + 1))
 }
 
-function allMatches(regex: RE2JS, text: string): Match[] {
+function allMatches(regex: Pattern, text: string): Match[] {
   const found: Match[] = []
   for (let match = matchFrom(regex, text, 0); match.success; match = match.rest()) {
     chargeItems(1)
@@ -113,7 +105,7 @@ function allMatches(regex: RE2JS, text: string): Match[] {
 
 type Evaluate = (match: Match) => string
 
-function replace(regex: RE2JS, text: string, by: Evaluate, most = Number.MAX_SAFE_INTEGER): string {
+function replace(regex: Pattern, text: string, by: Evaluate, most = Number.MAX_SAFE_INTEGER): string {
   let made = ""
   let from = 0
   for (const match of allMatches(regex, text).slice(0, most)) {
@@ -128,7 +120,7 @@ function expand(replacement: string): Evaluate {
   return (match) => expandReplacement(replacement, (name) => match.known(name)?.value)
 }
 
-function split(regex: RE2JS, text: string): string[] {
+function split(regex: Pattern, text: string): string[] {
   const pieces: string[] = []
   let from = 0
   for (const match of allMatches(regex, text)) {
@@ -148,7 +140,7 @@ function split(regex: RE2JS, text: string): string[] {
 
 class Regex extends CsObject {
   readonly typeName = "System.Text.RegularExpressions.Regex"
-  readonly regex: RE2JS
+  readonly regex: Pattern
   readonly pattern: string
   constructor(pattern: string, options: CsEnum | null) {
     super()
@@ -169,7 +161,7 @@ function patternRows(): Record<string, Row> {
     string,
     string,
     string,
-    (regex: RE2JS, text: string, by?: never) => unknown,
+    (regex: Pattern, text: string, by?: never) => unknown,
   ])[] = [
     ["IsMatch", "", "bool", (regex, text) => matchFrom(regex, text, 0).success],
     ["Match", "", "Match", (regex, text) => matchFrom(regex, text, 0)],

@@ -1,0 +1,94 @@
+import type { Dialect } from "./dialect.ts"
+
+/** Which characters are taken at one place. */
+export interface CharacterSet {
+  has(code: number): boolean
+}
+
+/** One part of a set: from and to, or something that tells. */
+export type SetItem = readonly [from: number, to: number] | ((code: number) => boolean)
+
+const tableSize = 256
+
+/** `without`: .NET's subtraction, `[a-z-[aeiou]]`. */
+export function characterSet(
+  items: readonly SetItem[],
+  options: { negative: boolean; ignoreCase: boolean; without?: CharacterSet | undefined },
+): CharacterSet {
+  const { negative, ignoreCase, without } = options
+  const listed = (code: number): boolean =>
+    items.some((item) =>
+      typeof item === "function" ? item(code) : code >= (item[0] as number) && code <= (item[1] as number),
+    )
+  const inItems = (code: number): boolean =>
+    listed(code) || (ignoreCase && otherCases(code).some((each) => listed(each)))
+  const decide = (code: number): boolean => inItems(code) !== negative && without?.has(code) !== true
+  const table = Uint8Array.from({ length: tableSize }, (_, code) => (decide(code) ? 1 : 0))
+  return { has: (code) => (code < tableSize ? table[code] === 1 : decide(code)) }
+}
+
+function otherCases(code: number): number[] {
+  const text = String.fromCodePoint(code)
+  return [text.toLowerCase(), text.toUpperCase()].filter((each) => [...each].length === 1).map(firstCode)
+}
+
+function firstCode(text: string): number {
+  return text.codePointAt(0) as number
+}
+
+/** The same number for letters that differ in case only. */
+export function foldCase(code: number): number {
+  if (code < 128) return code >= 97 && code <= 122 ? code - 32 : code
+  const upper = String.fromCodePoint(code).toUpperCase()
+  // `ß` is two letters in upper case, and `ſ` one of ASCII: those stay what they are.
+  return [...upper].length === 1 && firstCode(upper) >= 128 ? firstCode(upper) : code
+}
+
+const inProperty = (shape: RegExp) => (code: number) => shape.test(String.fromCodePoint(code))
+
+const ranges = (...pairs: (readonly [number, number])[]): readonly SetItem[] => pairs
+
+/** `\d`, `\w` and `\s`: .NET's know all scripts, ECMAScript's digits and letters are those of ASCII. */
+export const shorthands: Readonly<Record<Dialect, Readonly<Record<"d" | "w" | "s", readonly SetItem[]>>>> = {
+  dotnet: {
+    d: [inProperty(/\p{Nd}/u)],
+    w: [inProperty(/[\p{L}\p{Mn}\p{Nd}\p{Pc}]/u)],
+    s: [inProperty(/[\f\n\r\t\v\x85\p{Z}]/u)],
+  },
+  ecma: {
+    d: ranges([48, 57]),
+    w: ranges([48, 57], [65, 90], [95, 95], [97, 122]),
+    s: [inProperty(/\s/u)],
+  },
+}
+
+/** `\p{…}`; undefined: there is no such property. */
+export function propertyItem(name: string, dialect: Dialect): SetItem | undefined {
+  // .NET knows the general categories by their short names, and blocks, which JavaScript does not have.
+  if (dialect === "dotnet" && !/^[A-Z][a-z]?$/.test(name)) return undefined
+  try {
+    return inProperty(new RegExp(`\\p{${name}}`, "u"))
+  } catch {
+    return undefined
+  }
+}
+
+/** Line ends: what a dot does not take. */
+export const lineEnds: Readonly<Record<Dialect, readonly SetItem[]>> = {
+  dotnet: ranges([10, 10]),
+  ecma: ranges([10, 10], [13, 13], [0x2028, 0x2029]),
+}
+
+export function isLineEnd(code: number, dialect: Dialect): boolean {
+  return code === 10 || (dialect === "ecma" && (code === 13 || code === 0x2028 || code === 0x2029))
+}
+
+const wordSets = {
+  dotnet: characterSet(shorthands.dotnet.w, { negative: false, ignoreCase: false }),
+  ecma: characterSet(shorthands.ecma.w, { negative: false, ignoreCase: false }),
+}
+
+/** Whether `\b` sees a part of a word. */
+export function isWord(code: number, dialect: Dialect): boolean {
+  return wordSets[dialect].has(code)
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest"
+import { BoundedPattern } from "../../runtime/pattern/bounded-pattern.ts"
+import { PatternError } from "../../runtime/pattern/dialect.ts"
+import { PatternWorkError } from "../../runtime/pattern/run-program.ts"
+
+/** The whole match and its groups; `-` took nothing. */
+function search(source: string, text: string, steps = 100_000): string[] | undefined {
+  const found = new BoundedPattern(source, "dotnet").search(text, 0, { stepsLeft: steps })
+  return (
+    found &&
+    Array.from({ length: found.length / 2 }, (_, group) =>
+      (found[group * 2] as number) < 0 ? "-" : text.slice(found[group * 2], found[group * 2 + 1]),
+    )
+  )
+}
+
+test.each([
+  ["^(?=.*[A-Z])(?=.*\\d).{8,}$", "Passw0rdx", ["Passw0rdx"]],
+  ["^(?=.*[A-Z])(?=.*\\d).{8,}$", "password1", undefined],
+  ["(?<=/orders/)\\d+", "/v1/orders/42/items", ["42"]],
+  ["(?<!\\d)\\d{3}(?!\\d)", "1234 567", ["567"]],
+  ["(['\"])(.*?)\\1", `x="it's"`, [`"it's"`, '"', "it's"]],
+  ["(?<q>['\"]).*?\\k<q>", "'a' 'b'", ["'a'", "'"]],
+  ["(?i)(ab)\\1", "aBAb", ["aBAb", "aB"]],
+  // Groups with names are counted behind the others.
+  ["(?<n>a)(b)(?=c)", "abc", ["ab", "b", "a"]],
+  ["(?<n>a)|(?<n>b)(?=c)", "bc", ["b", "b"]],
+  // An atomic group gives nothing back.
+  ["(?>a*)ab", "aaab", undefined],
+  ["(?>a|ab)c", "abc", undefined],
+  ["(?>a+)b", "aab", ["aab"]],
+  // The end of a text may have a line feed behind it, but for `\z`.
+  ["(?=a)a$", "a\n", ["a"]],
+  ["(?=a)a\\z", "a\n", undefined],
+  ["(?=a)a\\Z", "a\n", ["a"]],
+  ["(?m)^(?=b)b$", "a\nb\nc", ["b"]],
+  // Letters and digits of all scripts.
+  ["(?=.)\\w+", "éü-x", ["éü"]],
+  ["(?=.)\\d", "x٣", ["٣"]],
+  ["(?=.)[a-z-[aeiou]]+", "aeibcd", ["bcd"]],
+  ["(?=.)\\p{Lu}+", "abÉC", ["ÉC"]],
+  // A group that took nothing is referred to in vain.
+  ["(?:(a)|b)\\1", "b", undefined],
+  ["(?#comment)(?=a)a", "a", ["a"]],
+  ["(?=a)a{,2}", "a{,2}", ["a{,2}"]],
+  ["(?:a?)*?(?=b)b", "aab", ["aab"]],
+  ["(?s-i:a.b)(?=C)", "a\nbC", ["a\nb"]],
+  ["(?=x)[]a]", "]x", undefined],
+  ["(?!x)[]a]", "]x", ["]"]],
+])("%s in %j", (source, text, expected) => {
+  expect(search(source, text)).toEqual(expected)
+})
+
+test.each([
+  ["(?=a", "a `(` is not closed"],
+  ["a)", "a `)` closes nothing"],
+  ["(a)\\2", "it refers to a group there is not: 2"],
+  ["(?(1)a|b)", "a group begins in a way that is not possible here"],
+  ["(?<a-b>x)", "a group begins in a way that is not possible here"],
+  ["*a", "a quantifier has nothing before it"],
+  ["a**", "a quantifier follows a quantifier"],
+  ["a{3,2}", "a quantifier ends before it begins"],
+  ["[b-a]", "a range of characters ends before it begins"],
+  ["[a", "it ends too early"],
+  ["a\\", "it ends too early"],
+  ["\\y", "`\\y` means nothing"],
+  ["\\p{Nope}", "it names a property that is not known: Nope"],
+  ["((a{500}){500}){500}", "it is too large"],
+  [`${"(".repeat(200)}${")".repeat(200)}`, "its groups are too deep inside each other"],
+  ["a".repeat(2_049), "it has more than 2048 characters"],
+])("%s is refused", (source, message) => {
+  expect(() => new BoundedPattern(source, "dotnet")).toThrow(new PatternError(message))
+})
+
+test.each([
+  ["^(?=(a|a)*b)", "a".repeat(40)],
+  ["^(?=(a+)+$)(?!b)", `${"a".repeat(40)}!`],
+  ["(x+x+)+\\1y", "x".repeat(60)],
+  ["(?=(?:a?){50}a{50}$)", "a".repeat(49)],
+  ["(?<=^c(a|a)*)b", `${"a".repeat(40)}b`],
+])("%s stops when its steps are used up", (source, text) => {
+  expect(() => search(source, text)).toThrow(PatternWorkError)
+})
+
+test("no text is too long for what a pattern keeps in mind", () => {
+  const text = "ab".repeat(20_000)
+  expect(search("^(?:a|b)*(?=$)", text, 2_000_000)?.[0]).toHaveLength(text.length)
+  expect(search("^(?:(?=[ab])(a|b))*$", text, 2_000_000)?.[0]).toHaveLength(text.length)
+})
