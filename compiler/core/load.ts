@@ -10,6 +10,8 @@ import { SourceFile, type Span } from "./source.ts"
 /** What a project may have. Bytes are those on disk. */
 export interface Budgets {
   readonly fileBytesMax: number
+  /** Of an OpenAPI document, and of each file it refers to, unless its statement says otherwise. */
+  readonly documentBytesMax: number
   readonly projectBytesMax: number
   readonly filesMax: number
 }
@@ -17,7 +19,8 @@ export interface Budgets {
 /** The budgets everywhere outside of tests; the catalogue's texts for SP0005 and SP0006 name them. */
 export const budgets: Budgets = {
   fileBytesMax: 4 * 1024 * 1024,
-  projectBytesMax: 32 * 1024 * 1024,
+  documentBytesMax: 32 * 1024 * 1024,
+  projectBytesMax: 128 * 1024 * 1024,
   filesMax: 2_000,
 }
 
@@ -70,7 +73,7 @@ function entryHelp(code: Code, path: string): { help: string } | object {
 const partsOf: Readonly<Record<string, string>> = {
   conf: "Split the file, and `include` the parts.",
   xml: "Move parts of the document into fragments, and `<include-fragment>` them.",
-  json: "Move parts of the document into files of their own, and name them by `$ref`.",
+  json: 'Move parts of the document into files of their own, and name them by `$ref`; or allow an OpenAPI document more: `openapi "FILE" { size 64MB }`.',
   fga: "Split the model into modules, and name them in `fga.mod`.",
 }
 const alike: Readonly<Record<string, string>> = { yaml: "json", yml: "json" }
@@ -89,7 +92,10 @@ interface Failure {
   readonly related?: readonly Related[]
 }
 
-type Outcome = { readonly file: SourceFile } | { readonly failures: readonly Failure[] }
+/** `bytesMax`: the limit that was too small. */
+type Outcome =
+  | { readonly file: SourceFile }
+  | { readonly failures: readonly Failure[]; readonly bytesMax?: number }
 
 /**
  * The files of one compilation. Each is read and counted once; whatever keeps one from being read is a finding
@@ -120,10 +126,14 @@ export class Project {
   }
 
   /** The file at a path relative to the project's root. `at` is the place that names it, undefined for the command line. */
-  read(path: string, at: Span | undefined): SourceFile | undefined {
+  read(
+    path: string,
+    at: Span | undefined,
+    bytesMax: number = this.#budgets.fileBytesMax,
+  ): SourceFile | undefined {
     let outcome = this.#read.get(path)
-    if (outcome === undefined) {
-      outcome = this.#load(path)
+    if (outcome === undefined || tooSmall(outcome, bytesMax)) {
+      outcome = this.#load(path, bytesMax)
       this.#read.set(path, outcome)
     }
     if ("file" in outcome) return outcome.file
@@ -143,9 +153,9 @@ export class Project {
   }
 
   /** The file that the text at `at` names by `path`, relative to the folder of the file `at` is in. */
-  readNamed(path: string, at: Span): SourceFile | undefined {
+  readNamed(path: string, at: Span, bytesMax?: number): SourceFile | undefined {
     const resolved = this.resolve(path, at)
-    return resolved === undefined ? undefined : this.read(resolved, at)
+    return resolved === undefined ? undefined : this.read(resolved, at, bytesMax)
   }
 
   /** Paths, from the project's root and sorted, of the files that the pattern at `at` matches. None is a warning. */
@@ -170,7 +180,7 @@ export class Project {
     const { paths } = this.#files.glob(`${folder}**/*${ending}`)
     return paths.slice(0, besideMax).flatMap((path) => {
       const known = this.#read.get(path)
-      const outcome = known ?? this.#load(path)
+      const outcome = known ?? this.#load(path, this.#budgets.fileBytesMax)
       if (known === undefined && "file" in outcome) this.#read.set(path, outcome)
       return "file" in outcome ? [outcome.file] : []
     })
@@ -187,17 +197,18 @@ export class Project {
     return resolved
   }
 
-  #load(path: string): Outcome {
-    const failed = (code: Code, detail: string): Outcome => ({ failures: [{ code, detail }] })
+  #load(path: string, bytesMax: number): Outcome {
+    const failed = (code: Code, detail: string) => ({ failures: [{ code, detail }] })
     // The project's own folder.
     if (path === "") return failed(failureCodes.irregular, "is no regular file")
-    const { fileBytesMax, projectBytesMax, filesMax } = this.#budgets
+    const { projectBytesMax, filesMax } = this.#budgets
     if (this.#read.size >= filesMax)
       return failed("SP0006", `would be more than the ${filesMax} files a project may have`)
-    const result = this.#files.read(path, fileBytesMax)
+    const result = this.#files.read(path, bytesMax)
     if (result.kind === "failure") {
-      const limit = result.reason === "large" ? `, ${fileBytesMax} bytes are allowed` : ""
-      return failed(failureCodes[result.reason], result.detail + limit)
+      const { failures } = failed("SP0005", `${result.detail}, ${bytesMax} bytes are allowed`)
+      if (result.reason === "large") return { failures, bytesMax }
+      return failed(failureCodes[result.reason], result.detail)
     }
     this.#bytes += result.bytes.length
     if (this.#bytes > projectBytesMax)
@@ -209,6 +220,11 @@ export class Project {
     const folder = path.slice(0, path.lastIndexOf("/") + 1)
     return /[*?]/.test(folder) ? [] : this.#files.glob(`${folder}*`).paths
   }
+}
+
+/** Whether a file was too large for who asked before, and may not be now. */
+function tooSmall(outcome: Outcome, bytesMax: number): boolean {
+  return "failures" in outcome && outcome.bytesMax !== undefined && outcome.bytesMax < bytesMax
 }
 
 /** The text of a file, unless it is in another encoding or a merge was left unfinished in it. */

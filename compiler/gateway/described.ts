@@ -1,7 +1,7 @@
 import type { Report } from "../core/diagnostic.ts"
-import type { Project } from "../core/load.ts"
+import { budgets, type Project } from "../core/load.ts"
 import { didYouMean } from "../core/nearest.ts"
-import type { SourceFile } from "../core/source.ts"
+import type { SourceFile, Span } from "../core/source.ts"
 import type { ApiDocument, Operation } from "../openapi/api-document.ts"
 import { readApiDocument } from "../openapi/read-document.ts"
 import type { Block, Statement, Text, Word } from "./ast.ts"
@@ -50,12 +50,11 @@ export function readDocuments(program: Program, project: Project, report: Report
     const statement = statementOf(block, "openapi")
     const filled = statement?.args.get("file")
     if (block === undefined || statement === undefined || filled === undefined) continue
-    const file = project.readNamed(filled.value as string, filled.argument.span)
-    if (file !== undefined && !byFile.has(file))
-      byFile.set(
-        file,
-        readApiDocument(file, report, (path, at) => project.readNamed(path, at)),
-      )
+    const bytesMax =
+      statementOf(statement.block, "size")?.args.value<number>("size") ?? budgets.documentBytesMax
+    const load = (path: string, at: Span) => project.readNamed(path, at, bytesMax)
+    const file = load(filled.value as string, filled.argument.span)
+    if (file !== undefined && !byFile.has(file)) byFile.set(file, readApiDocument(file, report, load))
     documents.set(block, { statement, document: file === undefined ? undefined : byFile.get(file) })
   }
   checkSchemes(documents, report)

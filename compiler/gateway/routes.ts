@@ -49,7 +49,7 @@ export interface RouteSource {
 }
 
 const methods: ReadonlySet<string> = new Set(operations.map((row) => row.keyword))
-const routesMax = 10_000
+const routesMax = 100_000
 const pathMax = 2048
 
 /** All routes of all APIs. An operation of a version stands in place of the API's with the same method and path. */

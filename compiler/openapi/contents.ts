@@ -20,7 +20,8 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
     const content = fields.map(value, "a media type")
     if (content === undefined || isExampleAlone(media, key, content, fields)) return []
     if (!checkMedia(media, key, fields)) return []
-    fields.known(content, "a media type", ["schema", "example", "examples", "encoding"])
+    fields.known(content, "a media type", mediaKeys)
+    reportStream(content, fields)
     const schema = content.entries.get("schema")?.value
     return [
       {
@@ -32,6 +33,15 @@ export function readContents(map: MapNode, reading: Reading): Content[] {
       },
     ]
   })
+}
+
+const streamKeys = ["itemSchema", "itemEncoding", "prefixEncoding"]
+const mediaKeys = ["schema", "example", "examples", "encoding", ...streamKeys]
+
+/** Since 3.2 a body may be a sequence of items (JSON lines, events, parts). */
+function reportStream(content: MapNode, { report }: Fields): void {
+  const key = streamKeys.map((name) => content.entries.get(name)?.key).find((each) => each !== undefined)
+  if (key !== undefined) report.add("SP8015", key, "items of a stream are not judged one by one")
 }
 
 /** Whether a key of `content` is a media type or range (RFC 9110 §8.3.1, §12.5.1). */

@@ -31,6 +31,7 @@ export class LooseSchemas {
     return Object.entries(json).some(([keyword, value]) => {
       if (keyword === "$ref") return this.#keys.has(value as string)
       if (keyword === "pattern") return this.leavesOut(value)
+      if (isEmpty(keyword, value)) return true
       const kind = keywords[keyword]
       if (kind === "schema") return this.has(value)
       if (kind === "schemas") return (value as JsonSchema[]).some((each) => this.has(each))
@@ -49,15 +50,20 @@ export class LooseSchemas {
 export function loosened(json: Keywords, loose: LooseSchemas): Keywords {
   if (!loose.has(json)) return json
   const { pattern, patternProperties, not, oneOf, if: condition, then, else: otherwise, ...rest } = json
-  const { maxContains, ...others } = rest
   const also: unknown[] = []
-  const made: Record<string, unknown> = { ...(loose.has(json["contains"]) ? others : rest) }
+  const made = Object.fromEntries(
+    Object.entries(rest).filter(
+      ([word, value]) => !isEmpty(word, value) && (word !== "maxContains" || !loose.has(json["contains"])),
+    ),
+  )
   if (pattern !== undefined && !loose.leavesOut(pattern)) made["pattern"] = pattern
   if (patternProperties !== undefined)
     made["patternProperties"] = namesMatched(patternProperties as Keywords, loose)
   if (not !== undefined && !loose.has(not)) made["not"] = not
-  if (oneOf !== undefined && loose.has({ oneOf })) also.push({ anyOf: oneOf })
-  else if (oneOf !== undefined) made["oneOf"] = oneOf
+  if (oneOf !== undefined && !isEmpty("oneOf", oneOf)) {
+    if (loose.has({ oneOf })) also.push({ anyOf: oneOf })
+    else made["oneOf"] = oneOf
+  }
   if (loose.has(condition)) also.push(eitherWay(condition, then, otherwise))
   else
     for (const [word, value] of Object.entries({ if: condition, then, else: otherwise }))
@@ -65,6 +71,13 @@ export function loosened(json: Keywords, loose: LooseSchemas): Keywords {
   if (also.length > 0) made["allOf"] = [...((json["allOf"] as unknown[] | undefined) ?? []), ...also]
   return made
 }
+
+/** A list of choices without any: `enum: []`. */
+function isEmpty(keyword: string, value: unknown): boolean {
+  return choices.has(keyword) && Array.isArray(value) && value.length === 0
+}
+
+const choices: ReadonlySet<string> = new Set(["enum", "allOf", "anyOf", "oneOf"])
 
 /** Nobody knows which properties have such a name, so each may: it is no additional one. */
 function namesMatched(patterns: Keywords, loose: LooseSchemas): Keywords {

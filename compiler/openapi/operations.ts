@@ -10,7 +10,16 @@ import { readSecurity } from "./security.ts"
 import { reportParts, type TemplateParts, templateParts, withQuery } from "./template-query.ts"
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch"]
-const pathKeys = [...methods, "trace", "summary", "description", "servers", "parameters"]
+const pathKeys = [
+  ...methods,
+  "trace",
+  "query",
+  "additionalOperations",
+  "summary",
+  "description",
+  "servers",
+  "parameters",
+]
 const operationKeys = [
   "tags",
   "summary",
@@ -28,7 +37,7 @@ const operationKeys = [
   "produces",
   "schemes",
 ]
-const operationsMax = 10_000
+const operationsMax = 100_000
 
 type Schemes = ReadonlyMap<string, SecurityScheme>
 
@@ -85,8 +94,11 @@ class Reader {
     const route = routePath(path)
     if (parts !== undefined) reportParts(parts, at, this.#reading)
     if ("problem" in route) fields.aside({ span: at }, `${route.problem}: the path is left out`)
-    const trace = item.entries.get("trace")
-    if (trace !== undefined) fields.aside({ span: trace.key }, "TRACE is served by no route")
+    for (const name of ["trace", "query", "additionalOperations"]) {
+      const entry = item.entries.get(name)
+      const what = name === "additionalOperations" ? "an operation of another method" : name.toUpperCase()
+      if (entry !== undefined) fields.aside({ span: entry.key }, `${what} is served by no route`)
+    }
     for (const method of methods) {
       const entry = item.entries.get(method)
       const map = entry === undefined ? undefined : fields.map(entry.value, "an operation")

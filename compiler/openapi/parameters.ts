@@ -68,6 +68,10 @@ function reportTwice(name: string, at: Node["span"], first: Node["span"], { fiel
 function readParameter(map: MapNode, where: string, name: string, reading: Reading): Parameter | undefined {
   const { fields } = reading
   const place = places.find((each) => each === where)
+  if (where === "querystring") {
+    fields.report.add("SP8015", map.span, "a query that is one value as a whole is not judged")
+    return undefined
+  }
   if (place === undefined)
     return fields.wrong(map.entries.get("in")?.value ?? map, `\`${shown(where)}\` is no place of a parameter`)
   if (place === "header" && elsewhere.includes(name.toLowerCase())) return undefined

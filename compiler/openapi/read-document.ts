@@ -30,6 +30,7 @@ const oldKeys = [
 const newKeys = [
   "openapi",
   "info",
+  "$self",
   "jsonSchemaDialect",
   "servers",
   "paths",
@@ -42,11 +43,11 @@ const newKeys = [
 
 const componentKeys = [
   ...["schemas", "responses", "parameters", "examples", "requestBodies", "headers", "securitySchemes"],
-  ...["links", "callbacks", "pathItems"],
+  ...["links", "callbacks", "pathItems", "mediaTypes"],
 ]
 
 /**
- * Reads an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
+ * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
  * undefined when the file is no such document at all. With errors the rest of it is there, but must not be served.
  */
 export function readApiDocument(file: SourceFile, report: Report, load: LoadFile): ApiDocument | undefined {
@@ -91,7 +92,8 @@ function versionOf(root: MapNode, fields: Fields): ApiDocument["version"] | unde
   const text = value.kind === "scalar" ? String(value.value) : ""
   if (root.entries.has("openapi")) {
     if (/^3\.0(?:\.|$)/.test(text)) return "3.0"
-    if (/^3\.1(?:\.|$)/.test(text)) return "3.1"
+    // What 3.2 adds is told where it stands, and takes no part in routes: the rest is as in 3.1.
+    if (/^3\.[12](?:\.|$)/.test(text)) return "3.1"
   } else if (/^2(?:\.0)?$/.test(text)) return "2.0"
   fields.report.add("SP8001", value.span, `version \`${shown(text)}\` is not read`)
   return undefined

@@ -22,7 +22,7 @@ interface Said {
 }
 
 const chainMax = 100
-const referencesMax = 100_000
+const referencesMax = 1_000_000
 
 /** `$ref` of all files of a document. A reference may stay in its file or lead to another one of the project; what it says about URLs is refused. */
 export class References {

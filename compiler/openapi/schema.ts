@@ -3,7 +3,7 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Fields } from "./fields.ts"
-import { type Entry, kindOf, type MapNode, type Node, plainOf } from "./node.ts"
+import { type Entry, kindOf, type ListNode, type MapNode, type Node, plainOf } from "./node.ts"
 import { referenceOf } from "./references.ts"
 import { annotations, keywords, typeNames } from "./schema-keywords.ts"
 
@@ -21,7 +21,7 @@ export interface SchemaEntry {
   readonly inPlace: ReadonlySet<string>
   /** What keeps it from being used to judge anything: told when something is to be judged by it. */
   readonly obstacles: readonly Obstacle[]
-  /** Patterns it does not judge by: told when something is to be judged by the rest of it. */
+  /** Patterns and empty lists it does not judge by: told when something is to be judged by the rest of it. */
   readonly unmatched: readonly Obstacle[]
 }
 
@@ -115,7 +115,7 @@ export class Schemas {
     const conversion = new Conversion(this.#fields, this.#dialect, (each) => this.#keyOf(each))
     const json = conversion.schema(node, true, true)
     const { references, inPlace, obstacles, unmatched } = conversion
-    for (const { source } of unmatched) this.unmatchable.add(source)
+    for (const { source } of unmatched) if (source !== undefined) this.unmatchable.add(source)
     this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles, unmatched })
   }
 }
@@ -148,7 +148,7 @@ class Conversion {
   readonly references = new Set<string>()
   readonly inPlace = new Set<string>()
   readonly obstacles: Obstacle[] = []
-  readonly unmatched: (Obstacle & { readonly source: string })[] = []
+  readonly unmatched: (Obstacle & { readonly source: string | undefined })[] = []
   readonly #fields: Fields
   readonly #dialect: Dialect
   readonly #keyOf: (node: Node) => string | undefined
@@ -255,7 +255,10 @@ class Conversion {
       case "schema":
         return this.schema(value, inPlace)
       case "schemas":
-        if (value.kind === "list") return value.items.map((item) => this.schema(item, inPlace))
+        if (value.kind === "list") {
+          this.#reportEmpty(name, value)
+          return value.items.map((item) => this.schema(item, inPlace))
+        }
         return this.#fields.wrong(value, `\`${name}\` is a list of schemas, this is ${kindOf(value)}`)
       case "schema map":
         return this.#schemaMap(name, value, inPlace)
@@ -282,6 +285,7 @@ class Conversion {
 
   #plain(name: string, kind: string, value: Node): unknown {
     const plain = plainOf(value)
+    if (name === "enum" && value.kind === "list") this.#reportEmpty(name, value)
     const right: Record<string, boolean> = {
       number: typeof plain === "number" && (name !== "multipleOf" || plain > 0),
       limit: typeof plain === "number" || typeof plain === "boolean",
@@ -306,6 +310,13 @@ class Conversion {
     }[kind]
     const told = annotations.has(name) ? "aside" : "wrong"
     return this.#fields[told](value, `\`${name}\` is ${expected ?? `a ${kind}`}, this is ${kindOf(value)}`)
+  }
+
+  /** No value fits one of no choices; whoever writes that means that nothing is said. */
+  #reportEmpty(name: string, { items, span }: ListNode): void {
+    if (items.length > 0 || name === "prefixItems") return
+    const detail = `nothing is checked by an empty \`${name}\`: no value could fit it`
+    this.unmatched.push({ span, source: undefined, detail })
   }
 
   #type(value: Node): unknown {

@@ -5,7 +5,7 @@ import { type Entry, firstLine, type Node } from "./node.ts"
 import { readYamlTree } from "./yaml-tree.ts"
 
 /** Values of one file; what references of YAML repeat counts each time. */
-export const nodesMax = 1_000_000
+export const nodesMax = 4_000_000
 
 /** The values of a JSON or YAML file with their places; undefined when it is neither, which is reported. */
 export function readTree(file: SourceFile, report: Report): Node | undefined {

@@ -15,17 +15,24 @@ import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { yamlCauses, yamlProblem } from "../core/yaml-problem.ts"
 import { type Entry, firstLine, type Node, type ScalarNode } from "./node.ts"
+import { joinQuotedLines } from "./yaml-quotes.ts"
 
 const depthMax = 100
 /** Values of one file, repetitions counted each time: references within references double with each step. */
-const valuesMax = 1_000_000
+const valuesMax = 4_000_000
 
 /** The values of a YAML 1.2 file with their places; undefined when it is none, which is reported. */
 export function readYamlTree(file: SourceFile, report: Report): Node | undefined {
   let document: Document.Parsed
   try {
-    // Keys are compared here: the library compares each with all before it.
-    document = parseDocument(file.text, { prettyErrors: false, uniqueKeys: false, merge: true })
+    document = parsed(file.text)
+    const joined = document.errors.length === 0 ? undefined : joinQuotedLines(file.text)
+    const again = joined === undefined ? undefined : parsed(joined.text)
+    if (joined !== undefined && again?.errors.length === 0) {
+      document = again
+      for (const at of joined.places)
+        report.add("SP8021", firstLine(file, at, file.text.length), shallow, { help: shallowHelp })
+    }
   } catch (error) {
     report.add("SP8002", file.span(0, 0), yamlProblem((error as Error).message))
     return undefined
@@ -34,6 +41,15 @@ export function readYamlTree(file: SourceFile, report: Report): Node | undefined
     report.add("SP8002", firstLine(file, pos[0], Math.max(pos[0], pos[1])), yamlProblem(message))
   if (document.errors.length > 0) return undefined
   return new YamlTree(file, report).read(document)
+}
+
+const shallow =
+  "the text goes on with less indentation than YAML asks for: it is read as one line, with its blanks"
+const shallowHelp = "Indent its lines deeper than the key."
+
+function parsed(text: string): Document.Parsed {
+  // Keys are compared here: the library compares each with all before it.
+  return parseDocument(text, { prettyErrors: false, uniqueKeys: false, merge: true })
 }
 
 /** A node and how many values it stands for. */

@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
 import { Report } from "../../core/diagnostic.ts"
 import { DiskFiles } from "../../core/files.ts"
-import { Project } from "../../core/load.ts"
+import { budgets, Project } from "../../core/load.ts"
 import { printGateway } from "../../openapi/print-gateway.ts"
 import { readApiDocument } from "../../openapi/read-document.ts"
 import { renderDiagnostics, summaryOf } from "../../render/diagnostics.ts"
@@ -16,11 +16,13 @@ export const importOpenapi: Work<ImportOpenapiArgs> = async ({ file, name, path,
   const [folder, entry] =
     inside.startsWith("..") || isAbsolute(inside) ? [dirname(at), basename(at)] : [io.cwd, inside]
   const project = new Project(new DiskFiles(folder), report)
-  const source = project.read(entry.replaceAll(sep, "/"), undefined)
+  const source = project.read(entry.replaceAll(sep, "/"), undefined, budgets.documentBytesMax)
   const document =
     source === undefined
       ? undefined
-      : readApiDocument(source, report, (other, span) => project.readNamed(other, span))
+      : readApiDocument(source, report, (other, span) =>
+          project.readNamed(other, span, budgets.documentBytesMax),
+        )
   const findings = report.sorted()
   if (findings.length > 0) io.err(`${renderDiagnostics(findings, format, { colour: io.colour.err })}\n`)
   if (document === undefined || report.blocked)

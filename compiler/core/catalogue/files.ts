@@ -30,13 +30,13 @@ export const files = area({
     severity: "error",
     title: "File too large",
     help: "Split the file into several that name each other.",
-    why: "One file may have 4 MiB. Every input has a budget, so that a wrong path or a generated file cannot exhaust the memory of the compiler.",
+    why: "One file may have 4 MiB, an OpenAPI document 32 MiB unless `size` behind `openapi` says otherwise. Every input has a budget, so that a wrong path or a generated file cannot exhaust the memory of the compiler.",
   },
   SP0006: {
     severity: "error",
     title: "Project too large",
     help: "Split the project, or include fewer files.",
-    why: "All files of a project together may have 32 MiB, and there may be 2,000 of them.",
+    why: "All files of a project together may have 128 MiB, and there may be 2,000 of them.",
   },
   SP0007: {
     severity: "error",

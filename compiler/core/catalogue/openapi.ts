@@ -5,7 +5,7 @@ export const openapi = area({
   SP8001: {
     severity: "error",
     title: "Not an OpenAPI document",
-    help: 'Name a document of OpenAPI 2.0 (`swagger: "2.0"`), 3.0 or 3.1.',
+    help: 'Name a document of OpenAPI 2.0 (`swagger: "2.0"`), 3.0, 3.1 or 3.2.',
     why: "A document says its version first. Those this version does not know may give old words a new meaning, so they are not guessed at.",
   },
   SP8002: {
@@ -36,7 +36,7 @@ export const openapi = area({
     severity: "error",
     title: "Document too large",
     help: "Split the API into several documents.",
-    why: "A document may have a million values, 100 levels, 100,000 references and 10,000 operations; what YAML repeats by references counts each time.",
+    why: "A document may have 4 million values, 100 levels, a million references and 100,000 operations; what YAML repeats by references counts each time.",
   },
   SP8008: {
     severity: "error",
@@ -107,7 +107,7 @@ export const openapi = area({
   SP8019: {
     severity: "warning",
     title: "Check left to the backend",
-    help: "Write the pattern without looking ahead or behind, back references and counts above 1,000; or let the backend check it.",
+    help: "Write the pattern without looking ahead or behind, back references and counts above 1,000, a list with what it allows; or let the backend check it.",
     why: "What judges requests takes time linear in their size, and no automaton matches such a pattern in that time. All else the schema says is still checked; where the pattern decides which of several schemas counts (`not`, `oneOf`, `if`), a value passes that may be right.",
   },
   SP8020: {

@@ -85,7 +85,7 @@ export class DescribedAuth {
       return mappings
         .filter((each) => each.args.value("scheme") === undefined)
         .map((each) => this.#auth(each, []))
-    return security.flatMap(({ schemes }) => {
+    const ways = security.flatMap(({ schemes }) => {
       const [only] = schemes
       // What demands two schemes at once is met by no list of ways in.
       if (only === undefined || schemes.length > 1) return []
@@ -93,6 +93,8 @@ export class DescribedAuth {
         .filter((each) => each.args.value<string>("scheme") === only.name)
         .map((each) => this.#auth(each, only.scopes, only.span))
     })
+    // Schemes that are one way in here (a bearer token described twice) are one `auth`.
+    return [...new Map(ways.map((way) => [wayOf(way), way])).values()]
   }
 
   /** The `auth` behind `security SCHEME`, with the scopes that are demanded. */
@@ -153,6 +155,18 @@ function demands({ security }: Operation): boolean {
 function isNone({ statement }: Bound): boolean {
   const [word] = statement.args
   return word?.kind === "word" && word.text === "none"
+}
+
+/** What a made `auth` says, without the name of its scheme. */
+function wayOf({ statement, block }: Bound): string {
+  const [first] = statement.args
+  const written = first === undefined ? "" : first.span.file.text.slice(first.span.start, statement.span.end)
+  const scopes = (block?.statements ?? []).map((each) =>
+    each.statement.args.flatMap((arg) =>
+      arg.kind === "text" ? arg.parts.map((part) => ("value" in part ? part.value : "")) : [],
+    ),
+  )
+  return JSON.stringify([first?.span.file.path, written, scopes])
 }
 
 function wordsOf({ schemes }: Requirement): string {

@@ -62,7 +62,7 @@ export class Expressions {
     const key = `${expected ?? ""}|${place.key}|${source}`
     let checked = this.#checked.get(key)
     if (checked === undefined) {
-      checked = checkExpression(source, place.environment, expected)
+      checked = checkExpression(source, place.environment(), expected)
       // Findings name all that was possible: thousands of them are not kept.
       if (checked.ok) this.#checked.set(key, checked)
     }

@@ -40,7 +40,8 @@ export interface Place {
   readonly variables: Readonly<Record<string, CelType>>
   readonly auth: Auth
   readonly pathParameters: readonly string[]
-  readonly environment: Environment
+  /** Made when the first expression asks for it: most places of a large document have none. */
+  readonly environment: () => Environment
   /** A condition around it asked by `has()` how the caller came in. */
   readonly asked: boolean
   /** There only where a statement may ask for it. */
@@ -50,11 +51,19 @@ export interface Place {
   readonly routeSpan: Span
 }
 
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 /** Makes places; environments are shared by all places that may name the same. */
 export class Places {
   readonly #values: readonly string[]
   readonly #bodiesOf: ((route: DescribedOperation) => DescribedBodies) | undefined
-  readonly #environments = new Map<string, { key: string; environment: Environment }>()
+  readonly #environments = new Map<string, Pick<Place, "key" | "environment">>()
 
   /** `bodiesOf`: there where a statement may ask what documents say of bodies; each operation they describe is a place of its own then. */
   constructor(values: readonly string[], bodiesOf?: (route: DescribedOperation) => DescribedBodies) {
@@ -74,9 +83,8 @@ export class Places {
     const names = JSON.stringify([section, pathParameters, auth.ways, item, variables])
     let known = this.#environments.get(names)
     if (known === undefined) {
-      const environment = declareEnvironment(
-        requestContext({ ...contextOf(section, pathParameters, auth, this.#values), item, variables }),
-      )
+      const own = contextOf(section, pathParameters, auth, this.#values)
+      const environment = once(() => declareEnvironment(requestContext({ ...own, item, variables })))
       known = { key: String(this.#environments.size), environment }
       this.#environments.set(names, known)
     }

@@ -73,7 +73,7 @@ function partsOf(content: Text | Word | Cel, place: Place): readonly Stretch[] |
 }
 
 function ofExpression({ source, span }: { source: string; span: Span }, place: Place): Stretch[] {
-  return rawParts(source, place.environment).map((part: RawPart): Stretch => {
+  return rawParts(source, place.environment()).map((part: RawPart): Stretch => {
     if ("literal" in part) return part
     const callers = part.raw.filter(({ path }) => isCallers(path))
     return {

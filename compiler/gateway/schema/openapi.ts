@@ -108,7 +108,7 @@ export const extraRow: Row = {
 export const openapiRow: Row = {
   keyword: "openapi",
   forms: [{ args: [slot("file", "constant", { label: '"FILE"', max: 1024 })], block: "openapi" }],
-  docs: "An OpenAPI document (2.0, 3.0, 3.1; JSON or YAML), relative to this file. Its operations become routes; operations of the text with the same method and path add to them.",
+  docs: "An OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML), relative to this file. Its operations become routes; operations of the text with the same method and path add to them.",
   example: 'openapi "models/catalog.openapi.yaml"',
 }
 
@@ -118,6 +118,15 @@ export const docsRow: Row = {
   forms: [{ args: [slot("path", "path", { label: '"/FILE.json"' })], block: "docs" }],
   docs: "Answers GET on this path with an OpenAPI 3.1 document of the API (of each of its versions): what `sallyport export openapi` prints, in JSON or YAML by the path's ending. Who may call the API may read it, unless its block says otherwise.",
   example: 'docs "/openapi.json" { auth none }',
+}
+
+/** Of the block behind `openapi`. */
+export const documentSizeRow: Row = {
+  keyword: "size",
+  forms: [{ args: [slot("size", "size", { min: 1, max: 1_073_741_824 })] }],
+  byDefault: "32MB",
+  docs: "Largest file of the document that is read, and of each file it refers to.",
+  example: "size 64MB",
 }
 
 /** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
