@@ -1,7 +1,8 @@
 import type { Report } from "../core/diagnostic.ts"
 import { budgets, type Project } from "../core/load.ts"
 import { didYouMean } from "../core/nearest.ts"
-import type { SourceFile, Span } from "../core/source.ts"
+import { shown } from "../core/shown.ts"
+import type { Span } from "../core/source.ts"
 import type { ApiDocument, Operation } from "../openapi/api-document.ts"
 import { readApiDocument } from "../openapi/read-document.ts"
 import type { Block, Statement, Text, Word } from "./ast.ts"
@@ -40,7 +41,7 @@ export type Documents = ReadonlyMap<BoundBlock, Described>
 
 /** Reads the documents all `openapi` statements name, each file once. */
 export function readDocuments(program: Program, project: Project, report: Report): Documents {
-  const byFile = new Map<SourceFile, ApiDocument | undefined>()
+  const known = new Map<string, ApiDocument | undefined>()
   const documents = new Map<BoundBlock, Described>()
   const blocks = program.all("api").flatMap(({ bound: { block } }) => {
     const versions = block?.statements.filter(({ row }) => row.keyword === "version") ?? []
@@ -54,11 +55,29 @@ export function readDocuments(program: Program, project: Project, report: Report
       statementOf(statement.block, "size")?.args.value<number>("size") ?? budgets.documentBytesMax
     const load = (path: string, at: Span) => project.readNamed(path, at, bytesMax)
     const file = load(filled.value as string, filled.argument.span)
-    if (file !== undefined && !byFile.has(file)) byFile.set(file, readApiDocument(file, report, load))
-    documents.set(block, { statement, document: file === undefined ? undefined : byFile.get(file) })
+    const skips = statementsOf(statement.block, "skip")
+    const skip = new Set(skips.map((each) => each.args.value<string>("operation") ?? ""))
+    const lenient = statementOf(statement.block, "lenient") !== undefined
+    const key = JSON.stringify([file?.path, lenient, [...skip].sort()])
+    if (file !== undefined && !known.has(key))
+      known.set(key, readApiDocument(file, report, load, { lenient, skip }))
+    for (const each of skips) checkSkip(each, known.get(key), report)
+    documents.set(block, { statement, document: known.get(key) })
   }
   checkSchemes(documents, report)
   return documents
+}
+
+function checkSkip({ args, statement }: Bound, document: ApiDocument | undefined, report: Report): void {
+  const name = args.value<string>("operation")
+  if (document === undefined || name === undefined || document.skipped.has(name)) return
+  const all = document.operations.map((each) => `${each.method} ${each.template}`)
+  report.add(
+    "SP8011",
+    headSpan(statement),
+    `\`${document.span.file.path}\` has no \`${shown(name)}\` to skip${didYouMean(name, all)}`,
+    { help: "Write the method and the path as the document does, or remove `skip`." },
+  )
 }
 
 /** Reports `security` of schemes that a document does not have, or that nothing demands, and those that stand there twice. */

@@ -10,6 +10,8 @@ export interface ApiDocument {
   readonly span: Span
   readonly servers: readonly Server[]
   readonly operations: readonly Operation[]
+  /** Those that were not read, as they were asked for. */
+  readonly skipped: ReadonlySet<string>
   readonly securitySchemes: ReadonlyMap<string, SecurityScheme>
   readonly schemas: Schemas
 }

@@ -11,6 +11,8 @@ export interface Reading {
   readonly fields: Fields
   readonly schemas: Schemas
   readonly version: "2.0" | "3.0" | "3.1"
+  /** Operations that are not read, as `GET /x`. */
+  readonly skip: ReadonlySet<string>
 }
 
 /** Reads `content` of a body or an answer (3.x). */

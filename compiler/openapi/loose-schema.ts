@@ -1,4 +1,4 @@
-import type { JsonSchema, SchemaEntry } from "./schema.ts"
+import { type JsonSchema, leftOut, type SchemaEntry } from "./schema.ts"
 import { keywords } from "./schema-keywords.ts"
 
 type Keywords = Readonly<Record<string, unknown>>
@@ -15,8 +15,7 @@ export class LooseSchemas {
   /** Schemas that refer to each other; what else they refer to has been added. */
   add(group: readonly SchemaEntry[]): void {
     const any = group.some(
-      ({ unmatched, references }) =>
-        unmatched.length > 0 || [...references].some((key) => this.#keys.has(key)),
+      ({ loose, references }) => loose || [...references].some((key) => this.#keys.has(key)),
     )
     if (any) for (const { key } of group) this.#keys.add(key)
   }
@@ -28,6 +27,7 @@ export class LooseSchemas {
   /** Whether a schema, or one inside of it, takes more values than it says. */
   has(json: unknown): boolean {
     if (this.#keys.size === 0 || typeof json !== "object" || json === null) return false
+    if (leftOut in json) return true
     return Object.entries(json).some(([keyword, value]) => {
       if (keyword === "$ref") return this.#keys.has(value as string)
       if (keyword === "pattern") return this.leavesOut(value)

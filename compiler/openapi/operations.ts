@@ -1,6 +1,6 @@
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { Operation, Parameter, SecurityScheme } from "./api-document.ts"
+import type { ApiDocument, Operation, Parameter, SecurityScheme } from "./api-document.ts"
 import { type Reading, readResponses } from "./contents.ts"
 import type { MapNode, Node } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
@@ -42,7 +42,11 @@ const operationsMax = 100_000
 type Schemes = ReadonlyMap<string, SecurityScheme>
 
 /** Reads all operations of a document, in its order. */
-export function readOperations(root: MapNode, schemes: Schemes, reading: Reading): Operation[] {
+export function readOperations(
+  root: MapNode,
+  schemes: Schemes,
+  reading: Reading,
+): Pick<ApiDocument, "operations" | "skipped"> {
   const reader = new Reader(root, schemes, reading)
   if (!root.entries.has("paths") && reading.version !== "3.1")
     reading.fields.aside(root, "the document has no `paths`")
@@ -50,7 +54,7 @@ export function readOperations(root: MapNode, schemes: Schemes, reading: Reading
     const item = reading.fields.map(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
-  return reader.operations()
+  return { operations: reader.operations(), skipped: reader.skipped }
 }
 
 /** What stands beside the `$ref` of a path belongs to it as well; what is in both has no meaning (OpenAPI 3.1 §4.8.9). */
@@ -70,6 +74,7 @@ function withSiblings(value: Node, item: MapNode, { fields }: Reading): MapNode 
 }
 
 class Reader {
+  readonly skipped = new Set<string>()
   readonly #root: MapNode
   readonly #schemes: Schemes
   readonly #reading: Reading
@@ -85,8 +90,10 @@ class Reader {
     this.#security = readSecurity(root, schemes, reading.fields)
   }
 
-  path(template: string, at: Span, item: MapNode): void {
+  path(template: string, at: Span, whole: MapNode): void {
     const { fields } = this.#reading
+    const item = this.#withoutSkipped(template, whole)
+    if (item === undefined) return
     fields.known(item, "a path", pathKeys)
     this.#reportServers(item, "a path")
     const parts = templateParts(template)
@@ -116,6 +123,16 @@ class Reader {
       if (++this.#count !== operationsMax + 1) continue
       fields.report.add("SP8006", entry.key, `the document has more than ${operationsMax} operations`)
     }
+  }
+
+  /** Undefined where nothing is left. */
+  #withoutSkipped(template: string, item: MapNode): MapNode | undefined {
+    const isSkipped = (name: string): boolean => this.#reading.skip.has(`${name.toUpperCase()} ${template}`)
+    const names = [...item.entries.keys()].filter(isSkipped)
+    for (const name of names) this.skipped.add(`${name.toUpperCase()} ${template}`)
+    if (names.length === 0) return item
+    const entries = new Map([...item.entries].filter(([name]) => !isSkipped(name)))
+    return methods.some((method) => entries.has(method)) ? { ...item, entries } : undefined
   }
 
   /** The text says where an API is served. */

@@ -4,6 +4,7 @@ import { shown } from "../core/shown.ts"
 import type { SourceFile } from "../core/source.ts"
 import type { ApiDocument, Server } from "./api-document.ts"
 import { Fields } from "./fields.ts"
+import { LenientReport } from "./lenient-report.ts"
 import type { MapNode } from "./node.ts"
 import { readOperations } from "./operations.ts"
 import { type LoadFile, References } from "./references.ts"
@@ -46,11 +47,23 @@ const componentKeys = [
   ...["links", "callbacks", "pathItems", "mediaTypes"],
 ]
 
+/** What a project says of a document of others: whether mistakes in its parts are warnings, and operations that are not read (`GET /x`). */
+export interface ReadAs {
+  readonly lenient?: boolean
+  readonly skip?: ReadonlySet<string>
+}
+
 /**
  * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML) with the files of the project its `$ref` lead to. All mistakes are reported, each at its place (SP8xxx);
  * undefined when the file is no such document at all. With errors the rest of it is there, but must not be served.
  */
-export function readApiDocument(file: SourceFile, report: Report, load: LoadFile): ApiDocument | undefined {
+export function readApiDocument(
+  file: SourceFile,
+  told: Report,
+  load: LoadFile,
+  { lenient = false, skip = new Set() }: ReadAs = {},
+): ApiDocument | undefined {
+  const report = lenient ? new LenientReport(told) : told
   const references = new References(load, report)
   const tree = references.tree(file)
   if (tree === undefined) return undefined
@@ -75,7 +88,7 @@ export function readApiDocument(file: SourceFile, report: Report, load: LoadFile
     release: (info === undefined ? undefined : fields.text(info, "version")) ?? "",
     span: root.span,
     servers: version === "2.0" ? oldServers(root, fields) : readServers(root, fields),
-    operations: readOperations(root, securitySchemes, { fields, schemas, version }),
+    ...readOperations(root, securitySchemes, { fields, schemas, version, skip }),
     securitySchemes,
     schemas,
   }

@@ -193,7 +193,16 @@ class Join {
   /** A schema that is written nowhere: its key has a `@`, as of all that are no components. */
   #add(key: string, json: JsonSchema, keys: readonly string[], span: Span): string {
     const references = new Set(keys)
-    const entry = { key, span, json, references, inPlace: references, obstacles: [], unmatched: [] }
+    const entry = {
+      key,
+      span,
+      json,
+      references,
+      inPlace: references,
+      obstacles: [],
+      unmatched: [],
+      loose: false,
+    }
     this.#schemas.entries.set(key, entry)
     return key
   }

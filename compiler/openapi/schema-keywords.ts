@@ -92,3 +92,15 @@ export const annotations: ReadonlySet<string> = new Set([
   "$schema",
   "$comment",
 ])
+
+/** Keywords whose schemas judge the same value. */
+export const applicators: ReadonlySet<string> = new Set([
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+])

@@ -5,7 +5,7 @@ import type { Span } from "../core/source.ts"
 import type { Fields } from "./fields.ts"
 import { type Entry, kindOf, type ListNode, type MapNode, type Node, plainOf } from "./node.ts"
 import { referenceOf } from "./references.ts"
-import { annotations, keywords, typeNames } from "./schema-keywords.ts"
+import { annotations, applicators, keywords, typeNames } from "./schema-keywords.ts"
 
 /** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -23,7 +23,12 @@ export interface SchemaEntry {
   readonly obstacles: readonly Obstacle[]
   /** Patterns and empty lists it does not judge by: told when something is to be judged by the rest of it. */
   readonly unmatched: readonly Obstacle[]
+  /** Whether it takes more values than it says. */
+  readonly loose: boolean
 }
+
+/** On a schema of which a part was not understood: what is left takes more values. */
+export const leftOut: unique symbol = Symbol("left out")
 
 interface Obstacle {
   readonly span: Span
@@ -73,7 +78,9 @@ export class Schemas {
     const key = `${at.file.path}@${at.start}:form`
     const json = {
       type: "object",
-      properties: Object.fromEntries(fields.map(({ name, schema }) => [name, { $ref: schema }])),
+      properties: Object.fromEntries(
+        fields.map(({ name, schema }) => [name, schema === undefined ? true : { $ref: schema }]),
+      ),
       required: fields.filter(({ required }) => required).map(({ name }) => name),
     }
     const references = new Set(fields.map(({ schema }) => schema))
@@ -85,6 +92,7 @@ export class Schemas {
       inPlace: new Set(),
       obstacles: [],
       unmatched: [],
+      loose: false,
     })
     return key
   }
@@ -114,9 +122,9 @@ export class Schemas {
   #convert({ key, node }: { key: string; node: Node }): void {
     const conversion = new Conversion(this.#fields, this.#dialect, (each) => this.#keyOf(each))
     const json = conversion.schema(node, true, true)
-    const { references, inPlace, obstacles, unmatched } = conversion
+    const { references, inPlace, obstacles, unmatched, loose } = conversion
     for (const { source } of unmatched) if (source !== undefined) this.unmatchable.add(source)
-    this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles, unmatched })
+    this.entries.set(key, { key, span: node.span, json, references, inPlace, obstacles, unmatched, loose })
   }
 }
 
@@ -131,22 +139,11 @@ function onlyReference(node: MapNode): MapNode {
   return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
 }
 
-/** Keywords whose schemas judge the same value. */
-const applicators: ReadonlySet<string> = new Set([
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "dependentSchemas",
-])
-
 /** Of one schema and what is written inside of it. */
 class Conversion {
   readonly references = new Set<string>()
   readonly inPlace = new Set<string>()
+  #leavesOut = false
   readonly obstacles: Obstacle[] = []
   readonly unmatched: (Obstacle & { readonly source: string | undefined })[] = []
   readonly #fields: Fields
@@ -164,14 +161,14 @@ class Conversion {
     if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
     if (node.kind !== "map") {
       this.#fields.wrong(node, `a schema is a map, this is ${kindOf(node)}`)
-      return true
+      return this.#leaveOut({})
     }
     const reference = referenceOf(node)
     if (reference !== undefined && (this.#dialect !== "3.1" || !outermost)) {
       if (this.#dialect !== "3.1") this.#reportSiblings(node)
       const own = outermost && isNullable(node)
       const key = this.#keyOf(own ? onlyReference(node) : node)
-      if (key === undefined) return true
+      if (key === undefined) return this.#leaveOut({})
       this.#note(key, inPlace)
       return own ? { anyOf: [{ $ref: key }, { type: "null" }] } : { $ref: key }
     }
@@ -205,9 +202,19 @@ class Conversion {
   /** A reference with other keywords beside it. */
   #refer(node: MapNode, json: Record<string, unknown>): void {
     const key = this.#keyOf(onlyReference(node))
-    if (key === undefined) return
+    if (key === undefined) return void this.#leaveOut(json)
     this.#note(key, true)
     json["$ref"] = key
+  }
+
+  get loose(): boolean {
+    return this.#leavesOut || this.unmatched.length > 0
+  }
+
+  #leaveOut(json: Record<string | symbol, unknown>): JsonSchema {
+    this.#leavesOut = true
+    json[leftOut] = true
+    return json
   }
 
   #note(key: string, inPlace: boolean): void {
@@ -236,6 +243,7 @@ class Conversion {
     if (kind === "place") return
     const made = this.#value(name, kind, value, inPlace && applicators.has(name))
     if (made !== undefined) json[name] = made
+    else if (!annotations.has(name)) this.#leaveOut(json)
   }
 
   #unknown(name: string, key: Span, value: Node, json: Record<string, unknown>): void {

@@ -129,6 +129,24 @@ export const documentSizeRow: Row = {
   example: "size 64MB",
 }
 
+/** Of the block behind `openapi`. */
+export const skipRow: Row = {
+  keyword: "skip",
+  several: 1000,
+  forms: [{ args: [slot("operation", "constant", { label: '"METHOD /PATH"', max: 2100 })] }],
+  docs: "An operation of the document that is no route, as it is written there; its mistakes are not told. Another route whose path fits still answers its requests.",
+  example: 'skip "GET /internal/{id}"',
+}
+
+/** Of the block behind `openapi`. */
+export const lenientRow: Row = {
+  keyword: "lenient",
+  forms: [{ args: [] }],
+  byDefault: "a mistake is an error where requests would pass that the document refuses",
+  docs: "Mistakes in schemas, parameters and references of the document are warnings: what is not understood is left out, and checked by the backend alone.",
+  example: "lenient",
+}
+
 /** What a security scheme of a document is here: a name, and `auth` as it is written elsewhere. */
 export function securityRow(auth: Row): Row {
   return {

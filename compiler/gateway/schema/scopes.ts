@@ -1,6 +1,15 @@
 import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
 import { cacheResponse, onError } from "./flow.ts"
-import { docsRow, documentSizeRow, mockRow, openapiRow, securityRow, validateRow } from "./openapi.ts"
+import {
+  docsRow,
+  documentSizeRow,
+  lenientRow,
+  mockRow,
+  openapiRow,
+  securityRow,
+  skipRow,
+  validateRow,
+} from "./openapi.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
@@ -245,7 +254,7 @@ export const routeScope: readonly Row[] = [
 /** Who may read the document of an API, and how often. */
 export const docsRows: readonly Row[] = [cors, auth, limit, without]
 
-export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow]
+export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
 
