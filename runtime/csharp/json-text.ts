@@ -2,10 +2,13 @@ import type { DateTime } from "./date-time.ts"
 import { CsException } from "./errors.ts"
 import { JArray, JObject, type JToken, JValue } from "./json-tree.ts"
 import { jsonDepthMax } from "./json-write.ts"
-import { chargeText } from "./run.ts"
+import { charge, chargeText } from "./run.ts"
 
 const isoDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:?\d\d)?$/
 
+/** What it takes to read one value, besides its characters. */
+const stepsOfValue = 8
+const stepsOfObject = 6
 const slash = 0x2f
 const backslash = 0x5c
 
@@ -73,6 +76,7 @@ function skipBlanks(reader: Reader): void {
 }
 
 function readValue(reader: Reader, depth: number, readDate: (text: string) => DateTime): JToken {
+  charge(stepsOfValue)
   if (depth > jsonDepthMax) throw fail(reader, `The reader's MaxDepth of ${jsonDepthMax} has been exceeded`)
   skipBlanks(reader)
   const c = reader.text[reader.at]
@@ -97,6 +101,7 @@ function dated(text: string, readDate: (text: string) => DateTime): JValue {
 
 function readObject(reader: Reader, depth: number, readDate: (text: string) => DateTime): JToken {
   const object = new JObject()
+  charge(stepsOfObject)
   reader.at++
   for (;;) {
     skipBlanks(reader)
@@ -171,6 +176,7 @@ function readString(reader: Reader): string {
 }
 
 function readEscape(reader: Reader): string {
+  charge(1)
   const c = reader.text[reader.at + 1] ?? ""
   if (c === "u") {
     const hex = reader.text.slice(reader.at + 2, reader.at + 6)

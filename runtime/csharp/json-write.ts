@@ -2,7 +2,7 @@ import { formatDate } from "./date-format.ts"
 import { DateTime, DateTimeOffset } from "./date-time.ts"
 import { CsLimitError } from "./errors.ts"
 import { doubleText } from "./number-text.ts"
-import { chargeText } from "./run.ts"
+import { charge, chargeText } from "./run.ts"
 import { toText } from "./values.ts"
 
 /** Nesting of JSON that is read, made or written. */
@@ -22,6 +22,7 @@ export function writeJson(token: WrittenToken, indented: boolean): string {
   write(token, indented, 0, pieces)
   const text = pieces.join("")
   chargeText(text.length)
+  if (pieces.length > 32) charge(pieces.length)
   return text
 }
 

@@ -2,8 +2,8 @@ import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import { CsLimitError } from "./errors.ts"
 import type { PolicyContext } from "./ports.ts"
 
-/** Steps one evaluation may take: a node of a loop's body, an element of a collection, 32 characters of a text. */
-export const stepsMax = 1_000_000
+/** Steps one evaluation may take, of some 50 ns: a node of a loop's body, an element of a collection, 32 characters of a text. Nothing else is done meanwhile. */
+export const stepsMax = 300_000
 /** Longest text and largest collection a program may make. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000

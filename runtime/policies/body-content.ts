@@ -1,10 +1,11 @@
 import { toJson } from "../expression/compile.ts"
 import type { BodyContent } from "../plan/steps-content.ts"
-import { compileTemplate } from "../template/liquid.ts"
+import { compileTemplate, TemplateProblem } from "../template/liquid.ts"
+import { Refused } from "./answer.ts"
 import { csharpBytes } from "./csharp-value.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
-import { liquidVariables } from "./liquid-variables.ts"
+import { liquidVariables, type ReadAhead, readAhead } from "./liquid-variables.ts"
 import { messageOf } from "./message.ts"
 import type { Provision } from "./policy.ts"
 import { compileText } from "./text.ts"
@@ -45,9 +46,23 @@ function compileLiquid(
   provision: Provision,
 ): MakeBody {
   const template = compileTemplate(source)
-  if (/\bbody\b/.test(source)) provision.need(messageOf(of).needs)
+  const readsBody = /\bbody\b/.test(source)
+  if (readsBody) provision.need(messageOf(of).needs)
   return (exchange) => {
-    const made = template.render(liquidVariables(exchange, of, xsiNil))
-    return made instanceof Promise ? made.then((text) => Buffer.from(text)) : Buffer.from(made)
+    const make = (ahead?: ReadAhead): Buffer | Promise<Buffer> => {
+      try {
+        const made = template.render(liquidVariables(exchange, of, xsiNil, ahead))
+        return made instanceof Promise ? made.then((text) => Buffer.from(text), failed) : Buffer.from(made)
+      } catch (error) {
+        return failed(error)
+      }
+    }
+    const reading = readsBody ? readAhead(exchange, of) : undefined
+    return reading === undefined ? make() : reading.then(make)
   }
+}
+
+/** A body that is not what it says is the sender's fault and not the template's. */
+function failed(error: unknown): never {
+  throw error instanceof TemplateProblem && error.cause instanceof Refused ? error.cause : error
 }

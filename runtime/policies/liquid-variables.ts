@@ -4,7 +4,9 @@ import { urlText } from "../csharp/url-text.ts"
 import { CsObject } from "../csharp/values.ts"
 import { toJson } from "../expression/compile.ts"
 import { plainObject } from "../expression/plain-object.ts"
+import { hasMoreValues, jsonValuesDefault } from "../plan/json-size.ts"
 import { problem, Refused } from "./answer.ts"
+import { inlineBytesMax, runBodyJob } from "./body-threads.ts"
 import type { Exchange } from "./exchange.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
 import { type HeaderList, usualSpelling } from "./header-list.ts"
@@ -22,15 +24,52 @@ export function liquidVariables(
   exchange: Exchange,
   of: "request" | "response",
   xsiNil: "blank" | "null",
+  ahead?: ReadAhead,
 ): Readonly<Record<string, unknown>> {
   return {
     get body() {
-      return bodyOf(exchange, of, xsiNil)
+      return ahead === undefined ? bodyOf(exchange, of, xsiNil) : xmlBody(ahead.value, xsiNil)
     },
     get context() {
       return contextOf(exchange)
     },
   }
+}
+
+/** What a large XML body says, read before the template runs. */
+export interface ReadAhead {
+  readonly value: unknown
+}
+
+const xmlOptions = { style: "javascript-friendly", alwaysArray: false } as const
+
+/** Reads a large XML body in another thread; undefined for any other, which is read when the template asks for it. */
+export function readAhead(exchange: Exchange, of: "request" | "response"): Promise<ReadAhead> | undefined {
+  const message = messageOf(of)
+  const body = message.body(exchange)
+  if (!body.present || !isXml(message.headers(exchange).get("content-type"))) return undefined
+  const input = { text: body.text(), options: xmlOptions }
+  const made =
+    body.content.length > inlineBytesMax
+      ? runBodyJob("xml-to-json", input, body.content.length, exchange)
+      : undefined
+  if (!(made instanceof Promise)) return undefined
+  return made.then(({ content, problem: found }) => {
+    if (content === undefined) throw refused(of, `${found}`)
+    // What the thread has made is read here: as much of it as of any other JSON.
+    if (hasMoreValues(content, jsonValuesDefault))
+      throw refused(of, `has more than ${jsonValuesDefault} elements and texts`)
+    return { value: JSON.parse(content.toString("utf8")) as unknown }
+  })
+}
+
+function isXml(type = ""): boolean {
+  return /[/+]xml\b/i.test(type) && !/[/+]json\b/i.test(type)
+}
+
+function refused(of: "request" | "response", what: string): Refused {
+  const cause = `the body of the ${of} ${what}`
+  return new Refused(problem(of === "request" ? "invalid-request" : "bad-gateway", { cause }))
 }
 
 /** JSON or XML as data, by the media type; other text as it is. */
@@ -40,13 +79,12 @@ function bodyOf(exchange: Exchange, of: "request" | "response", xsiNil: "blank" 
   if (!body.present) return null
   const type = message.headers(exchange).get("content-type") ?? ""
   if (/[/+]json\b/i.test(type)) return body.json()
-  if (!/[/+]xml\b/i.test(type)) return body.text()
+  if (!isXml(type)) return body.text()
   try {
-    return xmlBody(jsonOfXml(body.text(), { style: "javascript-friendly", alwaysArray: false }), xsiNil)
+    return xmlBody(jsonOfXml(body.text(), xmlOptions), xsiNil)
   } catch (error) {
     if (!(error instanceof XmlProblem)) throw error
-    const cause = `the body of the ${of} is no XML: ${error.message}`
-    throw new Refused(problem(of === "request" ? "invalid-request" : "bad-gateway", { cause }))
+    throw refused(of, `is no XML: ${error.message}`)
   }
 }
 

@@ -17,7 +17,7 @@ const keepLists: ReadonlySet<string> = new Set([
 
 /** Characters and items a rendering may make, and those it may make at once: nothing can be done between them. */
 export const madeMax = 4_000_000
-const madeAtOnceMax = 1_000_000
+const madeAtOnceMax = 500_000
 /** Work of a rendering in units: a character or an item is one, a step of a template is some. */
 export const workMax = 20_000_000
 const unitsOfStep = 20

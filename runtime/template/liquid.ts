@@ -20,8 +20,9 @@ export class TemplateProblem extends Error {
   override readonly name = "TemplateProblem"
   readonly offset: number
 
-  constructor(message: string, offset: number) {
-    super(message)
+  /** `cause`: what a variable threw when it was asked for. */
+  constructor(message: string, offset: number, cause?: unknown) {
+    super(message, { cause })
     this.offset = offset
   }
 }
@@ -102,5 +103,7 @@ function makeEngine(): Liquid {
 function problemOf(error: unknown, offset: (of: number) => number): unknown {
   if (!(error instanceof LiquidError)) return error
   const message = error.message.replace(/, (?:file:\S+, )?line:\d+, col:\d+$/, "")
-  return new TemplateProblem(words[message] ?? message, offset(error.token.begin))
+  let cause: unknown = error
+  while (cause instanceof LiquidError) cause = cause.originalError
+  return new TemplateProblem(words[message] ?? message, offset(error.token.begin), cause)
 }

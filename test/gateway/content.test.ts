@@ -274,6 +274,25 @@ describe("bodies", () => {
     expect((await untouched.get()).body).toBe(large)
   })
 
+  test("a large XML body is read for a template as a small one is", async () => {
+    const liquid = "{{ body.o.i | size }} {{ body.o.i.last.n }} {{ body.o.Who }}"
+    const { running, upstream } = await start({
+      inbound: [{ kind: "set-body", message: "request", media: null, content: { liquid } }],
+    })
+    const xml = (count: number, end = "") =>
+      post(
+        `<x:o xmlns:x="urn:x">${'<i n="1"/>'.repeat(count)}<i n="2"/><x:Who>me</x:Who></x:o>${end}`,
+        "text/xml",
+      )
+    for (const count of [10, 5_000]) {
+      expect((await sendRaw(running.port, xml(count), 60)).status).toBe(200)
+      expect(upstream.requests.at(-1)?.body).toBe(`${count + 1} 2 me`)
+      expect((await sendRaw(running.port, xml(count, "<"), 60)).status).toBe(400)
+    }
+    expect((await sendRaw(running.port, xml(40_000), 60)).status).toBe(400)
+    expect(running.log.at(-1)?.cause).toContain("has more than 60000 elements and texts")
+  })
+
   test("liquid, values, bytes", async () => {
     const { running, upstream } = await start({
       inbound: [
