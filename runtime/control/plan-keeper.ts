@@ -62,6 +62,7 @@ export interface PlanKeeperSettings {
 }
 
 const pollMsDefault = 1_000
+
 /** The plan this process serves: brings it in at start, applies new ones, follows what other processes apply. One at a time. */
 export class PlanKeeper {
   readonly #settings: PlanKeeperSettings

@@ -83,9 +83,13 @@ export function faultOf(error: unknown): SourceUnavailable | SqlError {
   if (error instanceof SourceUnavailable || error instanceof SqlError) return error
   const { code, message } = describe(error)
   // Node's own codes (ECONNREFUSED …) have letters where an SQLSTATE has five places; node-postgres' own errors have none.
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code) || endsConnection(treatmentOf(code)))
+  if (!isSqlState(code) || endsConnection(treatmentOf(code)))
     return new SourceUnavailable(code === undefined ? message : `${message} (${code})`, { cause: error })
   return new SqlError(code, message)
+}
+
+function isSqlState(code: string | undefined): code is string {
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code)
 }
 
 /** A connection with such a fault is not used again. */
@@ -102,7 +106,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 /** The SQLSTATE of a transaction that did nothing and may succeed when it is run again; undefined for every other fault. */
 export function repeatableState(error: unknown): string | undefined {
   const code = sqlStateOf(error)
-  if (code === undefined || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+  if (!isSqlState(code)) return undefined
   const treatment = treatmentOf(code)
   return treatment === "again" || treatment === "reconnect" ? code : undefined
 }

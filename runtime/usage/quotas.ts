@@ -342,8 +342,7 @@ export class Quotas {
   /** Reads what is used, and answers what was granted; undefined when the database is away. */
   async #read(entry: Entry, wanted: number, callsMax: number | undefined): Promise<number | undefined> {
     try {
-      const { database } = this.#settings
-      const used = await reserveQuota(database, entry.period, wanted, callsMax, entry)
+      const used = await reserveQuota(this.#settings.database, entry.period, wanted, callsMax, entry)
       this.#saw(entry, used)
       this.#error = undefined
       return used.granted
@@ -390,6 +389,7 @@ function periodOf(
   return { counter, key, startMs, endsMs: startMs + lengthMs }
 }
 
+/** A key as the database can keep it: callers choose what it is made of. */
 function storedKey(key: string): string {
   const isPlain = key.length <= keyBytesMax && Buffer.byteLength(key) <= keyBytesMax
   return isPlain && !key.includes("\u0000") ? key : `digest:${hash("sha256", key, "base64url")}`

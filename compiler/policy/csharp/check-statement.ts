@@ -149,14 +149,7 @@ function checkIfStatement({ test, yes, no }: Of<"if">, scope: Scope): CsStatemen
 function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): CsStatement {
   const body: CsStatement[] = []
   for (const { name, start, end, value } of names) {
-    if (scope.isTaken(name))
-      throw new CsharpMistake(
-        "type",
-        `\`${name}\` is declared twice`,
-        start,
-        end,
-        "Give the second one another name, or assign without a type.",
-      )
+    scope.requireFree(name, start, end)
     const made = declaredValue(
       written === undefined ? undefined : resolveType(written),
       value,

@@ -104,14 +104,7 @@ function assigned(part: Part, item: Typed, scope: Scope): CsNode[] {
     if (known === undefined) throw scope.unknown(name, start, end)
     return [{ k: "set", slot: known.slot, value: demand(item, known.type, part) }]
   }
-  if (scope.isTaken(name))
-    throw new CsharpMistake(
-      "type",
-      `\`${name}\` is declared twice`,
-      start,
-      end,
-      "Give the second one another name, or assign without a type.",
-    )
+  scope.requireFree(name, start, end)
   const type = part.type === undefined ? item.type : resolveType(part.type)
   return [{ k: "set", slot: scope.declare(name, type).slot, value: demand(item, type, part) }]
 }

@@ -147,6 +147,18 @@ export class Scope {
         "Spread it over several `set-variable`.",
       )
   }
+  /** Refuses to declare what is declared. @throws CsharpMistake */
+  requireFree(name: string, start: number, end: number): void {
+    if (!this.isTaken(name)) return
+    throw new CsharpMistake(
+      "type",
+      `\`${name}\` is declared twice`,
+      start,
+      end,
+      "Give the second one another name, or assign without a type.",
+    )
+  }
+
   unknown(name: string, start: number, end: number): CsharpMistake {
     return new CsharpMistake(
       "unknown-name",
