@@ -1,7 +1,16 @@
 import { z } from "zod"
 
-/** What usage can be told by. */
-export const usageBy = z.enum(["subscription", "product", "api", "operation", "version", "status", "day"])
+/** What usage can be told by. `user`: who the token of a call without subscription names (`sub`); `(others)` are those for whom a process had no line left in an hour. */
+export const usageBy = z.enum([
+  "subscription",
+  "user",
+  "product",
+  "api",
+  "operation",
+  "version",
+  "status",
+  "day",
+])
 
 const moment = z.iso.datetime({ offset: true })
 
@@ -11,10 +20,11 @@ export const usageQuery = z.strictObject({
     .string()
     .default("")
     .transform((text) => text.split(",").filter((word) => word !== ""))
-    .pipe(z.array(usageBy).max(7)),
+    .pipe(z.array(usageBy).max(8)),
   since: moment.optional(),
   until: moment.optional(),
   subscription: z.string().optional(),
+  user: z.string().optional(),
   product: z.string().optional(),
   api: z.string().optional(),
   deprecated: z.enum(["true", "false"]).optional(),

@@ -2,6 +2,7 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import { readUsage, type UsageField, type UsageGroup } from "../store/usage.ts"
 import { amountsOf } from "../usage/amount.ts"
+import { storedKey } from "../usage/caller-name.ts"
 import { quantile } from "../usage/sketch.ts"
 import type { UsageAnswer, UsageLine, UsageQuestion } from "./usage-api.ts"
 
@@ -33,6 +34,7 @@ export class UsageDesk {
       since: question.since === undefined ? null : new Date(question.since),
       until: question.until === undefined ? null : new Date(question.until),
       subscription: question.subscription,
+      user: question.user === undefined ? undefined : storedKey(question.user),
       product: question.product,
       api: question.api,
       groupsMax: groupsMax + 1,
@@ -49,7 +51,13 @@ export class UsageDesk {
 /** Each once. Who calls deprecated versions is told by version. */
 function fieldsOf(by: readonly UsageField[], deprecated: boolean): UsageField[] {
   if (!deprecated) return [...new Set(by)]
-  return [...new Set<UsageField>([...(by.length === 0 ? (["subscription"] as const) : by), "api", "version"])]
+  return [
+    ...new Set<UsageField>([
+      ...(by.length === 0 ? (["subscription", "user"] as const) : by),
+      "api",
+      "version",
+    ]),
+  ]
 }
 
 /** Versions with a route whose steps announce that it is deprecated or has an end. */

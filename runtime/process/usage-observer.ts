@@ -20,6 +20,7 @@ export class UsageObserver implements Observer {
       endedAtMs: exchange.startedAtMs + exchange.durationMs,
       durationMs: exchange.durationMs,
       subscription: exchange.subscription ?? "",
+      user: exchange.user ?? "",
       product,
       api: exchange.api ?? "",
       version: exchange.version ?? "",

@@ -1,7 +1,12 @@
 import { isFirst } from "./batch-ids.ts"
 import type { Database, Queryable, Statement } from "./database.ts"
 
-/** Calls that are alike, in one hour. `status` is the class of the status, 0 to 5; `latency` counts by the buckets of runtime/usage. */
+/** Begins the name of a user where a row has one in place of a subscription: no subscription begins so, and rows of both are of one table. */
+export const userMark = "@"
+/** Stands for the users of an hour who have no rows of their own. */
+export const unnamedUsers = "(others)"
+
+/** Calls that are alike, in one hour. `subscription` is its name; without one `userMark` and the user; empty when neither is known. `status` is the class of the status, 0 to 5; `latency` counts by the buckets of runtime/usage. */
 export interface UsageRow {
   /** Beginning of the hour, in milliseconds. */
   readonly bucketMs: number
@@ -22,6 +27,7 @@ export interface UsageRow {
 /** What usage can be told by. */
 export const usageFields = [
   "subscription",
+  "user",
   "product",
   "api",
   "operation",
@@ -38,6 +44,8 @@ export interface UsageQuery {
   readonly since: Date | null
   readonly until: Date | null
   readonly subscription?: string | undefined
+  /** As it is stored: see `storedKey`. */
+  readonly user?: string | undefined
   readonly product?: string | undefined
   readonly api?: string | undefined
   /** More groups are not read. */
@@ -98,13 +106,14 @@ export async function readUsage(database: Queryable, query: UsageQuery): Promise
     query.subscription ?? null,
     query.product ?? null,
     query.api ?? null,
+    query.user === undefined ? null : `${userMark}${query.user}`,
   ]
   const listed = [...keys, "price"].join(", ")
   const sums = await database.query(
     {
       name: "",
       text: `select ${listed}, sum(calls)::bigint, sum(billed)::bigint, sum(bytes_in)::bigint, sum(bytes_out)::bigint
-        from sallyport.usage ${where} group by ${listed} order by ${listed} limit $6`,
+        from sallyport.usage ${where} group by ${listed} order by ${listed} limit $7`,
     },
     [...parameters, query.groupsMax],
   )
@@ -122,11 +131,13 @@ export async function readUsage(database: Queryable, query: UsageQuery): Promise
 
 const hour = "date_trunc('hour', $1::timestamptz)"
 const where = `where ($1::timestamptz is null or bucket >= ${hour}) and ($2::timestamptz is null or bucket < $2)
-  and ($3::text is null or subscription = $3) and ($4::text is null or product = $4) and ($5::text is null or api = $5)`
+  and ($3::text is null or subscription = $3) and ($4::text is null or product = $4) and ($5::text is null or api = $5)
+  and ($6::text is null or subscription = $6)`
 
 /** The status is told as its class, the day in UTC. */
 const expressions: { readonly [Field in UsageField]: string } = {
-  subscription: "subscription",
+  subscription: `case when subscription like '${userMark}%' then '' else subscription end`,
+  user: `case when subscription like '${userMark}%' then substr(subscription, ${userMark.length + 1}) else '' end`,
   product: "product",
   api: "api",
   operation: "operation",

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto"
 import { SourceUnavailable } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
 import {
@@ -8,6 +7,7 @@ import {
   type QuotaState,
   reserveQuota,
 } from "../store/quotas.ts"
+import { storedKey } from "./caller-name.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
 /** A volume that can be used up; see runtime/policies/quotas.ts. */
@@ -63,7 +63,6 @@ const idleMs = 60_000
 const idleMax = 10_000
 const spoolBytesMaxDefault = 16 * 2 ** 20
 /** Longer keys are stored by their digest: an index has no room for them. */
-const keyBytesMax = 512
 const emptyMs = 1_000
 const portionShare = 200
 const portionMax = 1_000
@@ -387,12 +386,6 @@ function periodOf(
   const lengthMs = periodSeconds * 1_000
   const startMs = anchorMs + Math.floor((nowMs - anchorMs) / lengthMs) * lengthMs
   return { counter, key, startMs, endsMs: startMs + lengthMs }
-}
-
-/** A key as the database can keep it: callers choose what it is made of. */
-function storedKey(key: string): string {
-  const isPlain = key.length <= keyBytesMax && Buffer.byteLength(key) <= keyBytesMax
-  return isPlain && !key.includes("\u0000") ? key : `digest:${hash("sha256", key, "base64url")}`
 }
 
 function portionOf(callsMax: number): number {

@@ -44,6 +44,8 @@ export interface UsageRecorderSettings {
   /** How often old rows are put together. */
   readonly tidyEveryMs?: number
   readonly rowsMax?: number
+  /** How many users of calls without subscription are told by name in one hour. */
+  readonly usersMax?: number
   /** Told after a change of `error`. */
   readonly onChange?: (error: string | undefined) => void
 }
@@ -73,7 +75,7 @@ export class UsageRecorder {
 
   constructor(settings: UsageRecorderSettings) {
     this.#settings = settings
-    this.#tally = new Tally(settings.rowsMax ?? rowsMaxDefault)
+    this.#tally = new Tally(settings.rowsMax ?? rowsMaxDefault, settings.usersMax)
     this.#spool = new Spool(settings.spoolFolder, settings.spoolBytesMax ?? spoolBytesMaxDefault, batchShape)
   }
 

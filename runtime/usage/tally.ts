@@ -1,4 +1,5 @@
 import type { UsageRow } from "../store/usage.ts"
+import { CallerNames } from "./caller-name.ts"
 import { bucketOf, sketchLength } from "./sketch.ts"
 
 /** One call that is over. Names that are not known are empty. */
@@ -6,6 +7,8 @@ export interface Call {
   readonly endedAtMs: number
   readonly durationMs: number
   readonly subscription: string
+  /** Who the token names. */
+  readonly user: string
   readonly product: string
   readonly api: string
   readonly version: string
@@ -26,23 +29,29 @@ type OpenRow = Mutable<Omit<UsageRow, "latency">> & { latency: number[] }
 
 const hourMs = 3_600_000
 
+/** How many users have rows of their own in one hour. */
+const usersMaxDefault = 1_000
+
 /** Sums of calls in memory, a row for all that are alike in one hour. */
 export class Tally {
   readonly #rowsMax: number
+  readonly #names: CallerNames
   #rows = new Map<string, OpenRow>()
   /** The row last added to, by operation. */
   #latest = new Map<string, OpenRow>()
 
   /** More rows than `rowsMax` are not kept. */
-  constructor(rowsMax: number) {
+  constructor(rowsMax: number, usersMax: number = usersMaxDefault) {
     this.#rowsMax = rowsMax
+    this.#names = new CallerNames(usersMax)
   }
 
   /** Counts a call; false when there is no room for its row. */
   add(call: Call): boolean {
     const bucketMs = Math.floor(call.endedAtMs / hourMs) * hourMs
     const status = Math.min(5, Math.max(0, Math.floor(call.status / 100)))
-    const { subscription, product, api, version, operation, price } = call
+    const { product, api, version, operation, price } = call
+    const subscription = this.#names.of(call.subscription, call.user, bucketMs)
     const row = this.#row({ bucketMs, subscription, product, api, version, operation, status, price })
     if (row === undefined) return false
     row.calls += 1

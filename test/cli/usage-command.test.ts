@@ -15,7 +15,7 @@ const answer: UsageAnswer = {
         { amount: "1", currency: "USD" },
       ],
     },
-    { ...line, billed: 0, key: { subscription: "", day: '=1,"2"' }, amounts: [] },
+    { ...line, billed: 0, key: { subscription: "", day: '=1,"2"\u001b' }, amounts: [] },
   ],
   cut: true,
 }
@@ -23,22 +23,22 @@ const answer: UsageAnswer = {
 test("usage as a table, as CSV that a spreadsheet does not run, and as JSON", async () => {
   const control = await fakeControl({
     "GET /v1/usage?by=subscription%2Cday": { json: answer },
-    "GET /v1/usage?by=subscription": { json: { by: [], lines: [], cut: false } },
+    "GET /v1/usage?by=subscription%2Cuser": { json: { by: [], lines: [], cut: false } },
   })
   const io = { cwd: "/", env: control.env }
   const words = ["usage", "--by", "subscription,day"]
   expect((await run(io, ...words)).out).toBe(
     [
-      "SUBSCRIPTION  DAY         CALLS  IN   OUT   P50      P95    P99  BILLED  AMOUNT",
-      "ann           2026-01-02  2      0 B  3 MB  1.25 ms  1.5 s  -    2       0.02 EUR + 1 USD",
-      '-             =1,"2"      2      0 B  3 MB  1.25 ms  1.5 s  -    0',
+      "SUBSCRIPTION  DAY             CALLS  IN   OUT   P50      P95    P99  BILLED  AMOUNT",
+      "ann           2026-01-02      2      0 B  3 MB  1.25 ms  1.5 s  -    2       0.02 EUR + 1 USD",
+      '-             =1,"2"<U+001B>  2      0 B  3 MB  1.25 ms  1.5 s  -    0',
       "There are more: narrow it, e.g. by --since, --product or --api.\n",
     ].join("\n"),
   )
   expect((await run(io, ...words, "--format", "csv")).out).toBe(
     "subscription,day,calls,billed,bytes_in,bytes_out,p50_ms,p95_ms,p99_ms,amount\r\n" +
       "ann,2026-01-02,2,2,0,3145728,1.25,1500,,0.02 EUR + 1 USD\r\n" +
-      ',"\'=1,""2""",2,0,0,3145728,1.25,1500,,\r\n',
+      ',"\'=1,""2""\u001b",2,0,0,3145728,1.25,1500,,\r\n',
   )
   expect(JSON.parse((await run(io, ...words, "--format", "json")).out)).toEqual(answer)
   expect((await run(io, "usage")).out).toBe("Nothing was called.\n")

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterEach, expect, it } from "vitest"
 import type { UsageLine } from "../../runtime/control/usage-api.ts"
 import { migrateDatabase } from "../../runtime/main.ts"
@@ -105,6 +109,46 @@ describePostgres("usage of a gateway", () => {
     await first.close()
     await running(url, ports)
     expect(await usage(ports, "subscription=anna")).toMatchObject([{ calls: 6 }])
+  })
+
+  it("names who calls by a token, and nobody by a token that is refused", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: quiet })
+    const cwd = await mkdtemp(join(tmpdir(), "sallyport-usage-"))
+    stops.push(() => rm(cwd, { recursive: true }))
+    const ports = await freePorts()
+    const runtime = await start(url, ports, { cwd })
+    stops.push(() => runtime.close())
+    const { publicKey, privateKey } = await generateKeyPair("ES256")
+    const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: "1" }] }
+    await writeFile(join(cwd, "jwks.json"), JSON.stringify(keys))
+    const apis = `
+issuer corp { keys file("jwks.json"); issuer "https://corp.example"; audience gateway }
+api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
+    await runtime.apply(planOf(ports, "hello", apis), author)
+    const calls = async (sub: string, audience: string) => {
+      const token = await new SignJWT({ sub })
+        .setProtectedHeader({ alg: "ES256", kid: "1" })
+        .setIssuer("https://corp.example")
+        .setAudience(audience)
+        .setExpirationTime("5m")
+        .sign(privateKey)
+      const headers = { authorization: `Bearer ${token}` }
+      return (await fetch(`http://127.0.0.1:${ports.gateway}/open`, { headers })).status
+    }
+    expect([
+      await calls("jane", "gateway"),
+      await calls("jane", "gateway"),
+      await calls("joe", "other"),
+    ]).toEqual([200, 200, 401])
+    const told = await usage(ports, "by=subscription,user,status&api=open")
+    expect(told.map(({ key: words, calls: n }) => ({ ...words, n }))).toEqual([
+      { subscription: "", user: "jane", status: "2xx", n: 2 },
+      { subscription: "", user: "", status: "4xx", n: 1 },
+    ])
+    expect(await usage(ports, "user=jane")).toMatchObject([{ calls: 2 }])
+    expect(await usage(ports, "user=joe")).toEqual([])
   })
 
   it("waits on disk while the database is away; the process says that it is degraded, and why", async () => {

@@ -6,6 +6,7 @@ export function callOf(more: Partial<Call> = {}): Call {
     endedAtMs: Date.parse("2026-03-04T05:06:07Z"),
     durationMs: 12,
     subscription: "ann",
+    user: "",
     product: "partner",
     api: "orders",
     version: "v1",

@@ -12,7 +12,7 @@ import { openPostgres } from "../../runtime/store/postgres.ts"
 import { addUsage, readUsage, tidyUsage, type UsageField } from "../../runtime/store/usage.ts"
 import { UsageRecorder, type UsageRecorderSettings } from "../../runtime/usage/recorder.ts"
 import { quantile } from "../../runtime/usage/sketch.ts"
-import { Tally } from "../../runtime/usage/tally.ts"
+import { type Call, Tally } from "../../runtime/usage/tally.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { describeDatabases } from "../store/databases.ts"
 import { breakable } from "./breakable.ts"
@@ -75,6 +75,30 @@ describeDatabases("usage", (database) => {
       groupsMax: 10,
     })
     expect(until).toEqual([])
+  })
+
+  it("is told by user where there is no subscription: a thousand of them in an hour, the rest together", async () => {
+    const recorder = recorderOf(database(), { usersMax: 3 })
+    const long = "x".repeat(2_000)
+    const add = (user: string, more: Partial<Call> = {}) =>
+      recorder.add(callOf({ api: "users", subscription: "", price: "", user, ...more }))
+    for (const user of ["jane", "jane", "@odd\u0000", long, "too many", "still more", "jane", ""]) add(user)
+    add("jane", { subscription: "ann" })
+    add("too many", { endedAtMs: Date.parse("2026-03-04T06:00:00Z") })
+    await recorder.flush()
+    const told = await groups(database(), ["subscription", "user"], "users")
+    expect(told.map(({ key, calls: n }) => [...key, n])).toEqual([
+      ["", "jane", 3],
+      ["", "(others)", 2],
+      ["", "", 1],
+      ["", expect.stringMatching(/^digest:[\w-]{43}$/), 1],
+      ["", expect.stringMatching(/^digest:[\w-]{43}$/), 1],
+      ["", "too many", 1],
+      ["ann", "", 1],
+    ])
+    const one = { by: [], since: null, until: null, api: "users", groupsMax: 9 }
+    expect((await readUsage(database(), { ...one, user: "jane" })).map(({ calls: n }) => n)).toEqual([3])
+    expect(await readUsage(database(), { ...one, user: "nobody" })).toEqual([])
   })
 
   it("counts a batch once, however often and by whomever it is sent", async () => {

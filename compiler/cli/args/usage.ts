@@ -8,7 +8,7 @@ export interface UsageArgs {
   readonly format: "table" | "json" | "csv"
 }
 
-const fields = ["subscription", "product", "api", "operation", "version", "status", "day"]
+const fields = ["subscription", "user", "product", "api", "operation", "version", "status", "day"]
 
 export const usageLine: CommandLine<UsageArgs> = {
   name: "usage",
@@ -16,11 +16,12 @@ export const usageLine: CommandLine<UsageArgs> = {
   options: [
     [
       "--by <fields>",
-      `a line for each of these, with commas: ${fields.join(", ")}; subscription when not said`,
+      `a line for each of these, with commas: ${fields.join(", ")}; subscription,user when not said`,
     ],
     ["--since <date>", "2026-01-31, a time with zone, or how long ago: 12h, 30d"],
     ["--until <date>", "the first moment that does not count"],
     ["--subscription <name>", "only this one"],
+    ["--user <name>", "only this one: who the token of a call without subscription names (`sub`)"],
     ["--product <name>", "only this one"],
     ["--api <name>", "only this one"],
     ["--deprecated", "only versions the running plan calls deprecated: who still calls them?"],
@@ -33,7 +34,7 @@ export const usageLine: CommandLine<UsageArgs> = {
   ],
   parse(_, options) {
     const deprecated = options["deprecated"] === true
-    const by = text(options, "by") ?? (deprecated ? "" : "subscription")
+    const by = text(options, "by") ?? (deprecated ? "" : "subscription,user")
     const unknown = by.split(",").find((word) => word !== "" && !fields.includes(word))
     if (unknown !== undefined)
       throw new CliError(`usage cannot be told by ${unknown}`, `It can be told by ${fields.join(", ")}.`)
@@ -42,6 +43,7 @@ export const usageLine: CommandLine<UsageArgs> = {
       since: pointInTime(options, "since"),
       until: pointInTime(options, "until"),
       subscription: text(options, "subscription"),
+      user: text(options, "user"),
       product: text(options, "product"),
       api: text(options, "api"),
       deprecated: deprecated ? "true" : undefined,

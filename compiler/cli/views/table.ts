@@ -1,6 +1,12 @@
-/** Columns as wide as their widest cell, two blanks apart, the last one unpadded. Width is counted in code points. */
+import { unseen } from "../../core/characters.ts"
+import { numberOf } from "../../core/odd-characters.ts"
+
+/**
+ * Columns as wide as their widest cell, two blanks apart, the last one unpadded. Width is counted in code points. Characters nobody sees are shown as their numbers: a cell may hold what a caller named itself, and a terminal would
+ * obey it.
+ */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [head, ...rows]
+  const all = [head, ...rows].map((row) => row.map(shown))
   const widths = head.map((_, column) => Math.max(...all.map((row) => width(row[column] ?? ""))))
   return all
     .map(
@@ -11,6 +17,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
           .trimEnd()}\n`,
     )
     .join("")
+}
+
+function shown(cell: string): string {
+  return cell.replace(unseen("g"), (character) => `<${numberOf(character.codePointAt(0) ?? 0)}>`)
 }
 
 function width(cell: string): number {
