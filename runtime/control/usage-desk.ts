@@ -2,7 +2,6 @@ import type { PlanBody } from "../plan/plan.ts"
 import type { Database } from "../store/database.ts"
 import { readUsage, type UsageField, type UsageGroup } from "../store/usage.ts"
 import { amountsOf } from "../usage/amount.ts"
-import { storedKey } from "../usage/caller-name.ts"
 import { quantile } from "../usage/sketch.ts"
 import type { UsageAnswer, UsageLine, UsageQuestion } from "./usage-api.ts"
 
@@ -34,7 +33,7 @@ export class UsageDesk {
       since: question.since === undefined ? null : new Date(question.since),
       until: question.until === undefined ? null : new Date(question.until),
       subscription: question.subscription,
-      user: question.user === undefined ? undefined : storedKey(question.user),
+      user: question.user,
       product: question.product,
       api: question.api,
       groupsMax: groupsMax + 1,

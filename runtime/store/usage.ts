@@ -1,5 +1,6 @@
 import { isFirst } from "./batch-ids.ts"
 import type { Database, Queryable, Statement } from "./database.ts"
+import { storedKey } from "./stored-key.ts"
 
 /** Begins the name of a user where a row has one in place of a subscription: no subscription begins so, and rows of both are of one table. */
 export const userMark = "@"
@@ -44,7 +45,6 @@ export interface UsageQuery {
   readonly since: Date | null
   readonly until: Date | null
   readonly subscription?: string | undefined
-  /** As it is stored: see `storedKey`. */
   readonly user?: string | undefined
   readonly product?: string | undefined
   readonly api?: string | undefined
@@ -106,7 +106,7 @@ export async function readUsage(database: Queryable, query: UsageQuery): Promise
     query.subscription ?? null,
     query.product ?? null,
     query.api ?? null,
-    query.user === undefined ? null : `${userMark}${query.user}`,
+    query.user === undefined ? null : `${userMark}${storedKey(query.user)}`,
   ]
   const listed = [...keys, "price"].join(", ")
   const sums = await database.query(

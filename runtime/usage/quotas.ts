@@ -7,7 +7,7 @@ import {
   type QuotaState,
   reserveQuota,
 } from "../store/quotas.ts"
-import { storedKey } from "./caller-name.ts"
+import { storedKey } from "../store/stored-key.ts"
 import { type Owing, periodId, type QuotaDebt, QuotaDebts } from "./quota-debts.ts"
 
 /** A volume that can be used up; see runtime/policies/quotas.ts. */

@@ -305,7 +305,13 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [
       [],
       { since: "2026-01-31", until: "2026-02-01" },
-      { query: { by: "subscription,user", since: "2026-01-31T00:00:00.000Z", until: "2026-02-01T00:00:00.000Z" } },
+      {
+        query: {
+          by: "subscription,user",
+          since: "2026-01-31T00:00:00.000Z",
+          until: "2026-02-01T00:00:00.000Z",
+        },
+      },
     ],
     [[], { format: "text" }, /--format text is not known/],
   ],

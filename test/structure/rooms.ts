@@ -204,6 +204,7 @@ export const rooms: readonly Room[] = [
       "read-tuples",
       "schema-state",
       "stores",
+      "stored-key",
       "subscriptions",
       "tuple-row",
       "tuple-source",
