@@ -143,6 +143,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const listeners = roles.includes("authz")
     ? makeListeners(settings, { database, engine, stores })
     : undefined
+  losses.onLoss = () => listeners?.forgetModels()
   const servable = servedBy({ engine, stores, gateway, listeners })
   const disk = diskOf(settings)
   const keeper = new PlanKeeper({ database, servable, log, disk, onHistoryLost: losses.ofPlans })

@@ -7,7 +7,7 @@ import { modelNotFound } from "./api-error.ts"
 
 const modelsMax = 1_000
 
-/** Models ready for questions. A stored model never changes, so nothing here gets old. */
+/** Models ready for questions. A stored model never changes, so nothing here gets old, unless the database loses what it had: then they are forgotten. */
 export class ModelDirectory {
   readonly #database: Database
   readonly #planModel: (digest: string) => ModelPlan | undefined
@@ -37,6 +37,14 @@ export class ModelDirectory {
       },
     )
     return loading
+  }
+
+  /** What comes next is read again. */
+  forget(): void {
+    // Those that are being loaded find no place any more.
+    for (const models of this.#models.values()) models.clear()
+    this.#models.clear()
+    this.#size = 0
   }
 
   /** The store's models, with room for one more: where there is none, those of the store that came first give way. */

@@ -46,6 +46,11 @@ export class EngineListeners {
     return { url: `http://${host}`, authorization: this.#access.authorization }
   }
 
+  /** The database lost commits: models may be among them. */
+  forgetModels(): void {
+    this.#api.models.forget()
+  }
+
   /** State of the issuers whose tokens the engine takes. */
   issuers(): ReturnType<EngineAccess["issuers"]> {
     return this.#access.issuers()

@@ -33,6 +33,8 @@ export class HistoryLosses {
   readonly #counts: Family<Counter>
   readonly #now: () => number
   readonly #budget: LogBudget
+  /** Called with each loss: who holds what has no history of its own reads it again. */
+  onLoss: () => void = () => undefined
   readonly #lately = new Map<string, { readonly text: string; readonly atMs: number }>()
 
   /** `now`: milliseconds of a clock that never goes back. */
@@ -68,6 +70,7 @@ export class HistoryLosses {
 
   #tell({ history, of, held, found }: HistoryLoss): void {
     this.#counts.series(history).add()
+    this.onLoss()
     const which = of === undefined ? history : `${history} of store ${of}`
     const text = `the database lost commits of ${which}: known here was ${held}, it has ${found}`
     // The newest of each history, so that a thousand keys of quotas are one reason.

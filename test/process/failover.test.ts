@@ -42,6 +42,9 @@ class Scene {
   readonly other: Database
   readonly keys: ReadonlyMap<string, string>
   readonly lines: readonly string[]
+  /** A store made by the API, and its models. */
+  ownStore = ""
+  readonly models: string[] = []
 
   constructor(ports: Ports, other: Database, keys: ReadonlyMap<string, string>, lines: readonly string[]) {
     this.ports = ports
@@ -50,8 +53,8 @@ class Scene {
     this.lines = lines
   }
 
-  post(path: string, body: object): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.ports.authz}/stores/acme/${path}`, {
+  post(path: string, body: object, store = "acme"): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.ports.authz}/stores/${store}/${path}`, {
       method: "POST",
       body: JSON.stringify(body),
     })
@@ -70,6 +73,30 @@ class Scene {
       const { status } = await this.post("write", { writes: { tuple_keys: [user(at)] } })
       expect(status).toBe(200)
     }
+  }
+
+  /** A model of the store that belongs to the API, asked once so that it is held. */
+  async writeModel(): Promise<void> {
+    const types = [
+      { type: "user" },
+      {
+        type: "order",
+        relations: { viewer: { this: {} } },
+        metadata: { relations: { viewer: { directly_related_user_types: [{ type: "user" }] } } },
+      },
+    ]
+    const made = await this.post(
+      "authorization-models",
+      { schema_version: "1.1", type_definitions: types },
+      this.ownStore,
+    )
+    const { authorization_model_id: id } = (await made.json()) as { authorization_model_id: string }
+    this.models.push(id)
+    expect(await this.asked(id)).toBe(200)
+  }
+
+  async asked(authorization_model_id: string): Promise<number> {
+    return (await this.post("check", { tuple_key: user(0), authorization_model_id }, this.ownStore)).status
   }
 
   /** Writes by the other one. */
@@ -110,7 +137,17 @@ class Scene {
       if (seen !== (state === "active"))
         keys.push(`subscription ${name}: ${state}, ${seen ? "passes" : "refused"}`)
     }
-    return [...tuples, ...plan, ...keys]
+    const ids = await this.other.query<[string]>({
+      name: "test-models",
+      text: "select id from sallyport.models",
+    })
+    const models: string[] = []
+    for (const id of this.models) {
+      const wanted = ids.some(([stored]) => stored === id) ? 200 : 400
+      const status = await this.asked(id)
+      if (status !== wanted) models.push(`model ${id}: ${status}, not ${wanted}`)
+    }
+    return [...tuples, ...plan, ...keys, ...models]
   }
 
   /** How long until nothing differs, in milliseconds; looks again a moment later. */
@@ -143,11 +180,19 @@ async function scene(url: string): Promise<{ at: Scene; runtime: Awaited<ReturnT
   }
   const other = openPostgres(url)
   stops.push(() => other.close())
-  return { at: new Scene(ports, other, keys, runtime.lines), runtime }
+  const at = new Scene(ports, other, keys, runtime.lines)
+  const made = await fetch(`http://127.0.0.1:${ports.authz}/stores`, {
+    method: "POST",
+    body: '{"name":"own"}',
+  })
+  at.ownStore = ((await made.json()) as { id: string }).id
+  await at.writeModel()
+  return { at, runtime }
 }
 
 /** Everything that has a history is changed: and none of it is on the standby. */
 async function change(at: Scene, runtime: Awaited<ReturnType<typeof start>>, count: number): Promise<void> {
+  await at.writeModel()
   await at.write(100, count)
   await runtime.apply(planOf(at.ports, "greet-lost", more), author)
   for (let turn = 0; turn < count; turn++) {
