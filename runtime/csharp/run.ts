@@ -7,14 +7,13 @@ export const stepsMax = 300_000
 /** Longest text and largest collection a program may make. */
 const lengthMax = 16_777_216
 const itemsMax = 1_000_000
-/** What searches by patterns may take in one evaluation: the last net beneath their steps, far above what these allow. */
-const searchMsMax = 500
+/** Steps of a pattern, of some 25 ns, in one of these. */
+const patternSteps = 2
 /** Calls of functions of the program inside each other. */
 const depthMax = 200
 
 // One run for the process: an evaluation is synchronous. A parameter would have to go through the whole library.
 let stepsLeft = 0
-let searchMsLeft = 0
 let depth = 0
 let host: PolicyContext | undefined
 
@@ -38,15 +37,13 @@ export function chargeItems(count: number): void {
   charge(count)
 }
 
-/** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough, or the searches of the evaluation have taken too long. */
+/** Runs a search by a pattern on the steps that are left. @throws CsLimitError when they are not enough. */
 export function searching<T>(search: (work: Work) => T): T {
-  const from = performance.now()
-  const work = { stepsLeft }
+  const before = stepsLeft * patternSteps
+  const work = { stepsLeft: before }
   try {
     const found = search(work)
-    charge(stepsLeft - work.stepsLeft)
-    searchMsLeft -= performance.now() - from
-    if (searchMsLeft < 0) throw new CsLimitError("the patterns of the expression search for too long")
+    charge(Math.ceil((before - work.stepsLeft) / patternSteps))
     return found
   } catch (error) {
     if (error instanceof PatternWorkError) charge(stepsMax)
@@ -78,18 +75,15 @@ export function withRun(
   frame: unknown[],
 ): unknown {
   const stepsBefore = stepsLeft
-  const searchMsBefore = searchMsLeft
   const depthBefore = depth
   const hostBefore = host
   stepsLeft = stepsMax
-  searchMsLeft = searchMsMax
   depth = 0
   host = context
   try {
     return evaluate(frame)
   } finally {
     stepsLeft = stepsBefore
-    searchMsLeft = searchMsBefore
     depth = depthBefore
     host = hostBefore
   }
@@ -98,13 +92,10 @@ export function withRun(
 /** Runs what charges steps where no program runs, with a budget of its own. */
 export function budgeted<T>(run: () => T): T {
   const stepsBefore = stepsLeft
-  const searchMsBefore = searchMsLeft
   stepsLeft = stepsMax
-  searchMsLeft = searchMsMax
   try {
     return run()
   } finally {
     stepsLeft = stepsBefore
-    searchMsLeft = searchMsBefore
   }
 }

@@ -1,11 +1,11 @@
 import { compilePatternTree, type Program } from "./compile-program.ts"
 import { type Dialect, PatternError, type PatternFlags } from "./dialect.ts"
 import { parsePattern } from "./parse-pattern.ts"
-import { Machine, type Work } from "./run-program.ts"
+import { charactersOfStep, Machine, PatternWorkError, type Work } from "./run-program.ts"
 
-const lengthMax = 2048
+const lengthMax = 8192
 
-/** A pattern that may go back: also for looking around and referring back. Its steps are counted. */
+/** A pattern that may go back: also for looking around and referring back. Its steps are counted; where it does neither, they are linear in the text. */
 export class BoundedPattern {
   readonly names: ReadonlyMap<string, number>
   /** Without the whole match. */
@@ -21,20 +21,54 @@ export class BoundedPattern {
     this.#program = compilePatternTree(root, groupCount, dialect)
   }
 
+  /** Searches of one text: what one of them has learned the next ones know. */
+  over(text: string): PatternSearch {
+    return new PatternSearch(this.#program, text)
+  }
+}
+
+/** Looks for a pattern in a text. */
+export class PatternSearch {
+  readonly #program: Program
+  readonly #text: string
+  readonly #machine: Machine
+
+  constructor(program: Program, text: string) {
+    this.#program = program
+    this.#text = text
+    this.#machine = new Machine(program, text)
+  }
+
   /**
-   * The first place at `from` or behind it where the pattern fits: of the whole and of each group from and to, -1 where a group took nothing.
+   * The first place at `from` or behind it where the pattern fits: of the whole and of each group from and to, -1 where a group took nothing. Until the next search.
    * @throws PatternWorkError when `work` is used up
    */
-  search(text: string, from: number, work: Work): Int32Array | undefined {
+  next(from: number, work: Work): Int32Array | undefined {
     const { anchored, dialect, groupCount } = this.#program
-    const machine = new Machine(this.#program, text, work)
+    const text = this.#text
     for (let at = from; at <= text.length; at++) {
+      at = this.#possible(at, work)
+      if (at < 0) return undefined
       // A match does not begin within a code point.
       if (dialect === "ecma" && at > from && (text.codePointAt(at - 1) as number) > 0xffff) continue
-      const registers = machine.run(at)
+      const registers = this.#machine.run(at, work)
       if (registers !== undefined) return registers.subarray(0, (groupCount + 1) * 2)
       if (anchored) return undefined
     }
     return undefined
+  }
+
+  /** The first place from this one on where a match can begin, by its first character; -1: there is none. */
+  #possible(from: number, work: Work): number {
+    const { anchored, dialect, first } = this.#program
+    if (first === undefined || anchored) return from
+    const text = this.#text
+    const points = dialect === "ecma"
+    let at = from
+    while (at < text.length && !first.has((points ? text.codePointAt(at) : text.charCodeAt(at)) as number))
+      at++
+    work.stepsLeft -= Math.floor((at - from) / charactersOfStep)
+    if (work.stepsLeft < 0) throw new PatternWorkError()
+    return at < text.length ? at : -1
   }
 }

@@ -3,6 +3,8 @@ import type { Dialect } from "./dialect.ts"
 /** Which characters are taken at one place. */
 export interface CharacterSet {
   has(code: number): boolean
+  /** It takes none beyond the first 256. */
+  readonly isNarrow: boolean
 }
 
 /** One part of a set: from and to, or something that tells. */
@@ -24,7 +26,29 @@ export function characterSet(
     listed(code) || (ignoreCase && otherCases(code).some((each) => listed(each)))
   const decide = (code: number): boolean => inItems(code) !== negative && without?.has(code) !== true
   const table = Uint8Array.from({ length: tableSize }, (_, code) => (decide(code) ? 1 : 0))
-  return { has: (code) => (code < tableSize ? table[code] === 1 : decide(code)) }
+  const isNarrow =
+    !negative && !ignoreCase && items.every((item) => typeof item !== "function" && item[1] < tableSize)
+  return { has: (code) => (code < tableSize ? table[code] === 1 : decide(code)), isNarrow }
+}
+
+/** What any of these takes. */
+export function union(sets: readonly CharacterSet[]): CharacterSet {
+  const [only] = sets
+  if (sets.length === 1 && only !== undefined) return only
+  const table = Uint8Array.from({ length: tableSize }, (_, code) =>
+    sets.some((set) => set.has(code)) ? 1 : 0,
+  )
+  return {
+    has: (code) => (code < tableSize ? table[code] === 1 : sets.some((set) => set.has(code))),
+    isNarrow: sets.every((set) => set.isNarrow),
+  }
+}
+
+/** Whether nothing is in both. False where it takes too long to know. */
+export function areDisjoint(one: CharacterSet, other: CharacterSet): boolean {
+  if (!one.isNarrow && !other.isNarrow) return false
+  for (let code = 0; code < tableSize; code++) if (one.has(code) && other.has(code)) return false
+  return true
 }
 
 function otherCases(code: number): number[] {
@@ -44,7 +68,18 @@ export function foldCase(code: number): number {
   return [...upper].length === 1 && firstCode(upper) >= 128 ? firstCode(upper) : code
 }
 
-const inProperty = (shape: RegExp) => (code: number) => shape.test(String.fromCodePoint(code))
+/** Remembers what it has looked up: for each character of the Basic Multilingual Plane, which a text may be full of. */
+function inProperty(shape: RegExp): (code: number) => boolean {
+  const unknown = 0
+  let known: Uint8Array | undefined
+  const look = (code: number): boolean => shape.test(String.fromCodePoint(code))
+  return (code) => {
+    if (code > 0xffff) return look(code)
+    known ??= new Uint8Array(0x10000)
+    if (known[code] === unknown) known[code] = look(code) ? 1 : 2
+    return known[code] === 1
+  }
+}
 
 const ranges = (...pairs: (readonly [number, number])[]): readonly SetItem[] => pairs
 

@@ -138,7 +138,7 @@ class PatternParser extends ClassReader {
       const item = this.#closed(this.#choice(flags))
       return { kind: "look", ahead: !look.startsWith("<"), negative: look.endsWith("!"), item }
     }
-    const [, inAngles, inQuotes] = this.match(/<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)'/y) ?? []
+    const [, inAngles, inQuotes] = this.match(/P?<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)'/y) ?? []
     const name = inAngles ?? (this.dialect === "dotnet" ? inQuotes : undefined)
     if (name !== undefined) return this.#captured(name, flags)
     if (this.dialect === "dotnet") {
@@ -177,7 +177,8 @@ class PatternParser extends ClassReader {
   }
 
   #escape({ ignoreCase }: Flags): PatternNode {
-    const anchor = this.match(this.dialect === "dotnet" ? /[bBAzZ]/y : /[bB]/y)?.[0]
+    // ECMAScript has no `\\A` and `\\z`, but schemas do, and mean this.
+    const anchor = this.match(/[bBAzZ]/y)?.[0]
     if (anchor !== undefined) return { kind: "anchor", anchor: escapedAnchors[anchor as "b"] }
     const [, inAngles, inQuotes, digits] = this.match(/k<([A-Za-z_]\w*)>|k'([A-Za-z_]\w*)'|([1-9]\d?)/y) ?? []
     const to = inAngles ?? inQuotes ?? digits

@@ -1,4 +1,4 @@
-import { foldCase, isLineEnd, isWord } from "./character-set.ts"
+import { type CharacterSet, foldCase, isLineEnd, isWord } from "./character-set.ts"
 import { anchors, op, type Program } from "./compile-program.ts"
 
 /** What searches may do; a step is one instruction, or one character of a reference. */
@@ -13,34 +13,59 @@ export class PatternWorkError extends Error {
   }
 }
 
+/** Characters that a run takes, or that are passed over, in the time of a step. */
+export const charactersOfStep = 4
+/** What it costs to begin at a place. */
+const stepsOfTry = 4
+/** A search that takes more steps than this for each character of the text remembers where it failed. */
+const stepsBeforeMemory = 4
+const memoryBytesMax = 8 * 2 ** 20
+
 /**
- * Runs a program on a text. Ways back are on a stack of its own, so that no text is too long for the calls of the language; it grows by at most four
- * entries a step.
+ * Runs a program on a text. Ways back are on a stack of its own, so that no text is too long for the calls of the language; it grows by at most six
+ * entries a step. A regular program that goes back much remembers which splits failed where, and takes none of them again: then the steps are linear in the text.
  */
 export class Machine {
   readonly #program: Program
   readonly #text: string
-  readonly #work: Work
+  #work: Work = { stepsLeft: 0 }
   readonly #registers: Int32Array
   readonly #points: boolean
-  /** Pairs: a place and where to go on, or the old value of a register and its number as ~number. */
+  /** Pairs: a place and where to go on; or the old value of a register and its number as ~number; or a place, and behind the registers the number of the split that has failed there when it comes to that. */
   readonly #ways: number[] = []
+  /** Where each run began and ended the last time. */
+  readonly #lastRuns: Int32Array
+  /** A bit for each split and place. */
+  #failed: Uint32Array | undefined
+  #stepsUntilMemory: number
   #at = 0
   #pc = 0
 
-  constructor(program: Program, text: string, work: Work) {
+  constructor(program: Program, text: string) {
     this.#program = program
     this.#text = text
-    this.#work = work
     this.#registers = new Int32Array(program.registerCount)
     this.#points = program.dialect === "ecma"
+    this.#lastRuns = new Int32Array(program.runCount * 2).fill(-1)
+    const bytes = (program.splitCount * (text.length + 1)) / 8
+    const mayRemember = program.isRegular && bytes <= memoryBytesMax
+    this.#stepsUntilMemory = mayRemember ? stepsBeforeMemory * (text.length + 16) : Number.POSITIVE_INFINITY
   }
 
   /**
-   * Tries one place. Gives the registers, until the next try: of each group from and to, -1 where it took nothing.
+   * Tries one place. Gives the registers, until the next try: of each group from and to, -1 where it took nothing. Takes its steps from `work`.
    * @throws PatternWorkError
    */
-  run(start: number): Int32Array | undefined {
+  run(start: number, work: Work): Int32Array | undefined {
+    this.#work = work
+    const before = work.stepsLeft
+    work.stepsLeft -= stepsOfTry
+    const found = this.#run(start)
+    this.#stepsUntilMemory -= before - work.stepsLeft
+    return found
+  }
+
+  #run(start: number): Int32Array | undefined {
     this.#registers.fill(-1)
     this.#registers[0] = start
     this.#ways.length = 0
@@ -49,10 +74,15 @@ export class Machine {
     const { code } = this.#program
     const work = this.#work
     let steps = work.stepsLeft
+    let stepsWithout = steps - this.#stepsUntilMemory
     for (;;) {
       if (--steps < 0) {
         work.stepsLeft = 0
         throw new PatternWorkError()
+      }
+      if (steps < stepsWithout) {
+        stepsWithout = Number.NEGATIVE_INFINITY
+        steps = this.#remember(steps)
       }
       const kind = code[this.#pc] as number
       if (kind === op.match) {
@@ -104,9 +134,9 @@ export class Machine {
         this.#pc = first
         return true
       case op.split:
-        this.#ways.push(this.#at, second)
-        this.#pc = first
-        return true
+        return this.#splits(first, second, code[this.#pc + 3] as number)
+      case op.run:
+        return this.#runs(code)
       case op.otherwise:
         this.#ways.push(this.#at, first)
         this.#pc += 2
@@ -144,6 +174,58 @@ export class Machine {
       default:
         return this.#cuts(kind, first)
     }
+  }
+
+  #splits(first: number, second: number, number: number): boolean {
+    const failed = this.#failed
+    if (failed !== undefined) {
+      const bit = number * (this.#text.length + 1) + this.#at
+      if (((failed[bit >>> 5] as number) & (1 << (bit & 31))) !== 0) return false
+      this.#ways.push(this.#at, ~(this.#registers.length + number))
+    }
+    this.#ways.push(this.#at, second)
+    this.#pc = first
+    return true
+  }
+
+  #runs(code: Int32Array): boolean {
+    const pc = this.#pc
+    const text = this.#text
+    const set = this.#program.sets[code[pc + 1] as number] as CharacterSet
+    const least = code[pc + 2] as number
+    const most = code[pc + 3] as number
+    const last = (code[pc + 4] as number) * 2
+    this.#pc += 5
+    const from = this.#at
+    const knownEnd = this.#lastRuns[last + 1] as number
+    // From within a run that was there before it goes as far as that did.
+    if (most < 0 && from >= (this.#lastRuns[last] as number) && knownEnd - from >= least * 2) {
+      this.#at = knownEnd
+      return true
+    }
+    let at = from
+    let count = 0
+    while (count !== most && at < text.length) {
+      const character = this.#points ? (text.codePointAt(at) as number) : text.charCodeAt(at)
+      if (!set.has(character)) break
+      at += character > 0xffff ? 2 : 1
+      count++
+    }
+    if (most < 0) {
+      this.#lastRuns[last] = from
+      this.#lastRuns[last + 1] = at
+    }
+    this.#work.stepsLeft -= Math.floor(count / charactersOfStep)
+    this.#at = at
+    return count >= least
+  }
+
+  /** Begins to remember what fails; gives the steps that are left. */
+  #remember(steps: number): number {
+    this.#stepsUntilMemory = Number.POSITIVE_INFINITY
+    const words = Math.ceil((this.#program.splitCount * (this.#text.length + 1)) / 32)
+    this.#failed ??= new Uint32Array(words)
+    return steps - (words >>> 4)
   }
 
   #cuts(kind: number, register: number): boolean {
@@ -193,9 +275,18 @@ export class Machine {
         this.#at = value
         return true
       }
-      this.#registers[~to] = value
+      const register = ~to
+      if (register < this.#registers.length) this.#registers[register] = value
+      else this.#fails(register - this.#registers.length, value)
     }
     return false
+  }
+
+  /** All that the split could do at this place has been tried. */
+  #fails(split: number, at: number): void {
+    const bit = split * (this.#text.length + 1) + at
+    const failed = this.#failed as Uint32Array
+    failed[bit >>> 5] = (failed[bit >>> 5] as number) | (1 << (bit & 31))
   }
 
   #stands(index: number): boolean {

@@ -1,5 +1,5 @@
 import type { Liquid } from "liquidjs"
-import { compilePattern, expandReplacement, type Pattern } from "../csharp/pattern.ts"
+import { compilePattern, expandReplacement, type Pattern, type Search } from "../csharp/pattern.ts"
 import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import { type FilterScope, workOf } from "./bounds.ts"
 
@@ -34,8 +34,6 @@ const patternTextMax = 1_048_576
 const patternsMax = 200
 const patterns = new Map<string, Pattern>()
 
-/** Steps a search may take by what is known before: the text times the states of the program. */
-const knownStepsMax = 125_000
 /** Steps of one search, in which nothing else is done, and of all searches of one `Replace`. */
 const searchStepsMax = 500_000
 const replaceStepsMax = 1_250_000
@@ -52,8 +50,7 @@ function* replace(
   if (text === "" || String(pattern ?? "") === "") return text
   if (text.length > patternTextMax) throw new Error(`Replace takes up to ${patternTextMax} characters`)
   const compiled = patternOf(String(pattern))
-  if (compiled.costOf(text.length) > knownStepsMax)
-    throw new Error(`the pattern is too large for a text of ${text.length} characters`)
+  const search = compiled.over(text)
   const { context } = this
   const by = String(replacement ?? "")
   let left = replaceStepsMax
@@ -62,7 +59,7 @@ function* replace(
   for (let at = 0; at <= text.length; ) {
     const work = { stepsLeft: Math.min(left, searchStepsMax) }
     const before = work.stepsLeft
-    const found = searched(compiled, text, at, work)
+    const found = searched(search, at, work)
     left -= before - work.stepsLeft
     workOf(context).pay((before - work.stepsLeft) * unitsOfStep)
     if (found === undefined) break
@@ -83,9 +80,9 @@ function* replace(
   }
 }
 
-function searched(pattern: Pattern, text: string, at: number, work: Work): ArrayLike<number> | undefined {
+function searched(search: Search, at: number, work: Work): ArrayLike<number> | undefined {
   try {
-    return pattern.search(text, at, work)
+    return search(at, work)
   } catch (error) {
     if (error instanceof PatternWorkError) throw new Error("the pattern looks at the text too often")
     throw error

@@ -1,18 +1,19 @@
-import { RE2JS } from "re2js"
+import { BoundedPattern } from "../pattern/bounded-pattern.ts"
+import type { Work } from "../pattern/run-program.ts"
 
-/** A pattern that takes time linear in the text, whatever the text is. */
-export interface LinearPattern {
-  /** Whether it is found anywhere in the text. */
+/** As much of a regular expression as the compiler of schemas asks for. */
+export interface SchemaPattern {
+  /** Whether it is found anywhere in the text. @throws PatternWorkError when the steps are used up */
   test(text: string): boolean
   /** Tells patterns apart: by it the compiler of schemas knows whether it has one already. */
   toString(): string
 }
 
 /**
- * Compiles the `pattern` of a JSON Schema (ECMA-262, flag `u`). @throws Error for what is no pattern, and for what no automaton can do:
- * looking ahead or behind, and referring back.
+ * Compiles the `pattern` of a JSON Schema (ECMA-262, flag `u`), also where it looks around or refers back. Its searches take their steps from `work`.
+ * @throws PatternError
  */
-export function linearPattern(source: string): LinearPattern {
-  const pattern = RE2JS.compile(RE2JS.translateRegExp(source))
-  return { test: (text) => pattern.matcher(text).find(), toString: () => source }
+export function schemaPattern(source: string, work: Work): SchemaPattern {
+  const pattern = new BoundedPattern(source, "ecma")
+  return { test: (text) => pattern.over(text).next(0, work) !== undefined, toString: () => source }
 }

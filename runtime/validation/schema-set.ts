@@ -1,9 +1,10 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js"
+import { PatternWorkError, type Work } from "../pattern/run-program.ts"
 import type { ValueSchema } from "../plan/value-schema.ts"
 import { countedKeyword, deferred } from "./deferred.ts"
 import { addKnownFormats } from "./formats.ts"
 import { measure } from "./measure.ts"
-import { linearPattern } from "./pattern.ts"
+import { schemaPattern } from "./pattern.ts"
 import { addPieceKeywords } from "./piece-keywords.ts"
 import { asksWhatWasSeen, Cutter, pieceMark } from "./pieces.ts"
 import { type Shape, shapeOf } from "./shape.ts"
@@ -23,10 +24,12 @@ const violationsMax = 100
 const schemasPerSlice = 50
 /** Calls of schemas for one value: alternatives that refer to themselves double with each level of the value. */
 const calls = { least: 5_000, perValue: 64, most: 500_000 }
+/** Steps of patterns for one value, of some 25 ns: nothing else is done meanwhile. */
+const patternStepsMax = 600_000
 
 /**
  * The schemas of a plan, compiled by ajv. Compiling makes functions out of text (`new Function`); what is in the text comes from `ValueSchema` alone, whose keywords
- * are a fixed list, and ajv quotes what they hold. Patterns run in linear time. @throws Error for a schema that can't be compiled.
+ * are a fixed list, and ajv quotes what they hold. Patterns run in counted steps. @throws Error for a schema that can't be compiled.
  */
 export class SchemaSet {
   readonly #schemas: Readonly<Record<string, ValueSchema>>
@@ -36,12 +39,14 @@ export class SchemaSet {
   readonly #known = new Set<string>()
   /** Compiled schemas that were taken over count by it, too. */
   readonly #calls: { left: number }
+  readonly #patternWork: Work
   readonly #work: Generator<undefined, void>
 
   /** What `previous` has compiled is taken over: a name stands for one content. */
   constructor(schemas: Readonly<Record<string, ValueSchema>>, previous?: SchemaSet) {
     this.#schemas = schemas
     this.#calls = previous === undefined ? { left: 0 } : previous.#calls
+    this.#patternWork = previous === undefined ? { stepsLeft: 0 } : previous.#patternWork
     this.#ajv = this.#createAjv()
     this.#work = this.#prepare(previous)
   }
@@ -130,17 +135,21 @@ export class SchemaSet {
   #judge(compiled: ValidateFunction, value: unknown): readonly Violation[] {
     const count = measure(value)
     if (typeof count === "string") return [{ pointer: "", message: count }]
+    this.#patternWork.stepsLeft = patternStepsMax
     this.#calls.left = Math.min(calls.most, calls.least + calls.perValue * count)
     try {
       if (compiled(value) === true) return []
     } catch (error) {
       if (error instanceof TooComplex) return [{ pointer: "", message: "is too complex to be judged" }]
+      if (error instanceof PatternWorkError)
+        return [{ pointer: "", message: "has texts that take too long to compare with their patterns" }]
       throw error
     }
     return (compiled.errors ?? []).slice(0, violationsMax).map((error: ErrorObject) => violationOf(error))
   }
 
   #createAjv(): Ajv2020 {
+    const compilePattern = (source: string) => schemaPattern(source, this.#patternWork)
     const ajv = new Ajv2020({
       strict: false,
       strictNumbers: true,
@@ -151,7 +160,7 @@ export class SchemaSet {
       meta: false,
       logger: false,
       multipleOfPrecision: 9,
-      code: { optimize: false, regExp: Object.assign(linearPattern as never, { code: "linearPattern" }) },
+      code: { optimize: false, regExp: Object.assign(compilePattern as never, { code: "compilePattern" }) },
     })
     addKnownFormats(ajv)
     addLengths(ajv)

@@ -34,6 +34,7 @@ api a {
   POST "/liquid" { inbound { body set "text/plain" liquid "{% for i in body %}{{ i }},{% endfor %}" } }
   POST "/range" { inbound { body set "text/plain" liquid "{% for i in (1..450000) %}x{% endfor %}" } }
   POST "/schema" { inbound { validate content { json { schema "schema.json" "#/$defs/any" } } } }
+  POST "/pattern" { inbound { validate content { json { schema "schema.json" "#/$defs/pattern" } } } }
   POST "/xml" { inbound { validate content { xml "application/xml" } } }
   POST "/csharp" { policy xml "csharp.xml" }
   POST "/csharp-xml" { policy xml "csharp-xml.xml" }
@@ -48,7 +49,7 @@ api a {
   ],
   [
     "schema.json",
-    '{"$defs":{"any":{"type":["array","object","string"],"items":{"anyOf":[{"type":"string"},{"type":["integer","object"],"required":["id"]}]}}}}',
+    '{"$defs":{"any":{"type":["array","object","string"],"items":{"anyOf":[{"type":"string"},{"type":["integer","object"],"required":["id"]}]}},"pattern":{"pattern":"(?:[^x]+y?)*z"}}}',
   ],
   [
     "csharp.xml",
@@ -88,6 +89,7 @@ const cases: readonly [path: string, kinds: readonly string[], bytes: readonly n
   ["/liquid", ["numbers", "records", "elements"], [120_000, megabyte]],
   ["/range", ["plain"], [10]],
   ["/schema", json, [120_000, 320_000, 2 * megabyte]],
+  ["/pattern", ["text", "quotes"], [120_000, 2 * megabyte]],
   ["/xml", ["elements"], [megabyte]],
   ["/csharp", json, [120_000, 320_000, 2 * megabyte]],
   ["/csharp-xml", ["elements", "mixed"], [74_000, megabyte]],

@@ -5,7 +5,7 @@ import { PatternWorkError } from "../../runtime/pattern/run-program.ts"
 
 /** The whole match and its groups; `-` took nothing. */
 function search(source: string, text: string, steps = 100_000): string[] | undefined {
-  const found = new BoundedPattern(source, "dotnet").search(text, 0, { stepsLeft: steps })
+  const found = new BoundedPattern(source, "dotnet").over(text).next(0, { stepsLeft: steps })
   return (
     found &&
     Array.from({ length: found.length / 2 }, (_, group) =>
@@ -67,7 +67,7 @@ test.each([
   ["\\p{Nope}", "it names a property that is not known: Nope"],
   ["((a{500}){500}){500}", "it is too large"],
   [`${"(".repeat(200)}${")".repeat(200)}`, "its groups are too deep inside each other"],
-  ["a".repeat(2_049), "it has more than 2048 characters"],
+  ["a".repeat(8_193), "it has more than 8192 characters"],
 ])("%s is refused", (source, message) => {
   expect(() => new BoundedPattern(source, "dotnet")).toThrow(new PatternError(message))
 })
@@ -86,4 +86,36 @@ test("no text is too long for what a pattern keeps in mind", () => {
   const text = "ab".repeat(20_000)
   expect(search("^(?:a|b)*(?=$)", text, 2_000_000)?.[0]).toHaveLength(text.length)
   expect(search("^(?:(?=[ab])(a|b))*$", text, 2_000_000)?.[0]).toHaveLength(text.length)
+})
+
+/** All matches, one behind the other. */
+function countMatches(source: string, text: string, steps: number): number {
+  const search = new BoundedPattern(source, "dotnet").over(text)
+  const work = { stepsLeft: steps }
+  let count = 0
+  for (let at = 0; ; count++) {
+    const found = search.next(at, work)
+    if (found === undefined) return count
+    at = Math.max(found[1] as number, (found[0] as number) + 1)
+  }
+}
+
+test.each([
+  // Each match, and each place where there is none, would look at all that is left of the text.
+  ["a.*b|a", "a".repeat(50_000), 50_000],
+  ["[a-z]+@[a-z]+", "a".repeat(50_000), 0],
+  ["(\\w+)\\s(\\w+)", "a".repeat(50_000), 0],
+  ["^(a+)+b$", "a".repeat(50_000), 0],
+  ["^(\\w+\\s?)*$", `${"word ".repeat(10_000)}!`, 0],
+  ["(a|b|ab)*c", "ab".repeat(25_000), 0],
+])("%s takes steps in the measure of the text, whatever it is", (source, text, count) => {
+  expect(countMatches(source, text, text.length * 40)).toBe(count)
+})
+
+test.each([
+  ["^[A-Za-z0-9+/]*={0,2}$", `${"aGk".repeat(600_000)}==`, 1],
+  ["\\d{16}", "a".repeat(2_000_000), 0],
+  ['"password":\\s*"[^"]*"', `{"password": "x"},${'{"name": "somebody"},'.repeat(20_000)}`, 1],
+])("%s is found in a long text by 600,000 steps", (source, text, count) => {
+  expect(countMatches(source, text, 600_000)).toBe(count)
 })

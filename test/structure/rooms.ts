@@ -238,7 +238,7 @@ export const rooms: readonly Room[] = [
       "text-value",
       "violation",
     ],
-    may: ["runtime/plan"],
+    may: ["runtime/plan", "runtime/pattern"],
     packages: ["ajv", "ajv-formats", "re2js"],
   },
   { path: "runtime/cache", doors: ["cache", "memory"], may: [], builtins: "any" },

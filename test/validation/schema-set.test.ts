@@ -111,6 +111,17 @@ describe("what would take for ever", () => {
     expect(judge({ pattern: "^(a+)+$" }, `${"a".repeat(50_000)}b`)).toHaveLength(1)
   })
 
+  test("texts whose pattern goes back too often for all of them: the value is refused, also where the pattern must not fit", () => {
+    const schemas = { a: { items: { pattern: "^(?=(a|a)*b)" } }, b: { not: { pattern: "^(?=(a|a)*b)" } } }
+    const set = new SchemaSet(schemas as never)
+    const wrong = [{ pointer: "", message: "has texts that take too long to compare with their patterns" }]
+    expect(set.get("a").validate(["b", "ab", "c"])).toEqual([{ pointer: "/2", message: expect.any(String) }])
+    expect(set.get("a").validate(["ab", "a".repeat(40)])).toEqual(wrong)
+    expect(set.get("b").validate("a".repeat(40))).toEqual(wrong)
+    // The next value has steps of its own.
+    expect(set.get("a").validate(["ab"])).toEqual([])
+  })
+
   test("alternatives that refer to themselves", () => {
     const node: ValueSchema = {
       $defs: {

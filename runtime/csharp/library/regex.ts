@@ -1,6 +1,6 @@
 import { type CsEnum, CsList } from "../collections.ts"
 import { argument, argumentNull } from "../errors.ts"
-import { compilePattern, expandReplacement, type Pattern } from "../pattern.ts"
+import { compilePattern, expandReplacement, type Pattern, type Search } from "../pattern.ts"
 import { charge, chargeItems, chargeText, searching } from "../run.ts"
 import { declareType } from "../table.ts"
 import { CsObject } from "../values.ts"
@@ -79,10 +79,14 @@ class Groups extends CsObject {
 
 const noMatch = new Match([], new Map(), () => noMatch)
 
-function matchFrom(regex: Pattern, text: string, from: number): Match {
+function firstMatch(regex: Pattern, text: string): Match {
+  return matchFrom(regex, regex.over(text), text, 0)
+}
+
+function matchFrom(regex: Pattern, search: Search, text: string, from: number): Match {
   if (from > text.length) return noMatch
   charge(2)
-  const found = searching((work) => regex.search(text, from, work))
+  const found = searching((work) => search(from, work))
   if (found === undefined) return noMatch
   const groups = Array.from({ length: found.length / 2 }, (_, group) => {
     const [start, end] = [found[group * 2] as number, found[group * 2 + 1] as number]
@@ -90,13 +94,13 @@ function matchFrom(regex: Pattern, text: string, from: number): Match {
   })
   const end = found[1] as number
   return new Match(groups, regex.names, () =>
-    matchFrom(regex, text, end > (found[0] as number) ? end : end + 1),
+    matchFrom(regex, search, text, end > (found[0] as number) ? end : end + 1),
   )
 }
 
 function allMatches(regex: Pattern, text: string): Match[] {
   const found: Match[] = []
-  for (let match = matchFrom(regex, text, 0); match.success; match = match.rest()) {
+  for (let match = firstMatch(regex, text); match.success; match = match.rest()) {
     chargeItems(1)
     found.push(match)
   }
@@ -163,8 +167,8 @@ function patternRows(): Record<string, Row> {
     string,
     (regex: Pattern, text: string, by?: never) => unknown,
   ])[] = [
-    ["IsMatch", "", "bool", (regex, text) => matchFrom(regex, text, 0).success],
-    ["Match", "", "Match", (regex, text) => matchFrom(regex, text, 0)],
+    ["IsMatch", "", "bool", (regex, text) => firstMatch(regex, text).success],
+    ["Match", "", "Match", firstMatch],
     ["Matches", "", "MatchCollection", (regex, text) => new CsList(allMatches(regex, text))],
     ["Split", "", "string[]", split],
     [
