@@ -57,6 +57,7 @@ function writeScalar({ value, kind }: WrittenToken): string {
   }
   if (value instanceof DateTime || value instanceof DateTimeOffset) return quote(isoText(value))
   if (value instanceof Uint8Array) return quote(Buffer.from(value).toString("base64"))
+  if (kind === "Uri") return quote((value as { readonly original: string }).original)
   const text = toText(value)
   if (kind === "Float" && !/[.E]/.test(text)) return `${text}.0`
   return kind === "Integer" || kind === "Float" ? text : quote(text)

@@ -14,6 +14,7 @@ import { Guid } from "./guid.ts"
 import { parseNumber } from "./number.ts"
 import { parseBool } from "./object.ts"
 import { readDateTime } from "./time-types.ts"
+import { CsUri, makeUri } from "./web.ts"
 
 /** What a value is as JSON: scalars, lists, dictionaries, anonymous objects; a token stays itself. @throws ArgumentException */
 export function toToken(value: unknown, depth = 0): JToken {
@@ -55,8 +56,9 @@ function scalarToken(value: unknown): JValue | undefined {
   if (value instanceof DateTime || value instanceof DateTimeOffset) return new JValue(value, "Date")
   if (value instanceof Uint8Array) return new JValue(toBase64(value), "String")
   if (value instanceof CsEnum) return new JValue(BigInt(value.value), "Integer")
-  if (value instanceof Guid || value instanceof TimeSpan)
-    return new JValue(value, value instanceof Guid ? "Guid" : "TimeSpan")
+  if (value instanceof Guid) return new JValue(value, "Guid")
+  if (value instanceof TimeSpan) return new JValue(value, "TimeSpan")
+  if (value instanceof CsUri) return new JValue(value, "Uri")
   return undefined
 }
 
@@ -106,7 +108,7 @@ function isNull(token: JToken): boolean {
 function scalarFrom(token: JValue, type: CsType): unknown {
   const { value } = token
   const { name } = type
-  if (name === "string") return toText(value)
+  if (name === "string") return value instanceof CsUri ? value.original : toText(value)
   if (isNumberType(name)) {
     if (typeof value === "string") return parseNumber(value, name)
     if (typeof value === "boolean") return convertNumber(value ? 1 : 0, "int", name, true)
@@ -155,6 +157,7 @@ function otherScalar(token: JValue, name: string): unknown {
     const read = value instanceof DateTime ? value : readDateTime(toText(value))
     return new DateTimeOffset(read.ticks, 0)
   }
+  if (name === "Uri") return value instanceof CsUri ? value : makeUri(toText(value))
   if (name === "Guid") return value instanceof Guid ? value : Guid.parse(toText(value))
   if (name === "[]") return value instanceof Uint8Array ? value : fromBase64(toText(value))
   if (name === "char") return toText(value).charAt(0)

@@ -173,6 +173,7 @@ const implicit: readonly (readonly [string, JsonKind])[] = [
   ["DateTimeOffset", "Date"],
   ["Guid", "Guid"],
   ["TimeSpan", "TimeSpan"],
+  ["Uri", "Uri"],
 ]
 
 function conversions(): Record<string, Row> {
@@ -181,7 +182,7 @@ function conversions(): Record<string, Row> {
     rows[`static op_Implicit(${type} value): JToken`] = (value: unknown) => typedToken(value, kind)
     const target = named(type)
     rows[`static op_Explicit(JToken value): ${type}`] = (token: JToken | null) => fromToken(token, target)
-    if (type === "string") continue
+    if (type === "string" || type === "Uri") continue
     rows[`static op_Implicit(${type}? value): JToken`] = (value: unknown) => typedToken(value, kind)
     const optional = parseType(`${type}?`)
     rows[`static op_Explicit(JToken value): ${type}?`] = (token: JToken | null) => fromToken(token, optional)

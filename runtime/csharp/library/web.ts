@@ -102,7 +102,7 @@ export function parseForm(text: string): CsDictionary {
 }
 
 /** System.Uri of an absolute or relative address. */
-class CsUri extends CsObject {
+export class CsUri extends CsObject {
   readonly typeName = "System.Uri"
   readonly original: string
   readonly url: URL | undefined
