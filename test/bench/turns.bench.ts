@@ -36,6 +36,11 @@ api a {
   POST "/schema" { inbound { validate content { json { schema "schema.json" "#/$defs/any" } } } }
   POST "/pattern" { inbound { validate content { json { schema "schema.json" "#/$defs/pattern" } } } }
   POST "/xml" { inbound { validate content { xml "application/xml" } } }
+  POST "/list" { inbound { when (request.body.filter(i, i != 2).map(i, [i, i]).size() == 1) { header set "X-Id" "1" } } }
+  POST "/repeated" { inbound { body set json ({"a": [request.body, request.body, request.body, request.body, request.body, request.body, request.body, request.body]}) } }
+  POST "/tokens" { inbound { limit 1000000000 per 1m by "all" { count tokens estimated } } }
+  POST "/answer/tokens" { inbound { limit 1000000000 per 1m by "answers" { count tokens reported } } }
+  POST "/answer/jsonp" { outbound { body jsonp "cb" } }
   POST "/csharp" { policy xml "csharp.xml" }
   POST "/csharp-xml" { policy xml "csharp-xml.xml" }
   POST "/csharp-loop" { policy xml "loop.xml" }
@@ -45,6 +50,19 @@ api a {
   POST "/answer/replace" { outbound { body replace "a" with "bb" } }
   POST "/answer/mask" { outbound { body mask-urls } }
 }
+api forms { path "/"; auth none; backend b; openapi "forms.yaml"; validate request }
+`,
+  ],
+  [
+    "forms.yaml",
+    `openapi: 3.1.0
+info: { title: Forms, version: "1" }
+paths:
+  /form: { post: { requestBody: { content: { application/x-www-form-urlencoded: { schema: { $ref: "#/components/schemas/Any" } } } }, responses: { "200": { description: ok } } } }
+  /multipart: { post: { requestBody: { content: { multipart/form-data: { schema: { $ref: "#/components/schemas/Any" } } } }, responses: { "200": { description: ok } } } }
+components:
+  schemas:
+    Any: { type: object, properties: { list: { type: array, items: { type: integer } } }, additionalProperties: { type: string, pattern: "^[a-z0-9]*$" } }
 `,
   ],
   [
@@ -90,6 +108,11 @@ const cases: readonly [path: string, kinds: readonly string[], bytes: readonly n
   ["/range", ["plain"], [10]],
   ["/schema", json, [120_000, 320_000, 2 * megabyte]],
   ["/pattern", ["text", "quotes"], [120_000, 2 * megabyte]],
+  ["/list", ["numbers", "records"], [120_000, 320_000]],
+  ["/repeated", ["numbers", "records", "text"], [120_000, 320_000, 2 * megabyte]],
+  ["/form", ["pairs", "same"], [120_000, 2 * megabyte]],
+  ["/multipart", ["parts", "part"], [120_000, 2 * megabyte]],
+  ["/tokens", ["records", "text", "chat"], [320_000, 2 * megabyte]],
   ["/xml", ["elements"], [megabyte]],
   ["/csharp", json, [120_000, 320_000, 2 * megabyte]],
   ["/csharp-xml", ["elements", "mixed"], [74_000, megabyte]],
@@ -97,6 +120,8 @@ const cases: readonly [path: string, kinds: readonly string[], bytes: readonly n
   ["/csharp-pattern", ["plain"], [100_000, 2 * megabyte]],
   ["/answer/to-xml", ["numbers"], [2 * megabyte]],
   ["/answer/member", ["names", "text"], [320_000, 2 * megabyte]],
+  ["/answer/tokens", ["records", "text"], [320_000, 2 * megabyte]],
+  ["/answer/jsonp?cb=x", ["records", "text"], [320_000, 2 * megabyte]],
   ["/answer/replace", ["plain"], [2 * megabyte]],
   ["/answer/mask", ["plain", "records"], [2 * megabyte]],
 ]
