@@ -9,7 +9,7 @@ import type { Reference } from "./finding.ts"
 import { intComparison } from "./int-operators.ts"
 import { costMaxDefault, endMeter, startMeter } from "./meter.ts"
 import type { TreeNode } from "./syntax-tree.ts"
-import { jsonOf } from "./to-json.ts"
+import { type JsonSize, jsonWithin } from "./to-json.ts"
 import { Duration, kindOf } from "./values.ts"
 
 /**
@@ -133,8 +133,9 @@ export function toSeconds(value: unknown): number | undefined {
 
 /**
  * The JSON value of a value: int and uint become numbers when that is exact and strings when not (as in protobuf's JSON),
- * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types), `cost` for more than 64 MiB of it.
+ * timestamps and durations strings, bytes base64. @throws ExpressionError (`type`) for what JSON can't hold (NaN, infinities, types), `cost` for more
+ * than `most` of it: 60,000 values and 2 MiB of texts when absent.
  */
-export function toJson(value: unknown): unknown {
-  return jsonOf(value)
+export function toJson(value: unknown, most?: JsonSize): unknown {
+  return jsonWithin(value, most)
 }

@@ -4,13 +4,22 @@ import { type JsonObject, kindOf, mapEntries, type Uint } from "./values.ts"
 
 const depthMax = 200
 
+/** What a value, however small, takes the time of: bytes of a text. */
+const bytesOfValue = 25
+
+/** How much JSON a value may become: together as much as so many values and, besides, so many bytes of texts. */
+export interface JsonSize {
+  readonly values: number
+  readonly bytes: number
+}
+
+/** Twenty milliseconds at worst. */
+const sizeDefault: JsonSize = { values: 60_000, bytes: 2 ** 21 }
+
 /**
- * What a value may be as JSON, about in bytes. A list that stands in others many times is one in memory and many in JSON: ten names that each hold the one before ten times are ten thousand
+ * What is left of what a value may be as JSON, in bytes. A list that stands in others many times is one in memory and many in JSON: ten names that each hold the one before ten times are ten thousand
  * million values.
  */
-const sizeMax = 1 << 26
-
-/** What is left of it. */
 interface Budget {
   left: number
 }
@@ -30,7 +39,7 @@ function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
   const object: Record<string, unknown> = {}
   for (const [key, value] of mapEntries(map)) {
     const name = mapKey(key)
-    budget.left -= name.length
+    budget.left -= Buffer.byteLength(name)
     const made = jsonOf(value, depth + 1, budget)
     // Defined, not assigned: a key `__proto__` must stay a key.
     if (name === "__proto__")
@@ -46,9 +55,13 @@ function objectOf(map: JsonObject, depth: number, budget: Budget): unknown {
 }
 
 /** See `toJson`. */
-export function jsonOf(value: unknown, depth = 0, budget: Budget = { left: sizeMax }): unknown {
+export function jsonWithin(value: unknown, { values, bytes }: JsonSize = sizeDefault): unknown {
+  return jsonOf(value, 0, { left: values * bytesOfValue + bytes })
+}
+
+function jsonOf(value: unknown, depth: number, budget: Budget): unknown {
   if (depth > depthMax) throw new ExpressionError("cost", "the value is nested too deeply for JSON")
-  budget.left -= typeof value === "string" ? value.length + 8 : 8
+  budget.left -= typeof value === "string" ? Buffer.byteLength(value) + bytesOfValue : bytesOfValue
   if (budget.left < 0) throw new ExpressionError("cost", "the value is too large for JSON")
   const kind = kindOf(value)
   switch (kind) {

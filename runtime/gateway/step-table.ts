@@ -1,11 +1,13 @@
 import type { Cache } from "../cache/cache.ts"
 import type { Environment } from "../expression/environment.ts"
+import type { JsonSize } from "../expression/to-json.ts"
 import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
 import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
+import { jsonValuesDefault } from "../plan/json-size.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Needs } from "../policies/exchange.ts"
@@ -148,6 +150,13 @@ class Recorder implements Provision {
 
   productsOf(api: string): ReadonlySet<string> {
     return this.#use((table) => table.resources.products.get(api) ?? noProducts)
+  }
+
+  jsonMost(): JsonSize {
+    return this.#use(({ body: { gateway } }) => {
+      const { jsonValuesMax = jsonValuesDefault, bufferBytesMax = 0 } = gateway?.limits ?? {}
+      return { values: jsonValuesMax, bytes: bufferBytesMax }
+    })
   }
 
   openProductOf(api: string): string | undefined {

@@ -1,4 +1,5 @@
 import { toJson } from "../expression/compile.ts"
+import type { JsonSize } from "../expression/to-json.ts"
 import type { BodyContent } from "../plan/steps-content.ts"
 import { compileTemplate, TemplateProblem } from "../template/liquid.ts"
 import { Refused } from "./answer.ts"
@@ -23,20 +24,21 @@ export function compileContent(
   if ("liquid" in content) return compileLiquid(content.liquid, content.xsiNil ?? "blank", of, provision)
   if ("value" in content) {
     const value = compileValue(content.value, provision)
-    const bytes = content.value.lang === "cs" ? csharpBytes : bytesOf
-    return (exchange) => bytes(value(exchange))
+    if (content.value.lang === "cs") return (exchange) => csharpBytes(value(exchange))
+    const most = provision.jsonMost()
+    return (exchange) => bytesOf(value(exchange), most)
   }
   const text = compileText(content.text, provision, anyText)
   const constant = text.constant === undefined ? undefined : Buffer.from(text.constant)
   return (exchange) => constant ?? Buffer.from(text.of(exchange))
 }
 
-/** A value as a body: texts and bytes as they are, everything else as JSON; null is no body. */
-export function bytesOf(value: unknown): Buffer {
+/** A value as a body: texts and bytes as they are, everything else as JSON; null is no body. @throws ExpressionError for more JSON than `most`, see `toJson` */
+function bytesOf(value: unknown, most: JsonSize): Buffer {
   if (value === null || value === undefined) return Buffer.alloc(0)
   if (typeof value === "string") return Buffer.from(value)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  return Buffer.from(JSON.stringify(toJson(value)))
+  return Buffer.from(JSON.stringify(toJson(value, most)))
 }
 
 function compileLiquid(

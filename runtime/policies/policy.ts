@@ -1,6 +1,7 @@
 import type { Cache } from "../cache/cache.ts"
 import type { CheckAnswer, CheckError, CheckRequest, Commit, TupleKey } from "../check/ports.ts"
 import type { Environment } from "../expression/environment.ts"
+import type { JsonSize } from "../expression/to-json.ts"
 import type { OpaqueTokens } from "../identity/introspection.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenSource } from "../identity/token-client.ts"
@@ -97,6 +98,8 @@ export interface Provision {
   decisionPoint(name: string): Authorizer
   /** What outlives an exchange, and the plan. */
   cache(): Cache
+  /** How much JSON a step may write of one value: what the gateway's limits let it read, once. */
+  jsonMost(): JsonSize
   /** Requests of our own. */
   http(): OutgoingHttp
   backendsByUrl(): BackendsByUrl

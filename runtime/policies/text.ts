@@ -53,7 +53,8 @@ function compilePart(part: TextPart, provision: Provision, grammar: TextGrammar)
   const { expression } = part
   if (part.as === "json-value") {
     const value = compileValue(expression, provision)
-    return (exchange) => JSON.stringify(toJson(value(exchange)))
+    const most = provision.jsonMost()
+    return (exchange) => JSON.stringify(toJson(value(exchange), most))
   }
   const text = compileTextValue(expression, provision)
   if (part.as === "json-string") return (exchange) => JSON.stringify(text(exchange)).slice(1, -1)

@@ -16,43 +16,7 @@ const megabyte = 2 ** 20
 const documentOf = (inbound: string) =>
   `<policies><inbound><base />${inbound}</inbound><backend><base /></backend><outbound><base /></outbound><on-error><base /></on-error></policies>`
 
-const files = (port: number, backend: number): [string, string][] => [
-  [
-    "gateway.conf",
-    `gateway g { listen 127.0.0.1:${port}; trust none }
-backend b { url "http://127.0.0.1:${backend}" }
-api a {
-  path "/"
-  auth none
-  backend b
-  POST "/stream"
-  POST "/json-to-xml" { inbound { body json-to-xml { always } } }
-  POST "/xml-to-json" { inbound { body xml-to-json { always } } }
-  POST "/replace" { inbound { body replace "a" with "bb" } }
-  POST "/member" { inbound { when (request.body.id == 1) { header set "X-Id" "1" } } }
-  POST "/set" { inbound { body set json ({"is": request.body}) } }
-  POST "/liquid" { inbound { body set "text/plain" liquid "{% for i in body %}{{ i }},{% endfor %}" } }
-  POST "/range" { inbound { body set "text/plain" liquid "{% for i in (1..450000) %}x{% endfor %}" } }
-  POST "/schema" { inbound { validate content { json { schema "schema.json" "#/$defs/any" } } } }
-  POST "/pattern" { inbound { validate content { json { schema "schema.json" "#/$defs/pattern" } } } }
-  POST "/xml" { inbound { validate content { xml "application/xml" } } }
-  POST "/list" { inbound { when (request.body.filter(i, i != 2).map(i, [i, i]).size() == 1) { header set "X-Id" "1" } } }
-  POST "/repeated" { inbound { body set json ({"a": [request.body, request.body, request.body, request.body, request.body, request.body, request.body, request.body]}) } }
-  POST "/tokens" { inbound { limit 1000000000 per 1m by "all" { count tokens estimated } } }
-  POST "/answer/tokens" { inbound { limit 1000000000 per 1m by "answers" { count tokens reported } } }
-  POST "/answer/jsonp" { outbound { body jsonp "cb" } }
-  POST "/csharp" { policy xml "csharp.xml" }
-  POST "/csharp-xml" { policy xml "csharp-xml.xml" }
-  POST "/csharp-loop" { policy xml "loop.xml" }
-  POST "/csharp-pattern" { policy xml "pattern.xml" }
-  POST "/answer/to-xml" { outbound { body json-to-xml { always } } }
-  POST "/answer/member" { outbound { when (response.body.id == 1) { header set "X-Id" "1" } } }
-  POST "/answer/replace" { outbound { body replace "a" with "bb" } }
-  POST "/answer/mask" { outbound { body mask-urls } }
-}
-api forms { path "/"; auth none; backend b; openapi "forms.yaml"; validate request }
-`,
-  ],
+const documents: readonly [string, string][] = [
   [
     "forms.yaml",
     `openapi: 3.1.0
@@ -93,6 +57,46 @@ components:
       '<set-variable name="n" value="@(Regex.Replace(context.Request.Body.As<string>(preserveContent: true), &quot;a.*b|a&quot;, &quot;x&quot;).Length)" />',
     ),
   ],
+]
+
+const files = (port: number, backend: number): [string, string][] => [
+  [
+    "gateway.conf",
+    `gateway g { listen 127.0.0.1:${port}; trust none }
+backend b { url "http://127.0.0.1:${backend}" }
+api a {
+  path "/"
+  auth none
+  backend b
+  POST "/stream"
+  POST "/json-to-xml" { inbound { body json-to-xml { always } } }
+  POST "/xml-to-json" { inbound { body xml-to-json { always } } }
+  POST "/replace" { inbound { body replace "a" with "bb" } }
+  POST "/member" { inbound { when (request.body.id == 1) { header set "X-Id" "1" } } }
+  POST "/set" { inbound { body set json ({"is": request.body}) } }
+  POST "/liquid" { inbound { body set "text/plain" liquid "{% for i in body %}{{ i }},{% endfor %}" } }
+  POST "/range" { inbound { body set "text/plain" liquid "{% for i in (1..450000) %}x{% endfor %}" } }
+  POST "/schema" { inbound { validate content { json { schema "schema.json" "#/$defs/any" } } } }
+  POST "/pattern" { inbound { validate content { json { schema "schema.json" "#/$defs/pattern" } } } }
+  POST "/xml" { inbound { validate content { xml "application/xml" } } }
+  POST "/list" { inbound { when (request.body.filter(i, i != 2).map(i, [i, i]).size() == 1) { header set "X-Id" "1" } } }
+  POST "/repeated" { inbound { body set json ({"a": [request.body, request.body, request.body, request.body, request.body, request.body, request.body, request.body]}) } }
+  POST "/tokens" { inbound { limit 1000000000 per 1m by "all" { count tokens estimated } } }
+  POST "/answer/tokens" { inbound { limit 1000000000 per 1m by "answers" { count tokens reported } } }
+  POST "/answer/jsonp" { outbound { body jsonp "cb" } }
+  POST "/csharp" { policy xml "csharp.xml" }
+  POST "/csharp-xml" { policy xml "csharp-xml.xml" }
+  POST "/csharp-loop" { policy xml "loop.xml" }
+  POST "/csharp-pattern" { policy xml "pattern.xml" }
+  POST "/answer/to-xml" { outbound { body json-to-xml { always } } }
+  POST "/answer/member" { outbound { when (response.body.id == 1) { header set "X-Id" "1" } } }
+  POST "/answer/replace" { outbound { body replace "a" with "bb" } }
+  POST "/answer/mask" { outbound { body mask-urls } }
+}
+api forms { path "/"; auth none; backend b; openapi "forms.yaml"; validate request }
+`,
+  ],
+  ...documents,
 ]
 
 const json = ["numbers", "objects", "names", "records", "text", "quotes", "deep"]

@@ -58,6 +58,25 @@ describe("what expressions read", () => {
     expect(headers.get("x-answer")).toBe("1")
   })
 
+  test("a body is written of as much JSON as may be read, and no more, however often it holds what was read", async () => {
+    const limits = { limits: { jsonValuesMax: 1_000, bufferBytesMax: 100_000 } }
+    const list = JSON.stringify(Array.from({ length: 900 }, () => "x".repeat(50)))
+    for (const [text, status] of [
+      ["{'is': request.body}", 200],
+      ["[request.body, request.body, request.body]", 500],
+    ] as const) {
+      const step: StepDraft = {
+        kind: "set-body",
+        message: "request",
+        media: "application/json",
+        content: { value: { lang: "cel", text, type: "dyn" } },
+      }
+      const { running } = await start({ inbound: [step] }, limits)
+      expect((await sendRaw(running.port, post(list), 60)).status, text).toBe(status)
+      if (status === 500) expect(running.log.at(-1)?.cause).toContain("the value is too large for JSON")
+    }
+  })
+
   test("JSON of more values than are read is refused before it is read", async () => {
     const limits = { limits: { jsonValuesMax: 1_000 } }
     const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => ',[{:"'))

@@ -115,6 +115,7 @@ export const rooms: readonly Room[] = [
       "reads",
       "request-context",
       "same-outcome",
+      "to-json",
       "types",
       "xml-characters",
     ],
