@@ -162,6 +162,20 @@ describe("what would take for ever", () => {
   })
 })
 
+test("names matched by patterns beside a reference that fails are judged", () => {
+  const one = { patternProperties: { "^x": {} }, required: ["a"] }
+  const schema = { patternProperties: { b: {} }, $ref: "#/$defs/one", $defs: { one } }
+  expect(judge(schema as never, { b: 1 })).toEqual(["/a is required"])
+  expect(judge({ ...schema, unevaluatedProperties: false } as never, { a: 1, b: 1, x: 1 })).toHaveLength(1)
+  expect(judge({ ...schema, unevaluatedProperties: false } as never, { b: 1, x: 1 })).not.toEqual([])
+})
+
+test("a schema that is nothing but itself takes nothing", () => {
+  expect(judge({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } } as never, 1)).toEqual([
+    " is too complex to be judged",
+  ])
+})
+
 test("names matched by patterns beside a condition are judged, and keep no value from being judged", () => {
   const schema = {
     if: { type: "array" },
