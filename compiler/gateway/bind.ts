@@ -177,6 +177,7 @@ function reportRepeated(name: BlockName, bound: readonly Bound[], report: Report
       const where = name === "file" ? "is declared twice" : `is there twice in ${blocks[name].title}`
       report.add("SP2008", span, `\`${shown(text)}\` ${where}`, {
         related: [{ span: earlier.statement.keyword.span, message: "the first" }],
+        ...(each.row.instead === undefined ? {} : { help: each.row.instead }),
       })
     }
   }

@@ -107,7 +107,7 @@ export const openapi = area({
   SP8019: {
     severity: "warning",
     title: "Check left to the backend",
-    help: "Write the pattern as ECMA-262 has it and shorter, a list with what it allows; or let the backend check it.",
+    help: "Write the pattern in the syntax of ECMA-262, with 8,192 characters at most; say in a list what it allows; or let the backend check it.",
     why: "A pattern of another language, one of more than 8,192 characters or with very large counts can't be run, and a list of nothing allows nothing. All else the schema says is still checked; where the pattern decides which of several schemas counts (`not`, `oneOf`, `if`), a value passes that may be right.",
   },
   SP8020: {

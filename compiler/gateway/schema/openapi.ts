@@ -110,6 +110,8 @@ export const openapiRow: Row = {
   forms: [{ args: [slot("file", "constant", { label: '"FILE"', max: 1024 })], block: "openapi" }],
   docs: "An OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML), relative to this file. Its operations become routes; operations of the text with the same method and path add to them.",
   example: 'openapi "models/catalog.openapi.yaml"',
+  instead:
+    "Give the second document an `api` of its own, which may have the same `path`; or let one document name the other's parts by `$ref`.",
 }
 
 /** Of API and version. */

@@ -101,6 +101,8 @@ export interface Row {
   readonly forms: readonly Form[]
   /** May stand several times in one block, perhaps only so many times. Otherwise a second one is an error. */
   readonly several?: boolean | number
+  /** What to write where somebody wants a second one: the help of the error. */
+  readonly instead?: string
   /** Must stand in its block. */
   readonly required?: boolean
   /** May be followed by `else`. */
