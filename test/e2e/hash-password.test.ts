@@ -7,8 +7,8 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort } from "../gateway/harness.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { freePort } from "../support/free-port.ts"
 
 /** What the real command prints for what is piped into it. */
 function hashOf(password: string): Promise<string> {

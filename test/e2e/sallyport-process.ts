@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { createServer } from "node:net"
 import { onTestFinished } from "vitest"
 import { projectRoot } from "../structure/tree.ts"
+import { freePort } from "../support/free-port.ts"
 
 /** The real command, running. */
 export interface SallyportProcess {
@@ -87,15 +87,6 @@ function pause(): Promise<void> {
 }
 
 /** Ports nobody listens on now. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, () => freePort()))
 }

@@ -12,7 +12,7 @@ import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
 const cases = fileURLToPath(new URL("../cases/gateway", import.meta.url))

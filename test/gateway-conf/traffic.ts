@@ -8,14 +8,8 @@ import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import {
-  type Answering,
-  freePort,
-  type RawAnswer,
-  type Seen,
-  sendRaw,
-  startUpstream,
-} from "../gateway/harness.ts"
+import { type Answering, type RawAnswer, type Seen, sendRaw, startUpstream } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 
 /** Fields that differ from run to run, or say nothing of the configuration. */
 const unsaid: ReadonlySet<string> = new Set([

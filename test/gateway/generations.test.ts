@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { LoadError } from "../../runtime/gateway/load-error.ts"
+import { freePort } from "../support/free-port.ts"
 import {
-  freePort,
   type Running,
   startGateway,
   startRawUpstream,

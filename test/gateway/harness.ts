@@ -12,17 +12,9 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import { freePort } from "../support/free-port.ts"
 import { authorizerOf } from "./authorizer.ts"
 import { type PlanDraft, planOf } from "./plan-builder.ts"
-
-/** A port that was free a moment ago. */
-export async function freePort(host = "127.0.0.1"): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** A gateway serving a plan on a port of its own, with what it told its observer. */
 export interface Running {

@@ -3,7 +3,8 @@ import { Agent, get } from "node:http"
 import { createServer, type Server } from "node:net"
 import { Worker } from "node:worker_threads"
 import { afterEach, describe, expect, test } from "vitest"
-import { freePort, type Running, startGateway, startUpstream } from "./harness.ts"
+import { freePort } from "../support/free-port.ts"
+import { type Running, startGateway, startUpstream } from "./harness.ts"
 import { planOf } from "./plan-builder.ts"
 
 // The addresses of a listener change on a running gateway, where the system does not let the next one be opened beside the one before.

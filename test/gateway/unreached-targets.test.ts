@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import type { Backend } from "../../runtime/plan/backend.ts"
-import { freePort, sendRaw, startRawUpstream, startUpstream } from "./harness.ts"
+import { freePort } from "../support/free-port.ts"
+import { sendRaw, startRawUpstream, startUpstream } from "./harness.ts"
 import { closeAll, closers } from "./one-route.ts"
 import { askFor, breaker, named, serve, statesOf } from "./pool.ts"
 

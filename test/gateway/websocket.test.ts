@@ -2,15 +2,8 @@ import { createHash } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
-import {
-  freePort,
-  type Running,
-  sendRaw,
-  startGateway,
-  startRawUpstream,
-  startUpstream,
-  until,
-} from "./harness.ts"
+import { freePort } from "../support/free-port.ts"
+import { type Running, sendRaw, startGateway, startRawUpstream, startUpstream, until } from "./harness.ts"
 import { header, issuers, jwt, tokenOf, verifier } from "./one-route.ts"
 import { planOf, type RouteDraft, type StepDraft } from "./plan-builder.ts"
 

@@ -10,7 +10,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 
 const version = "26.4.0"
 const artefact = join(

@@ -7,7 +7,7 @@ import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { TraceLine } from "../../runtime/policies/ports.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 
 export interface Serving {
   readonly base: string

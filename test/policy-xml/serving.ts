@@ -10,7 +10,8 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable, type IssuedKeys } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
-import { freePort, startUpstream, type Upstream } from "../gateway/harness.ts"
+import { startUpstream, type Upstream } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 
 /** A gateway that serves a project of gateway.conf and documents. */
 export interface Served {

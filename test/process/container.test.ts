@@ -14,9 +14,10 @@ import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, expect, test } from "vitest"
 import manifest from "../../package.json" with { type: "json" }
-import { freePort, until } from "../gateway/harness.ts"
+import { until } from "../gateway/harness.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { projectRoot } from "../structure/tree.ts"
+import { freePort } from "../support/free-port.ts"
 
 interface Instruction {
   readonly word: string

@@ -7,7 +7,7 @@ import type { Author } from "../../runtime/control/api.ts"
 import { type Role, type Runtime, type RuntimeSettings, startRuntime } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { freePort } from "../gateway/harness.ts"
+import { freePort } from "../support/free-port.ts"
 
 export const token = "test-token-0123456789"
 export const author: Author = { who: "test", commit: null, message: null }

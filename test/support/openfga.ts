@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { createServer } from "node:net"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { freePort } from "./free-port.ts"
 
 /** What to do when there is none. */
 export const openfgaMissing =
@@ -98,15 +98,5 @@ async function healthy(url: string, child: ChildProcess): Promise<void> {
 }
 
 async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()]
-  const ports: number[] = []
-  for (const server of servers) {
-    server.listen(0, "127.0.0.1")
-    await new Promise((resolve) => server.once("listening", resolve))
-    const address = server.address()
-    if (address === null || typeof address === "string") throw new Error("no port")
-    ports.push(address.port)
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return [ports[0] ?? 0, ports[1] ?? 0]
+  return [await freePort(), await freePort()]
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { chownSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { freePort } from "./free-port.ts"
 import { postgresFolder, postgresMissing, postgresProgram, postgresUser } from "./postgres-binaries.ts"
 
 /** A PostgreSQL server of its own folder, on a Unix socket and on 127.0.0.1, trusting everybody. */
@@ -118,13 +118,4 @@ async function readiness(shell: ChildProcess): Promise<number> {
     shell.once("close", () => reject(new Error(`PostgreSQL did not start:\n${log}`)))
   })
   return pid
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1")
-  await new Promise((resolve) => server.once("listening", resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
 }

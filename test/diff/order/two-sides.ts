@@ -4,16 +4,10 @@ import type { Plan } from "../../../runtime/plan/plan.ts"
 import type { Authorizer } from "../../../runtime/policies/policy.ts"
 import type { QuotaCounters } from "../../../runtime/policies/quotas.ts"
 import { authorizerOf } from "../../gateway/authorizer.ts"
-import {
-  freePort,
-  type Running,
-  type Seen,
-  startGateway,
-  startUpstream,
-  type Upstream,
-} from "../../gateway/harness.ts"
+import { type Running, type Seen, startGateway, startUpstream, type Upstream } from "../../gateway/harness.ts"
 import { issuers, keyDraft, verifier } from "../../gateway/one-route.ts"
 import { type PlanDraft, planOf, type RouteDraft } from "../../gateway/plan-builder.ts"
+import { freePort } from "../../support/free-port.ts"
 
 /** A request as a test sends it. */
 export interface Asked {
