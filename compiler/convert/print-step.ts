@@ -132,8 +132,9 @@ function conversion(kind: "xml-to-json" | "json-to-xml", words: readonly (string
   return block(`body ${kind}`, [words.flatMap((word) => (word === false ? [] : [word]))])
 }
 
-const cacheLookup: Print<"cache-lookup"> = (step) =>
-  block("cache lookup", [
+const cacheLookup: Print<"cache-lookup"> = (step) => {
+  if (step.like !== undefined) return none("prompts that are alike are looked for by policy documents alone")
+  return block("cache lookup", [
     step.varyHeaders.length === 0 ? [] : [`vary header${quotedAll(step.varyHeaders.map(headerCase))}`],
     step.varyQuery === null
       ? []
@@ -146,6 +147,7 @@ const cacheLookup: Print<"cache-lookup"> = (step) =>
         : []
       : [`downstream ${step.downstream}${step.mustRevalidate ? " must-revalidate" : ""}`],
   ])
+}
 
 const cacheStore: Print<"cache-store"> = ({ seconds, storeIf }) => {
   const time = `cache store ${foundTime(seconds)}`

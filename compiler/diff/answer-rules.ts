@@ -118,6 +118,17 @@ const lookupRules: FieldRules<Fields<"cache-lookup">> = {
   downstream: (_, after) => neutral(`callers are told \`${after}\` of the cache`),
   mustRevalidate: () => neutral("callers are told something else of the cache"),
   coalesce: () => neutral("requests wait for each other's answer, or not any more"),
+  like: (before, after) => {
+    if (after === undefined) return opens("requests of which only the prompt differs get the same answer")
+    if (before === undefined) return opens("prompts that are near get the same answer")
+    if (after.backend !== before.backend)
+      return opens(`\`${after.backend}\` is told what is asked, and says which prompts are near`)
+    if (after.distance > before.distance)
+      return opens(`prompts get the same answer up to the distance ${after.distance}, not ${before.distance}`)
+    if (after.ignoreSystem && !before.ignoreSystem)
+      return opens("prompts that differ in their system messages get the same answer")
+    return neutral("fewer prompts are near enough to get the same answer")
+  },
 }
 
 function differing(before: readonly string[], after: readonly string[], what: string): Finding[] {

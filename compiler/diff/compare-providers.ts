@@ -220,6 +220,7 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
 /** Whether a step may send requests to a backend. */
 function goesTo(step: Step, backend: string): boolean {
   if (step.kind === "forward" || step.kind === "content-safety") return step.backend === backend
+  if (step.kind === "cache-lookup") return step.like?.backend === backend
   if (step.kind !== "set-backend") return false
   const { target } = step
   if ("backend" in target) return target.backend === backend

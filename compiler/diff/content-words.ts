@@ -127,7 +127,7 @@ function errorsWords(errors: string | undefined): string[] {
 }
 
 function lookupStatements(step: StepOf<"cache-lookup">): string[] {
-  const { varyHeaders, varyQuery, key, authorized, downstream, mustRevalidate, coalesce } = step
+  const { varyHeaders, varyQuery, key, authorized, downstream, mustRevalidate, coalesce, like } = step
   return [
     ...(varyHeaders.length === 0 ? [] : [`vary header ${varyHeaders.map((name) => `"${name}"`).join(" ")}`]),
     ...(varyQuery === null
@@ -141,7 +141,18 @@ function lookupStatements(step: StepOf<"cache-lookup">): string[] {
     ...(authorized ? ["shared"] : []),
     ...(downstream === "none" ? [] : [`downstream ${downstream}${mustRevalidate ? " must-revalidate" : ""}`]),
     ...(coalesce === true ? ["coalesce"] : []),
+    ...(like === undefined ? [] : [likeWords(like)]),
   ]
+}
+
+function likeWords({
+  backend,
+  distance,
+  ignoreSystem,
+  messagesMax,
+}: NonNullable<StepOf<"cache-lookup">["like"]>): string {
+  const system = ignoreSystem ? " without system messages" : ""
+  return `like ${backend} within ${distance}${system}${messagesMax === undefined ? "" : ` up to ${messagesMax} messages`}`
 }
 
 /** `"X-A"`, also where it is made per request. */

@@ -1,3 +1,5 @@
+import type { Vectors } from "./vectors.ts"
+
 /** What is kept under a key. The bytes are shared by all who read them: nobody writes into them. */
 export interface Cached {
   readonly bytes: Buffer
@@ -28,6 +30,8 @@ export interface Cache {
   remove(key: string): void | Promise<void>
   /** One at a time for each key: see `Flights`. */
   readonly flights: Flights
+  /** Keys of entries by what they are like: see `Vectors`. */
+  readonly vectors: Vectors
   stats(): CacheStats
 }
 

@@ -1,4 +1,5 @@
 import { type Cache, type Cached, type CacheStats, Flights } from "./cache.ts"
+import { Vectors } from "./vectors.ts"
 
 /** `bytesMax`: room for keys, bytes and what it costs to keep them (default 64 MiB); `now`: the wall clock in milliseconds. */
 export interface MemoryCacheOptions {
@@ -22,6 +23,7 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache
 
 class MemoryCache implements Cache {
   readonly flights = new Flights()
+  readonly vectors = new Vectors()
   /** In the order of their last use: a Map keeps the order of insertion. */
   readonly #entries = new Map<string, Cached>()
   readonly #bytesMax: number

@@ -209,8 +209,17 @@ export const contentFacts: { readonly [Kind in ContentKind]: FactsOf<Kind> } = {
     ends: closed ? ["refuse"] : [],
   }),
   // By what else an answer varies is known when it is found.
-  "cache-lookup": () => ({
-    reads: ["request.header:*", "request.query:*", "request.query-order:*", "caller", "response.cached"],
+  "cache-lookup": ({ like }) => ({
+    reads: [
+      ...([
+        "request.header:*",
+        "request.query:*",
+        "request.query-order:*",
+        "caller",
+        "response.cached",
+      ] as const),
+      ...(like === undefined ? [] : ([`service:${like.backend}`, ...bodyRead("request")] as const)),
+    ],
     writes: ["response.cached"],
     leaves: ["cache:*"],
     ends: ["found"],

@@ -284,6 +284,8 @@ class Integrity {
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
     else if (step.kind === "content-safety")
       this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
+    else if (step.kind === "cache-lookup" && step.like !== undefined)
+      this.#has(this.#plan.backends, step.like.backend, `${path}.like.backend`, "backend")
     else if (step.kind === "require" || step.kind === "filter") this.#asks(step, path)
     else if (step.kind === "grant") this.#hasStore(step.store, path)
     const authentication = "authentication" in step ? step.authentication : undefined

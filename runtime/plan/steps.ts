@@ -16,13 +16,8 @@ import {
   requireAny,
   validateJwt,
 } from "./steps-access.ts"
+import { cacheGet, cacheLookup, cacheRemove, cacheSet, cacheStore, cacheValue } from "./steps-cache.ts"
 import {
-  cacheGet,
-  cacheLookup,
-  cacheRemove,
-  cacheSet,
-  cacheStore,
-  cacheValue,
   deprecation,
   findReplace,
   jsonp,

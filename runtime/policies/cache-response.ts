@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import type { Boarding, Cache, Cached } from "../cache/cache.ts"
 import { stepIdOf } from "../plan/canonical.ts"
 import type { StepOf } from "../plan/steps.ts"
@@ -5,7 +6,8 @@ import { decodeResponse, encodeResponse } from "./cached-response.ts"
 import { type Exchange, type PendingResponse, responseBody } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import { HeaderList } from "./header-list.ts"
-import type { Outcome, Policy } from "./policy.ts"
+import type { Outcome, Policy, Provision, Run } from "./policy.ts"
+import { compilePromptVector } from "./prompt-vector.ts"
 import { type CompiledText, compileText } from "./text.ts"
 import { compileCount, compileFlag } from "./value.ts"
 
@@ -14,6 +16,8 @@ interface Miss {
   readonly plan: StepOf<"cache-lookup">
   readonly key: string
   readonly land: (() => void) | undefined
+  /** Called when it is kept; for answers to POST, which are found by what is asked. */
+  readonly kept?: () => void
 }
 
 const misses = new WeakMap<Exchange, Miss>()
@@ -27,7 +31,10 @@ const indexForm = "v"
  * Answers from the cache, where it holds an answer to this request: outbound goes on behind the `cache-store` that kept it. Only GET and
  * HEAD; requests with a token only where the plan says so.
  */
-export const cacheLookup: Policy<"cache-lookup"> = (plan, provision) => {
+export const cacheLookup: Policy<"cache-lookup"> = (plan, provision) =>
+  plan.like === undefined ? sameLookup(plan, provision) : likeLookup(plan, plan.like, provision)
+
+const sameLookup: Policy<"cache-lookup"> = (plan, provision) => {
   const cache = provision.cache()
   const space = stepIdOf(plan)
   const own = plan.key === undefined ? undefined : compileText(plan.key, provision, anyText)
@@ -42,6 +49,33 @@ export const cacheLookup: Policy<"cache-lookup"> = (plan, provision) => {
     if (found instanceof Promise)
       return found.then((late) => settle(late) ?? miss(plan, cache, key, exchange, settle))
     return settle(found) ?? miss(plan, cache, key, exchange, settle)
+  }
+}
+
+/** Finds the answer to a prompt that is near. Without a vector nothing is found and nothing kept. */
+function likeLookup(
+  plan: StepOf<"cache-lookup">,
+  like: NonNullable<StepOf<"cache-lookup">["like"]>,
+  provision: Provision,
+): Run {
+  const cache = provision.cache()
+  const space = stepIdOf(plan)
+  const own = plan.key === undefined ? undefined : compileText(plan.key, provision, anyText)
+  const vectorOf = compilePromptVector(like, provision)
+  return async (exchange) => {
+    if (exchange.method !== "POST") return undefined
+    const prompt = await vectorOf(exchange)
+    if (prompt === undefined) return undefined
+    const { vector } = prompt
+    const base = keyOf(plan, space, own, exchange) + prompt.rest
+    const near = cache.vectors.nearest(base, vector, like.distance)
+    const cached = near === undefined ? undefined : await find(cache, near, exchange)
+    const outcome = cached === undefined ? undefined : hit(plan, cached, exchange, provision.now())
+    if (outcome !== undefined) return outcome
+    if (near !== undefined) cache.vectors.remove(base, near)
+    const key = base + createHash("sha256").update(vector).digest("base64url")
+    misses.set(exchange, { plan, key, land: undefined, kept: () => cache.vectors.add(base, vector, key) })
+    return undefined
   }
 }
 
@@ -65,6 +99,7 @@ export const cacheStore: Policy<"cache-store"> = (plan, provision) => {
     if (varies.length > 0) kept.push(cache.set(of.key, Buffer.from(indexForm + varies.join(",")), forMs))
     tellDownstream(of.plan, response.headers, forMs / 1000)
     const done = () => {
+      of.kept?.()
       of.land?.()
       return undefined
     }
@@ -76,7 +111,8 @@ export const cacheStore: Policy<"cache-store"> = (plan, provision) => {
     if (response === undefined || of === undefined) return undefined
     const forMs = seconds(exchange) * 1000
     const wanted = storeIf === undefined ? response.status === 200 : storeIf(exchange)
-    if (!wanted || forMs === 0 || exchange.method !== "GET" || !mayBeKept(response, provision.now())) {
+    const method = of.kept === undefined ? "GET" : "POST"
+    if (!wanted || forMs === 0 || exchange.method !== method || !mayBeKept(response, provision.now())) {
       of.land?.()
       return undefined
     }

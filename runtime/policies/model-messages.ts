@@ -18,10 +18,15 @@ const formal: ReadonlySet<string> = new Set(["role", "type"])
 export function promptOf(body: MessageBody): ModelTexts {
   if (!body.present) return { texts: [], images: 0 }
   try {
-    return textsIn(body.json(), promptMembers)
+    return textsOfPrompt(body.json())
   } catch {
     return { texts: [body.text()], images: 0 }
   }
+}
+
+/** The same of the JSON of a request. */
+export function textsOfPrompt(value: unknown): ModelTexts {
+  return textsIn(value, promptMembers)
 }
 
 /** The texts of an answer, also of one that is a stream of events: what belongs together there is one text. */

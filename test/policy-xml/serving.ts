@@ -9,6 +9,7 @@ import type { Finished } from "../../runtime/gateway/observer.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable, type IssuedKeys } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
+import type { TraceLine } from "../../runtime/policies/ports.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { startUpstream, type Upstream } from "../gateway/harness.ts"
 import { freePort } from "../support/free-port.ts"
@@ -17,6 +18,8 @@ import { freePort } from "../support/free-port.ts"
 export interface Served {
   readonly url: string
   readonly log: readonly Finished[]
+  /** Lines that steps have written. */
+  readonly traces: readonly TraceLine[]
   close(): Promise<void>
 }
 
@@ -36,6 +39,7 @@ export async function serveDocuments(
   ).toBe("")
   if (plan?.plan.gateway == null) throw new Error("no gateway in the plan")
   const log: Finished[] = []
+  const traces: TraceLine[] = []
   const port = await freePort()
   const gateway = createGateway({
     createVerifier: (settings) => createVerifier(settings),
@@ -43,13 +47,13 @@ export async function serveDocuments(
     limiter: createMemoryLimiter(),
     quotas: { take: () => ({ allowed: true }), add: () => undefined },
     authorizerOf: () => authorizerOf((): CheckAnswer => ({ allowed: false, revision: 0, stamp: "" })),
-    observer: { finished: (finished) => log.push(finished) },
+    observer: { finished: (finished) => log.push(finished), traced: (line) => traces.push(line) },
     environment,
     folder: fileURLToPath(new URL("../gateway/certificates", import.meta.url)),
   })
   const listen = [{ host: "127.0.0.1", port }]
   await gateway.apply({ ...plan, plan: { ...plan.plan, gateway: { ...plan.plan.gateway, listen } } })
-  return { url: `http://127.0.0.1:${port}`, log, close: () => gateway.close(0) }
+  return { url: `http://127.0.0.1:${port}`, log, traces, close: () => gateway.close(0) }
 }
 
 /** A project that is served before a backend which echoes, as long as the tests of a file or of a `describe` run. */

@@ -242,7 +242,7 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/pattern"],
     packages: ["ajv", "ajv-formats", "re2js"],
   },
-  { path: "runtime/cache", doors: ["cache", "memory"], may: [], builtins: "any" },
+  { path: "runtime/cache", doors: ["cache", "memory", "vectors"], may: [], builtins: "any" },
   {
     path: "runtime/template",
     doors: ["liquid"],

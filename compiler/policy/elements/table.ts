@@ -7,6 +7,7 @@ import { message } from "./message.ts"
 import { models } from "./models.ts"
 import { requests } from "./requests.ts"
 import type { PolicyTable } from "./row.ts"
+import { semanticCache } from "./semantic-cache.ts"
 import { telemetry } from "./telemetry.ts"
 import { tokens } from "./tokens.ts"
 import { contentValidation } from "./validate-content.ts"
@@ -28,5 +29,6 @@ export const policies: PolicyTable = {
   ...tokens,
   ...validation,
   ...variables,
+  ...semanticCache,
   ...withoutEffect,
 }

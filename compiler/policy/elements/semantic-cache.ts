@@ -1,0 +1,109 @@
+import type { Text } from "../../../runtime/plan/text.ts"
+import type { Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import {
+  complete,
+  dynamic,
+  flag,
+  inboundOnly,
+  optional,
+  type PolicyRow,
+  type PolicyTable,
+  required,
+  requiredDynamic,
+  values,
+} from "./row.ts"
+
+/** The texts in one, each between quotes and escaped: no value of a caller runs into the next. */
+function together(texts: readonly Text[]): Text {
+  const parts = texts.flatMap((each) => {
+    const own = typeof each === "string" ? [JSON.stringify(each).slice(1, -1)] : each.text
+    const escaped = own.map((part) =>
+      typeof part === "object" && "expression" in part ? { ...part, as: "json-string" as const } : part,
+    )
+    return ['"', ...escaped, '"']
+  })
+  return { text: parts }
+}
+
+function distanceOf(use: Use): number | undefined {
+  const written = use.constant("score-threshold")?.trim()
+  if (written === undefined) return undefined
+  const distance = /^(?:0?\.\d{1,12}|[01](?:\.\d{1,12})?)$/.test(written) ? Number(written) : Number.NaN
+  if (distance >= 0 && distance <= 1) return distance
+  return use.report(
+    "SP7009",
+    use.spanOf("score-threshold"),
+    "`score-threshold` is a number from 0 to 1",
+    "Write e.g. `0.05`: the smaller, the more alike prompts must be.",
+  )
+}
+
+function lookup(use: Use): Used[] | undefined {
+  if (use.has("embeddings-backend-auth"))
+    use.context.surroundings.report.add(
+      "SP7019",
+      use.spanOf("embeddings-backend-auth"),
+      "there is no managed identity: the backend's own credentials count",
+      {
+        help: "Say in gateway.conf how the gateway authenticates to the backend, and leave the attribute out.",
+      },
+    )
+  const id = use.constant("embeddings-backend-id")
+  const parts = {
+    backend:
+      id === undefined
+        ? undefined
+        : use.context.surroundings.backend(id, use.spanOf("embeddings-backend-id")),
+    distance: distanceOf(use),
+    ignoreSystem: use.fixedFlag("ignore-system-messages", false),
+    ...(use.has("max-message-count")
+      ? { messagesMax: use.number("max-message-count", { min: 1, max: 10_000 }) }
+      : {}),
+  }
+  const vary = use.texts("vary-by")
+  if (!complete(parts) || vary === undefined) return undefined
+  return use.step({
+    kind: "cache-lookup",
+    varyHeaders: [],
+    varyQuery: null,
+    ...(vary.length === 0 ? {} : { key: together(vary) }),
+    // Whose answer it may be is said by `vary-by`, as in Azure.
+    authorized: true,
+    downstream: "none",
+    mustRevalidate: false,
+    like: parts,
+  })
+}
+
+function store(use: Use): Used[] | undefined {
+  const seconds = use.seconds("duration")
+  return seconds === undefined ? undefined : use.step({ kind: "cache-store", seconds })
+}
+
+const lookupRow: PolicyRow = {
+  sections: inboundOnly,
+  attributes: {
+    "score-threshold": required,
+    "embeddings-backend-id": required,
+    "embeddings-backend-auth": optional,
+    "ignore-system-messages": flag,
+    "max-message-count": dynamic,
+    "cache-id": optional,
+  },
+  children: { "vary-by": values },
+  lower: lookup,
+}
+const storeRow: PolicyRow = {
+  sections: ["outbound"],
+  attributes: { duration: requiredDynamic },
+  lower: store,
+}
+
+/** Answers to prompts that are alike. */
+export const semanticCache: PolicyTable = {
+  "llm-semantic-cache-lookup": lookupRow,
+  "azure-openai-semantic-cache-lookup": lookupRow,
+  "llm-semantic-cache-store": storeRow,
+  "azure-openai-semantic-cache-store": storeRow,
+}
