@@ -1,4 +1,5 @@
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
+import { variablesSetBy } from "../../runtime/plan/steps.ts"
 import {
   attributeOf,
   type Element,
@@ -19,7 +20,7 @@ import { ConvertSurroundings, type Declared } from "./surroundings.ts"
 import type { Tally } from "./translate-step.ts"
 import { madeOr, refuse } from "./translation.ts"
 import type { Line, Loss, Unit } from "./units.ts"
-import { nothingYet, Variables, variablesNamedBy, variablesSetBy } from "./variable-kinds.ts"
+import { nothingYet, Variables, variablesNamedBy } from "./variable-kinds.ts"
 import { commentLines } from "./write-text.ts"
 
 /** What is known when a draft begins: what earlier ones have shown. */

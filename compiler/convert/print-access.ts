@@ -1,5 +1,6 @@
+import type { ClaimRule, CredentialSource } from "../../runtime/plan/caller-token.ts"
+import type { LimitKey } from "../../runtime/plan/counting.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { ClaimRule, CredentialSource, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { block, certain, fixed, type Print, timeOf } from "./statement.ts"
 import { none } from "./translation.ts"
 import { headerCase, parenthesized, quoted, quotedAll } from "./write-text.ts"

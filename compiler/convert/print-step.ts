@@ -1,6 +1,5 @@
+import type { Authentication, BodyContent } from "../../runtime/plan/step-values.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { BodyContent } from "../../runtime/plan/steps-content.ts"
-import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { accessStatements } from "./print-access.ts"
 import { block, certain, found, foundTime, type Print } from "./statement.ts"

@@ -1,5 +1,5 @@
+import type { Count } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Count } from "../../runtime/plan/steps-access.ts"
 import { durationText } from "../gateway/bind/quantities.ts"
 import { none } from "./translation.ts"
 import { parenthesized } from "./write-text.ts"

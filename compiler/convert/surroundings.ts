@@ -1,5 +1,5 @@
+import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
-import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
 import { Report } from "../core/diagnostic.ts"
 import type { Span } from "../core/source.ts"

@@ -1,4 +1,5 @@
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
+import { variablesSetBy } from "../../runtime/plan/steps.ts"
 import type { Element } from "../policy/ast.ts"
 import type { Section } from "../policy/site.ts"
 import type { CheckedTokens } from "./checked-tokens.ts"
@@ -172,17 +173,4 @@ export function nothingYet(kind: VariableKind["kind"]): StepOf<"set-variable">["
   return {
     expression: { lang: "cel", text: constants[kind] ?? "dyn(null)", type: kind === "long" ? "int" : kind },
   }
-}
-
-/** The variables a step leaves something in. */
-export function variablesSetBy(step: Step): string[] {
-  const fields = step as unknown as Readonly<Record<string, unknown>>
-  const names = step.kind === "set-variable" ? [step.name] : []
-  for (const field of ["variable", "output", "errors"]) {
-    const name = fields[field]
-    if (typeof name === "string") names.push(name)
-  }
-  for (const [field, name] of Object.entries(fields))
-    if (field.endsWith("Variable") && typeof name === "string") names.push(name)
-  return names
 }

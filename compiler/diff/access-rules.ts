@@ -1,5 +1,6 @@
+import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
+import type { Count } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Amount, Count, LimitKey } from "../../runtime/plan/steps-access.ts"
 import { periodWords } from "./access-effects.ts"
 import { amountWords, countWordsOf } from "./access-words.ts"
 import { exposeChanges, methodChanges, originChanges, requestHeaderChanges } from "./cors-changes.ts"

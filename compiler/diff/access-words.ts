@@ -1,5 +1,7 @@
+import type { ClaimRule, CredentialSource } from "../../runtime/plan/caller-token.ts"
+import type { Amount } from "../../runtime/plan/counting.ts"
+import type { Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Amount, ClaimRule, Count, CredentialSource, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { durationWords, limitKeyWords, sizeWords, textWords } from "./words.ts"
 

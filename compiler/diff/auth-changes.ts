@@ -1,7 +1,12 @@
+import type { ClaimRule } from "../../runtime/plan/caller-token.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
-import type { ClaimRule } from "../../runtime/plan/steps-access.ts"
-import { isWayIn, type WayIn } from "../../runtime/plan/way-in.ts"
+import {
+  type CredentialStep,
+  isCredential,
+  type Step,
+  type StepId,
+  type StepOf,
+} from "../../runtime/plan/steps.ts"
 import { namedIssuers } from "./access-effects.ts"
 import { countWordsOf } from "./access-words.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -11,28 +16,11 @@ import { listWords, textWords } from "./words.ts"
 type Steps = PlanBody["steps"]
 type Jwt = Omit<StepOf<"validate-jwt">, "kind">
 type Key = Omit<StepOf<"validate-key">, "kind">
-type AuthStep = WayIn | StepOf<"any-of">
+type AuthStep = CredentialStep | StepOf<"any-of">
 
 /** Whether a step asks who the caller is. */
 export function isAuth(step: Step): step is AuthStep {
-  return step.kind === "any-of" || isWayIn(step)
-}
-
-const guardKinds: ReadonlySet<string> = new Set([
-  "rate-limit",
-  "quota",
-  "limit-concurrency",
-  "check-header",
-  "ip-filter",
-  "require",
-  "require-any",
-  "require-all",
-  "filter",
-])
-
-/** Whether a step may refuse a request by who or what it is. */
-export function isGuardKind(step: Step): boolean {
-  return isAuth(step) || guardKinds.has(step.kind)
+  return step.kind === "any-of" || isCredential(step)
 }
 
 /** What it means that another `auth` holds: ways in that are new or gone, and what each asks for. */
@@ -58,16 +46,16 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-function waysOf(step: Step, steps: Steps): WayIn[] {
+function waysOf(step: Step, steps: Steps): CredentialStep[] {
   if (step.kind === "any-of")
     return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
-  if (step.kind !== "validate-jwt") return isWayIn(step) ? [step] : []
+  if (step.kind !== "validate-jwt") return isCredential(step) ? [step] : []
   // Of several issuers each is a way in of its own: one more is no other way.
   return step.issuers.map((name) => ({ ...step, issuers: [name] }))
 }
 
 /** A way in, in words. */
-export function nameOf(way: WayIn): string {
+export function nameOf(way: CredentialStep): string {
   switch (way.kind) {
     case "validate-jwt":
       return `a token of ${namedIssuers(way.issuers)}`
@@ -80,7 +68,7 @@ export function nameOf(way: WayIn): string {
   }
 }
 
-function compareWays(before: WayIn, after: WayIn): Finding[] {
+function compareWays(before: CredentialStep, after: CredentialStep): Finding[] {
   if (before.kind === "validate-jwt" && after.kind === "validate-jwt")
     return compareFields(jwtRules, before, after)
   if (before.kind === "validate-key" && after.kind === "validate-key")

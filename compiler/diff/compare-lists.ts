@@ -1,12 +1,12 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { factsOf } from "../../runtime/plan/step-facts.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { type BlockStep, factsOf, holdsBlocks } from "../../runtime/plan/steps.ts"
 import { isAuth } from "./auth-changes.ts"
 import { type Difference, withBesides } from "./beside-rules.ts"
 import type { SubjectKind } from "./change.ts"
 import { type Finding, joined, neutral, type Verdict } from "./finding.ts"
-import { type Holder, insidePairs, isHolder, sameButInside } from "./inside.ts"
+import { insidePairs, sameButInside } from "./inside.ts"
 import { matchSteps, type StepPair } from "./match-steps.ts"
 import { same } from "./same.ts"
 import { SchemaComparison } from "./schema-comparison.ts"
@@ -224,9 +224,9 @@ export class ListComparison {
       ]
     }
     const worse = passing.filter(({ risk }) => risk !== "neutral")
-    const holds = isHolder(old) && isHolder(next) && old.kind === next.kind
+    const holds = holdsBlocks(old) && holdsBlocks(next) && old.kind === next.kind
     const was = withParameters(old, place.renamed)
-    const own = isHolder(was) && holds && sameButInside(was, next) ? [] : this.#own(was, next)
+    const own = holdsBlocks(was) && holds && sameButInside(was, next) ? [] : this.#own(was, next)
     const found = [...own, ...worse]
     return [
       ...(holds ? this.#inside(place, pair.after, old, next) : []),
@@ -246,7 +246,12 @@ export class ListComparison {
     return joined(withBesides(findings, difference, this.#next.body.steps))
   }
 
-  #inside({ within, path, renamed, around }: Place, at: number, old: Holder, next: Holder): StepDraft[] {
+  #inside(
+    { within, path, renamed, around }: Place,
+    at: number,
+    old: BlockStep,
+    next: BlockStep,
+  ): StepDraft[] {
     const { repeats } = factsOf(next)
     const own: Surroundings =
       repeats === undefined

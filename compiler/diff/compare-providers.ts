@@ -1,7 +1,6 @@
 import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
-import type { Step } from "../../runtime/plan/steps.ts"
 import { backendRules } from "./backend-rules.ts"
 import type { ProviderKind } from "./change.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
@@ -27,7 +26,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
     ...declarations("issuer", before.issuers, after.issuers, {
       words: (name, issuer) => `issuer ${name} ${issuerWords(issuer)}`,
       fields: fieldsOf(issuerRules, issuerStatements),
-      routes: (name) => uses.routes((step) => step.kind === "validate-jwt" && step.issuers.includes(name)),
+      routes: (name) => uses.naming("issuers", name),
     }),
     ...declarations(
       "backend",
@@ -36,7 +35,7 @@ export function compareProviders(before: PlanBody, after: PlanBody): Told[] {
       {
         words: (name, backend) => `backend ${name} ${backendWords(backend)}`,
         fields: fieldsOf(backendRules, backendStatements),
-        routes: (name) => uses.routes((step) => goesTo(step, name)),
+        routes: (name) => uses.naming("backends", name),
       },
     ),
     ...credentialChanges(before, after, uses),
@@ -61,7 +60,7 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
       words: (name, { url, client, secret, cacheSeconds }) =>
         `introspection ${name} { url ${textWords(url)}; client ${textWords(client)} secret ${secret}; cache ${cacheSeconds}s }`,
       changed: () => [opens("who is asked about tokens is another, or what it said counts for another time")],
-      routes: (name) => uses.routes((step) => step.kind === "introspect" && step.introspection === name),
+      routes: (name) => uses.naming("introspections", name),
     }),
     ...declarations("users", before.users ?? {}, after.users ?? {}, {
       words: (name, { users }) =>
@@ -74,13 +73,12 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
           findings: userFindings(old, next),
         },
       ],
-      routes: (name) => uses.routes((step) => step.kind === "basic-auth" && step.users === name),
+      routes: (name) => uses.naming("users", name),
     }),
     ...declarations("pdp", before.pdps ?? {}, after.pdps ?? {}, {
       words: pdpWords,
       fields: fieldsOf(pdpRules, pdpStatements),
-      routes: (name) =>
-        uses.routes((step) => (step.kind === "require" || step.kind === "filter") && step.pdp === name),
+      routes: (name) => uses.naming("pdps", name),
     }),
     ...declarations("certificate", before.certificates ?? {}, after.certificates ?? {}, {
       words: (name, { cert, key }) =>
@@ -215,18 +213,6 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
       .map(([user]) => breaking(`\`${user}\` has another password`)),
   ]
   return findings.length > 0 ? findings : [neutral("the same users in another order")]
-}
-
-/** Whether a step may send requests to a backend. */
-function goesTo(step: Step, backend: string): boolean {
-  if (step.kind === "forward" || step.kind === "content-safety") return step.backend === backend
-  if (step.kind === "cache-lookup") return step.like?.backend === backend
-  if (step.kind !== "set-backend") return false
-  const { target } = step
-  if ("backend" in target) return target.backend === backend
-  if ("weighted" in target) return target.weighted.some((each) => each.backend === backend)
-  if (!("cases" in target)) return false
-  return target.otherwise === backend || target.cases.some((each) => each.backend === backend)
 }
 
 /** A value that comes from elsewhere is another one, as far as anybody can tell from here. */

@@ -1,6 +1,5 @@
+import type { BodyContent, Count } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import type { Count } from "../../runtime/plan/steps-access.ts"
-import type { BodyContent } from "../../runtime/plan/steps-content.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import { textWords } from "./words.ts"

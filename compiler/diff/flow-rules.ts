@@ -1,7 +1,6 @@
 import { compareTests } from "../../runtime/expression/same-outcome.ts"
+import type { Authentication, Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
-import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { countWordsOf } from "./access-words.ts"
 import { secondsWords } from "./content-words.ts"

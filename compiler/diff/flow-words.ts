@@ -1,5 +1,5 @@
+import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import { bodyWords, headerLineWords, secondsWords } from "./content-words.ts"
 import { textWords } from "./words.ts"

@@ -1,22 +1,7 @@
 import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
-import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import type { BlockStep, StepId } from "../../runtime/plan/steps.ts"
 import { align } from "./align.ts"
 import { same } from "./same.ts"
-
-/** Steps that hold lists of others, which are compared on their own. What `any-of` and `require-any` hold is one statement with them. */
-export type Holder = StepOf<"when" | "retry" | "parallel" | "limit-concurrency" | "cache-value">
-
-const holderKinds: ReadonlySet<string> = new Set<Holder["kind"]>([
-  "when",
-  "retry",
-  "parallel",
-  "limit-concurrency",
-  "cache-value",
-])
-
-export function isHolder(step: Step | undefined): step is Holder {
-  return step !== undefined && holderKinds.has(step.kind)
-}
 
 /** A list inside of a step, before and after; `place` is the field that holds it: `matched`, `branches.1`. */
 export interface InsidePair {
@@ -28,7 +13,7 @@ export interface InsidePair {
 }
 
 /** The lists of two steps of one kind. Branches of `parallel` have no names: equal ones belong together, then the others in their order. */
-export function insidePairs(old: Holder, next: Holder): InsidePair[] {
+export function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
   const [before, after] = [nestedSteps(old), nestedSteps(next)]
   if (next.kind !== "parallel")
     return after.map(({ place, steps }, at) => ({
@@ -53,7 +38,7 @@ export function insidePairs(old: Holder, next: Holder): InsidePair[] {
   })
 }
 
-function listWords(step: Holder, place: string): string {
+function listWords(step: BlockStep, place: string): string {
   switch (step.kind) {
     case "when":
       return `${place === "otherwise" ? "else of " : ""}when (${step.test.text})`
@@ -69,11 +54,11 @@ function listWords(step: Holder, place: string): string {
 }
 
 /** Whether two steps say the same, but for what stands inside of them. */
-export function sameButInside(old: Holder, next: Holder): boolean {
+export function sameButInside(old: BlockStep, next: BlockStep): boolean {
   return same(withoutLists(old), withoutLists(next))
 }
 
-function withoutLists(step: Holder): object {
+function withoutLists(step: BlockStep): object {
   const lists = new Set(nestedSteps(step).map(({ place }) => place.split(".")[0]))
   return Object.fromEntries(Object.entries(step).filter(([name]) => !lists.has(name)))
 }

@@ -2,8 +2,8 @@ import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
+import { holdsBlocks } from "../../runtime/plan/steps.ts"
 import { align } from "./align.ts"
-import { isHolder } from "./inside.ts"
 
 /** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
 export interface StepPair {
@@ -77,7 +77,7 @@ function takeContained(
   const taken: StepPair[] = []
   for (const at of [...into]) {
     const step = steps[holders[at] ?? ""]
-    if (!isHolder(step)) continue
+    if (!holdsBlocks(step)) continue
     const children = nestedSteps(step).flatMap((list) => list.steps)
     const inside = [...from].filter((each) => children.includes(ids[each] ?? ""))
     for (const each of inside) {

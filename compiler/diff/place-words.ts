@@ -19,6 +19,7 @@ const words: { readonly [Name in Kind]: string } = {
   backend: "the backend",
   certificate: "the client certificate",
   caller: "the caller's identity",
+  address: "the caller's address",
   subscription: "the subscription",
   error: "the error",
   faults: "the faults of the parameters",

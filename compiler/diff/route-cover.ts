@@ -6,7 +6,7 @@ import {
   type SegmentTemplate,
   shapeOfSegment,
 } from "../../runtime/plan/segment-template.ts"
-import { isGuardKind } from "./auth-changes.ts"
+import { isGuard } from "../../runtime/plan/steps.ts"
 import type { StepWords } from "./step-words.ts"
 
 /** A route's key with the names of parameters left out: routes of equal shape match the same requests. */
@@ -56,7 +56,7 @@ export class RouteCover {
 export function guardsOf({ sections }: Route, words: StepWords): string[] {
   return sections.inbound.flatMap((id) => {
     const step = words.body.steps[id]
-    return step !== undefined && isGuardKind(step) ? [words.of(id)] : []
+    return step !== undefined && isGuard(step) ? [words.of(id)] : []
   })
 }
 

@@ -5,8 +5,8 @@ import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Place } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
-import { factsOf } from "../../runtime/plan/step-facts.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
+import { factsOf } from "../../runtime/plan/steps.ts"
 import type { Expression } from "../../runtime/plan/text.ts"
 
 type Steps = PlanBody["steps"]

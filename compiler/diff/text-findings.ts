@@ -1,4 +1,4 @@
-import type { BodyContent } from "../../runtime/plan/steps-content.ts"
+import type { BodyContent } from "../../runtime/plan/step-values.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { type Finding, opens } from "./finding.ts"
 

@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
+import { factsOf } from "../../runtime/plan/steps.ts"
 import { closes, type Finding, neutral, opens } from "./finding.ts"
 import { holds } from "./networks.ts"
 import { listChanges, same } from "./same.ts"
@@ -77,7 +78,7 @@ function addressUses(body: PlanBody): {
 const isFilter = (step: Step): boolean => step.kind === "ip-filter"
 
 const isLimit = (step: Step): boolean =>
-  (step.kind === "rate-limit" || step.kind === "quota") && step.keys.some(({ by }) => by === "ip")
+  step.kind !== "ip-filter" && factsOf(step).reads?.includes("address") === true
 
 /** `request.ip`, and `context.Request.IpAddress` of documents. */
 const readsAddress = (step: Step): boolean => expressionsRead(step)

@@ -1,7 +1,8 @@
+import type { NamedTable } from "../../runtime/plan/facts.ts"
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
+import { namedBy, type Step, type StepId } from "../../runtime/plan/steps.ts"
 
 /** Names of what uses something. `clients`: decision points, introspections, token clients and tables of users; `steps`: whether a step does. */
 export interface UsesOf {
@@ -26,6 +27,11 @@ export class Uses {
       .filter(([, route]) => [...this.#steps(route)].some((step) => uses(step, route)))
       .map(([key]) => key)
       .sort()
+  }
+
+  /** Keys of the routes with a step that names the entry of a table, sorted. */
+  naming(table: NamedTable, name: string): string[] {
+    return this.routes((step) => namedBy([step], table).has(name))
   }
 
   /** What a named value is part of, also by way of other values. */

@@ -1,7 +1,7 @@
 import type { Backend } from "../../runtime/plan/backend.ts"
+import type { LimitKey } from "../../runtime/plan/counting.ts"
 import type { TokenClientPlan } from "../../runtime/plan/credentials.ts"
 import type { InlineKey, Issuer } from "../../runtime/plan/resources.ts"
-import type { LimitKey } from "../../runtime/plan/steps-access.ts"
 import type { LoadText, Reference, Text, TextPart } from "../../runtime/plan/text.ts"
 
 /** A text as gateway.conf writes it: `"order:${path.id}"`. */

@@ -1,7 +1,13 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
-import { isWayIn, type WayIn } from "../../runtime/plan/way-in.ts"
+import {
+  type CredentialStep,
+  factsOf,
+  isCredential,
+  type Step,
+  type StepId,
+  type StepOf,
+} from "../../runtime/plan/steps.ts"
 import type { Operation, SecurityScheme } from "../openapi/api-document.ts"
 import type { GatewayFacts } from "../openapi/own-answers.ts"
 import type { DescribedOperation } from "./described.ts"
@@ -36,7 +42,7 @@ export class ExportFacts {
       ]),
       retryAfter: limits[0]?.retryAfterHeader ?? "retry-after",
       errors: this.#errors,
-      problems: [...new Set(all.flatMap(statusesOf))].sort((a, b) => a - b),
+      problems: [...new Set(all.flatMap((step) => factsOf(step).statuses ?? []))].sort((a, b) => a - b),
       deprecated: steps.some((step) => step.kind === "deprecation" && step.deprecated !== false),
     }
   }
@@ -54,7 +60,7 @@ export class ExportFacts {
   #security(steps: readonly Step[], described: DescribedOperation | undefined): GatewayFacts["security"] {
     const ways = steps
       .flatMap((step) => (step.kind === "any-of" ? this.#steps(step.steps) : [step]))
-      .filter(isWayIn)
+      .filter(isCredential)
     if (ways.length === 0) return described?.operation.security === undefined ? [] : undefined
     const found = ways.flatMap((way) => {
       const known = described === undefined ? [] : documented(way, described)
@@ -63,7 +69,7 @@ export class ExportFacts {
     return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
   }
 
-  #own(way: WayIn): Readonly<Record<string, readonly string[]>>[] {
+  #own(way: CredentialStep): Readonly<Record<string, readonly string[]>>[] {
     return ownSchemes(way).map(([base, scheme]) => {
       const text = JSON.stringify(scheme)
       let name = base
@@ -77,7 +83,7 @@ export class ExportFacts {
 
 /** Schemes the document demands for the operation that are this way in. */
 function documented(
-  way: WayIn,
+  way: CredentialStep,
   { operation, document }: DescribedOperation,
 ): Record<string, readonly string[]>[] {
   return (operation.security ?? []).flatMap(({ schemes }: NonNullable<Operation["security"]>[number]) => {
@@ -89,7 +95,7 @@ function documented(
   })
 }
 
-function isSame(way: WayIn, { kind, definition }: SecurityScheme): boolean {
+function isSame(way: CredentialStep, { kind, definition }: SecurityScheme): boolean {
   if (kind === "apiKey") {
     const place = definition["in"]
     const key = String(definition["name"])
@@ -104,7 +110,7 @@ function isSame(way: WayIn, { kind, definition }: SecurityScheme): boolean {
   return takesTokens && isBearer && keyOf(way.from) === undefined
 }
 
-function ownSchemes(way: WayIn): (readonly [string, object])[] {
+function ownSchemes(way: CredentialStep): (readonly [string, object])[] {
   switch (way.kind) {
     case "validate-jwt":
       return way.issuers.map((issuer) => [
@@ -134,43 +140,6 @@ function keyOf(from: StepOf<"validate-jwt">["from"]): object | undefined {
   if ("header" in from && from.header !== "authorization")
     return { type: "apiKey", in: "header", name: from.header }
   return undefined
-}
-
-/** What a step answers itself when it refuses. */
-function statusesOf(step: Step): number[] {
-  switch (step.kind) {
-    case "validate-content":
-      return step.message === "request" && JSON.stringify(step).includes('"prevent"') ? [400] : []
-    case "validate-parameters":
-      return JSON.stringify(step).includes('"prevent"') ? [400] : []
-    case "validate-jwt":
-    case "introspect":
-      return [
-        constant(step.status, 401),
-        ...(step.claims.length === 0 ? [] : [constant(step.claimStatus, 403)]),
-      ]
-    case "basic-auth":
-    case "check-header":
-      return [constant(step.status, 401)]
-    case "validate-key":
-      return [step.status]
-    case "ip-filter":
-    case "quota":
-    case "require":
-    case "require-any":
-    case "require-all":
-    case "content-safety":
-      return [403]
-    case "rate-limit":
-    case "limit-concurrency":
-      return [429]
-    default:
-      return []
-  }
-}
-
-function constant(status: unknown, byDefault: number): number {
-  return typeof status === "number" ? status : byDefault
 }
 
 /** A limit of calls; one of tokens is none. */

@@ -1,5 +1,6 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
+import { namedBy } from "../../runtime/plan/steps.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
@@ -171,10 +172,7 @@ function reportNoListener(program: Program, report: Report): void {
 
 /** Issuers that routes or the engine use. */
 function issuersUsed(steps: PlanBody["steps"], authz: PlanBody["authz"]): Set<string> {
-  return new Set([
-    ...Object.values(steps).flatMap((step) => (step.kind === "validate-jwt" ? step.issuers : [])),
-    ...Object.keys(authz?.auth?.issuers ?? {}),
-  ])
+  return new Set([...namedBy(Object.values(steps), "issuers"), ...Object.keys(authz?.auth?.issuers ?? {})])
 }
 
 /** Issuers that are used; the others are only checked. */

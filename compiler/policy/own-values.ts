@@ -1,6 +1,6 @@
+import type { CredentialSource } from "../../runtime/plan/caller-token.ts"
+import type { BodyContent } from "../../runtime/plan/step-values.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { CredentialSource } from "../../runtime/plan/steps-access.ts"
-import type { BodyContent } from "../../runtime/plan/steps-content.ts"
 import { isCallers, type Own, ownerOf, ownSource } from "./callers-value.ts"
 
 /** What is the document's own behind a step. */

@@ -1,5 +1,4 @@
-import type { Step } from "../../runtime/plan/steps.ts"
-import { isWayIn } from "../../runtime/plan/way-in.ts"
+import { isCredential, type Step } from "../../runtime/plan/steps.ts"
 import type { Own } from "./callers-value.ts"
 import { ownBehind, ownCredential } from "./own-values.ts"
 import type { Used } from "./site.ts"
@@ -79,7 +78,7 @@ class Search {
       this.#found ??= { turns: way.turns, end: used }
       return step.kind === "forward" ? [] : [way]
     }
-    if (!isWayIn(step) && !isSecretCheck(step)) return this.#inside(used, step, way)
+    if (!isCredential(step) && !isSecretCheck(step)) return this.#inside(used, step, way)
     const owner = ownCredential(step, way.own, used.origin)
     if (owner === undefined) return []
     const turn = `the \`${step.kind}\` of ${used.origin} judges what ${owner === used.origin ? "it has itself" : `${owner} put there`}`

@@ -1,6 +1,6 @@
 import type { PolicyElement } from "../../runtime/plan/outline.ts"
+import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { Step, StepOf } from "../../runtime/plan/steps.ts"
-import type { Authentication } from "../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"

@@ -1,5 +1,5 @@
+import type { Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
-import type { Count, Flag } from "../../runtime/plan/steps-access.ts"
 import type { Expression, LoadText, Text } from "../../runtime/plan/text.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"

@@ -1,4 +1,5 @@
 import type { PlanBody } from "../plan/plan.ts"
+import { namedBy } from "../plan/steps.ts"
 
 /** What of a plan the gateway needs. */
 export interface GatewayParts {
@@ -29,8 +30,8 @@ export function usedBy(plan: PlanBody): GatewayParts {
     used.secrets.add(key)
     if (secondary !== undefined) used.secrets.add(secondary)
   }
+  for (const issuer of namedBy(Object.values(steps), "issuers")) used.issuers.add(issuer)
   for (const step of Object.values(steps)) {
-    if (step.kind === "validate-jwt") for (const issuer of step.issuers) used.issuers.add(issuer)
     collectSecrets(step, used.secrets)
   }
   const clients = [...Object.values(plan.tokenClients ?? {}), ...Object.values(plan.introspections ?? {})]

@@ -1,65 +1,16 @@
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
+import { factsOf, isCredential, kindFacts, variablesSetBy } from "../plan/steps.ts"
 import { problem } from "../policies/answer.ts"
 import type { Exchange } from "../policies/exchange.ts"
 import type { Outcome, Policy, Provision, Run } from "../policies/policy.ts"
 import { runSteps } from "../policies/run-steps.ts"
 import { policies } from "../policies/table.ts"
 import { stepIdentity } from "./shown-identity.ts"
-import { ownWords, valuesSetBy } from "./step-mentions.ts"
+import { ownWords } from "./step-mentions.ts"
 import type { StepUse, Unfolded } from "./unfold.ts"
 
 /** Policies by kind, as a step table makes steps of them. */
 export type PolicyTable = typeof policies
-
-/** What runs as it is: it only judges the request, changes what would be sent, or answers. Everything else is taken to go on, and said to be unknown. */
-const rehearsed: ReadonlySet<StepKind> = new Set<StepKind>([
-  "validate-jwt",
-  "introspect",
-  "basic-auth",
-  "validate-key",
-  "validate-content",
-  "validate-parameters",
-  "validate-headers",
-  "validate-status",
-  "any-of",
-  "cors",
-  "check-header",
-  "ip-filter",
-  "rate-limit",
-  "quota",
-  "limit-concurrency",
-  "require",
-  "require-any",
-  "require-all",
-  "set-header",
-  "set-query",
-  "set-method",
-  "set-status",
-  "rewrite",
-  "set-host",
-  "set-body",
-  "find-replace",
-  "mask-urls",
-  "jsonp",
-  "xml-to-json",
-  "json-to-xml",
-  "respond",
-  "set-variable",
-  "set-backend",
-  "when",
-  "deprecation",
-])
-
-/** Kinds that never end a request: that they were not run is no assumption. */
-const neverAnswers: ReadonlySet<string> = new Set([
-  "trace",
-  "metric",
-  "cache-set",
-  "cache-remove",
-  "cache-store",
-])
-
-const whoCalls: ReadonlySet<string> = new Set(["validate-jwt", "introspect", "basic-auth"])
 
 /** Ends the backend section where the request would go out. */
 const sent = problem("internal-error", { cause: "the request is not sent" })
@@ -107,7 +58,7 @@ export class Rehearsal {
     if (use === undefined) return
     this.#left(use, note)
     // What a token says is known though nobody vouches for it; what is left of a limit is not.
-    if (!whoCalls.has(use.step.kind)) this.#fills(use)
+    if (!tellsCaller(use.step)) this.#fills(use)
   }
 
   /** The caller is one whose claims nobody knows. */
@@ -158,7 +109,7 @@ export class Rehearsal {
       case "parallel":
         return inTurn(plan.branches, provision)
       default:
-        return rehearsed.has(plan.kind) ? policy(plan as never, provision) : undefined
+        return kindFacts(plan.kind).rehearsed === "run" ? policy(plan as never, provision) : undefined
     }
   }
 
@@ -219,17 +170,17 @@ export class Rehearsal {
   #left(use: StepUse, note: string): void {
     use.state = "unknown"
     if (!use.notes.includes(note)) use.notes.push(note)
-    if (!neverAnswers.has(use.step.kind)) this.assuming.push(`${placed(use)} goes on: ${note}`)
+    if (kindFacts(use.step.kind).rehearsed !== "skip") this.assuming.push(`${placed(use)} goes on: ${note}`)
   }
 
   #fills(use: StepUse): void {
-    for (const name of valuesSetBy(use.step)) this.#unknown.set(name, use)
+    for (const name of variablesSetBy(use.step)) this.#unknown.set(name, use)
   }
 
   #leave(use: StepUse, note: string): undefined {
     this.#left(use, note)
     this.#fills(use)
-    if (whoCalls.has(use.step.kind)) this.#unknown.set("jwt", use)
+    if (tellsCaller(use.step)) this.#unknown.set("jwt", use)
     for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, use)
     return undefined
   }
@@ -237,9 +188,14 @@ export class Rehearsal {
   #leaveInside(use: StepUse, above: StepUse): void {
     if (use.state !== "not-reached") return
     use.state = "unknown"
-    for (const name of valuesSetBy(use.step)) this.#unknown.set(name, above)
+    for (const name of variablesSetBy(use.step)) this.#unknown.set(name, above)
     for (const { uses } of use.inside) for (const each of uses) this.#leaveInside(each, above)
   }
+}
+
+/** Whether a step finds out who the caller is. */
+function tellsCaller(step: StepPlan): boolean {
+  return isCredential(step) && factsOf(step).writes?.includes("caller") === true
 }
 
 /** Whether a section ended because the request would go out. */

@@ -14,14 +14,6 @@ export function ownWords(step: Step): ReadonlySet<string> {
   return words
 }
 
-/** Names of the variables a step fills. */
-export function valuesSetBy(step: Step): readonly string[] {
-  if (step.kind === "set-variable") return [step.name]
-  return Object.entries(step).flatMap(([field, value]) =>
-    /^(?:variable|output|errors|\w+Variable)$/.test(field) && typeof value === "string" ? [value] : [],
-  )
-}
-
 function collect(node: unknown, words: Set<string>): void {
   if (typeof node !== "object" || node === null) return
   const fields = node as Record<string, unknown>

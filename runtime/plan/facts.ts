@@ -1,19 +1,39 @@
 import type { Place } from "./places.ts"
-import type { StepKind, StepOf } from "./steps.ts"
 
 /**
- * How a step may end a section. `refuse`: it decides against the request; `fail`: something it needs is not there or is no good; both are problems, and on-error runs. `deny`: it answers with a
- * status of 400 or above of its own; `answer`: with any status; `found`: an answer was kept, and outbound goes on. Failures of expressions are not said here: they follow from the expressions.
+ * How a step may end a section. `refuse`: it decides against the request; `fail`: something it needs is missing or unusable; both are problems, and on-error runs. `deny`: it answers with a
+ * status of 400 or above of its own; `answer`: with any status; `found`: a kept answer was found, and outbound goes on. Failures of expressions are not said here: they follow from the expressions.
  */
 export type End = "refuse" | "fail" | "deny" | "answer" | "found"
 
-/** What a step does to an exchange, besides what its expressions read and what steps inside of it do. What is not said does not happen. */
+/** A table of the plan whose entries steps name. */
+export type NamedTable =
+  | "issuers"
+  | "introspections"
+  | "users"
+  | "backends"
+  | "stores"
+  | "pdps"
+  | "tokenClients"
+  | "certificates"
+  | "schemas"
+
+/** A declared thing that a step names, and the field that does. */
+export interface NamedResource {
+  readonly table: NamedTable
+  readonly name: string
+  readonly field: string
+}
+
+/** What a step does to an exchange, besides what its expressions read and what steps inside of it do. A fact that is left out does not happen. */
 export interface StepFacts {
   readonly reads?: readonly Place[]
   readonly writes?: readonly Place[]
-  /** What stays however the exchange goes on: counters, lines of the log, requests of our own, fields on every answer. */
+  /** What remains however the exchange goes on: counters, lines of the log, requests of our own, fields on every answer. */
   readonly leaves?: readonly Place[]
   readonly ends?: readonly End[]
+  /** The statuses of its refusals, as far as they are known without a request. */
+  readonly statuses?: readonly number[]
   /** Whether it may wait for something outside: what depends on the time is different behind it. */
   readonly waits?: true
   /** Its expressions, and these places, are read once more when the exchange is over. */
@@ -24,7 +44,35 @@ export interface StepFacts {
   readonly fence?: true
   /** Steps inside of it may run again, or at the same time as others: what one of them left is seen by the next. */
   readonly repeats?: "again" | "beside"
+  /** The declared things it needs. */
+  readonly names?: readonly NamedResource[]
 }
 
-/** The facts of one kind of step. */
-export type FactsOf<Kind extends StepKind> = (step: StepOf<Kind>) => StepFacts
+/**
+ * What a kind of step is for. `credential`: lets in who shows one, and tells who that is; `guard`: may refuse a request by who or what it is; `answer`: answers in place of the backend;
+ * `send`: asks the backend; `change`: changes the request or the response; `judge`: refuses messages of the wrong form; `observe`: tells or keeps something.
+ */
+export type Role = "credential" | "guard" | "answer" | "send" | "change" | "judge" | "observe"
+
+/**
+ * What `explain request`, which runs a route without effects, does with a kind. `run`: it has none, or its policy keeps them back; `assume`: it is taken to go on, which the output says; `skip`:
+ * the same, but it never ends a request, so that nothing need be said.
+ */
+export type Rehearsed = "run" | "assume" | "skip"
+
+/**
+ * Lists of steps inside of a kind. `blocks`: each is a block of statements, compared on its own; `alternatives`: they are one statement together with it.
+ */
+export type Holds = "blocks" | "alternatives"
+
+/** What holds for every step of a kind. */
+export interface KindFacts {
+  readonly role: Role
+  readonly rehearsed: Rehearsed
+  readonly holds?: Holds
+}
+
+/** The same field of a step naming entries of one table. */
+export function named(table: NamedTable, field: string, ...names: readonly string[]): NamedResource[] {
+  return names.map((name) => ({ table, name, field }))
+}

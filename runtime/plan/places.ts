@@ -1,6 +1,6 @@
 import type { Text } from "./text.ts"
 
-/** Parts of which there is one. `caller` is what authentication found (claims), `faults` what a judged request waits to be told. */
+/** Parts of which there is one. `caller` is what authentication found (claims), `address` the IP address of the caller, `faults` what a judged request waits to be told. */
 type SinglePlace =
   | "request.method"
   | "request.path"
@@ -12,6 +12,7 @@ type SinglePlace =
   | "backend"
   | "certificate"
   | "caller"
+  | "address"
   | "subscription"
   | "error"
   | "faults"
@@ -119,4 +120,14 @@ export function meets(one: Place, other: Place): boolean {
   const [a, b] = [one.indexOf(":"), other.indexOf(":")]
   if (a < 0 || b < 0 || one.slice(0, a) !== other.slice(0, b)) return false
   return one.endsWith(":*") || other.endsWith(":*")
+}
+
+/** The variables of these names; one that is not given is none. */
+export function variablePlaces(...names: readonly (string | undefined)[]): Place[] {
+  return names.flatMap((name): Place[] => (name === undefined ? [] : [`variable:${name}`]))
+}
+
+/** Header fields that any answer gets. */
+export function answerFields(...names: readonly (string | undefined)[]): Place[] {
+  return names.flatMap((name): Place[] => (name === undefined ? [] : [`answer.header:${name}`]))
 }

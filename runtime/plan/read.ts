@@ -1,5 +1,6 @@
 import type { EngineGrants } from "./authz.ts"
 import { digestOf, stepIdOf } from "./canonical.ts"
+import type { NamedTable } from "./facts.ts"
 import { isObject, shapeProblem } from "./json-shape.ts"
 import { nestedSteps } from "./nested-steps.ts"
 import { type Plan, type PlanBody, plan, planFormat, type SealedPlan, sealedPlan } from "./plan.ts"
@@ -7,6 +8,7 @@ import { cut, problemsOf } from "./problems.ts"
 import type { Issuer } from "./resources.ts"
 import { routeKeyOf } from "./route-key.ts"
 import type { Step, StepOf } from "./steps.ts"
+import { factsOf } from "./steps.ts"
 
 /** What is wrong with a plan: `path` in the JSON (`plan.routes["GET /x"].inbound[2]`), empty for the whole. */
 export interface PlanProblem {
@@ -274,33 +276,14 @@ class Integrity {
   }
 
   #refers(step: Step, path: string): void {
-    if (step.kind === "validate-jwt")
-      for (const issuer of step.issuers) this.#has(this.#plan.issuers, issuer, `${path}.issuers`, "issuer")
-    else if (step.kind === "introspect")
-      this.#has(this.#plan.introspections ?? {}, step.introspection, `${path}.introspection`, "introspection")
-    else if (step.kind === "basic-auth")
-      this.#has(this.#plan.users ?? {}, step.users, `${path}.users`, "users")
-    else if (step.kind === "forward" && step.backend !== null)
-      this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
-    else if (step.kind === "content-safety")
-      this.#has(this.#plan.backends, step.backend, `${path}.backend`, "backend")
-    else if (step.kind === "cache-lookup" && step.like !== undefined)
-      this.#has(this.#plan.backends, step.like.backend, `${path}.like.backend`, "backend")
-    else if (step.kind === "require" || step.kind === "filter") this.#asks(step, path)
-    else if (step.kind === "grant") this.#hasStore(step.store, path)
-    const authentication = "authentication" in step ? step.authentication : undefined
-    if (authentication?.scheme === "token")
-      this.#has(
-        this.#plan.tokenClients ?? {},
-        authentication.client,
-        `${path}.authentication`,
-        "token client",
-      )
-    if (authentication?.scheme === "certificate") {
-      const { certificate } = authentication
-      this.#has(this.#plan.certificates ?? {}, certificate, `${path}.authentication`, "certificate")
-    }
-    for (const name of schemasOf(step)) this.#hasSchema(name, undefined, path)
+    if (step.kind === "require" || step.kind === "filter") this.#asks(step, path)
+    for (const { table, name, field } of factsOf(step).names ?? [])
+      if (table === "schemas") this.#hasSchema(name, undefined, path)
+      else this.#has(this.#named(table), name, `${path}.${field}`, tableWords[table])
+  }
+
+  #named(table: Exclude<NamedTable, "schemas">): Record<string, unknown> {
+    return (table === "stores" ? this.#plan.authz?.stores : this.#plan[table]) ?? {}
   }
 
   /** A question with nobody to answer it would be one nobody says no to. */
@@ -308,14 +291,8 @@ class Integrity {
     const { store, pdp } = step
     if ((store === undefined) === (pdp === undefined))
       this.#add(path, "a question is for a store or for a decision point, one of the two")
-    if (store !== undefined) this.#hasStore(store, path)
-    if (pdp !== undefined) this.#has(this.#plan.pdps ?? {}, pdp, `${path}.pdp`, "decision point")
     if (pdp === undefined ? step.properties !== undefined : step.tuples !== undefined)
       this.#add(path, "properties are for decision points, tuples for stores")
-  }
-
-  #hasStore(store: string, path: string): void {
-    this.#has(this.#plan.authz?.stores ?? {}, store, `${path}.store`, "store")
   }
 
   /** Every `{value: name}` and `{secret: name}` anywhere. */
@@ -358,6 +335,18 @@ class Integrity {
   }
 }
 
+/** What an entry of a table is called in messages. */
+const tableWords: { readonly [Table in Exclude<NamedTable, "schemas">]: string } = {
+  issuers: "issuer",
+  introspections: "introspection",
+  users: "users",
+  backends: "backend",
+  stores: "store",
+  pdps: "decision point",
+  tokenClients: "token client",
+  certificates: "certificate",
+}
+
 /** Whether what a step finds would be told by nobody: a request would get through with it. */
 function isUntold(step: Step, next: Step | undefined): boolean {
   if (step.kind !== "validate-parameters" || step.withBody !== true) return false
@@ -370,17 +359,6 @@ function quote(key: string): string {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return isObject(value) && !Array.isArray(value)
-}
-
-/** Schemas a step judges by. */
-function schemasOf(step: Step): string[] {
-  return rulesOf(step).flatMap(({ schema }) => (schema === undefined ? [] : [schema]))
-}
-
-function rulesOf(step: Step): readonly { readonly schema?: string | undefined }[] {
-  if (step.kind === "validate-content") return step.types
-  if (step.kind === "validate-parameters") return step.parameters
-  return step.kind === "validate-headers" ? (step.described ?? []).flatMap(({ headers }) => headers) : []
 }
 
 /** Every `$ref` of a schema. */

@@ -1,73 +1,60 @@
 import { z } from "zod"
-import { headerName } from "./header-name.ts"
+import type { KindFacts, NamedTable, StepFacts } from "./facts.ts"
 import type { stepId } from "./step-id.ts"
-import {
-  basicAuth,
-  checkHeader,
-  cors,
-  filter,
-  grant,
-  introspect,
-  ipFilter,
-  quota,
-  rateLimit,
-  require_,
-  requireAll,
-  requireAny,
-  validateJwt,
-} from "./steps-access.ts"
-import { cacheGet, cacheLookup, cacheRemove, cacheSet, cacheStore, cacheValue } from "./steps-cache.ts"
-import {
-  deprecation,
-  findReplace,
-  jsonp,
-  jsonToXml,
-  maskUrls,
-  metric,
-  respond,
-  rewrite,
-  setBody,
-  setHeader,
-  setHost,
-  setMethod,
-  setQuery,
-  setStatus,
-  setVariable,
-  trace,
-  validateContent,
-  validateHeaders,
-  validateParameters,
-  validateStatus,
-  xmlToJson,
-} from "./steps-content.ts"
-import {
-  anyOf,
-  authenticate,
-  contentSafety,
-  forward,
-  limitConcurrency,
-  parallel,
-  retry,
-  sendRequest,
-  setBackend,
-  when,
-} from "./steps-flow.ts"
-import { name } from "./text.ts"
+import { anyOf } from "./steps/any-of.ts"
+import { authenticate } from "./steps/authenticate.ts"
+import { basicAuth } from "./steps/basic-auth.ts"
+import { cacheGet } from "./steps/cache-get.ts"
+import { cacheLookup } from "./steps/cache-lookup.ts"
+import { cacheRemove } from "./steps/cache-remove.ts"
+import { cacheSet } from "./steps/cache-set.ts"
+import { cacheStore } from "./steps/cache-store.ts"
+import { cacheValue } from "./steps/cache-value.ts"
+import { checkHeader } from "./steps/check-header.ts"
+import { contentSafety } from "./steps/content-safety.ts"
+import { cors } from "./steps/cors.ts"
+import { deprecation } from "./steps/deprecation.ts"
+import { filter } from "./steps/filter.ts"
+import { findReplace } from "./steps/find-replace.ts"
+import { forward } from "./steps/forward.ts"
+import { grant } from "./steps/grant.ts"
+import { introspect } from "./steps/introspect.ts"
+import { ipFilter } from "./steps/ip-filter.ts"
+import { jsonToXml } from "./steps/json-to-xml.ts"
+import { jsonp } from "./steps/jsonp.ts"
+import { limitConcurrency } from "./steps/limit-concurrency.ts"
+import { maskUrls } from "./steps/mask-urls.ts"
+import { metric } from "./steps/metric.ts"
+import { parallel } from "./steps/parallel.ts"
+import { quota } from "./steps/quota.ts"
+import { rateLimit } from "./steps/rate-limit.ts"
+import { require_ } from "./steps/require.ts"
+import { requireAll } from "./steps/require-all.ts"
+import { requireAny } from "./steps/require-any.ts"
+import { respond } from "./steps/respond.ts"
+import { retry } from "./steps/retry.ts"
+import { rewrite } from "./steps/rewrite.ts"
+import { sendRequest } from "./steps/send-request.ts"
+import { setBackend } from "./steps/set-backend.ts"
+import { setBody } from "./steps/set-body.ts"
+import { setHeader } from "./steps/set-header.ts"
+import { setHost } from "./steps/set-host.ts"
+import { setMethod } from "./steps/set-method.ts"
+import { setQuery } from "./steps/set-query.ts"
+import { setStatus } from "./steps/set-status.ts"
+import { setVariable } from "./steps/set-variable.ts"
+import { trace } from "./steps/trace.ts"
+import { validateContent } from "./steps/validate-content.ts"
+import { validateHeaders } from "./steps/validate-headers.ts"
+import { validateJwt } from "./steps/validate-jwt.ts"
+import { validateKey } from "./steps/validate-key.ts"
+import { validateParameters } from "./steps/validate-parameters.ts"
+import { validateStatus } from "./steps/validate-status.ts"
+import { when } from "./steps/when.ts"
+import { xmlToJson } from "./steps/xml-to-json.ts"
 
-const failureStatus = z.number().int().min(400).max(599)
-
-/** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
-export const validateKey = z.strictObject({
-  kind: z.literal("validate-key"),
-  api: name,
-  header: headerName.nullable(),
-  query: z.string().min(1).max(128).nullable(),
-  status: failureStatus,
-  forward: z.boolean(),
-})
-
-/** One step of a section. A new policy is a row here, a file in runtime/policies and a row in the binder. */
-export const step = z.discriminatedUnion("kind", [
+/** Every kind of step. A new kind is one line here, and three files of one name: this one, one in `compiler/gateway/steps`, one in `runtime/policies`. */
+const contracts = [
   validateJwt,
   introspect,
   basicAuth,
@@ -119,11 +106,71 @@ export const step = z.discriminatedUnion("kind", [
   when,
   deprecation,
   forward,
-])
-export type Step = z.infer<typeof step>
+] as const
+
+type Contract = (typeof contracts)[number]
+/** One step of a section. */
+export type Step = z.infer<Contract["schema"]>
 /** Key of a step in the plan. */
 export type StepId = z.infer<typeof stepId>
 /** What tells the steps apart. */
 export type StepKind = Step["kind"]
 /** The step of one kind, e.g. `StepOf<"rate-limit">`. */
 export type StepOf<Kind extends StepKind> = Extract<Step, { kind: Kind }>
+
+type Schemas = readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]
+
+/** Schema of a step of any kind. */
+export const step: z.ZodType<Step> = z.discriminatedUnion(
+  "kind",
+  contracts.map(({ schema }) => schema) as unknown as Schemas,
+) as unknown as z.ZodType<Step>
+
+const byKind: ReadonlyMap<string, Contract> = new Map(contracts.map((each) => [each.kind, each]))
+
+/** What holds for every step of a kind. */
+export function kindFacts(kind: StepKind): KindFacts {
+  return byKind.get(kind) as Contract
+}
+
+/** What a step does to an exchange; see `StepFacts`. */
+export function factsOf(step: Step): StepFacts {
+  return (byKind.get(step.kind) as { readonly facts: (step: Step) => StepFacts }).facts(step)
+}
+
+/** A step that lets in who shows a credential, and tells who that is: a token, a password, a subscription key. `any-of` tries several. */
+export type CredentialStep = StepOf<Extract<Contract, { readonly role: "credential" }>["kind"]>
+
+/** Whether a step lets in who shows a credential. */
+export function isCredential(step: Step): step is CredentialStep {
+  return kindFacts(step.kind).role === "credential"
+}
+
+/** A step that holds blocks of statements. */
+export type BlockStep = StepOf<Extract<Contract, { readonly holds: "blocks" }>["kind"]>
+
+/** Whether a step holds blocks of statements, which are steps on their own; the alternatives of a step are one statement with it. */
+export function holdsBlocks(step: Step | undefined): step is BlockStep {
+  return step !== undefined && kindFacts(step.kind).holds === "blocks"
+}
+
+/** Whether a step may refuse a request by who or what it is. */
+export function isGuard(step: Step): boolean {
+  const { role } = kindFacts(step.kind)
+  return role === "credential" || role === "guard"
+}
+
+/** Names of the entries of a table of the plan that steps name. */
+export function namedBy(steps: Iterable<Step>, table: NamedTable): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const step of steps)
+    for (const each of factsOf(step).names ?? []) if (each.table === table) found.add(each.name)
+  return found
+}
+
+/** Names of the variables a step fills. */
+export function variablesSetBy(step: Step): string[] {
+  return (factsOf(step).writes ?? []).flatMap((place) =>
+    place.startsWith("variable:") ? [place.slice("variable:".length)] : [],
+  )
+}

@@ -1,5 +1,5 @@
 import type { NoToken, TokenSource } from "../identity/token-client.ts"
-import type { Authentication } from "../plan/steps-flow.ts"
+import type { Authentication } from "../plan/step-values.ts"
 import { type Problem, problem } from "./answer.ts"
 import type { ClientCertificate, Exchange } from "./exchange.ts"
 import { headerText } from "./grammars.ts"

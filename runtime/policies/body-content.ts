@@ -1,6 +1,6 @@
 import { toJson } from "../expression/compile.ts"
 import type { JsonSize } from "../expression/to-json.ts"
-import type { BodyContent } from "../plan/steps-content.ts"
+import type { BodyContent } from "../plan/step-values.ts"
 import { compileTemplate, TemplateProblem } from "../template/liquid.ts"
 import { Refused } from "./answer.ts"
 import { csharpBytes } from "./csharp-value.ts"

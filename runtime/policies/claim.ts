@@ -1,5 +1,5 @@
 import type { Claims } from "../identity/verifier.ts"
-import type { ClaimRule } from "../plan/steps-access.ts"
+import type { ClaimRule } from "../plan/caller-token.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import type { Provision } from "./policy.ts"

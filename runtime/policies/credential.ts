@@ -1,4 +1,4 @@
-import type { CredentialSource } from "../plan/steps-access.ts"
+import type { CredentialSource } from "../plan/caller-token.ts"
 import { cookieValues, withoutCookie } from "./cookies.ts"
 import type { Exchange } from "./exchange.ts"
 import { anyText } from "./grammars.ts"

@@ -1,5 +1,5 @@
+import type { Amount } from "../plan/counting.ts"
 import type { StepOf } from "../plan/steps.ts"
-import type { Amount } from "../plan/steps-access.ts"
 import { type Exchange, requestBody, responseBody } from "./exchange.ts"
 import type { Provision } from "./policy.ts"
 import { answeredUsage, estimatePrompt, whenUsed } from "./token-usage.ts"

@@ -1,4 +1,4 @@
-import type { LimitKey } from "../plan/steps-access.ts"
+import type { LimitKey } from "../plan/counting.ts"
 import { claimAt } from "./claim.ts"
 import type { Exchange } from "./exchange.ts"
 import { limitKeyText } from "./grammars.ts"

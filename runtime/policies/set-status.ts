@@ -1,5 +1,5 @@
 import { ExpressionError } from "../expression/expression-error.ts"
-import type { Count } from "../plan/steps-access.ts"
+import type { Count } from "../plan/step-values.ts"
 import type { Exchange } from "./exchange.ts"
 import { headerText } from "./grammars.ts"
 import type { Policy, Provision } from "./policy.ts"

@@ -1,7 +1,7 @@
 import { compileExpression, toSeconds, toText } from "../expression/compile.ts"
 import { ExpressionError } from "../expression/expression-error.ts"
 import type { Reference } from "../expression/finding.ts"
-import type { Count, Flag } from "../plan/steps-access.ts"
+import type { Count, Flag } from "../plan/step-values.ts"
 import type { Expression } from "../plan/text.ts"
 import { compileCsharpValue, csharpText } from "./csharp-value.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "./exchange.ts"

@@ -30,12 +30,13 @@ describe("a text that agrees with much of what is sought in it", () => {
   const text = "a".repeat(1_000_000)
   const half = "a".repeat(8_000)
   test.each([`${half}b${half}`, `${half}b`, `b${half}`])("takes no time, case %#", (part) => {
-    const from = performance.now()
+    const from = process.cpuUsage()
     expect([positionOf(text, part), lastPositionOf(text, part), piecesOf(text, part).length]).toEqual([
       -1, -1, 1,
     ])
     expect(positionOf(text + part, part)).toBe(1_000_000)
-    // Seconds in the engine.
-    expect(performance.now() - from).toBeLessThan(500)
+    // Seconds of the engine's own search. The processor's time, because a busy machine makes the clock run on.
+    const { user, system } = process.cpuUsage(from)
+    expect((user + system) / 1000).toBeLessThan(500)
   })
 })

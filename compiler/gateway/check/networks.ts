@@ -1,4 +1,4 @@
-import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
+import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { Related, Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { type Bound, type BoundBlock, mentions } from "../bind/bound.ts"

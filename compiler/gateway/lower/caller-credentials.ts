@@ -1,4 +1,5 @@
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { namedBy } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
 import type { Program } from "../program.ts"
@@ -14,13 +15,9 @@ export function lowerCallerCredentials(
   steps: PlanBody["steps"],
   report: Report,
 ): Pick<PlanBody, "introspections" | "users"> {
-  const used = new Set(
-    Object.values(steps).flatMap((step) =>
-      step.kind === "introspect" ? [step.introspection] : step.kind === "basic-auth" ? [step.users] : [],
-    ),
-  )
-  const introspections = lowerIntrospections(program, values, used, report)
-  const users = lowerUsers(program, values, used, report)
+  const all = Object.values(steps)
+  const introspections = lowerIntrospections(program, values, namedBy(all, "introspections"), report)
+  const users = lowerUsers(program, values, namedBy(all, "users"), report)
   values.needIn(introspections)
   return {
     ...(Object.keys(introspections).length === 0 ? {} : { introspections }),

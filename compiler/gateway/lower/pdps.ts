@@ -1,5 +1,6 @@
 import type { PdpPlan } from "../../../runtime/plan/pdp.ts"
 import type { PlanBody } from "../../../runtime/plan/plan.ts"
+import { namedBy } from "../../../runtime/plan/steps.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { type BoundBlock, headSpan, statementOf } from "../bind/bound.ts"
 import { authzPdp } from "../bind/names.ts"
@@ -27,11 +28,7 @@ export function lowerPdps(
   steps: PlanBody["steps"],
 ): NonNullable<PlanBody["pdps"]> {
   const { program, values, report } = sources
-  const used = new Set(
-    Object.values(steps).flatMap((step) =>
-      (step.kind === "require" || step.kind === "filter") && step.pdp !== undefined ? [step.pdp] : [],
-    ),
-  )
+  const used = namedBy(Object.values(steps), "pdps")
   const found: NonNullable<PlanBody["pdps"]> = {}
   const { authzUrl } = program
   if (authzUrl !== undefined) {

@@ -6,8 +6,8 @@ import {
   secretAlgorithm,
   signatureAlgorithm,
 } from "../../../runtime/plan/resources.ts"
+import type { Authentication } from "../../../runtime/plan/step-values.ts"
 import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
-import type { Authentication } from "../../../runtime/plan/steps-flow.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import type { LimitKey } from "../../../runtime/plan/steps-access.ts"
+import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { Expression } from "../../../runtime/plan/text.ts"
 import { shown } from "../../core/shown.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"

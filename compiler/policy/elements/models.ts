@@ -1,5 +1,5 @@
+import type { Flag } from "../../../runtime/plan/step-values.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
-import type { Flag } from "../../../runtime/plan/steps-access.ts"
 import type { AttributeRow, ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"
 import type { Use } from "../use.ts"

@@ -1,5 +1,5 @@
+import type { Authentication } from "../../../runtime/plan/step-values.ts"
 import type { Step } from "../../../runtime/plan/steps.ts"
-import type { Authentication } from "../../../runtime/plan/steps-flow.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
 import type { ChildRow } from "../shape.ts"
 import type { Used } from "../site.ts"

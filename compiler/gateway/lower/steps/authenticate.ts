@@ -1,4 +1,4 @@
-import type { Authentication } from "../../../../runtime/plan/steps-flow.ts"
+import type { Authentication } from "../../../../runtime/plan/step-values.ts"
 import { type Bound, headSpan } from "../../bind/bound.ts"
 import type { LowerStep, StepContext } from "../step.ts"
 

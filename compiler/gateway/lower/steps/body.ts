@@ -1,4 +1,4 @@
-import type { BodyContent } from "../../../../runtime/plan/steps-content.ts"
+import type { BodyContent } from "../../../../runtime/plan/step-values.ts"
 import { type Bound, headSpan, mentions } from "../../bind/bound.ts"
 import { warnOfRawValues } from "../raw-values.ts"
 import type { Lowered, StepContext } from "../step.ts"

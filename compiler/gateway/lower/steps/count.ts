@@ -1,4 +1,4 @@
-import type { Count } from "../../../../runtime/plan/steps-access.ts"
+import type { Count } from "../../../../runtime/plan/step-values.ts"
 import type { Bound } from "../../bind/bound.ts"
 import type { Place } from "../place.ts"
 import type { StepContext } from "../step.ts"

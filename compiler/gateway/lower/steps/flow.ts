@@ -1,4 +1,4 @@
-import type { TokenKind } from "../../../../runtime/plan/steps-content.ts"
+import type { TokenKind } from "../../../../runtime/plan/counting.ts"
 import type { Text } from "../../../../runtime/plan/text.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../../bind/bound.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../step.ts"

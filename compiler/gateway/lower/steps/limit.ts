@@ -1,6 +1,6 @@
 import { digestOf } from "../../../../runtime/plan/canonical.ts"
+import type { LimitKey } from "../../../../runtime/plan/counting.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
-import type { LimitKey } from "../../../../runtime/plan/steps-access.ts"
 import type { TextPart } from "../../../../runtime/plan/text.ts"
 import type { Argument } from "../../ast.ts"
 import { type Bound, headSpan, statementsOf } from "../../bind/bound.ts"

@@ -1,5 +1,5 @@
+import type { CredentialSource } from "../../../../runtime/plan/caller-token.ts"
 import type { StepOf } from "../../../../runtime/plan/steps.ts"
-import type { CredentialSource } from "../../../../runtime/plan/steps-access.ts"
 import type { Text as PlanText } from "../../../../runtime/plan/text.ts"
 import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "../../bind/bound.ts"
 import { claimsOfIssuer } from "../issuer.ts"

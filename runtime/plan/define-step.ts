@@ -1,0 +1,35 @@
+import { z } from "zod"
+import type { KindFacts, StepFacts } from "./facts.ts"
+
+/** The schema of a kind of step, strict: an unknown field is refused. */
+type SchemaOf<Kind extends string, Shape extends z.ZodRawShape> = z.ZodObject<
+  { kind: z.ZodLiteral<Kind> } & Shape,
+  z.core.$strict
+>
+
+/** A kind of step: its fields, and what is known about it. */
+export interface StepContract<Kind extends string = string, Shape extends z.ZodRawShape = z.ZodRawShape>
+  extends KindFacts {
+  readonly kind: Kind
+  readonly schema: SchemaOf<Kind, Shape>
+  readonly facts: (step: z.infer<SchemaOf<Kind, Shape>>) => StepFacts
+}
+
+/**
+ * Declares a kind of step. The files of the same name in `compiler/gateway/steps` and `runtime/policies` are its text and what runs it; `steps.ts` lists all kinds.
+ *
+ * @param facts what one step does, by its fields; see `StepFacts`.
+ */
+export function defineStep<
+  const Kind extends string,
+  const Known extends KindFacts,
+  Shape extends z.ZodRawShape,
+>(
+  kind: Kind,
+  known: Known,
+  shape: Shape,
+  facts: StepContract<Kind, Shape>["facts"],
+): StepContract<Kind, Shape> & Known {
+  const schema = z.strictObject({ kind: z.literal(kind), ...shape }) as unknown as SchemaOf<Kind, Shape>
+  return { ...known, kind, schema, facts }
+}

@@ -1,0 +1,27 @@
+import { z } from "zod"
+import { authorization } from "../caller-token.ts"
+import { defineStep } from "../define-step.ts"
+import { named } from "../facts.ts"
+import { constantCount, count } from "../step-values.ts"
+import { name, text } from "../text.ts"
+
+/** User and password (RFC 7617). Sets the claim `sub` to the user; the password goes no further unless `forward`. */
+export const basicAuth = defineStep(
+  "basic-auth",
+  { role: "credential", rehearsed: "run" },
+  {
+    users: name,
+    realm: z.string().regex(/^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,128}$/),
+    status: count,
+    message: text.optional(),
+    forward: z.boolean(),
+  },
+  ({ users, status, forward }) => ({
+    reads: [authorization],
+    writes: ["caller", ...(forward ? [] : [authorization])],
+    ends: ["refuse"],
+    statuses: [constantCount(status, 401)],
+    names: named("users", "users", users),
+    waits: true,
+  }),
+)

@@ -1,0 +1,21 @@
+import { defineStep } from "../define-step.ts"
+import { headerOf, wholeRequest, wholeResponse } from "../places.ts"
+import { count, flag } from "../step-values.ts"
+
+/** Keeps the response under the key the lookup found. Only 200 unless `storeIf`. */
+export const cacheStore = defineStep(
+  "cache-store",
+  { role: "observe", rehearsed: "skip" },
+  {
+    seconds: count,
+    storeIf: flag.optional(),
+  },
+  () => ({
+    reads: [...wholeRequest, ...wholeResponse, "response.cached"],
+    writes: [headerOf("response", "cache-control")],
+    leaves: ["cache:*"],
+    ends: ["fail"],
+    waits: true,
+    fence: true,
+  }),
+)

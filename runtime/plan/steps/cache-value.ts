@@ -1,0 +1,26 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { stepId } from "../step-id.ts"
+import { count, variableName } from "../step-values.ts"
+import { expression, text } from "../text.ts"
+
+/** Reads a value of the cache into a variable; absent, `steps` make it (and set the variable), once for all who wait. */
+export const cacheValue = defineStep(
+  "cache-value",
+  { role: "observe", rehearsed: "assume", holds: "blocks" },
+  {
+    key: text,
+    variable: variableName,
+    seconds: count,
+    /** From this age on the old value is used while one exchange makes the new. */
+    refreshAfterSeconds: count.optional(),
+    default: z.union([text, z.strictObject({ expression })]).optional(),
+    steps: z.array(stepId).max(1000),
+  },
+  ({ key, variable }) => ({
+    reads: [`variable:${variable}`, `cache:${typeof key === "string" ? key : "*"}`],
+    writes: [`variable:${variable}`],
+    leaves: [`cache:${typeof key === "string" ? key : "*"}`],
+    waits: true,
+  }),
+)

@@ -1,0 +1,24 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { headerName } from "../header-name.ts"
+import { headerOf } from "../places.ts"
+import { constantCount, count, flag } from "../step-values.ts"
+import { text } from "../text.ts"
+
+/** The header is there, and is one of `values` (none: presence only). More than one line fails. */
+export const checkHeader = defineStep(
+  "check-header",
+  { role: "guard", rehearsed: "run" },
+  {
+    name: headerName,
+    values: z.array(text).max(100),
+    ignoreCase: flag,
+    status: count,
+    message: text.optional(),
+  },
+  ({ name, status }) => ({
+    reads: [headerOf("request", name)],
+    ends: ["refuse"],
+    statuses: [constantCount(status, 403)],
+  }),
+)

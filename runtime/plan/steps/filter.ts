@@ -1,0 +1,30 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { bodyRead, bodyWritten } from "../places.ts"
+import { asked, circumstances, decider, namedDecider } from "../question.ts"
+import { text } from "../text.ts"
+
+/**
+ * Takes out of a JSON answer (2xx) the items the caller may not see, by one batch: of the array at `items` (dots walk into objects; empty: the whole).
+ * `object`, `user` and what else is asked may read `item`. No answer to it: 503, an answer without such an array: 502; never unfiltered.
+ */
+export const filter = defineStep(
+  "filter",
+  { role: "guard", rehearsed: "assume" },
+  {
+    ...asked,
+    items: z.string().max(1024),
+    relation: z.string(),
+    object: text,
+    user: text,
+    ...circumstances,
+  },
+  (step) => ({
+    reads: [decider(step), "response.status", ...bodyRead("response")],
+    writes: bodyWritten("response", true),
+    ends: ["refuse"],
+    waits: true,
+    fits: "narrow",
+    names: namedDecider(step),
+  }),
+)

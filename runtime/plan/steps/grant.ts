@@ -1,0 +1,25 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { named } from "../facts.ts"
+import { name, text } from "../text.ts"
+
+/** Writes or deletes a tuple after the backend said yes (2xx), before its answer goes out; retried, a failure is told as 502 with a log line. What is there (or gone) already is fine. */
+export const grant = defineStep(
+  "grant",
+  { role: "observe", rehearsed: "assume" },
+  {
+    action: z.enum(["write", "delete"]),
+    store: name,
+    user: text,
+    relation: z.string(),
+    object: text,
+  },
+  ({ store }) => ({
+    reads: ["response.status"],
+    leaves: [`tuples:${store}`, "log"],
+    ends: ["refuse"],
+    waits: true,
+    fits: "narrow",
+    names: named("stores", "store", store),
+  }),
+)

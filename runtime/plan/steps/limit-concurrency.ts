@@ -1,0 +1,22 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { stepId } from "../step-id.ts"
+import { text } from "../text.ts"
+
+/** At most `max` exchanges with this key are inside of `steps` (empty: until the answer is out) at a time; more: 429. */
+export const limitConcurrency = defineStep(
+  "limit-concurrency",
+  { role: "guard", rehearsed: "run", holds: "blocks" },
+  {
+    counter: z.string().min(1).max(512),
+    key: text,
+    max: z.number().int().min(1).max(1_000_000),
+    steps: z.array(stepId).max(1000),
+  },
+  ({ counter }) => ({
+    reads: [`slot:${counter}`],
+    leaves: [`slot:${counter}`],
+    ends: ["refuse"],
+    statuses: [429],
+  }),
+)

@@ -1,0 +1,41 @@
+import { z } from "zod"
+import { amount, countingFacts, limitKey } from "../counting.ts"
+import { defineStep } from "../define-step.ts"
+import { headerName } from "../header-name.ts"
+import { answerFields, variablePlaces } from "../places.ts"
+import { variableName } from "../step-values.ts"
+import { expression } from "../text.ts"
+
+/**
+ * A volume that is used up: calls (how many may be found per request) or bytes in a fixed period, durable over restarts (kept with usage). `periodSeconds` 0: for ever. The period starts at
+ * `startsAt` (ISO date-time), absent: with the subscription, or at the epoch. Used up: 403 with Retry-After.
+ */
+export const quota = defineStep(
+  "quota",
+  { role: "guard", rehearsed: "run" },
+  {
+    counter: z.string().min(1).max(512),
+    callsMax: z.union([z.number().int().min(1), z.strictObject({ expression })]).optional(),
+    bytesMax: z.number().int().min(1).optional(),
+    periodSeconds: z.number().int().min(0).max(2_147_483_647),
+    startsAt: z.iso.datetime().optional(),
+    keys: z.array(limitKey).min(1).max(8),
+    countIf: expression.optional(),
+    increment: amount.optional(),
+    remainingHeader: headerName.optional(),
+    remainingVariable: variableName.optional(),
+    consumedHeader: headerName.optional(),
+    consumedVariable: variableName.optional(),
+  },
+  (step) => {
+    const facts = countingFacts(step)
+    return {
+      ...facts,
+      statuses: [403],
+      // A period begins with the subscription.
+      reads: [...(facts.reads ?? []), "subscription"],
+      writes: variablePlaces(step.remainingVariable, step.consumedVariable),
+      leaves: [...(facts.leaves ?? []), ...answerFields(step.remainingHeader, step.consumedHeader)],
+    }
+  },
+)

@@ -1,0 +1,25 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { bodyContent, contentRead, count, headerLines, variableName } from "../step-values.ts"
+import { text } from "../text.ts"
+
+/** Ends the section and answers. `from`: the variable with a response to begin with. */
+export const respond = defineStep(
+  "respond",
+  { role: "answer", rehearsed: "run" },
+  {
+    from: variableName.optional(),
+    status: count.optional(),
+    reason: text.optional(),
+    headers: headerLines,
+    media: z.string().max(256).nullable(),
+    body: bodyContent.optional(),
+    /** The body describes the API, and follows from its routes. */
+    documentation: z.literal(true).optional(),
+  },
+  ({ from, status, body }) => ({
+    reads: [...(from === undefined ? [] : ([`variable:${from}`] as const)), ...contentRead(body)],
+    ends: [typeof status === "number" && status >= 400 ? "deny" : "answer"],
+    fits: "header",
+  }),
+)

@@ -1,0 +1,48 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { bodyRead } from "../places.ts"
+import {
+  authentication,
+  bodyContent,
+  contentRead,
+  count,
+  flag,
+  headerLines,
+  namedAuthentication,
+  variableName,
+} from "../step-values.ts"
+import { text } from "../text.ts"
+
+/** Sends a request of our own. Its response goes to `variable`; failing (no answer in time) sets null with `ignoreError`, else is 502/504. `wait` false: nobody waits. */
+export const sendRequest = defineStep(
+  "send-request",
+  { role: "change", rehearsed: "assume" },
+  {
+    /** `copy`: begins with the method, headers and body of the request. */
+    mode: z.enum(["new", "copy"]),
+    url: text.optional(),
+    method: text.optional(),
+    headers: headerLines,
+    media: z.string().max(256).nullable(),
+    body: bodyContent.optional(),
+    authentication: authentication.optional(),
+    timeoutSeconds: count,
+    variable: variableName.optional(),
+    ignoreError: flag,
+    wait: z.boolean(),
+  },
+  ({ mode, body, authentication, variable, ignoreError, wait }) => ({
+    reads: [
+      "service:*",
+      ...contentRead(body),
+      ...(mode === "copy" ? (["request.method", "request.header:*"] as const) : []),
+      ...(mode === "copy" && body === undefined ? bodyRead("request") : []),
+    ],
+    writes: variable === undefined ? [] : [`variable:${variable}`],
+    leaves: ["service:*"],
+    ends: wait && ignoreError !== true ? ["fail"] : mode === "copy" && body === undefined ? ["fail"] : [],
+    fits: "narrow",
+    names: namedAuthentication(authentication),
+    ...(wait ? { waits: true } : {}),
+  }),
+)

@@ -1,0 +1,20 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { bodyRead, bodyWritten, everyPlace } from "../places.ts"
+import { bodyContent, message } from "../step-values.ts"
+
+/** Replaces the whole body; sets Content-Type where `media` says one (else the message's own stays), and Content-Length; fields that described the old body go. */
+export const setBody = defineStep(
+  "set-body",
+  { role: "change", rehearsed: "run" },
+  {
+    message,
+    media: z.string().max(256).nullable(),
+    content: bodyContent,
+  },
+  ({ message, media, content }) => ({
+    reads: "liquid" in content ? [...everyPlace, ...bodyRead(message)] : [],
+    writes: bodyWritten(message, media !== null),
+    ...("liquid" in content ? { ends: ["fail"] } : {}),
+  }),
+)

@@ -1,0 +1,22 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { headerName } from "../header-name.ts"
+import { headerOf } from "../places.ts"
+import { constantName, dynamicName, message } from "../step-values.ts"
+import { text } from "../text.ts"
+
+/** `append` adds a line, `default` sets only where absent, `remove` deletes all lines. Several values: one line each, or one list where the field is one. */
+export const setHeader = defineStep(
+  "set-header",
+  { role: "change", rehearsed: "run" },
+  {
+    message,
+    action: z.enum(["set", "append", "default", "remove"]),
+    name: z.union([headerName, dynamicName]),
+    values: z.array(text).max(100),
+  },
+  ({ message, action, name }) => {
+    const place = headerOf(message, constantName(name))
+    return { reads: action === "default" ? [place] : [], writes: [place], fits: "header" }
+  },
+)

@@ -1,0 +1,14 @@
+import { defineStep } from "../define-step.ts"
+import { count } from "../step-values.ts"
+import { text } from "../text.ts"
+
+/** Status of the answer. */
+export const setStatus = defineStep(
+  "set-status",
+  { role: "change", rehearsed: "run" },
+  {
+    status: count,
+    reason: text.optional(),
+  },
+  () => ({ writes: ["response.status", "response.reason"], fits: "narrow" }),
+)

@@ -1,0 +1,44 @@
+import { z } from "zod"
+import { claimRule, credentialSource, tokenFacts, tokenStatuses } from "../caller-token.ts"
+import { defineStep } from "../define-step.ts"
+import { named } from "../facts.ts"
+import { count, flag, variableName } from "../step-values.ts"
+import { loadText, name, text } from "../text.ts"
+
+/**
+ * Verifies a JWT (RFC 7519, 8725) of any of `issuers` (the first whose keys verify it counts) and sets the caller's claims, and the variable `output`
+ * to `{claims, header}`. `audiences` and `issuerValues` replace what the issuers say; absent: the issuers' own. Failure: `status`, when it is 401 with
+ * `WWW-Authenticate` (RFC 6750 §3), and perhaps `message`; claims not met: `claimStatus`.
+ */
+export const validateJwt = defineStep(
+  "validate-jwt",
+  { role: "credential", rehearsed: "run" },
+  {
+    issuers: z.array(name).min(1).max(20),
+    /** Of the issuers in `cases` only those count whose address is what `by` says. */
+    chosen: z
+      .strictObject({
+        by: text,
+        cases: z
+          .array(z.strictObject({ address: loadText, issuer: name }))
+          .min(1)
+          .max(20),
+      })
+      .optional(),
+    from: credentialSource,
+    claims: z.array(claimRule).max(50),
+    audiences: z.array(text).max(100).optional(),
+    issuerValues: z.array(text).max(100).optional(),
+    clockSkewSeconds: count.optional(),
+    requireExpiration: flag,
+    status: count,
+    claimStatus: count,
+    message: text.optional(),
+    output: variableName.optional(),
+  },
+  (step) => ({
+    ...tokenFacts(step),
+    statuses: tokenStatuses(step),
+    names: named("issuers", "issuers", ...step.issuers),
+  }),
+)

@@ -1,0 +1,32 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { headerName } from "../header-name.ts"
+import { headerOf, queryOf } from "../places.ts"
+import { name } from "../text.ts"
+
+const failureStatus = z.number().int().min(400).max(599)
+
+/** Verifies a subscription key that covers `api`; sets the caller's subscription. The key is never forwarded unless `forward`. */
+export const validateKey = defineStep(
+  "validate-key",
+  { role: "credential", rehearsed: "run" },
+  {
+    api: name,
+    header: headerName.nullable(),
+    query: z.string().min(1).max(128).nullable(),
+    status: failureStatus,
+    forward: z.boolean(),
+  },
+  ({ header, query, status, forward }) => {
+    const places = [
+      ...(header === null ? [] : [headerOf("request", header)]),
+      ...(query === null ? [] : [queryOf(query)]),
+    ]
+    return {
+      reads: places,
+      writes: ["subscription", ...(forward ? [] : places)],
+      ends: ["refuse"],
+      statuses: [status],
+    }
+  },
+)

@@ -1,0 +1,82 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { judging, namedSchemas, violation } from "../judging.ts"
+import { headerOf, type Place } from "../places.ts"
+import { variableName } from "../step-values.ts"
+import { schemaName } from "../value-schema.ts"
+
+/** One parameter of an operation as OpenAPI 3 describes it. `schema` names a JSON Schema of the plan; with `allowEmpty` it does not judge `?name=`, which is there. */
+const parameterRule = z.strictObject({
+  in: z.enum(["path", "query", "header", "cookie"]),
+  name: z.string().min(1).max(256),
+  required: z.boolean(),
+  style: z.enum([
+    "simple",
+    "form",
+    "spaceDelimited",
+    "pipeDelimited",
+    "deepObject",
+    "label",
+    "matrix",
+    "json",
+  ]),
+  explode: z.boolean(),
+  allowEmpty: z.literal(true).optional(),
+  schema: schemaName.optional(),
+  action: violation,
+})
+
+type Parameter = Pick<z.infer<typeof parameterRule>, "in" | "name">
+
+function parameterPlace({ in: place, name }: Parameter): Place[] {
+  if (place === "query") return ["request.query:*"]
+  if (place === "path") return []
+  return [headerOf("request", place === "cookie" ? "cookie" : name)]
+}
+
+/**
+ * Judges path, query, header and cookie parameters. `unspecified`: what is done about those that no rule is about, `named` about some of them by their names, headers in lower case. `withBody`: what must be prevented is told by the
+ * `validate-content` of the request that is the next step of the list, in one answer with the faults of the body.
+ */
+export const validateParameters = defineStep(
+  "validate-parameters",
+  { role: "judge", rehearsed: "run" },
+  {
+    parameters: z.array(parameterRule).max(500),
+    unspecified: z.strictObject({
+      query: violation,
+      header: violation,
+      named: z
+        .array(
+          z.strictObject({
+            in: z.enum(["query", "header"]),
+            name: z.string().min(1).max(256),
+            action: violation,
+          }),
+        )
+        .max(500)
+        .optional(),
+    }),
+    errors: variableName.optional(),
+    withBody: z.literal(true).optional(),
+  },
+  (step) => {
+    const { parameters, unspecified, withBody } = step
+    const named = unspecified.named ?? []
+    const actions = [
+      unspecified.query,
+      unspecified.header,
+      ...[...parameters, ...named].map(({ action }) => action),
+    ]
+    const facts = {
+      statuses: actions.includes("prevent") ? [400] : [],
+      names: namedSchemas(parameters),
+      ...judging(step, actions, [
+        ...[...parameters, ...named].flatMap(parameterPlace),
+        ...(unspecified.query === "ignore" ? [] : (["request.query:*"] as const)),
+        ...(unspecified.header === "ignore" ? [] : (["request.header:*"] as const)),
+      ]),
+    }
+    return withBody === true ? { ...facts, writes: [...(facts.writes ?? []), "faults"] } : facts
+  },
+)

@@ -1,0 +1,18 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { judging, violation } from "../judging.ts"
+import { variableName } from "../step-values.ts"
+
+/** Judges the response's status. */
+export const validateStatus = defineStep(
+  "validate-status",
+  { role: "judge", rehearsed: "run" },
+  {
+    codes: z
+      .array(z.strictObject({ code: z.string().regex(/^([1-5]xx|[1-5][0-9]{2})$/), action: violation }))
+      .max(200),
+    unspecified: violation,
+    errors: variableName.optional(),
+  },
+  (step) => judging(step, [step.unspecified, ...step.codes.map(({ action }) => action)], ["response.status"]),
+)

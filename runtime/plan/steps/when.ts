@@ -1,0 +1,16 @@
+import { z } from "zod"
+import { defineStep } from "../define-step.ts"
+import { stepId } from "../step-id.ts"
+import { expression } from "../text.ts"
+
+/** A test that fails to evaluate is an error of the request (500), never false. */
+export const when = defineStep(
+  "when",
+  { role: "change", rehearsed: "run", holds: "blocks" },
+  {
+    test: expression,
+    matched: z.array(stepId).max(1000),
+    otherwise: z.array(stepId).max(1000),
+  },
+  () => ({}),
+)
