@@ -1,8 +1,8 @@
+import type { PolicyDocument } from "../azure/ast.ts"
+import { readPolicyDocument } from "../azure/reader/read-document.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
-import type { PolicyDocument } from "../policy/ast.ts"
-import { readPolicyDocument } from "../policy/reader/read-document.ts"
 import { type Bound, type BoundBlock, statementOf, statementsOf } from "./bind/bound.ts"
 import type { Program } from "./program.ts"
 

@@ -1,7 +1,7 @@
+import { compileTemplate, TemplateProblem } from "../azure/liquid/compile-template.ts"
 import { toJson } from "../expression/compile.ts"
 import type { JsonSize } from "../expression/to-json.ts"
 import type { BodyContent } from "../plan/step-values.ts"
-import { compileTemplate, TemplateProblem } from "../template/liquid.ts"
 import { Refused } from "./answer.ts"
 import { csharpBytes } from "./csharp-value.ts"
 import type { Exchange } from "./exchange.ts"

@@ -1,4 +1,4 @@
-import { type KeptValue, keep, restore } from "../csharp/kept-value.ts"
+import { type KeptValue, keep, restore } from "../azure/csharp/kept-value.ts"
 import { toJson } from "../expression/compile.ts"
 import { isPlainObject } from "../expression/plain-object.ts"
 import type { StoredResponse } from "./exchange.ts"

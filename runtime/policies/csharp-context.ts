@@ -17,7 +17,7 @@ import type {
   PolicyUrl,
   PolicyUser,
   PolicyViolation,
-} from "../csharp/ports.ts"
+} from "../azure/csharp/ports.ts"
 import { Headers, RequestHeaders } from "./csharp-headers.ts"
 import { api, deployment, failure, operation, product, subscription, user } from "./csharp-place.ts"
 import type { Exchange, MessageBody } from "./exchange.ts"

@@ -1,4 +1,4 @@
-import type { PolicyLists } from "../csharp/ports.ts"
+import type { PolicyLists } from "../azure/csharp/ports.ts"
 import type { Exchange } from "./exchange.ts"
 import { type HeaderList, usualSpelling } from "./header-list.ts"
 import { fieldText } from "./header-text.ts"

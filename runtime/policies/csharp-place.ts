@@ -9,7 +9,7 @@ import type {
   PolicySubscription,
   PolicyUrl,
   PolicyUser,
-} from "../csharp/ports.ts"
+} from "../azure/csharp/ports.ts"
 import { declaredCertificates } from "./declared-certificates.ts"
 import type { Exchange } from "./exchange.ts"
 

@@ -1,5 +1,5 @@
-import { CsharpError, compileProgram } from "../csharp/compile.ts"
-import { toText } from "../csharp/values.ts"
+import { CsharpError, compileProgram } from "../azure/csharp/compile.ts"
+import { toText } from "../azure/csharp/values.ts"
 import type { CsharpExpression } from "../plan/text.ts"
 import { type Problem, problem } from "./answer.ts"
 import { type CsharpSurroundings, csharpContext } from "./csharp-context.ts"

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto"
 import { rootCertificates } from "node:tls"
-import type { PolicyCertificate } from "../csharp/ports.ts"
+import type { PolicyCertificate } from "../azure/csharp/ports.ts"
 import type { ClientCertificate } from "./exchange.ts"
 
 /** The certificates of a plan as programs see them. */

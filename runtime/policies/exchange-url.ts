@@ -1,4 +1,4 @@
-import type { PolicyLists, PolicyUrl } from "../csharp/ports.ts"
+import type { PolicyLists, PolicyUrl } from "../azure/csharp/ports.ts"
 import { serviceUrl } from "./csharp-place.ts"
 import type { Exchange } from "./exchange.ts"
 import { joinQueries, QueryString } from "./query-string.ts"

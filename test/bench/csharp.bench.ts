@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { compileCsharp } from "../../compiler/policy/csharp/compile-csharp.ts"
+import { compileCsharp } from "../../compiler/azure/csharp/compile-csharp.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { anyRequestContext } from "../../runtime/expression/request-context.ts"
 import type { Generation } from "../../runtime/gateway/generation.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { standing } from "../policy-xml/serving.ts"
+import { standing } from "../azure/documents/serving.ts"
 
 // Whoever waited for a body that was sent already would wait until the client counts as too slow, ten seconds.
 const atOnceMs = 5_000

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { refused } from "../../compiler/azure/elements/refused.ts"
+import { policies } from "../../compiler/azure/elements/table.ts"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { everyScope, routeScope } from "../../compiler/gateway/schema/scopes.ts"
-import { refused } from "../../compiler/policy/elements/refused.ts"
-import { policies } from "../../compiler/policy/elements/table.ts"
 import { projectRoot } from "../structure/tree.ts"
 
 const [, table = ""] =

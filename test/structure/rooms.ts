@@ -14,7 +14,7 @@ export interface Room {
   readonly builtins?: readonly string[] | "any"
 }
 
-const pure = ["runtime/plan", "runtime/expression", "runtime/csharp", "runtime/model", "runtime/check"]
+const pure = ["runtime/plan", "runtime/expression", "runtime/azure/csharp", "runtime/model", "runtime/check"]
 
 const compilerRooms = [
   "compiler/core",
@@ -22,11 +22,11 @@ const compilerRooms = [
   "compiler/model",
   "compiler/model-test",
   "compiler/openapi",
-  "compiler/policy",
+  "compiler/azure",
   "compiler/diff",
   "compiler/render",
   "compiler/compile.ts",
-  "compiler/convert",
+  "compiler/azure/convert",
 ]
 
 const runtimeRooms = [
@@ -35,7 +35,7 @@ const runtimeRooms = [
   "runtime/identity",
   "runtime/pdp",
   "runtime/cache",
-  "runtime/template",
+  "runtime/azure/liquid",
   "runtime/limits",
   "runtime/telemetry",
   "runtime/validation",
@@ -125,7 +125,7 @@ export const rooms: readonly Room[] = [
   },
   { path: "runtime/pattern", doors: ["bounded-pattern", "dialect", "run-program"], may: [] },
   {
-    path: "runtime/csharp",
+    path: "runtime/azure/csharp",
     doors: [
       "compile",
       "date-text",
@@ -244,9 +244,9 @@ export const rooms: readonly Room[] = [
   },
   { path: "runtime/cache", doors: ["cache", "memory", "vectors"], may: [], builtins: "any" },
   {
-    path: "runtime/template",
-    doors: ["liquid"],
-    may: ["runtime/plan", "runtime/csharp", "runtime/pattern"],
+    path: "runtime/azure/liquid",
+    doors: ["compile-template"],
+    may: ["runtime/plan", "runtime/azure/csharp", "runtime/pattern"],
     packages: ["liquidjs"],
   },
   { path: "runtime/limits", doors: ["limiter", "memory"], may: ["runtime/plan"], builtins: "any" },
@@ -295,7 +295,7 @@ export const rooms: readonly Room[] = [
     ],
     may: [
       "runtime/plan",
-      "runtime/csharp",
+      "runtime/azure/csharp",
       "runtime/expression",
       "runtime/identity",
       "runtime/pdp",
@@ -304,7 +304,7 @@ export const rooms: readonly Room[] = [
       "runtime/telemetry",
       "runtime/validation",
       "runtime/cache",
-      "runtime/template",
+      "runtime/azure/liquid",
     ],
     packages: ["@rgrove/parse-xml"],
     builtins: "any",
@@ -494,7 +494,7 @@ export const rooms: readonly Room[] = [
     packages: ["yaml"],
   },
   {
-    path: "compiler/policy",
+    path: "compiler/azure",
     doors: [
       "ast",
       "compile-code",
@@ -508,7 +508,7 @@ export const rooms: readonly Room[] = [
       "site",
       "values",
     ],
-    may: ["compiler/core", "runtime/csharp", "runtime/plan", "runtime/template"],
+    may: ["compiler/core", "runtime/azure/csharp", "runtime/plan", "runtime/azure/liquid"],
     builtins: ["node:net"],
   },
   {
@@ -554,8 +554,8 @@ export const rooms: readonly Room[] = [
       "compiler/core",
       "compiler/model",
       "compiler/openapi",
-      "compiler/policy",
-      "runtime/template",
+      "compiler/azure",
+      "runtime/azure/liquid",
       ...pure.filter((room) => room !== "runtime/check"),
     ],
     packages: ["chevrotain"],
@@ -576,14 +576,14 @@ export const rooms: readonly Room[] = [
     path: "compiler/compile.ts",
     doors: [],
     may: [
-      ...compilerRooms.filter((room) => room !== "compiler/compile.ts" && room !== "compiler/convert"),
+      ...compilerRooms.filter((room) => room !== "compiler/compile.ts" && room !== "compiler/azure/convert"),
       ...pure,
     ],
   },
   {
-    path: "compiler/convert",
+    path: "compiler/azure/convert",
     doors: ["convert-policy"],
-    may: ["compiler/core", "compiler/policy", "compiler/gateway", "compiler/compile.ts", "runtime/plan"],
+    may: ["compiler/core", "compiler/azure", "compiler/gateway", "compiler/compile.ts", "runtime/plan"],
   },
   {
     path: "compiler/cli",

@@ -1,5 +1,5 @@
+import type { DescribedOperation as ForDocuments } from "../../azure/site.ts"
 import { examplesOf, mockAnswer } from "../../openapi/mock-answer.ts"
-import type { DescribedOperation as ForDocuments } from "../../policy/site.ts"
 import type { DescribedOperation } from "../described.ts"
 import type { Program } from "../program.ts"
 import { judgesContent } from "../schema-files.ts"

@@ -1,4 +1,4 @@
-import { compileTemplate, TemplateProblem } from "../../../../runtime/template/liquid.ts"
+import { compileTemplate, TemplateProblem } from "../../../../runtime/azure/liquid/compile-template.ts"
 import type { Report } from "../../../core/diagnostic.ts"
 import type { Text, Word } from "../../ast.ts"
 import { placeIn } from "../literal.ts"

@@ -1,0 +1,116 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
+import { type Element, elementsOf } from "../ast.ts"
+import { mustClose } from "./closing.ts"
+import type { Inner } from "./container.ts"
+import { type Header, headersOf, type Site, translated } from "./lowering.ts"
+import { madeOr, none, refuse } from "./translation.ts"
+import type { Block, Loss, Statement, Unit } from "./units.ts"
+import { commentLines, parenthesized } from "./write-text.ts"
+
+/** `test`: of a `when`, or why its condition has no counterpart; undefined for `otherwise`. */
+interface Branch {
+  readonly element: Element
+  readonly test: Step | string | undefined
+  readonly units: readonly Unit[]
+}
+
+const never = {
+  kind: "when",
+  test: { lang: "cel", text: "false", type: "bool" },
+  matched: [],
+  otherwise: [],
+} as const satisfies Step
+
+/**
+ * `when … else when … else …`. A condition that has no counterpart leaves its branch and those behind it as they would be once it is written: under one that
+ * never holds, and where they may guard behind the answer 501.
+ * @throws NoCounterpart where it is no `choose` at all.
+ */
+export function chooseOf(element: Element, site: Site, unitsOf: Inner): Unit[] {
+  const tests = testsOf(element, site)
+  const before: Unit[] = []
+  const branches: Branch[] = []
+  let comments: Unit[] = []
+  for (const child of element.children) {
+    if (child.kind === "comment") comments.push({ kind: "comment", lines: commentLines(child.text) })
+    if (child.kind !== "element") continue
+    if (branches.length === 0) {
+      before.push(...comments)
+      comments = []
+    }
+    const test = conditionOf(tests.get(child), child, site)
+    branches.push({ element: child, test, units: [...comments, ...unitsOf(child.children, site)] })
+    comments = []
+  }
+  const last = branches.at(-1)
+  if (last !== undefined && comments.length > 0)
+    branches[branches.length - 1] = { ...last, units: [...last.units, ...comments] }
+  return [...before, chained(branches, element, site)]
+}
+
+type Tests = ReadonlyMap<Element, Header | string>
+
+/** The tests of the `when`s: all at once, else each by itself, so that one that is wrong stands for itself. */
+function testsOf(element: Element, site: Site): Tests {
+  const branches = elementsOf(element)
+  const whens = branches.filter(({ name }) => name === "when")
+  const headers = madeOr(() => headersOf(element, site), itself)
+  if (typeof headers !== "string")
+    return new Map(whens.flatMap((when, at) => (headers[at] === undefined ? [] : [[when, headers[at]]])))
+  const isOrdered = branches.every(
+    ({ name }, at) => name === "when" || (name === "otherwise" && at > 0 && at === branches.length - 1),
+  )
+  const tests = new Map(whens.map((when) => [when, testAlone(when, element, site)] as const))
+  const isOne = isOrdered && [...tests.values()].some((test) => typeof test === "string")
+  return isOne ? tests : refuse(headers)
+}
+
+function testAlone(when: Element, element: Element, site: Site): Header | string {
+  return madeOr(
+    () => headersOf({ ...element, children: [when] }, site)[0] ?? none("a `when` without a condition"),
+    itself,
+  )
+}
+
+function conditionOf(test: Header | string | undefined, branch: Element, site: Site): Branch["test"] {
+  if (test === undefined || typeof test === "string") return test
+  return site.refused.get(branch) ?? madeOr(() => translated(test, branch, site), itself)
+}
+
+const itself = (why: string): string => why
+
+function chained(branches: readonly Branch[], element: Element, site: Site): Statement | Loss {
+  const steps: Step[] = []
+  const blocks: Block[] = []
+  for (const [at, branch] of branches.entries()) {
+    const { test, units } = branch
+    if (typeof test === "string") {
+      const loss = unwritten(test, branches.slice(at), element, site)
+      if (at === 0) return loss
+      blocks.push({ open: "else {", units: [loss], element: branch.element })
+      break
+    }
+    if (test !== undefined) steps.push(test)
+    const open = test === undefined ? "else {" : `${at === 0 ? "" : "else "}when ${testOf(test)} {`
+    blocks.push({ open, units, element: branch.element })
+  }
+  return { kind: "statement", element, steps, lines: [], blocks }
+}
+
+/** The branches from the one whose condition is still to be written: what they hold runs for nobody until then, nor do those behind it, which want it to be false. */
+function unwritten(reason: string, branches: readonly Branch[], element: Element, site: Site): Loss {
+  const [first, ...others] = branches as [Branch, ...Branch[]]
+  const all = chained([{ ...first, test: never }, ...others], element, site)
+  const closed = branches.some((branch) => mustClose(branch.element, site.section))
+  const outer: Block = { open: "when (false) {", units: [all], element: first.element }
+  const rest: Unit =
+    closed || others.length === 0
+      ? all
+      : { kind: "statement", element, steps: [never], lines: [], blocks: [outer] }
+  const { document } = site
+  return { kind: "loss", element, document, reason, closed, branch: { element: first.element, rest } }
+}
+
+function testOf(step: Step): string {
+  return "test" in step ? parenthesized(step.test.text) : none("a condition")
+}

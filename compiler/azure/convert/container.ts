@@ -1,0 +1,75 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
+import { type Element, elementsOf, type Node } from "../ast.ts"
+import { headersOf, type Site, translated } from "./lowering.ts"
+import { certain, fixed, foundTime, timeOf } from "./statement.ts"
+import { none, refuse } from "./translation.ts"
+import type { Block, Statement, Unit } from "./units.ts"
+import { parenthesized, quoted } from "./write-text.ts"
+
+/** Converts what is inside of a container. */
+export type Inner = (nodes: readonly Node[], site: Site) => Unit[]
+
+/** `retry`, `wait`, `limit-concurrency`, `cache-value`. @throws NoCounterpart */
+export function containerOf(element: Element, site: Site, unitsOf: Inner): Statement {
+  const [header] = headersOf(element, site)
+  if (header === undefined) return refuse("it has no effect here")
+  if (element.name === "retry" && elementsOf(element).length === 0) return none("a `retry` that only waits")
+  const step = translated(header, element, site)
+  const inner =
+    (element.name === "cache-value" ? elementsOf(element).find(({ name }) => name === "value") : undefined) ??
+    element
+  if (step.kind !== "parallel") {
+    const units = unitsOf(inner.children, site)
+    return { kind: "statement", element, steps: [step], lines: [], blocks: [{ open: headOf(step), units }] }
+  }
+  const branches = inner.children.flatMap((child): Block[] => {
+    const units = unitsOf([child], site)
+    return units.length === 0 ? [] : [{ open: "branch {", units }]
+  })
+  return {
+    kind: "statement",
+    element,
+    steps: [step],
+    lines: [`parallel ${step.until} {`],
+    blocks: merged(branches),
+  }
+}
+
+/** A comment between branches belongs to the next. */
+function merged(branches: readonly Block[]): Block[] {
+  const made: Block[] = []
+  let comments: Unit[] = []
+  for (const branch of branches) {
+    if (branch.units.every(({ kind }) => kind === "comment")) comments.push(...branch.units)
+    else {
+      made.push({ ...branch, units: [...comments, ...branch.units] })
+      comments = []
+    }
+  }
+  return made
+}
+
+function headOf(step: Step): string {
+  switch (step.kind) {
+    case "retry": {
+      if (certain(step.fastFirst, "`first-fast-retry`")) return none("a first repetition that does not wait")
+      const [every, plus, most] = [step.intervalSeconds, step.deltaSeconds, step.maxSeconds]
+      const words = [
+        `retry ${fixed(step.times, "a number")} while ${parenthesized(step.test.text)}`,
+        `every ${timeOf(fixed(every, "a time"))}`,
+        ...(plus === undefined ? [] : [`plus ${timeOf(fixed(plus, "a time"))}`]),
+        ...(most === undefined ? [] : [`at-most ${timeOf(fixed(most, "a time"))}`]),
+      ]
+      return `${words.join(" ")} {`
+    }
+    case "limit-concurrency":
+      return `concurrency ${step.max} by ${quoted(step.key)} {`
+    case "cache-value": {
+      if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
+        return none("a value that is made again before its end, or has a default")
+      return `cache value ${step.variable} ${quoted(step.key)} for ${foundTime(step.seconds)} {`
+    }
+    default:
+      return none(`\`${step.kind}\``)
+  }
+}

@@ -1,0 +1,377 @@
+import type { CsharpProgram, CsNode } from "../../../runtime/plan/csharp.ts"
+import {
+  binds,
+  type Cel,
+  cel,
+  choice,
+  compared,
+  constant,
+  either,
+  inside,
+  isWhole,
+  negated,
+  optional,
+  within32,
+} from "./cel.ts"
+import { jsonText } from "./json-writing.ts"
+import { isInOneCase, ordinary, sameInAnyCase } from "./letter-case.ts"
+import { localNames } from "./local-names.ts"
+import { memberOf } from "./members.ts"
+import { run, statements } from "./statements.ts"
+import {
+  type Around,
+  madeOr,
+  none,
+  pathOf,
+  same,
+  type Translation,
+  textOfVariable,
+  texts,
+  truth,
+} from "./translation.ts"
+
+/**
+ * The expression of gateway.conf that has the same value as a policy expression, and none where that has none, for every request. `source` says how
+ * its variables are called.
+ * @throws NoCounterpart where there is none; its message says what has no counterpart.
+ */
+export function toCel(
+  program: CsharpProgram,
+  around: Around,
+  {
+    notes = new Set(),
+    inText = false,
+    source = "",
+  }: { notes?: Set<string>; inText?: boolean; source?: string } = {},
+): Cel {
+  const plainly = (names: ReadonlyMap<number, string>): Translated =>
+    translated(program, around, inText, names)
+  const names = localNames(program, source)
+  const inline =
+    names.size === 0
+      ? plainly(names)
+      : madeOr(
+          () => plainly(new Map()),
+          () => undefined,
+        )
+  const isLong = inline === undefined || inline.made.text.length > lineMax
+  // What is written out at each place it is used is for short texts only.
+  const bound = names.size > 0 && isLong ? plainlyOr(inline, () => plainly(names)) : inline
+  const chosen = bound ?? none("statements")
+  for (const note of chosen.notes) notes.add(note)
+  return chosen.made
+}
+
+interface Translated {
+  readonly made: Cel
+  readonly notes: ReadonlySet<string>
+}
+
+/** How long a text may be that says things twice. */
+const lineMax = 120
+
+/** The shorter one, where both are possible. */
+function plainlyOr(inline: Translated | undefined, make: () => Translated): Translated {
+  if (inline === undefined) return make()
+  const bound = madeOr(make, () => inline)
+  return bound.made.text.length < inline.made.text.length ? bound : inline
+}
+
+/** `names`: variables that are named in the text; what others hold is written out where they are read. */
+function translated(
+  program: CsharpProgram,
+  around: Around,
+  inText: boolean,
+  names: ReadonlyMap<number, string>,
+): Translated {
+  const notes = new Set<string>()
+  const plain = (value: Cel): Cel => ordinary(value, notes)
+  let nodes = 0
+  const special = (node: CsNode): Cel => {
+    if (++nodes > nodesMax) return none("an expression of this size")
+    return sized(expression(node, translation))
+  }
+  const translation: Translation = {
+    around,
+    locals: new Map(),
+    names,
+    failing: new Set(),
+    fresh: new Set(),
+    notes,
+    special,
+    node: (node) => plain(special(node)),
+    text: (node) => {
+      const made = translation.node(node)
+      if (made.kind !== "string" || made.nullable) none("a text that may be null")
+      return made
+    },
+  }
+  const made =
+    "s" in program.body ? statements([program.body], translation) : translation.special(program.body)
+  oftenEnough(made, translation)
+  const isSpecial = inText && (made.secret !== undefined || made.writes !== undefined)
+  return { made: isSpecial ? made : plain(made), notes }
+}
+
+/** What is another each time it is asked for stands in the text as often as in the other language: not where a value that is kept there is written out twice. */
+function oftenEnough({ text, writes }: Cel, { fresh }: Translation): void {
+  const found = (writes?.text ?? text).match(/\bnow\b|\buuid\(\)/g)?.length ?? 0
+  if (fresh.size > 0 && found > fresh.size) none("a time or an id that is used several times")
+}
+
+/** What stands in several places of the text is translated for each: nobody would read more than this. */
+const nodesMax = 2_000
+const textMax = 4_000
+
+function sized(value: Cel): Cel {
+  const parts = [value, value.absent, value.present, value.writes, value.folded?.of, value.measured]
+  return parts.some((part) => (part?.text.length ?? 0) > textMax) ? none("an expression of this size") : value
+}
+
+/** `new JObject { … }`. */
+function sequence(node: Extract<CsNode, { k: "sequence" }>, translation: Translation): Cel {
+  const { first, rest, keep } = node
+  if (first.k !== "set" || keep !== "first") return none("this form")
+  translation.locals.delete(first.slot)
+  for (const each of [first, ...rest]) run(each, translation)
+  translation.failing.delete(first.slot)
+  return translation.locals.get(first.slot) ?? none("this form")
+}
+
+function expression(node: CsNode, translation: Translation): Cel {
+  switch (node.k) {
+    case "const":
+      if (node.type === "double" || node.type === "decimal" || node.type === "float")
+        return none("numbers with a fraction")
+      return constant(node.value)
+    case "named":
+      return cel(node.name, "string", node.kind === "value" ? { named: node.name } : { secret: node.name })
+    case "local":
+      translation.failing.delete(node.slot)
+      return translation.locals.get(node.slot) ?? none("statements")
+    case "sequence":
+      return sequence(node, translation)
+    case "concat":
+      return texts(node.parts, translation)
+    case "format":
+      if (node.parts.some(({ align, format }) => align !== undefined || format !== undefined))
+        return none("formats in a text")
+      return (
+        jsonAlone(node.parts, translation) ??
+        texts(
+          node.parts.map(({ on }) => on),
+          translation,
+        )
+      )
+    case "if":
+      return same(truth(translation.node(node.test)), translation.node(node.yes), translation.node(node.no))
+    case "unary":
+      if (node.op !== "!" || node.type !== "bool") return none(`\`${node.op}\``)
+      return negated(truth(translation.node(node.on)))
+    case "convert":
+      return converted(node, translation)
+    case "binary":
+      return binary(node, translation)
+    case "call":
+      return memberOf(node, translation)
+    case "safe":
+      return safe(node, translation)
+    case "as":
+      return known(node, translation)
+    default:
+      return none(words[node.k] ?? "this form")
+  }
+}
+
+/** `$"{json}"`: the text of a body. */
+function jsonAlone(parts: readonly { readonly on: CsNode }[], translation: Translation): Cel | undefined {
+  const [only, ...more] = parts
+  if (only === undefined || more.length > 0) return undefined
+  const value = translation.special(only.on)
+  return value.sent === undefined ? undefined : jsonText(value)
+}
+
+const words: Readonly<Record<string, string>> = {
+  lambda: "functions",
+  late: "`dynamic`",
+  is: "`is`",
+  "new-array": "arrays",
+  anonymous: "objects",
+  throw: "`throw`",
+  context: "`context` itself",
+}
+
+const fits: Readonly<Record<string, Cel["kind"]>> = {
+  string: "string",
+  bool: "bool",
+  int: "int",
+  long: "long",
+  IResponse: "response",
+  Jwt: "jwt",
+  JObject: "json",
+}
+
+/** A cast changes nothing where the value is known to be of the type. */
+function converted(node: Extract<CsNode, { k: "convert" }>, translation: Translation): Cel {
+  const value = translation.node(node.on)
+  if (node.to === "object") return value
+  if (node.to === "long" && value.kind === "int") return { ...value, kind: "long" }
+  if (value.kind === "time" && node.to.startsWith("DateTime")) return value
+  const kind = Object.hasOwn(fits, node.to) ? fits[node.to] : undefined
+  if (kind === undefined) return none(`a cast to \`${node.to}\``)
+  if (value.kind === kind && (kind !== "json" || value.whole === "map")) return value
+  // What is no text fails where it is added to one, as the cast does.
+  if (value.kind === "dyn" && kind === "string") return textOfVariable(value)
+  return none(`a cast to \`${node.to}\` of what may be something else`)
+}
+
+/** `x as T` of what is one. */
+function known(node: Extract<CsNode, { k: "as" }>, translation: Translation): Cel {
+  const value = translation.node(node.on)
+  const kind = Object.hasOwn(fits, node.type) ? fits[node.type] : undefined
+  return kind === value.kind && kind !== undefined ? value : none("`as`")
+}
+
+/** `a?.b`: null where `a` is. */
+function safe(node: Extract<CsNode, { k: "safe" }>, translation: Translation): Cel {
+  const value = translation.node(node.on)
+  const { absent, present = value } = value
+  if (absent === undefined && value.nullable) return none("`?.`")
+  const { absent: _absent, present: _present, ...known } = present
+  translation.locals.set(node.slot, { ...known, nullable: false })
+  const made = translation.node(node.then)
+  translation.locals.delete(node.slot)
+  if (absent === undefined) return made
+  const neither = made.absent === undefined ? absent : either(absent, made.absent)
+  if (made.kind === "string") return optional(neither, made.present ?? made)
+  // A list that is not there is asked for nothing but that.
+  if (made.kind === "list" || made.kind === "json") return { ...made, nullable: true, absent: neither }
+  if (made.kind === "bool") return { ...choice(absent, constant(false), made), nullable: true, absent }
+  return none("`?.` in front of what is no text")
+}
+
+const orders = new Set(["<", "<=", ">", ">="])
+const calculations = new Set(["+", "-", "*", "/", "%"])
+
+/** Of whole numbers; where the other language goes on with the lower bits only, the call fails here. */
+function calculated(
+  { op, type }: Extract<CsNode, { k: "binary" }>,
+  left: Cel,
+  right: Cel,
+  { notes }: Translation,
+): Cel {
+  if (type !== "int" && type !== "long") return none(`\`${op}\``)
+  const isSum = op === "+" || op === "-"
+  const level = isSum ? binds.sum : binds.unary
+  const text = `${inside(left, level)} ${op} ${inside(right, binds.unary)}`
+  const isSmaller = (op === "/" || op === "%") && typeof right.constant === "number" && right.constant > 1
+  if (isSmaller) return cel(text, type, { binds: binds.sum, total: left.total })
+  notes.add("a calculation that leaves the bits of its type fails the call here")
+  return type === "int"
+    ? cel(within32(text), "int", { total: false })
+    : cel(text, "long", { binds: binds.sum, total: false })
+}
+
+function binary(node: Extract<CsNode, { k: "binary" }>, translation: Translation): Cel {
+  const { op } = node
+  const isEquality = op === "==" || op === "!="
+  if (op === "&&" || op === "||")
+    return decided(op, truth(translation.node(node.left)), node.right, translation)
+  const source = isEquality
+    ? (ownSource(node.left, node.right) ?? ownSource(node.right, node.left))
+    : undefined
+  if (source !== undefined) return compared(source, op, constant("configuration"))
+  const length = nothing(op, translation.special(node.left), translation.special(node.right))
+  if (length !== undefined) return length
+  if (isEquality) return equality(op, node.left, node.right, translation)
+  const left = translation.node(node.left)
+  const right = translation.node(node.right)
+  if (op === "??") return fallback(left, right)
+  const areWhole = isWhole(left) && isWhole(right)
+  if (!areWhole && (orders.has(op) || calculations.has(op)))
+    return none(`\`${op}\` of what are no whole numbers`)
+  if (orders.has(op)) return compared(left, op, right)
+  return calculations.has(op) ? calculated(node, left, right, translation) : none(`\`${op}\``)
+}
+
+/** `text.Length > 0` and the like: any text is empty or not in both languages. */
+function nothing(op: string, { measured }: Cel, { constant: number }: Cel): Cel | undefined {
+  if (measured === undefined || typeof number !== "number") return undefined
+  const asked = `${op} ${number}`
+  if (["== 0", "< 1", "<= 0"].includes(asked)) return compared(measured, "==", constant(""))
+  return ["!= 0", "> 0", ">= 1"].includes(asked) ? compared(measured, "!=", constant("")) : undefined
+}
+
+function equality(op: "==" | "!=", a: CsNode, b: CsNode, translation: Translation): Cel {
+  const [one, other] = [translation.special(a), translation.special(b)]
+  if (isInOneCase(one, other)) {
+    const same = sameInAnyCase(one, other, translation.notes)
+    return op === "==" ? same : negated(same)
+  }
+  const [left, right] = [translation.node(a), translation.node(b)]
+  return left.constant !== undefined && right.constant === undefined
+    ? equal(op, right, left)
+    : equal(op, left, right)
+}
+
+/** The source of a failure, where it is compared with what is no policy and no statement: those are called otherwise in each language. */
+function ownSource(node: CsNode, other: CsNode): Cel | undefined {
+  const isOwn = other.k === "const" && other.value === "configuration"
+  return isOwn && pathOf(node) === "LastError.Source" ? cel("error.source", "string") : undefined
+}
+
+function equal(op: "==" | "!=", left: Cel, right: Cel): Cel {
+  if (left.kind === "null" || right.kind === "null") return isNull(left.kind === "null" ? right : left, op)
+  const isText = typeof right.constant === "string"
+  if (left.constant !== undefined && typeof left.constant === typeof right.constant)
+    return constant((left.constant === right.constant) === (op === "=="))
+  if (left.kind === "dyn" && isText) return compared(left, op, right)
+  if (isWhole(left) && isWhole(right)) return compared(left, op, right)
+  if (left.kind !== right.kind || !["string", "int", "bool"].includes(left.kind))
+    return none("a comparison of values of two types")
+  if (!left.nullable && !right.nullable) return compared(left, op, right)
+  // Null and "" are the same here: only a text that is neither tells nothing about them.
+  if (isText ? right.constant !== "" : right.constant === true) return compared(left, op, right)
+  if (right.constant !== "" || left.absent === undefined || left.present === undefined)
+    return none("a comparison of texts that may be null")
+  return choice(left.absent, constant(op === "!="), compared(left.present, op, right))
+}
+
+function isNull(value: Cel, op: string): Cel {
+  if (value.constant === null) return constant(op === "==")
+  if (value.kind === "response" || value.kind === "dyn") return compared(value, op, constant(null))
+  if (value.absent === undefined) return none("a comparison with null")
+  // What is neither null nor a text has no value: the cast fails.
+  const found =
+    value.present?.fails === true
+      ? either(
+          value.absent,
+          compared(cel(`dyn(${value.present.text})`, "dyn", { total: false }), "==", constant(null)),
+        )
+      : value.absent
+  return op === "==" ? found : negated(found)
+}
+
+/** `a ?? b`. */
+function fallback(left: Cel, right: Cel): Cel {
+  const { absent, present = left } = left
+  if (absent === undefined || left.kind !== right.kind || left.kind === "json") return none("`??`")
+  if (right.absent === undefined) return choice(absent, right, present)
+  // Null of both is null.
+  const neither = choice(absent, right.absent, constant(false))
+  return { ...choice(absent, right, present), nullable: true, absent: neither }
+}
+
+/** In CEL the right side may decide where the left one has no value; in the other language it is not looked at. */
+function decided(op: "&&" | "||", left: Cel, node: CsNode, translation: Translation): Cel {
+  if (left.constant === (op === "||")) return left
+  const right = truth(translation.node(node))
+  if (typeof left.constant === "boolean") return right
+  if (!left.total)
+    return op === "&&" ? choice(left, right, constant(false)) : choice(left, constant(true), right)
+  const level = op === "&&" ? binds.and : binds.or
+  return cel(`${inside(left, level)} ${op} ${inside(right, level + 1)}`, "bool", {
+    binds: level,
+    total: right.total,
+  })
+}

@@ -1,0 +1,349 @@
+import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
+import { variablesSetBy } from "../../../runtime/plan/steps.ts"
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  everyElement,
+  type Node,
+  type PolicyDocument,
+} from "../ast.ts"
+import { type Place, type Section, sections } from "../site.ts"
+import { CheckedTokens } from "./checked-tokens.ts"
+import { lossOf, lowered, type Note, orLoss, type Site, stepOf } from "./lowering.ts"
+import { valueName } from "./names.ts"
+import { commentsOf, linesOf, placeOf } from "./policy-text.ts"
+import { scopedOf } from "./scoped.ts"
+import { unitsOf } from "./section.ts"
+import { sharingCounters } from "./shared-counters.ts"
+import { ConvertSurroundings, type Declared } from "./surroundings.ts"
+import type { Tally } from "./translate-step.ts"
+import { madeOr, refuse } from "./translation.ts"
+import type { Line, Loss, Unit } from "./units.ts"
+import { nothingYet, Variables, variablesNamedBy } from "./variable-kinds.ts"
+import { commentLines } from "./write-text.ts"
+
+/** What is known when a draft begins: what earlier ones have shown. */
+export interface DraftOptions {
+  readonly section: "inbound" | "outbound" | "on-error"
+  readonly fragments: ReadonlyMap<string, PolicyDocument>
+  readonly values: ReadonlyMap<string, string>
+  readonly refused: ReadonlyMap<Element, string>
+  readonly lost: ReadonlySet<string>
+  readonly notSecret: ReadonlySet<string>
+  /** Checks whose token is read from its header; a draft adds to it. */
+  readonly read: Set<Element>
+}
+
+type Part = "scope" | "inbound" | "outbound" | "on-error"
+
+/** One attempt at a document. */
+export class Draft {
+  readonly tally: Tally = { expressions: 0, converted: 0 }
+  readonly notes: Note[] = []
+  readonly sections: Record<Part, Unit[]> = { scope: [], inbound: [], outbound: [], "on-error": [] }
+  readonly secrets: ReadonlySet<string>
+  readonly #document: PolicyDocument
+  readonly #options: DraftOptions
+  readonly #surroundings: ConvertSurroundings
+  readonly #variables: Variables
+  readonly #place: Place
+  readonly #checked: CheckedTokens
+
+  constructor(document: PolicyDocument, options: DraftOptions) {
+    this.#document = document
+    this.#options = options
+    const all = documentsOf(document, options.fragments)
+    this.secrets = secretNames(all, options.notSecret)
+    this.#surroundings = new ConvertSurroundings({ ...options, secrets: this.secrets })
+    this.#place = {
+      file: document.file,
+      scope: "policy",
+      level: "api",
+      api: "",
+      operation: "",
+      pathParameters: templateParameters(all),
+      backend: null,
+      keyed: false,
+      described: undefined,
+    }
+    this.#checked = new CheckedTokens(document, options.read)
+    this.#variables = new Variables(options.lost, this.#checked)
+    this.#seeVariables()
+    // What was seen is declared only where it is printed.
+    for (const map of Object.values(this.#surroundings.declared)) map.clear()
+    this.#convert()
+    for (const { span } of sharingCounters(Object.values(this.sections).flat()))
+      this.notes.push({
+        place: placeOf(span.file, span.start),
+        note: "the document counts together what this limit and one before it count; here each counts for itself, and who gets past both has more calls",
+      })
+    for (const [name, other] of this.#variables.renamed())
+      this.notes.push({
+        place: placeOf(document.file, document.root?.span.start ?? 0),
+        note: `the variable \`${name}\` is \`${other}\` here: other documents that read it find none`,
+      })
+  }
+
+  get declared(): Declared {
+    return this.#surroundings.declared
+  }
+
+  get parameters(): ReadonlySet<string> {
+    return this.#variables.parameters
+  }
+
+  get keyed(): boolean {
+    return this.#variables.keyed
+  }
+
+  losses(): Loss[] {
+    return Object.values(this.sections).flatMap((units) => units.flatMap(lossesIn))
+  }
+
+  /** Variables that something left out would have set, although calls go on there. */
+  lostVariables(): string[] {
+    const open = this.losses().filter(({ closed }) => !closed)
+    return open.flatMap(({ element, document, branch }) => {
+      const children = elementsOf(element)
+      const parts = branch === undefined ? [element] : children.slice(children.indexOf(branch.element))
+      return parts
+        .flatMap((part) => everyElement(part))
+        .flatMap((each) => this.#setBy(each, document, "inbound"))
+    })
+  }
+
+  /** The policy itself. */
+  lines(name: string): Line[] {
+    const { root, around, file } = this.#document
+    const isBefore = (at: number): boolean => root === undefined || at < root.span.start
+    const block = (part: Part): Line[] => {
+      const lines = linesOf(this.sections[part])
+      return lines.length === 0 ? [] : [{ text: `${part} {` }, ...lines, { text: "}" }]
+    }
+    const comments = (before: boolean): Line[] =>
+      commentsOf(around.filter(({ span }) => isBefore(span.start) === before && span.file === file)).map(
+        (text) => ({ text }),
+      )
+    return [
+      ...comments(true),
+      { text: `policy ${name} {` },
+      ...linesOf(this.sections.scope),
+      ...block("inbound"),
+      ...block("outbound"),
+      ...block("on-error"),
+      { text: "}" },
+      ...comments(false),
+    ]
+  }
+
+  #site(section: Section): Site {
+    return {
+      section,
+      document: this.#document,
+      place: this.#place,
+      surroundings: this.#surroundings,
+      around: this.#variables.around(section),
+      tally: this.tally,
+      changes: this.#variables.changes,
+      refused: this.#options.refused,
+      checked: this.#checked,
+      passed: (steps) => this.#variables.pass(steps),
+      notes: this.notes,
+      setBy: (element, document) => this.#unset(element, document, section),
+      fragments: [],
+    }
+  }
+
+  /** Variables that would be set here, by statements that nobody gets to. */
+  #unset(element: Element, document: PolicyDocument, section: Section): StepOf<"set-variable">[] {
+    const names = everyElement(element).flatMap((each) => this.#setBy(each, document, section))
+    const around = this.#variables.around(section)
+    return [...new Set(names)].flatMap((name) => {
+      const known = around.variable(name)
+      return known === undefined
+        ? []
+        : [{ kind: "set-variable", name: known.name, value: nothingYet(known.kind) }]
+    })
+  }
+
+  #convert(): void {
+    const { root } = this.#document
+    if (root === undefined) return
+    if (root.name !== "policies") {
+      this.sections[this.#options.section].push(...unitsOf(root.children, this.#site(this.#options.section)))
+      return
+    }
+    for (const child of root.children) {
+      if (child.kind === "comment")
+        this.sections.scope.push({ kind: "comment", lines: commentLines(child.text) })
+      if (child.kind !== "element") continue
+      const section = sections.find((each) => each === child.name)
+      if (section !== undefined) this.#section(child, section)
+      else this.sections.inbound.push(lossOf(child, "`policies` holds sections only", this.#site("inbound")))
+    }
+  }
+
+  #section(element: Element, section: Section): void {
+    this.#noteBase(element, section)
+    const site = this.#site(section)
+    if (section === "inbound") {
+      const found = scopedOf(element, site)
+      this.sections.scope.push(...found.scope)
+      this.sections.inbound.push(...found.inbound)
+    } else if (section === "backend") this.sections.inbound.push(...this.#backend(element, site))
+    else this.sections[section].push(...unitsOf(element.children, site))
+  }
+
+  /** What runs before the request is sent runs as well at the end of `inbound`; there is no place behind. */
+  #backend(element: Element, site: Site): Unit[] {
+    const sends = (node: Node): boolean =>
+      node.kind === "element" && (node.name === "base" || node.name === "forward-request")
+    const at = element.children.findIndex(sends)
+    const before = at < 0 ? element.children : element.children.slice(0, at)
+    const behind = at < 0 ? [] : element.children.slice(at)
+    const lost = behind.flatMap((node): readonly Unit[] => {
+      if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
+      if (node.kind !== "element" || node.name === "base") return []
+      if (node.name !== "forward-request")
+        return [lossOf(node, "nothing runs behind the backend but `outbound`", site)]
+      return this.#sending(node, site)
+    })
+    return [...unitsOf(before, site), ...lost]
+  }
+
+  /** What is said of sending a request: where it may be more than that it is sent, what and where else that is said. */
+  #sending(element: Element, site: Site): readonly Unit[] {
+    return orLoss(element, site, () => {
+      const reasons = lowered(element, site).flatMap((used) => reasonsOf(stepOf(used, site)))
+      if (reasons.length > 0) return refuse(reasons.join("; "))
+      this.#noteWithout(element, site)
+      return []
+    })
+  }
+
+  #noteWithout(element: Element, site: Site): void {
+    const without = element.attributes.map(({ name }) => `\`${name}\``)
+    if (without.length > 0)
+      this.notes.push({
+        place: placeOf(site.document.file, element.span.start),
+        note: `${without.join(", ")} of \`forward-request\`: nothing is changed by it here`,
+      })
+  }
+
+  /** Outer blocks run first in gateway.conf, always. */
+  #noteBase(element: Element, section: Section): void {
+    const children = elementsOf(element)
+    const at = children.findIndex(({ name }) => name === "base")
+    if (section === "backend" || children.length === 0 || at === 0) return
+    const base = children[at]
+    const note =
+      base === undefined
+        ? `\`${section}\` has no <base />: what outer blocks say runs all the same; \`without NAME\` cuts it`
+        : `<base /> is not the first in \`${section}\`: what outer blocks say runs before all of it`
+    this.notes.push({ place: placeOf(this.#document.file, (base ?? element).span.start), note })
+  }
+
+  #seeVariables(): void {
+    const { root } = this.#document
+    const visit = (nodes: readonly Element[], section: Section, document: PolicyDocument): void => {
+      for (const element of nodes.flatMap(everyElement)) {
+        const steps = this.#stepsOf(element, section, document)
+        for (const step of steps ?? []) this.#variables.see(step, section)
+        if (steps === undefined) for (const found of variablesNamedBy(element)) this.#variables.seeName(found)
+      }
+    }
+    const fallback = this.#options.section
+    for (const element of root === undefined ? [] : elementsOf(root)) {
+      const section = sections.find((each) => each === element.name)
+      visit(section === undefined ? [element] : elementsOf(element), section ?? fallback, this.#document)
+    }
+    for (const fragment of this.#options.fragments.values())
+      if (fragment.root !== undefined) visit(elementsOf(fragment.root), "inbound", fragment)
+  }
+
+  #setBy(element: Element, document: PolicyDocument, section: Section): string[] {
+    const steps = this.#stepsOf(element, section, document)
+    return steps?.flatMap(variablesSetBy) ?? variablesNamedBy(element).map(({ name }) => name)
+  }
+
+  /** Of policies that say the name of a variable: nothing else is looked at here. Undefined for one that can't be made into steps. */
+  #stepsOf(element: Element, section: Section, document: PolicyDocument): Step[] | undefined {
+    const isNaming =
+      element.name === "set-variable" || element.attributes.some(({ name }) => name.includes("variable"))
+    if (!isNaming) return []
+    const hollow = element.name === "cache-value" ? { ...element, children: [] } : element
+    const site = { ...this.#site(section), document }
+    return madeOr(
+      () => lowered(hollow, site).map((used) => stepOf(used, site)),
+      () => undefined,
+    )
+  }
+}
+
+/** Why a `forward-request` has no statement: what it says besides that the request is sent. */
+function reasonsOf(step: Step): string[] {
+  if (step.kind !== "forward") return []
+  const { timeoutMs, bufferRequest, bufferResponse, failOnStatus, followRedirects } = step
+  const seconds = typeof timeoutMs === "number" ? `${timeoutMs / 1000}s` : "TIME"
+  const said: readonly (readonly [boolean | undefined, string])[] = [
+    [
+      timeoutMs !== undefined,
+      `the time of a request is said by the block of the backend: \`timeout total ${seconds}\``,
+    ],
+    [
+      bufferRequest,
+      "no statement has a request read whole before it is sent: what is repeated is kept anyway",
+    ],
+    [bufferResponse, "no statement has an answer read whole before it goes out"],
+    [
+      failOnStatus,
+      "no statement takes statuses of the backend for errors: `when (response.status >= 400)` in `outbound` does what is to be done",
+    ],
+    [followRedirects, "no statement follows redirects of the backend"],
+  ]
+  return said.flatMap(([isSaid, why]) => (isSaid === true ? [why] : []))
+}
+
+/** The document and the fragments it may include. */
+function documentsOf(document: PolicyDocument, fragments: ReadonlyMap<string, PolicyDocument>): Element[] {
+  return [document, ...fragments.values()].flatMap(({ root }) =>
+    root === undefined ? [] : everyElement(root),
+  )
+}
+
+/** Names in the templates of paths: which the route has only its block says. */
+function templateParameters(elements: readonly Element[]): string[] {
+  return elements.flatMap((element) => {
+    const raw = element.name === "rewrite-uri" ? attributeOf(element, "template")?.raw : undefined
+    const text = raw === undefined ? "" : raw.span.file.text.slice(raw.span.start, raw.span.end)
+    return [...text.matchAll(/\{\*?([A-Za-z_]\w*)\}/g)].map((found) => found[1] as string)
+  })
+}
+
+const secretWords = /secret|passw|pwd|token|credential|(?:^|[_.-])key|key$|sas/i
+
+/** Times, counts and statuses that named values say. */
+const numbersSaid =
+  /\b(?:duration|timeout|interval|delta|max-interval|count|calls|bandwidth|renewal-period|code)\s*=\s*["']\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}["']/g
+
+/** Values that are secrets by their name, where no number is what they say, unless they stand where a secret would be shown. */
+function secretNames(elements: readonly Element[], notSecret: ReadonlySet<string>): ReadonlySet<string> {
+  const [first] = elements
+  const text = first?.span.file.text ?? ""
+  const names = [...text.matchAll(/\{\{\s*([A-Za-z0-9._|-]{1,256})\s*\}\}/g)].map(
+    (found) => found[1] as string,
+  )
+  const numbers = new Set([...text.matchAll(numbersSaid)].map((found) => found[1] as string))
+  return new Set(
+    names
+      .filter((name) => secretWords.test(name) && !numbers.has(name))
+      .map(valueName)
+      .filter((name) => !notSecret.has(name)),
+  )
+}
+
+function lossesIn(unit: Unit): Loss[] {
+  if (unit.kind === "loss") return [unit, ...(unit.branch === undefined ? [] : lossesIn(unit.branch.rest))]
+  return unit.kind === "statement" ? unit.blocks.flatMap(({ units }) => units.flatMap(lossesIn)) : []
+}

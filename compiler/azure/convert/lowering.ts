@@ -1,0 +1,107 @@
+import type { Step, StepOf } from "../../../runtime/plan/steps.ts"
+import { Report } from "../../core/diagnostic.ts"
+import { type Element, elementsOf, type PolicyDocument } from "../ast.ts"
+import { lowerSection } from "../lower-section.ts"
+import type { Place, Section, Used } from "../site.ts"
+import type { CheckedTokens } from "./checked-tokens.ts"
+import { mustClose } from "./closing.ts"
+import { placeOf } from "./policy-text.ts"
+import type { ConvertSurroundings } from "./surroundings.ts"
+import { type Tally, translateStep } from "./translate-step.ts"
+import { type Around, madeOr, refuse } from "./translation.ts"
+import type { Loss, Unit } from "./units.ts"
+
+/** What conversion of a section works with. */
+export interface Site {
+  readonly section: Section
+  readonly document: PolicyDocument
+  readonly place: Place
+  readonly surroundings: ConvertSurroundings
+  readonly around: Around
+  readonly tally: Tally
+  /** What has been changed up to here; `around` looks at it. */
+  readonly changes: Set<string>
+  readonly checked: CheckedTokens
+  /** What is not the same although nothing is left out. */
+  readonly notes: Note[]
+  /** Policies whose statement was refused in its place, and why. */
+  readonly refused: ReadonlyMap<Element, string>
+  /** Statements that set the variables an element would have set, to nothing yet. */
+  setBy(element: Element, document: PolicyDocument): StepOf<"set-variable">[]
+  /** Every call that goes on has these steps behind it. */
+  passed(steps: readonly Step[]): void
+  /** Files of fragments that are being gone through. */
+  readonly fragments: readonly PolicyDocument[]
+}
+
+/** Something to know, and the place it is about. */
+export interface Note {
+  readonly place: string
+  readonly note: string
+}
+
+/** What is left out, and whether calls are refused in its place. */
+export function lossOf(element: Element, reason: string, site: Site): Loss {
+  const { section, document } = site
+  if (!mustClose(element, section)) return { kind: "loss", element, document, reason, closed: false }
+  return { kind: "loss", element, document, reason, closed: true, sets: site.setBy(element, document) }
+}
+
+/** What a policy becomes; left out where its statement was refused in its place, or it has no counterpart. */
+export function orLoss(element: Element, site: Site, make: () => readonly Unit[]): readonly Unit[] {
+  const lost = (why: string): Unit[] => [lossOf(element, why, site)]
+  const refusal = site.refused.get(element)
+  return refusal === undefined ? madeOr(make, lost) : lost(refusal)
+}
+
+/** The steps of one policy. @throws NoCounterpart with the first finding where it is wrong or not possible here. */
+export function lowered(element: Element, site: Site, outer: readonly Used[] = []): Used[] {
+  const { surroundings, section, place, document } = site
+  const report = new Report()
+  surroundings.report = report
+  const holder = { ...element, name: section, attributes: [], children: [element] }
+  const used = lowerSection(holder, document, { section, place, surroundings, outer })
+  const wrong = report.sorted().find(({ severity }) => severity === "error")
+  return wrong === undefined ? used : refuse(wrong.detail)
+}
+
+/** The step of the plan. */
+export function stepOf({ id }: Used, { surroundings }: Site): Step {
+  const step = surroundings.stepOf(id)
+  if (step === undefined) throw new Error(`there is no step ${id}`)
+  return step
+}
+
+/** The step as a statement of gateway.conf makes it. @throws NoCounterpart */
+export function translated(step: Step, element: Element, site: Site): Step {
+  return translateStep(step, site.around, site.tally, (note) => tell(note, element, site))
+}
+
+/** Each thing is told once, of the first place that it is about. */
+function tell(note: string, element: Element, { notes, document }: Site): void {
+  if (notes.some((known) => known.note === note)) return
+  notes.push({ place: placeOf(document.file, element.span.start), note })
+}
+
+/** Fields of containers that hold what is in them. */
+export type Header = Step & {
+  readonly kind: "when" | "retry" | "parallel" | "limit-concurrency" | "cache-value"
+}
+
+/** A container as if there were one statement in it: what it says of itself. */
+export function headersOf(element: Element, site: Site): Header[] {
+  const { start } = element.span
+  const span = site.document.file.span(start, start)
+  const base: Element = { kind: "element", name: "base", nameSpan: span, attributes: [], children: [], span }
+  const standIn = site.surroundings.step({ kind: "set-status", status: 200 }, span)
+  const hollow = (of: Element): Element => ({ ...of, children: [base] })
+  const emptied =
+    element.name === "choose" ? { ...element, children: elementsOf(element).map(hollow) } : hollow(element)
+  const found: Header[] = []
+  let next: readonly Used[] = lowered(emptied, site, [standIn])
+  for (let [first] = next; first !== undefined && first.id !== standIn.id; [first] = next) {
+    found.push(stepOf(first, site) as Header)
+    next = first.inside["otherwise"] ?? []
+  }
+  return found
+}

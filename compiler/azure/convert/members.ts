@@ -1,0 +1,150 @@
+import type { CsNode } from "../../../runtime/plan/csharp.ts"
+import { callerMember } from "./caller-members.ts"
+import { binds, type Cel, cel, choice, constant, literal } from "./cel.ts"
+import { encodingMember } from "./encoding-members.ts"
+import { jsonMember } from "./json-members.ts"
+import { writtenJson } from "./json-writing.ts"
+import { textMember } from "./text-members.ts"
+import { timeMember } from "./time-members.ts"
+import { tokenMember } from "./token-members.ts"
+import { none, pathOf, shortName, type Translation } from "./translation.ts"
+import { variableOf } from "./variables.ts"
+
+type Call = Extract<CsNode, { k: "call" }>
+
+/** A member of the library, where CEL has the same. @throws NoCounterpart */
+export function memberOf(node: Call, translation: Translation): Cel {
+  const path = pathOf(node)
+  const known = path === undefined ? undefined : fact(path, translation)
+  if (known !== undefined) return known
+  return (
+    variableOf(node, translation) ??
+    listed(node, translation) ??
+    callerMember(node, translation) ??
+    writtenJson(node, translation) ??
+    jsonMember(node, translation) ??
+    tokenMember(node, translation) ??
+    timeMember(node, translation) ??
+    encodingMember(node, translation) ??
+    textMember(node, translation) ??
+    none(`\`${shortName(node.member)}\``)
+  )
+}
+
+interface Fact {
+  readonly text: string
+  readonly kind?: Cel["kind"]
+  readonly ascii?: true
+  /** What makes it something else when a document changes it. */
+  readonly unless?: string
+  readonly sections?: readonly string[]
+}
+
+const behind = ["outbound", "on-error"]
+const failed = ["on-error"]
+
+/** What both languages know of the exchange, always. */
+const facts: Readonly<Record<string, Fact>> = {
+  "Request.Method": { text: "request.method", ascii: true, unless: "method" },
+  "Request.IpAddress": { text: "request.ip", ascii: true },
+  "Request.OriginalUrl.Path": { text: "request.path" },
+  "Request.OriginalUrl.Host": { text: "request.host" },
+  "Request.OriginalUrl.Scheme": { text: "request.scheme", ascii: true },
+  "Api.Id": { text: "api.name" },
+  "Api.Name": { text: "api.name" },
+  "Api.Version": { text: "api.version" },
+  "Operation.Id": { text: "operation.name" },
+  "Operation.Name": { text: "operation.name" },
+  "Operation.Method": { text: "operation.method", ascii: true },
+  "Deployment.ServiceName": { text: "gateway.name" },
+  "Deployment.ServiceId": { text: "gateway.name" },
+  "Deployment.GatewayId": { text: "gateway.name" },
+  "Response.StatusCode": { text: "response.status", kind: "int", sections: behind },
+  "Response.StatusReason": { text: "response.reason", sections: behind },
+  // Not its source, scope, path and policy: those of a statement are others than those of a document's policy.
+  "LastError.Reason": { text: "error.reason", sections: failed },
+  "LastError.Message": { text: "error.message", sections: failed },
+  "LastError.Section": { text: "error.section", sections: failed },
+}
+
+/** What the gateway knows of nobody, and what that is then. */
+const unknown: Readonly<Record<string, { readonly value: string | null; readonly note: string }>> = {
+  "Deployment.Region": {
+    value: "",
+    note: "the gateway knows no region: `context.Deployment.Region` is empty",
+  },
+  "Request.Certificate": {
+    value: null,
+    note: "callers show no certificates to the gateway: `context.Request.Certificate` is null",
+  },
+}
+
+function fact(path: string, { around, notes }: Translation): Cel | undefined {
+  const never = Object.hasOwn(unknown, path) ? unknown[path] : undefined
+  if (never !== undefined) {
+    notes.add(never.note)
+    return constant(never.value)
+  }
+  const found = Object.hasOwn(facts, path) ? facts[path] : undefined
+  if (found === undefined) return undefined
+  if (found.sections?.includes(around.section) === false)
+    return none(`\`context.${path}\` in \`${around.section}\``)
+  if (found.unless !== undefined && around.changes.has(found.unless))
+    return none(`\`context.${path}\` behind what changes it`)
+  // Where a call failed before the backend there may be no answer.
+  const total = found.sections !== behind || around.section === "outbound"
+  return cel(found.text, found.kind ?? "string", found.ascii ? { total, ascii: true } : { total })
+}
+
+interface List {
+  readonly text: string
+  readonly sections?: readonly string[]
+  /** What makes it something else when a document changes it. */
+  readonly unless?: readonly string[]
+}
+
+const lists: Readonly<Record<string, List>> = {
+  "Request.Headers": { text: "request.headers" },
+  "Request.OriginalUrl.Query": { text: "request.queries", unless: ["query", "path"] },
+  "Request.Url.Query": { text: "request.queries" },
+  "Response.Headers": { text: "response.headers", sections: behind },
+}
+
+/** Headers, parameters of the query and of the path by a name that is written out. */
+function listed(node: Call, translation: Translation): Cel | undefined {
+  const path = pathOf(node.on)
+  const [key, ...rest] = node.args
+  if (path === undefined || key?.k !== "const" || typeof key.value !== "string") return undefined
+  const name = key.value
+  const isIndexed = node.member.endsWith(".this(K)")
+  if (path === "Request.MatchedParameters") {
+    const isRead = isIndexed || /\.GetValueOrDefault(?:<\d+>)?\(/.test(node.member)
+    if (!isRead || !/^[A-Za-z_]\w*$/.test(name))
+      return none("a parameter of the path that has no name in gateway.conf")
+    translation.around.parameter(name)
+    return cel(`path.${name}`, "string")
+  }
+  const list = Object.hasOwn(lists, path) ? lists[path] : undefined
+  if (list === undefined) return undefined
+  if (list.sections?.includes(translation.around.section) === false)
+    return none(`\`context.${path}\` in \`${translation.around.section}\``)
+  if (list.unless?.some((each) => translation.around.changes.has(each)) === true)
+    return none(`\`context.${path}\` behind what changes it`)
+  // What the host is, each language says in its own way.
+  if (path === "Request.Headers" && name.toLowerCase() === "host") return none("the header Host")
+  const values = `${list.text}(${literal(name)})`
+  const total = list.sections === undefined || translation.around.section === "outbound"
+  const isThere = cel(`size(${values}) > 0`, "bool", { binds: binds.relation, total })
+  if (/\.ContainsKey\(/.test(node.member)) return isThere
+  if (isIndexed) return cel(values, "list", { total: false })
+  if (!/\.GetValueOrDefault\(string(?:,string)?\)$/.test(node.member)) return undefined
+  const text = cel(`${values}.join(",")`, "string", { total })
+  const absent = cel(`size(${values}) == 0`, "bool", { binds: binds.relation, total })
+  const [otherwise] = rest
+  if (otherwise === undefined) return { ...text, nullable: true, absent, present: text }
+  const value = translation.node(otherwise)
+  if (value.constant === "") return text
+  if (value.kind === "null") return { ...text, nullable: true, absent, present: text }
+  if (value.kind !== "string") return none("a default that is no text")
+  return choice(isThere, text, value)
+}

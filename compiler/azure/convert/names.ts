@@ -1,0 +1,28 @@
+import { isReservedInExpressions } from "../../gateway/bind/names.ts"
+import { declaredAs } from "../values.ts"
+
+/** A name as variables and values of gateway.conf may have it. */
+export function valueName(name: string): string {
+  const plain = declaredAs(name).slice(0, 100)
+  return isReservedInExpressions(plain) ? `${plain}_value` : plain
+}
+
+/** Letters, digits and `_` of any text. */
+export function plainName(text: string, otherwise: string): string {
+  const plain = text
+    .replace(/[^A-Za-z0-9_]+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .slice(0, 60)
+  return plain === "" ? otherwise : plain.replace(/^(?=\d)/, `${otherwise}_`)
+}
+
+/** The name something has got, or gets: two things never have the same. */
+export function unique(names: Map<string, string>, key: string, wanted: string): string {
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const taken = new Set(names.values())
+  let name = wanted
+  for (let number = 2; taken.has(name); number++) name = `${wanted}_${number}`
+  names.set(key, name)
+  return name
+}

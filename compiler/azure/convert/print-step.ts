@@ -1,0 +1,218 @@
+import type { Authentication, BodyContent } from "../../../runtime/plan/step-values.ts"
+import type { Step, StepKind, StepOf } from "../../../runtime/plan/steps.ts"
+import type { Expression, Text } from "../../../runtime/plan/text.ts"
+import { accessStatements } from "./print-access.ts"
+import { block, certain, found, foundTime, type Print } from "./statement.ts"
+import { none, refuse } from "./translation.ts"
+import { headerCase, parenthesized, quoted, quotedAll, textLines } from "./write-text.ts"
+
+/** The statement that makes this step; what is inside of it is not looked at. @throws NoCounterpart */
+export function printStep(step: Step): string[] {
+  const print = (statements as Readonly<Record<string, Print<never> | undefined>>)[step.kind]
+  if (print !== undefined) return print(step as never)
+  const why = (elsewhere as Readonly<Record<string, Elsewhere<never> | undefined>>)[step.kind]
+  return refuse(why?.(step as never) ?? "it has no statement")
+}
+
+function written(value: Text | { readonly expression: Expression }): string {
+  return typeof value === "object" && "expression" in value
+    ? parenthesized(value.expression.text)
+    : quoted(value)
+}
+
+function expressionOf(text: Text): string {
+  const [only, ...more] = typeof text === "string" ? [] : text.text
+  if (typeof only === "object" && "expression" in only && more.length === 0)
+    return parenthesized(only.expression.text)
+  return none("a name that is partly known")
+}
+
+function bodyLines(head: string, media: string | null, content: BodyContent): string[] {
+  if (media !== null) return none("a media type beside a body")
+  if ("value" in content) return [`${head} ${parenthesized(content.value.text)}`]
+  if ("liquid" in content) {
+    if (content.xsiNil !== undefined) return none("`xsi-nil`")
+    return textLines(`${head} liquid`, content.liquid)
+  }
+  return textLines(`${head} as-is`, content.text)
+}
+
+type Lines = StepOf<"respond">["headers"]
+
+/** In what begins empty, the first line of a name is set whatever the document calls it. */
+function headerLines(lines: Lines, fresh: boolean, valuesMax: number): string[] {
+  const names = lines.map(({ name }) => name)
+  if (new Set(names).size < names.length) return none("a header that is named twice")
+  return lines.flatMap(({ name, action, values }) => {
+    if (!fresh && action !== "set")
+      return none("headers that are added or removed in a message that is begun")
+    if (action === "remove") return []
+    if (values.length > valuesMax) return none("a header with several lines")
+    return [`header "${headerCase(name)}"${quotedAll(values)}`]
+  })
+}
+
+function authenticationOf(authentication: Authentication): string {
+  switch (authentication.scheme) {
+    case "basic":
+      return `authenticate basic ${quoted(authentication.user)} ${quoted(authentication.password)}`
+    case "bearer":
+      return `authenticate bearer ${quoted(authentication.token)}`
+    case "token":
+      return `authenticate token ${authentication.client}`
+    default:
+      return `authenticate certificate ${authentication.certificate}`
+  }
+}
+
+const respond: Print<"respond"> = ({ from, status, reason, headers, media, body }) => {
+  if (status === undefined && reason !== undefined) return none("a reason without a status")
+  const words = [
+    ...(from === undefined ? [] : [`from ${from}`]),
+    ...(status === undefined ? [] : [found(status)]),
+    ...(reason === undefined ? [] : [quoted(reason)]),
+  ]
+  return block(`respond ${words.join(" ")}`, [
+    headerLines(headers, from === undefined, 1),
+    body === undefined ? [] : bodyLines("body", media, body),
+  ])
+}
+
+const send: Print<"send-request"> = (step) => {
+  const { mode, url, method, headers, media, body, authentication, timeoutSeconds, variable } = step
+  if (url === undefined) return none("a request without an address of its own")
+  if (step.wait && variable === undefined) return none("a request that is waited for and leaves nothing")
+  return block(step.wait ? `send ${variable}` : "send and forget", [
+    mode === "copy" ? ["copy"] : [],
+    [`url ${quoted(url)}`],
+    method === undefined ? [] : [`method ${quoted(method)}`],
+    headerLines(headers, mode === "new", 100),
+    body === undefined ? [] : bodyLines("body", media, body),
+    authentication === undefined ? [] : [authenticationOf(authentication)],
+    timeoutSeconds === 60 ? [] : [`timeout ${foundTime(timeoutSeconds)}`],
+    certain(step.ignoreError, "`ignore-error`") ? ["ignore-error"] : [],
+  ])
+}
+
+const metric: Print<"metric"> = ({ name, value, labels }) => {
+  const amount =
+    typeof value === "number"
+      ? ""
+      : "tokens" in value
+        ? ` tokens ${value.tokens}`
+        : ` ${parenthesized(value.expression.text)}`
+  return block(`metric ${name}${amount}`, [
+    labels.map((label) =>
+      label.value === undefined
+        ? none("a label without a value")
+        : `label ${label.name} ${quoted(label.value)}`,
+    ),
+  ])
+}
+
+const setBackend: Print<"set-backend"> = ({ target }) => {
+  if ("backend" in target) return [`use backend ${target.backend}`]
+  if ("url" in target) return [`use url ${quoted(target.url)}${target.raw ? " raw" : ""}`]
+  return none("a backend whose id is found per request: `use by` names each")
+}
+
+type Elsewhere<Kind extends StepKind> = (step: StepOf<Kind>) => string
+
+/** What is said outside of `policy`, and how. */
+const elsewhere: { readonly [Kind in StepKind]?: Elsewhere<Kind> } = {
+  "validate-parameters": ({ unspecified }) =>
+    `what parameters must be is said by an OpenAPI document; in the API that has one: \`validate request { unknown-query ${unspecified.query}; unknown-headers ${unspecified.header} }\``,
+  "content-safety": () =>
+    "what a language model is asked is judged by policy documents alone: it stays one, used by `policy xml`",
+}
+
+/** A conversion of the body with the words that are said. */
+function conversion(kind: "xml-to-json" | "json-to-xml", words: readonly (string | false)[]): string[] {
+  return block(`body ${kind}`, [words.flatMap((word) => (word === false ? [] : [word]))])
+}
+
+const cacheLookup: Print<"cache-lookup"> = (step) => {
+  if (step.like !== undefined) return none("prompts that are alike are looked for by policy documents alone")
+  return block("cache lookup", [
+    step.varyHeaders.length === 0 ? [] : [`vary header${quotedAll(step.varyHeaders.map(headerCase))}`],
+    step.varyQuery === null
+      ? []
+      : [`vary query${step.varyQuery.length === 0 ? " none" : quotedAll(step.varyQuery)}`],
+    step.key === undefined ? [] : [`key ${quoted(step.key)}`],
+    step.authorized ? ["shared"] : [],
+    step.downstream === "none"
+      ? step.mustRevalidate
+        ? none("`must-revalidate` without a cache behind")
+        : []
+      : [`downstream ${step.downstream}${step.mustRevalidate ? " must-revalidate" : ""}`],
+  ])
+}
+
+const cacheStore: Print<"cache-store"> = ({ seconds, storeIf }) => {
+  const time = `cache store ${foundTime(seconds)}`
+  if (storeIf === undefined) return [time]
+  return [
+    `${time} if ${typeof storeIf === "boolean" ? `(${storeIf})` : parenthesized(storeIf.expression.text)}`,
+  ]
+}
+
+const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
+  ...accessStatements,
+  respond,
+  metric,
+  "send-request": send,
+  "set-backend": setBackend,
+  "cache-lookup": cacheLookup,
+  "cache-store": cacheStore,
+  "set-header": ({ action, name, values }) => [
+    `header ${action} ${typeof name === "string" ? `"${headerCase(name)}"` : expressionOf(name.text)}${quotedAll(values)}`,
+  ],
+  "set-query": ({ action, name, values }) =>
+    typeof name === "string"
+      ? [`query ${action} ${quoted(name)}${quotedAll(values)}`]
+      : none("a name that is found per request"),
+  "set-method": ({ method }) => [`method ${quoted(method)}`],
+  "set-status": ({ status, reason }) => [
+    `status ${found(status)}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
+  ],
+  rewrite: ({ path, raw, keepQuery, parameters }) =>
+    parameters === undefined
+      ? [`rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`]
+      : none("an address that is a template after it was made: write its parameters into it"),
+  "set-body": ({ media, content }) => bodyLines("body set", media, content),
+  "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
+  jsonp: ({ callback }) => [`body jsonp ${quoted(callback)}`],
+  "find-replace": ({ from, to }) => [`body replace ${quoted(from)} with ${quoted(to)}`],
+  "xml-to-json": (step) =>
+    conversion(step.kind, [
+      step.style === "javascript-friendly" && "style friendly",
+      step.apply === "always" && "always",
+      step.considerAccept && "if-accepted",
+      step.alwaysArray && "arrays",
+    ]),
+  "json-to-xml": (step) =>
+    conversion(step.kind, [
+      step.apply === "always" && "always",
+      step.considerAccept && "if-accepted",
+      step.parseDates && "dates",
+      step.namespaceSeparator !== "_" && `separator ${quoted(step.namespaceSeparator)}`,
+      step.namespacePrefix !== undefined && `namespaces ${quoted(step.namespacePrefix)}`,
+      step.attributeBlock !== undefined && `attributes ${quoted(step.attributeBlock)}`,
+    ]),
+  "set-variable": ({ name, value }) => [`set ${name} ${written(value)}`],
+  trace: ({ message, severity, metadata }) =>
+    metadata.length > 0
+      ? none("a line of the log with further data")
+      : [`trace ${quoted(message)}${severity === "information" ? "" : ` as ${severity}`}`],
+  "cache-get": ({ variable, key, default: otherwise }) => [
+    `cache get ${variable} ${quoted(key)}${otherwise === undefined ? "" : ` default ${written(otherwise)}`}`,
+  ],
+  "cache-set": ({ key, value, seconds }) => [
+    `cache set ${quoted(key)} ${written(value)} for ${foundTime(seconds)}`,
+  ],
+  "cache-remove": ({ key }) => [`cache remove ${quoted(key)}`],
+  authenticate: ({ authentication, output, outputAs }) =>
+    outputAs === undefined
+      ? [`${authenticationOf(authentication)}${output === undefined ? "" : ` as ${output}`}`]
+      : none("a token that is left as an object"),
+}

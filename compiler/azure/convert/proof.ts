@@ -1,0 +1,81 @@
+import { compile } from "../../compile.ts"
+import { Report } from "../../core/diagnostic.ts"
+import { MemoryFiles } from "../../core/files.ts"
+import { SourceFile } from "../../core/source.ts"
+import { formatGateway } from "../../gateway/format.ts"
+import { parseGateway } from "../../gateway/parser.ts"
+import type { Element } from "../ast.ts"
+import { firstDifference, missingHalf, type Sections } from "./same-steps.ts"
+import type { Line } from "./units.ts"
+
+/** What a compilation says against a policy's statement. `secret`: it is one, and the place shows it. */
+export interface StatementProblem {
+  readonly element: Element | undefined
+  readonly detail: string
+  readonly secret?: string
+  /** A variable is not set: perhaps only because of another problem. */
+  readonly follows: boolean
+}
+
+/** What the route must have that the policy is used on: parameters of its path, whether callers show keys, and the other half of a cache that the text has one half of. */
+export interface RouteNeeds {
+  readonly parameters: readonly string[]
+  readonly keyed: boolean
+  readonly sections: Sections
+}
+
+/** A gateway in which the policy is used, on a route that has all that it needs. */
+export function withGateway(text: string, name: string, { parameters, keyed, sections }: RouteNeeds): string {
+  const half = missingHalf(sections)
+  const block = half === undefined ? "" : ` { ${halves[half]} }`
+  const path = ["", ...parameters.map((each) => `{${each}}`)].join("/") || "/"
+  return `${text}
+gateway converted { listen 127.0.0.1:8000; trust none }
+backend converted_backend { url "http://127.0.0.1:9000" }
+api converted { path "/converted"; auth ${keyed ? "subscription" : "none"}; backend converted_backend; use ${name}; GET "${path === "" ? "/" : path}"${block} }
+`
+}
+
+const halves = {
+  "cache-lookup": "inbound { cache lookup }",
+  "cache-store": "outbound { cache store 60s }",
+} as const
+
+/** Compiles the text where it would stand, and tells which statements are refused, or mean something else than the policy. */
+export function problemsOf(lines: readonly Line[], name: string, needs: RouteNeeds): StatementProblem[] {
+  const text = lines.map((line) => line.text).join("\n")
+  const { plan, diagnostics } = compile(
+    new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
+    "gateway.conf",
+  )
+  if (plan !== undefined) {
+    const element = firstDifference(needs.sections, plan)
+    return element === undefined
+      ? []
+      : [{ element, detail: "its statement would say something else", follows: false }]
+  }
+  const problems = diagnostics.flatMap((finding): StatementProblem[] => {
+    const { severity, span, code, detail } = finding
+    if (severity !== "error" || span === undefined) return []
+    const { line } = span.file.position(span.start)
+    const secret = code === "SP3013" || code === "SP5008" ? /`([^`]+)`/.exec(detail)?.[1] : undefined
+    const follows = code === "SP5018"
+    return [
+      { element: lines[line - 1]?.element, detail, follows, ...(secret === undefined ? {} : { secret }) },
+    ]
+  })
+  const causes = problems.filter(({ follows }) => !follows)
+  return causes.length > 0 ? causes : problems.slice(0, 1)
+}
+
+/** The text as `sallyport fmt` writes it. */
+export function formatted(lines: readonly Line[]): string {
+  const text = `${lines.map((line) => line.text).join("\n")}\n`
+  const report = new Report()
+  const document = parseGateway(new SourceFile("gateway.conf", text), report)
+  if (report.blocked) {
+    const [first] = report.sorted()
+    throw new Error(`the conversion wrote what is no gateway.conf: ${first?.detail}`)
+  }
+  return formatGateway(document)
+}

@@ -1,0 +1,133 @@
+import type { Step } from "../../../runtime/plan/steps.ts"
+import type { Element, Node, TextNode } from "../ast.ts"
+import type { Used } from "../site.ts"
+import { chooseOf } from "./choose.ts"
+import { containerOf } from "./container.ts"
+import { policiesIn } from "./holders.ts"
+import { lossOf, lowered, orLoss, type Site, stepOf, translated } from "./lowering.ts"
+import { placeOf } from "./policy-text.ts"
+import { jwt } from "./print-access.ts"
+import { printStep } from "./print-step.ts"
+import { none, refuse } from "./translation.ts"
+import type { Statement, Unit } from "./units.ts"
+import { commentLines } from "./write-text.ts"
+
+const fragmentsMax = 20
+
+/** The units of a list of policies, in their order. */
+export function unitsOf(nodes: readonly Node[], site: Site): Unit[] {
+  return nodes.flatMap((node): readonly Unit[] => {
+    if (node.kind === "text") return [strayText(node, site)]
+    if (node.kind === "comment") return [{ kind: "comment", lines: commentLines(node.text) }]
+    if (node.name === "base") return []
+    if (node.name === "include-fragment") return fragmentOf(node, site)
+    return unitOf(node, site)
+  })
+}
+
+/** Text between policies means nothing. */
+function strayText({ raw: { span } }: TextNode, { notes }: Site): Unit {
+  const text = span.file.text.slice(span.start, span.end).trim()
+  const start = span.start + span.file.text.slice(span.start, span.end).search(/\S/)
+  notes.push({ place: placeOf(span.file, start), note: "text stands between policies: it means nothing" })
+  return { kind: "comment", lines: commentLines(text) }
+}
+
+const changing: Readonly<Record<string, string>> = {
+  "set-method": "method",
+  "rewrite-uri": "path",
+  "set-query-parameter": "query",
+  "set-backend-service": "backend",
+}
+
+/** What runs again, or beside others, may find what it changes itself. */
+const unordered: ReadonlySet<string> = new Set(["retry", "wait"])
+
+function noteChanges(element: Element, { changes, checked }: Site): void {
+  checked.forget(element)
+  const change = changing[element.name]
+  if (change !== undefined) changes.add(change)
+}
+
+/** A policy as a statement, with its own comments in front, or as what is lost. */
+export function unitOf(element: Element, site: Site): readonly Unit[] {
+  if (unordered.has(element.name)) for (const each of policiesIn(element)) noteChanges(each, site)
+  const units = tried(element, site)
+  for (const each of policiesIn(element)) noteChanges(each, site)
+  return units
+}
+
+function tried(element: Element, site: Site): readonly Unit[] {
+  return orLoss(element, site, () => {
+    if (element.name === "choose") return chooseOf(element, site, unitsOf)
+    if (containers.has(element.name)) return [containerOf(element, site, unitsOf)]
+    return [...commentsIn(element), leafOf(element, site)]
+  })
+}
+
+const containers: ReadonlySet<string> = new Set(["retry", "wait", "limit-concurrency", "cache-value"])
+
+function commentsIn(element: Element): Unit[] {
+  return element.children.flatMap((child): Unit[] =>
+    child.kind === "comment"
+      ? [{ kind: "comment", lines: commentLines(child.text) }]
+      : child.kind === "element"
+        ? commentsIn(child)
+        : [],
+  )
+}
+
+function leafOf(element: Element, site: Site): Statement {
+  const used = lowered(element, site)
+  if (used.length === 0) return refuse("it has no effect here")
+  const { checked } = site
+  const own = (each: Used): Step => translated(checked.withOutput(stepOf(each, site), element), element, site)
+  const [only] = used
+  if (only !== undefined && stepOf(only, site).kind === "any-of") {
+    const ways = (only.inside["steps"] ?? []).map(own)
+    const lines = ways.flatMap((way) =>
+      way.kind === "validate-jwt" ? jwt(way) : none("one of several checks"),
+    )
+    return {
+      kind: "statement",
+      element,
+      steps: [stepOf(only, site)],
+      ways,
+      lines: ["check any {", ...lines, "}"],
+      blocks: [],
+    }
+  }
+  const steps = used.map(own)
+  if (steps.some(({ kind }) => kind === "cors"))
+    return refuse("it stands in gateway.conf outside of `inbound`, once, and runs in front of everything")
+  const lines = steps.flatMap(printStep)
+  for (const step of steps) checked.see(step, element)
+  // By their names in the document.
+  if (checked.runsAlways(element)) site.passed(used.map((each) => stepOf(each, site)))
+  return { kind: "statement", element, steps, lines, blocks: [] }
+}
+
+/** The policies of a fragment in the place that includes it. */
+function fragmentOf(element: Element, site: Site): Unit[] {
+  const raw = element.attributes.find(({ name }) => name === "fragment-id")?.raw.span
+  const id = raw?.file.text.slice(raw.start, raw.end).trim() ?? ""
+  const fragment = site.surroundings.fragment(id)
+  if (fragment?.root === undefined)
+    return [
+      lossOf(
+        element,
+        `the fragment \`${id}\` is not at hand: name its file by \`--fragment ${id}=FILE\``,
+        site,
+      ),
+    ]
+  if (site.fragments.includes(fragment) || site.fragments.length >= fragmentsMax)
+    return [lossOf(element, `the fragment \`${id}\` includes itself`, site)]
+  return [
+    { kind: "comment", lines: commentLines(`fragment ${id}`) },
+    ...unitsOf(fragment.root.children, {
+      ...site,
+      document: fragment,
+      fragments: [...site.fragments, fragment],
+    }),
+  ]
+}

@@ -1,0 +1,169 @@
+import type { Authentication } from "../../../runtime/plan/step-values.ts"
+import type { Step } from "../../../runtime/plan/steps.ts"
+import type { Expression } from "../../../runtime/plan/text.ts"
+import { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { PolicyDocument } from "../ast.ts"
+import { compileCode } from "../compile-code.ts"
+import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../site.ts"
+import { plainName, unique, valueName } from "./names.ts"
+
+/** Names that documents use, as they are declared in gateway.conf. */
+export interface Declared {
+  /** By the name of the document. */
+  readonly values: Map<string, string>
+  readonly backends: Map<string, string>
+  readonly certificates: Map<string, string>
+  /** Clients whose tokens stand for those of a managed identity or a provider, by what the tokens are for. */
+  readonly clients: Map<string, string>
+  /** By the name it gets. */
+  readonly issuers: Map<string, IssuerSource>
+}
+
+/** What a document finds around it while it is converted: every name is there, and each that is used is kept to be declared. */
+export class ConvertSurroundings implements Surroundings {
+  report = new Report()
+  readonly declared: Declared = {
+    values: new Map(),
+    backends: new Map(),
+    certificates: new Map(),
+    clients: new Map(),
+    issuers: new Map(),
+  }
+  readonly #steps = new Map<string, Step>()
+  readonly #fragments: ReadonlyMap<string, PolicyDocument>
+  readonly #secrets: ReadonlySet<string>
+  readonly #values: ReadonlyMap<string, string>
+
+  /** `secrets`: names as gateway.conf has them; `values`: texts of named values that are known, by the names of documents. */
+  constructor(known: {
+    readonly fragments: ReadonlyMap<string, PolicyDocument>
+    readonly secrets: ReadonlySet<string>
+    readonly values: ReadonlyMap<string, string>
+  }) {
+    this.#fragments = known.fragments
+    this.#secrets = known.secrets
+    this.#values = known.values
+  }
+
+  step(step: Step, at: Span, inside: Used["inside"] = {}): Used {
+    const id = `s${this.#steps.size}`
+    this.#steps.set(id, step)
+    return { id, origin: `${at.file.path}:${at.file.position(at.start).line}`, inside }
+  }
+
+  stepOf(id: string): Step | undefined {
+    return this.#steps.get(id)
+  }
+
+  kindOf(id: string): string | undefined {
+    return this.#steps.get(id)?.kind
+  }
+
+  /** What templates call so is none. */
+  named(name: string): NamedValue | undefined {
+    const constant = this.#values.get(name)
+    if (constant !== undefined) return { constant }
+    if (/^(?:context|body|request|response|var)(?:\.|$)/.test(name)) return undefined
+    const declared = unique(this.declared.values, name, valueName(name))
+    return this.#secrets.has(declared) ? { secret: declared } : { value: declared }
+  }
+
+  /** Those of other documents are in no file that is looked at. */
+  apis(): undefined {
+    return undefined
+  }
+
+  namedNames(): readonly string[] {
+    return []
+  }
+
+  backend(id: string): string {
+    return unique(this.declared.backends, id, plainName(id, "backend"))
+  }
+
+  backends(): readonly { readonly id: string; readonly name: string }[] {
+    return []
+  }
+
+  fragment(id: string): PolicyDocument | undefined {
+    return this.#fragments.get(id)
+  }
+
+  certificate(_id: string, span: Span): string | undefined {
+    return this.#none(span, "the keys of tokens in a certificate")
+  }
+
+  clientCertificate(id: string): Authentication {
+    return {
+      scheme: "certificate",
+      certificate: unique(this.declared.certificates, id, plainName(id, "certificate")),
+    }
+  }
+
+  identity(resource: string | null): Authentication {
+    const host = /^[a-z]+:\/\/([^/:]+)/i.exec(resource ?? "")?.[1] ?? resource ?? "identity"
+    return this.#client(resource ?? "a resource that is found per request", host)
+  }
+
+  authorization(names: { readonly provider: string; readonly id: string } | undefined): Authentication {
+    const what = names === undefined ? "any provider" : `${names.provider} ${names.id}`
+    return this.#client(what, names?.provider ?? "provider")
+  }
+
+  #client(what: string, wanted: string): Authentication {
+    return { scheme: "token", client: unique(this.declared.clients, what, plainName(wanted, "client")) }
+  }
+
+  hub(): undefined {
+    return undefined
+  }
+
+  issuer(source: IssuerSource, span: Span): string | undefined {
+    if ("keys" in source && !source.keys.every(isWritable))
+      return this.#none(span, "keys that stand in the document")
+    const key = JSON.stringify(source)
+    for (const [name, known] of this.declared.issuers) if (JSON.stringify(known) === key) return name
+    const host = "discovery" in source ? hostOf(JSON.stringify(source.discovery)) : "shared_key"
+    let name = host
+    for (let number = 2; this.declared.issuers.has(name); number++) name = `${host}_${number}`
+    this.declared.issuers.set(name, source)
+    return name
+  }
+
+  declaredIssuers(span: Span): [] {
+    this.#none(span, "an address of keys that is found per request")
+    return []
+  }
+
+  schema(_named: object, _message: string, _overrides: object, span: Span): string | undefined {
+    return this.#none(span, "a schema of the cloud's store")
+  }
+
+  mention(): void {}
+
+  /** In an API with a document it would be judged. */
+  unjudged(span: Span): void {
+    this.#none(span, "the schema whose properties are meant")
+  }
+
+  /** Also what is always the same stays code: it is translated with all the rest. */
+  compile(written: Code): Expression | undefined {
+    const compiled = compileCode(written, this)
+    if (compiled === undefined) return undefined
+    return { lang: "cs", text: written.code.text, type: compiled.type, program: compiled.program }
+  }
+
+  #none(span: Span, what: string): undefined {
+    this.report.add("SP7011", span, `${what} can't be found from here`)
+  }
+}
+
+/** A shared secret in the document would be in the text too. */
+function isWritable(key: SigningKey): boolean {
+  return "jwk" in key || ("secret" in key && !("constant" in key.secret))
+}
+
+function hostOf(text: string): string {
+  return plainName(/https?:\/\/([A-Za-z0-9.-]+)/.exec(text)?.[1] ?? "tokens", "tokens")
+}

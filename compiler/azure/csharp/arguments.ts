@@ -1,0 +1,250 @@
+import { lineage, type Member, type Parameter } from "../../../runtime/azure/csharp/table.ts"
+import { type CsType, named, printType, sameType, substitute } from "../../../runtime/azure/csharp/type.ts"
+import type { CsNode } from "../../../runtime/plan/csharp.ts"
+import { type Converted, implicit } from "./conversions.ts"
+import { type Bound, infer, isOpen } from "./inference.ts"
+import type { Scope } from "./scope.ts"
+import type { Argument, Expression } from "./syntax-tree.ts"
+import { isValueType, resolveType } from "./type-names.ts"
+import { type Typed, types } from "./typed.ts"
+
+type Lambda = Extract<Expression, { kind: "lambda" }>
+
+/** An argument before its parameter is known: checked, a function still to be checked, or a place to write to. */
+export type Given =
+  | { readonly kind: "value"; readonly name?: string; readonly value: Typed; readonly at: Argument }
+  | { readonly kind: "lambda"; readonly name?: string; readonly lambda: Lambda; readonly at: Argument }
+  | { readonly kind: "out"; readonly name?: string; readonly at: Argument }
+
+export function readArguments(args: readonly Argument[], scope: Scope): Given[] {
+  return args.map((at): Given => {
+    const label = at.name === undefined ? {} : { name: at.name }
+    if (at.out !== undefined) return { kind: "out", ...label, at }
+    const value = at.value as Expression
+    if (value.kind === "lambda") return { kind: "lambda", ...label, lambda: value, at }
+    const group = scope.rules.group(value, scope)
+    if (group !== undefined) return { kind: "lambda", ...label, lambda: group, at }
+    return { kind: "value", ...label, value: scope.operand(value), at }
+  })
+}
+
+/** A member with its arguments in place: what they became, what it gives, and how far they had to go. */
+export interface Fit {
+  readonly member: Member
+  readonly args: readonly CsNode[]
+  readonly result: CsType
+  readonly types: readonly string[]
+  readonly cost: number
+}
+
+/**
+ * Puts arguments to a member's parameters. `owner` holds the type parameters of the object it is called on, `written` the type arguments
+ * that stand in the call. Undefined when they do not fit; throws where the body of a function is wrong.
+ */
+export function fitMember(
+  member: Member,
+  owner: ReadonlyMap<string, CsType>,
+  given: readonly Given[],
+  written: readonly CsType[],
+  scope: Scope,
+): Fit | undefined {
+  if (written.length > 0 && written.length !== member.generics.length) {
+    // What is called on a sequence is an extension in .NET, where the element's type is an argument as well: `ToArray<string>()`.
+    const element = member.owner === "IEnumerable" ? owner.get("T") : undefined
+    const [first, ...rest] = written
+    if (element === undefined || first === undefined || rest.length !== member.generics.length)
+      return undefined
+    if (!isKindOf(element, first)) return undefined
+    return fitMember(member, new Map([...owner, ["T", first]]), given, rest, scope)
+  }
+  const straight = place(member.parameters, given, false)
+  const found = straight === undefined ? undefined : attempt(member, straight, owner, written, scope)
+  if (found !== undefined) return found
+  const expanded = place(member.parameters, given, true)
+  const spread = expanded === undefined ? undefined : attempt(member, expanded, owner, written, scope)
+  return spread === undefined ? undefined : { ...spread, cost: spread.cost + 3 }
+}
+
+/** Whether elements of the one type are elements of the other: a reference is one of its bases, too. */
+function isKindOf(element: CsType, wanted: CsType): boolean {
+  if (sameType(element, wanted)) return true
+  return !isValueType(element) && lineage(element).some((base) => sameType(base, wanted))
+}
+
+type Placed = readonly {
+  readonly parameter: Parameter
+  readonly given: readonly Given[]
+  readonly spread: boolean
+}[]
+
+/** Which argument goes to which parameter: by name, by order, the rest into `params` when it is `spread`. */
+function place(
+  parameters: readonly Parameter[],
+  given: readonly Given[],
+  spread: boolean,
+): Placed | undefined {
+  const last = parameters[parameters.length - 1]
+  if (spread && last?.kind !== "params") return undefined
+  const slots: Given[][] = parameters.map(() => [])
+  let next = 0
+  for (const argument of given) {
+    const index =
+      argument.name === undefined
+        ? Math.min(next++, spread ? parameters.length - 1 : next)
+        : parameters.findIndex(({ name }) => name === argument.name)
+    const slot = slots[index]
+    const isRest = spread && index === parameters.length - 1
+    if (slot === undefined || (slot.length > 0 && !isRest)) return undefined
+    slot.push(argument)
+  }
+  const complete = parameters.every(
+    (parameter, index) =>
+      (slots[index] as Given[]).length > 0 ||
+      parameter.fallback !== undefined ||
+      (spread && index === parameters.length - 1),
+  )
+  if (!complete) return undefined
+  return parameters.map((parameter, index) => ({
+    parameter,
+    given: slots[index] as Given[],
+    spread: spread && index === parameters.length - 1,
+  }))
+}
+
+function attempt(
+  member: Member,
+  placed: Placed,
+  owner: ReadonlyMap<string, CsType>,
+  written: readonly CsType[],
+  scope: Scope,
+): Fit | undefined {
+  const names = new Set(member.generics)
+  const bound: Bound = new Map(owner)
+  member.generics.forEach((name, index) => {
+    bound.delete(name)
+    const type = written[index]
+    if (type !== undefined) bound.set(name, type)
+  })
+  if (written.length === 0) inferFromValues(placed, names, bound)
+  const args: CsNode[] = []
+  let cost = member.generics.length > 0 ? 0.5 : 0
+  for (const { parameter, given, spread } of placed) {
+    const made =
+      given.length === 0 && !spread ? leftOut(parameter) : put(parameter, given, spread, names, bound, scope)
+    if (made === undefined) return undefined
+    args.push(made.node)
+    cost += made.cost
+  }
+  if (isOpen(member.result, names, bound) || member.generics.some((name) => !bound.has(name)))
+    return undefined
+  const carried = member.generics.length > 0 ? member.generics : member.typed ? [...owner.keys()] : []
+  return {
+    member,
+    args,
+    result: substitute(member.result, bound),
+    types: member.typed ? carried.map((name) => printType(bound.get(name) ?? types.object)) : [],
+    cost,
+  }
+}
+
+function inferFromValues(placed: Placed, names: ReadonlySet<string>, bound: Bound): void {
+  for (const { parameter, given, spread } of placed)
+    for (const argument of given) {
+      const wanted = spread ? (parameter.type.args[0] as CsType) : parameter.type
+      if (argument.kind === "value") infer(wanted, argument.value.type, names, bound)
+    }
+}
+
+function leftOut({ fallback, type }: Parameter): Converted {
+  return { node: { k: "const", type: printType(type), value: fallback ?? null }, cost: 0.2 }
+}
+
+function put(
+  parameter: Parameter,
+  given: readonly Given[],
+  spread: boolean,
+  names: ReadonlySet<string>,
+  bound: Bound,
+  scope: Scope,
+): Converted | undefined {
+  if (!spread) return one(given[0] as Given, parameter.type, parameter.kind === "out", names, bound, scope)
+  const element = parameter.type.args[0] as CsType
+  const items: CsNode[] = []
+  let cost = 0
+  for (const argument of given) {
+    const made = one(argument, element, false, names, bound, scope)
+    if (made === undefined) return undefined
+    items.push(made.node)
+    cost += made.cost
+  }
+  return { node: { k: "array", type: printType(substitute(element, bound)), items }, cost }
+}
+
+function one(
+  given: Given,
+  wanted: CsType,
+  isOut: boolean,
+  names: ReadonlySet<string>,
+  bound: Bound,
+  scope: Scope,
+): Converted | undefined {
+  if (isOut !== (given.kind === "out")) return undefined
+  if (given.kind === "out") return outPlace(given.at, substitute(wanted, bound), scope)
+  if (given.kind === "value") {
+    const target = substitute(wanted, bound)
+    return isOpen(target, names, bound) ? undefined : implicit(given.value, target)
+  }
+  return functionFor(given.lambda, wanted, names, bound, scope)
+}
+
+/** `out var x` declares x; `out x` writes to one that is there. */
+function outPlace({ out }: Argument, type: CsType, scope: Scope): Converted | undefined {
+  if (out === undefined) return undefined
+  if (out.type === undefined && out.name !== "_") {
+    const known = scope.find(out.name)
+    if (known === undefined) throw scope.unknown(out.name, 0, 0)
+    return printType(known.type) === printType(type)
+      ? { node: { k: "out", slot: known.slot }, cost: 0 }
+      : undefined
+  }
+  if (
+    out.type !== undefined &&
+    out.type.name !== "var" &&
+    printType(resolveType(out.type)) !== printType(type)
+  )
+    return undefined
+  return { node: { k: "out", slot: scope.declare(out.name, type).slot }, cost: 0 }
+}
+
+/** A function against `Func` or `Action`: its parameters' types are known by now, its result may tell one more. */
+function functionFor(
+  lambda: Lambda,
+  wanted: CsType,
+  names: ReadonlySet<string>,
+  bound: Bound,
+  scope: Scope,
+): Converted | undefined {
+  const isAction = wanted.name === "Action"
+  if (wanted.name !== "Func" && !isAction) return undefined
+  const params = (isAction ? wanted.args : wanted.args.slice(0, -1)).map((type) => substitute(type, bound))
+  if (params.length !== lambda.params.length || params.some((type) => isOpen(type, names, bound)))
+    return undefined
+  const result = isAction ? types.void : (wanted.args.at(-1) as CsType)
+  const known = isAction || isOpen(result, names, bound) ? undefined : substitute(result, bound)
+  const made = scope.rules.lambda(lambda, params, isAction ? types.void : known, scope)
+  if (made === undefined) return undefined
+  if (known === undefined && !isAction) infer(result, made.result, names, bound)
+  return { node: made.node, cost: made.cost }
+}
+
+/** Everything by value, for a member only the value will tell. */
+export function looseArguments(given: readonly Given[]): CsNode[] | undefined {
+  const nodes: CsNode[] = []
+  for (const argument of given) {
+    if (argument.kind !== "value") return undefined
+    const way = implicit(argument.value, named("object"))
+    if (way === undefined) return undefined
+    nodes.push(argument.value.type.name === "int" ? argument.value.node : way.node)
+  }
+  return nodes
+}

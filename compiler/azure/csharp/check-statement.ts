@@ -1,0 +1,361 @@
+import { lineage, typeInfo } from "../../../runtime/azure/csharp/table.ts"
+import { type CsType, named, printType } from "../../../runtime/azure/csharp/type.ts"
+import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
+import { checkPattern } from "./check-pattern.ts"
+import { checkDeconstruct } from "./check-tuple.ts"
+import { change, demand, explicit } from "./conversions.ts"
+import { asSequence, candidates } from "./members.ts"
+import type { Scope } from "./scope.ts"
+import { CsharpMistake } from "./source.ts"
+import type { Block, Expression, FunctionStatement, Statement, SwitchCase } from "./syntax-tree.ts"
+import { isValueType, resolveType } from "./type-names.ts"
+import { type Typed, typed, types } from "./typed.ts"
+
+type Of<K extends Statement["kind"]> = Extract<Statement, { kind: K }>
+
+/** A block with names of its own. Functions are known in all of it, before the place where they stand too. */
+export function checkBlock(block: Block, scope: Scope): CsStatement {
+  return { s: "block", body: checkStatements(block.body, scope.inner()) }
+}
+
+export function checkStatements(body: readonly Statement[], scope: Scope): CsStatement[] {
+  const functions = body.filter((statement) => statement.kind === "function")
+  for (const statement of functions) scope.declare(statement.name, signature(statement), statement)
+  // Functions see the variables around them, which are declared first: the statements, then the functions, then in order of running.
+  const rest = body.filter((statement) => statement.kind !== "function")
+  if (functions.length === 0) return rest.map((statement) => checkStatement(statement, scope))
+  const hoisted: CsStatement[] = []
+  const made = rest.map((statement) => checkStatement(statement, scope))
+  for (const statement of functions) hoisted.push(defineFunction(statement, scope))
+  return [...hoisted, ...made]
+}
+
+function signature({ params, result }: FunctionStatement): CsType {
+  const types = params.map(({ type }) => resolveType(type))
+  return result.name === "void"
+    ? { name: "Action", args: types }
+    : { name: "Func", args: [...types, resolveType(result)] }
+}
+
+function defineFunction(statement: FunctionStatement, scope: Scope): CsStatement {
+  const variable = scope.find(statement.name)
+  const type = signature(statement)
+  const params = statement.params.map(({ name }) => ({ name }))
+  const { start, end } = statement
+  const isVoid = type.name === "Action"
+  const given = isVoid ? type.args : type.args.slice(0, -1)
+  const made = scope.rules.lambda(
+    { kind: "lambda", params, body: statement.body, start, end },
+    given,
+    isVoid ? types.void : type.args.at(-1),
+    scope,
+  )
+  if (made === undefined || variable === undefined)
+    throw new CsharpMistake(
+      "type",
+      `\`${statement.name}\` does not give what it says`,
+      start,
+      end,
+      "Return values of its type.",
+    )
+  return { s: "run", on: { k: "set", slot: variable.slot, value: made.node } }
+}
+
+export function checkStatement(statement: Statement, scope: Scope): CsStatement {
+  scope.work(statement)
+  return scope.attempt(
+    () => checkKind(statement, scope),
+    () => {
+      scope.shared.failed.push(statement)
+      if (statement.kind === "deconstruct")
+        for (const { name, declares } of statement.parts)
+          if (declares && !scope.isTaken(name)) scope.declare(name, types.dynamic)
+      if (statement.kind === "declare")
+        for (const { name } of statement.names) if (!scope.isTaken(name)) scope.declare(name, types.dynamic)
+      return { s: "block", body: [] }
+    },
+  )
+}
+
+function checkKind(statement: Statement, scope: Scope): CsStatement {
+  switch (statement.kind) {
+    case "block":
+      return checkBlock(statement, scope)
+    case "expression":
+      return { s: "run", on: scope.rules.expression(statement.on, scope).node }
+    case "declare":
+      return checkDeclare(statement, scope)
+    case "deconstruct":
+      return checkDeconstruct(statement, scope)
+    case "if":
+      return checkIfStatement(statement, scope)
+    case "while": {
+      const inner = scope.inner()
+      return {
+        s: "while",
+        test: condition(statement.test, inner),
+        body: checkStatement(statement.body, inner.inner()),
+        step: [],
+        first: statement.first,
+      }
+    }
+    case "for":
+      return checkFor(statement, scope)
+    case "each":
+      return checkEach(statement, scope)
+    case "switch":
+      return checkSwitchStatement(statement, scope)
+    case "return":
+      return checkReturn(statement, scope)
+    case "throw":
+      return statement.on === undefined
+        ? { s: "throw" }
+        : { s: "throw", on: scope.rules.expression(statement.on, scope).node }
+    case "break":
+    case "continue":
+      return { s: statement.kind }
+    case "try":
+      return checkTry(statement, scope)
+    case "using": {
+      const inner = scope.inner()
+      return {
+        s: "block",
+        body: [checkStatement(statement.resource, inner), checkStatement(statement.body, inner)],
+      }
+    }
+    default:
+      return { s: "block", body: [] }
+  }
+}
+
+function condition(test: Expression, scope: Scope): CsNode {
+  const value = scope.operand(test)
+  return value.type.name === "dynamic"
+    ? change(value.node, types.object, types.bool)
+    : demand(value, types.bool, test)
+}
+
+function checkIfStatement({ test, yes, no }: Of<"if">, scope: Scope): CsStatement {
+  // What `is T x` and `out var x` declare in the condition stays known behind the `if`, as in C#.
+  const asked = condition(test, scope)
+  return {
+    s: "if",
+    test: asked,
+    yes: checkStatement(yes, scope.inner()),
+    ...(no === undefined ? {} : { no: checkStatement(no, scope.inner()) }),
+  }
+}
+
+function checkDeclare({ type: written, names }: Of<"declare">, scope: Scope): CsStatement {
+  const body: CsStatement[] = []
+  for (const { name, start, end, value } of names) {
+    scope.requireFree(name, start, end)
+    const made = declaredValue(
+      written === undefined ? undefined : resolveType(written),
+      value,
+      { start, end },
+      scope,
+    )
+    const { slot } = scope.declare(name, made.type)
+    if (value !== undefined || isValueType(made.type))
+      body.push({ s: "run", on: { k: "set", slot, value: made.node } })
+    else body.push({ s: "run", on: { k: "set", slot, value: { k: "const", type: "null", value: null } } })
+  }
+  return body.length === 1 ? (body[0] as CsStatement) : { s: "block", body }
+}
+
+function declaredValue(
+  type: CsType | undefined,
+  value: Expression | undefined,
+  place: { start: number; end: number },
+  scope: Scope,
+): Typed {
+  if (value === undefined) {
+    if (type === undefined)
+      throw new CsharpMistake(
+        "type",
+        "`var` needs a value",
+        place.start,
+        place.end,
+        "Write the type, or give it a value.",
+      )
+    if (type.name === "ValueTuple")
+      return scope.rules.expression({ kind: "default", type: undefined, ...place }, scope, type)
+    const [zero] = isValueType(type) ? candidates(type, "default", "method", true) : []
+    const node: CsNode =
+      zero === undefined
+        ? { k: "const", type: "null", value: null }
+        : { k: "call", member: zero.member.id, args: [] }
+    return typed(node, type)
+  }
+  if (type !== undefined && value.kind === "lambda") {
+    const made = scope.rules.delegate(value, type, scope)
+    if (made !== undefined) return typed(made, type)
+  }
+  const found = scope.rules.expression(value, scope, type)
+  if (type !== undefined) return typed(demand(found, type, value), type)
+  if (found.type.name === "null" || found.type.name === "void")
+    throw new CsharpMistake(
+      "type",
+      "the type of this variable is not known",
+      value.start,
+      value.end,
+      "Write the type in the place of `var`.",
+    )
+  return found
+}
+
+function checkFor({ begin, test, step, body }: Of<"for">, scope: Scope): CsStatement {
+  const inner = scope.inner()
+  const first = begin.map((statement) => checkStatement(statement, inner))
+  const asked: CsNode =
+    test === undefined ? { k: "const", type: "bool", value: true } : condition(test, inner)
+  const steps = step.map((expression) => inner.rules.expression(expression, inner).node)
+  const loop: CsStatement = {
+    s: "while",
+    test: asked,
+    body: checkStatement(body, inner.inner()),
+    step: steps,
+    first: false,
+  }
+  return { s: "block", body: [...first, loop] }
+}
+
+function checkEach({ type: written, name, over, body }: Of<"each">, scope: Scope): CsStatement {
+  const list = asSequence(scope.operand(over), undefined)
+  const element = elementOf(list.type)
+  if (element === undefined)
+    throw new CsharpMistake(
+      "type",
+      `\`${printType(list.type)}\` is no sequence`,
+      over.start,
+      over.end,
+      "Lists, arrays, dictionaries, texts and JSON have elements.",
+    )
+  const inner = scope.inner()
+  const type = written === undefined ? element : resolveType(written)
+  const variable = inner.declare(name, type)
+  const each = { s: "each", slot: variable.slot, over: list.node, type: printType(type) } as const
+  const cast = explicit(typed({ k: "local", slot: variable.slot }, element), type)
+  const made = checkStatement(body, inner)
+  if (cast === undefined || cast.k === "local") return { ...each, body: made }
+  return {
+    ...each,
+    body: { s: "block", body: [{ s: "run", on: { k: "set", slot: variable.slot, value: cast } }, made] },
+  }
+}
+
+function elementOf(type: CsType): CsType | undefined {
+  if (type.name === "dynamic") return types.dynamic
+  if (type.name === "object") return types.dynamic
+  return lineage(type).find((base) => base.name === "IEnumerable")?.args[0]
+}
+
+function checkSwitchStatement({ on, cases }: Of<"switch">, scope: Scope): CsStatement {
+  const value = scope.rules.expression(on, scope)
+  const inner = scope.inner()
+  const slot = inner.place()
+  const held = typed({ k: "local", slot }, value.type)
+  const made = cases.map((one) => checkCase(held, one, inner.inner()))
+  return {
+    s: "block",
+    body: [
+      { s: "run", on: { k: "set", slot, value: value.node } },
+      { s: "switch", cases: made },
+    ],
+  }
+}
+
+function checkCase(
+  held: Typed,
+  { labels, when, body }: SwitchCase,
+  scope: Scope,
+): { test?: CsNode; body: CsStatement[] } {
+  const tests = labels.flatMap((label) => (label === undefined ? [] : [checkPattern(held, label, scope)]))
+  const either = tests.reduce<CsNode | undefined>(
+    (left, right) => (left === undefined ? right : { k: "binary", op: "||", type: "bool", left, right }),
+    undefined,
+  )
+  const guard = when === undefined ? undefined : demand(scope.rules.expression(when, scope), types.bool, when)
+  const test: CsNode | undefined =
+    either !== undefined && guard !== undefined
+      ? { k: "binary", op: "&&", type: "bool", left: either, right: guard }
+      : either
+  const statements = checkStatements(body, scope)
+  return labels.includes(undefined) || test === undefined ? { body: statements } : { test, body: statements }
+}
+
+function checkReturn({ on, start, end }: Of<"return" | "throw">, scope: Scope): CsStatement {
+  if (on === undefined) return { s: "return" }
+  const value = scope.rules.expression(on, scope)
+  if (value.type.name === "void")
+    throw new CsharpMistake("type", "there is no value to return", on.start, on.end, "Return a value.")
+  const statement: Extract<CsStatement, { s: "return" }> = { s: "return", on: value.node }
+  scope.returns.push({ statement, type: value.type, start, end })
+  return statement
+}
+
+function checkTry({ body, catches, last }: Of<"try">, scope: Scope): CsStatement {
+  return {
+    s: "try",
+    body: checkBlock(body, scope),
+    catches: catches.map((clause) => {
+      const inner = scope.inner()
+      const type = clause.type === undefined ? named("Exception") : resolveType(clause.type)
+      if (typeInfo(type.name)?.bases === undefined || !lineage(type).some(({ name }) => name === "Exception"))
+        throw new CsharpMistake(
+          "type",
+          `\`${printType(type)}\` is no exception`,
+          clause.body.start,
+          clause.body.start + 1,
+          "Catch `Exception` or a kind of it.",
+        )
+      const slot = clause.name === undefined ? undefined : inner.declare(clause.name, type).slot
+      const when =
+        clause.when === undefined
+          ? undefined
+          : demand(inner.rules.expression(clause.when, inner), types.bool, clause.when)
+      return {
+        type: type.name,
+        ...(slot === undefined ? {} : { slot }),
+        ...(when === undefined ? {} : { when }),
+        body: checkBlock(clause.body, inner),
+      }
+    }),
+    ...(last === undefined ? {} : { finally: checkBlock(last, scope) }),
+  }
+}
+
+/** Whether nothing behind a statement is ever reached: it returns, throws, or loops for ever. */
+export function neverEnds(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "return":
+    case "throw":
+      return true
+    case "block":
+      return statement.body.some(neverEnds)
+    case "if":
+      return statement.no !== undefined && neverEnds(statement.yes) && neverEnds(statement.no)
+    case "while":
+      return (
+        (statement.test.kind === "literal" && statement.test.value === true) ||
+        (statement.first && neverEnds(statement.body))
+      )
+    case "for":
+      return statement.test === undefined
+    case "try":
+      return (
+        (neverEnds(statement.body) && statement.catches.every(({ body }) => neverEnds(body))) ||
+        (statement.last !== undefined && neverEnds(statement.last))
+      )
+    case "switch":
+      return (
+        statement.cases.some(({ labels }) => labels.includes(undefined)) &&
+        statement.cases.every(({ body }) => body.some(neverEnds))
+      )
+    case "using":
+      return neverEnds(statement.body)
+    default:
+      return false
+  }
+}

@@ -1,0 +1,171 @@
+import type { CsType } from "../../../runtime/azure/csharp/type.ts"
+import type { CsNode, CsStatement } from "../../../runtime/plan/csharp.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { type CsharpFinding, CsharpMistake, type CsharpScope } from "./source.ts"
+import type { Block, Expression, FunctionStatement, LambdaExpression } from "./syntax-tree.ts"
+import { type Typed, typed, types } from "./typed.ts"
+
+/** A variable: its place in the frame, and the function it is when it is one. */
+export interface Variable {
+  readonly slot: number
+  readonly type: CsType
+  readonly declared?: FunctionStatement
+}
+
+/** What a function returns so far: each `return` with the type of what it gives. */
+export type Returns = {
+  readonly statement: Extract<CsStatement, { s: "return" }>
+  readonly type: CsType
+  readonly start: number
+  readonly end: number
+}[]
+
+/** Checks of nodes one expression may take: overloads try the bodies of functions several times. */
+const workMax = 20_000
+const slotsMax = 2000
+
+/** A function that was checked. */
+export interface CheckedFunction {
+  readonly node: CsNode
+  readonly result: CsType
+  readonly cost: number
+}
+
+/** The checks that call each other across files: put together by `check-rules.ts`. */
+export interface CheckRules {
+  readonly expression: (expression: Expression, scope: Scope, wanted?: CsType) => Typed
+  readonly lambda: (
+    lambda: LambdaExpression,
+    params: readonly CsType[],
+    wanted: CsType | undefined,
+    scope: Scope,
+  ) => CheckedFunction | undefined
+  readonly delegate: (lambda: LambdaExpression, type: CsType, scope: Scope) => CsNode | undefined
+  readonly group: (expression: Expression, scope: Scope) => LambdaExpression | undefined
+  readonly block: (block: Block, scope: Scope) => CsStatement
+  readonly binary: (op: string, left: Typed, right: Typed, place: Sides, scope: Scope) => Typed
+}
+
+/** What all scopes of a program share. `failed` are the statements with a finding: what they declare is not known. */
+interface Shared {
+  slots: number
+  work: number
+  readsResponse: boolean
+  needs: number
+  readonly findings: CsharpFinding[]
+  readonly failed: Span[]
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where an operator and its operands stand. */
+export interface Sides extends Span {
+  readonly left: Span
+  readonly right: Span
+}
+
+/** What is known at one place of a program. Blocks and functions open one inside another. */
+export class Scope {
+  readonly outer: Scope | undefined
+  readonly policy: CsharpScope
+  readonly rules: CheckRules
+  readonly returns: Returns
+  readonly shared: Shared
+  /** Bodies of functions are tried several times: what is wrong there goes to whoever tries them. */
+  readonly #isTried: boolean
+  readonly #names = new Map<string, Variable>()
+
+  constructor(policy: CsharpScope, rules: CheckRules, outer?: Scope, returns?: Returns) {
+    this.#isTried = outer !== undefined && (returns !== undefined || outer.#isTried)
+    this.rules = rules
+    this.outer = outer
+    this.policy = policy
+    this.returns = returns ?? outer?.returns ?? []
+    // Place 0 holds what is returned.
+    this.shared = outer?.shared ?? {
+      slots: 1,
+      work: 0,
+      readsResponse: false,
+      needs: 0,
+      findings: [],
+      failed: [],
+    }
+  }
+  inner(): Scope {
+    return new Scope(this.policy, this.rules, this)
+  }
+  /** A function's body: its `return`s are its own. */
+  body(): Scope {
+    return new Scope(this.policy, this.rules, this, [])
+  }
+  find(name: string): Variable | undefined {
+    return this.#names.get(name) ?? this.outer?.find(name)
+  }
+  place(): number {
+    return this.shared.slots++
+  }
+  declare(name: string, type: CsType, declared?: FunctionStatement): Variable {
+    const variable = { slot: this.place(), type, ...(declared === undefined ? {} : { declared }) }
+    this.#names.set(name, variable)
+    return variable
+  }
+  isTaken(name: string): boolean {
+    return this.#names.has(name)
+  }
+  names(): string[] {
+    return [...this.#names.keys(), ...(this.outer?.names() ?? [])]
+  }
+  /** Checks a part. When it is wrong, that is kept for the report and `instead` stands for it, so that the rest is checked too. */
+  attempt<T>(check: () => T, instead: () => T): T {
+    if (this.#isTried) return check()
+    try {
+      return check()
+    } catch (error) {
+      if (!(error instanceof CsharpMistake) || error.finding.kind === "limit") throw error
+      this.shared.findings.push(error.finding)
+      return instead()
+    }
+  }
+  /** An expression; of any type when it is wrong. */
+  operand(expression: Expression, wanted?: CsType): Typed {
+    return this.attempt(
+      () => this.rules.expression(expression, this, wanted),
+      () => typed({ k: "const", type: "null", value: null }, types.dynamic),
+    )
+  }
+  /** Counts one check. @throws CsharpMistake when there were too many */
+  work(place: { readonly start: number; readonly end: number }): void {
+    if (++this.shared.work > workMax || this.shared.slots > slotsMax)
+      throw new CsharpMistake(
+        "limit",
+        "the expression is too large",
+        place.start,
+        place.end,
+        "Spread it over several `set-variable`.",
+      )
+  }
+  /** Refuses to declare what is declared. @throws CsharpMistake */
+  requireFree(name: string, start: number, end: number): void {
+    if (!this.isTaken(name)) return
+    throw new CsharpMistake(
+      "type",
+      `\`${name}\` is declared twice`,
+      start,
+      end,
+      "Give the second one another name, or assign without a type.",
+    )
+  }
+
+  unknown(name: string, start: number, end: number): CsharpMistake {
+    return new CsharpMistake(
+      "unknown-name",
+      `nothing is called \`${name}\` here${didYouMean(name, ["context", ...this.names()])}`,
+      start,
+      end,
+      "Expressions name `context`, their own variables and the types policies may use.",
+    )
+  }
+}

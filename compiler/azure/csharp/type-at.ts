@@ -1,0 +1,45 @@
+import { type CsType, named } from "../../../runtime/azure/csharp/type.ts"
+import type { Scope } from "./scope.ts"
+import { CsharpMistake } from "./source.ts"
+import type { Expression } from "./syntax-tree.ts"
+import { isNamespace, libraryName, resolveType } from "./type-names.ts"
+
+/** The type a chain of names is, or undefined: variables come before types. */
+export function typeAt(expression: Expression, scope: Scope): CsType | undefined {
+  if (expression.kind === "index" || (expression.kind !== "name" && expression.kind !== "member"))
+    return undefined
+  const path = pathOf(expression)
+  if (path === undefined || scope.find(path.split(".")[0] as string) !== undefined) return undefined
+  const found = libraryName(path)
+  if (found === undefined) return undefined
+  const args = (expression.types ?? []).map(resolveType)
+  return args.length === 0 ? named(found) : { name: found, args }
+}
+
+function pathOf(expression: Expression): string | undefined {
+  if (expression.kind === "name") return expression.name
+  if (expression.kind !== "member") return undefined
+  const before = pathOf(expression.on)
+  return before === undefined ? undefined : `${before}.${expression.name}`
+}
+
+/** `System.Txt.X`: says that the type is unknown, and not that `System` is. A member of a type with its namespace, `System.Text.Encoding.UTF8`, is none. */
+export function refuseNamespace(expression: Expression, scope: Scope): void {
+  const path = pathOf(expression)
+  if (path === undefined || beginsWithType(path)) return
+  const first = path.split(".")[0] as string
+  if (scope.find(first) !== undefined || first === "context" || !isNamespace(first)) return
+  const last = path.slice(path.lastIndexOf(".") + 1)
+  throw new CsharpMistake(
+    "unknown-type",
+    `no type is called \`${path}\``,
+    expression.start,
+    expression.end,
+    `Policy expressions do not know \`${last}\`.`,
+  )
+}
+
+function beginsWithType(path: string): boolean {
+  const names = path.split(".")
+  return names.some((_, count) => count > 0 && libraryName(names.slice(0, count).join(".")) !== undefined)
+}

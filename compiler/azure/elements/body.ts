@@ -1,0 +1,178 @@
+import { compileTemplate, TemplateProblem } from "../../../runtime/azure/liquid/compile-template.ts"
+import type { Step } from "../../../runtime/plan/steps.ts"
+import { beginsExpression, expressionEnd } from "../reader/expression-scan.ts"
+import type { ChildRow } from "../shape.ts"
+import type { Used } from "../site.ts"
+import type { Use } from "../use.ts"
+import { textOf, type Value } from "../values.ts"
+import { messageOf } from "./message.ts"
+import { complete, everywhere, given, optional, type PolicyTable, required, requiredDynamic } from "./row.ts"
+
+type Body = Extract<Step, { kind: "set-body" }>["content"]
+
+export const bodyChild: ChildRow = {
+  attributes: {
+    template: { values: ["liquid", "none"] },
+    "xsi-nil": { values: ["blank", "null"] },
+    "parse-date": optional,
+  },
+  children: { value: { text: "body" } },
+  text: "body",
+}
+
+/** What a body is made of. Some documents write the expression into a `<value>` in it. */
+export function bodyOf(use: Use): Body | undefined {
+  const holder = use.child("value") ?? use
+  const template = use.choice("template", ["liquid", "none"], "none")
+  const value = holder.content({ lenient: true })
+  if (use.fixedFlag("parse-date", true) === undefined || template === undefined) return undefined
+  if (value === undefined) return holder.contentRaw === undefined ? { text: "" } : undefined
+  if (template === "liquid") {
+    const liquid = templateOf(holder, value)
+    const xsiNil = use.has("xsi-nil") ? use.choice("xsi-nil", ["blank", "null"], "blank") : undefined
+    return liquid === undefined ? undefined : { liquid, ...given("xsiNil", xsiNil) }
+  }
+  if (value.kind === "code") {
+    const expression = use.context.surroundings.compile(value.code)
+    return expression === undefined ? undefined : { value: expression }
+  }
+  const text = textOf(value, use.context.surroundings)
+  if (text !== undefined) tellOfExpressions(value, use)
+  return text === undefined ? undefined : { text }
+}
+
+/** Inside of a body `@(…)` is text (SP7020): most likely it was meant otherwise. The first is told. */
+function tellOfExpressions({ span: { file, start, end } }: Value, use: Use): void {
+  const text = file.text.slice(0, end)
+  for (let at = text.indexOf("@", start); at >= 0; at = text.indexOf("@", at + 1)) {
+    const found = beginsExpression(text, at) ? expressionEnd(text, at) : undefined
+    if (found === undefined || !("end" in found)) continue
+    const span = file.span(at, found.end)
+    use.context.surroundings.report.add("SP7020", span, "an expression inside of a body's text is text", {})
+    return
+  }
+}
+
+/** A template that can be read; undefined when it can't (reported, where it stands in the document as it is written). */
+function templateOf(holder: Use, value: Value): string | undefined {
+  const template = holder.constantOf(value, "a template")
+  if (template === undefined) return undefined
+  try {
+    compileTemplate(template)
+    return template
+  } catch (error) {
+    if (!(error instanceof TemplateProblem)) throw error
+    const { file, start, end } = value.span
+    // Named values and entities may have moved what comes behind them: the tag is looked for as it is written.
+    const tag = /^(?:\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\})/.exec(template.slice(error.offset))?.[0] ?? ""
+    const at = tag === "" ? -1 : file.text.slice(start, end).indexOf(tag)
+    const span = at === -1 ? value.span : file.span(start + at, start + at + tag.length)
+    return holder.report(
+      "SP7009",
+      span,
+      `the template can't be read: ${error.message}`,
+      "Mend it, or write an expression.",
+    )
+  }
+}
+
+function setBody(use: Use): Used[] | undefined {
+  const content = bodyOf(use)
+  if (content === undefined) return undefined
+  return use.step({ kind: "set-body", message: messageOf(use.context.section), media: null, content })
+}
+
+function findAndReplace(use: Use): Used[] | undefined {
+  const parts = { from: use.text("from"), to: use.text("to") }
+  return complete(parts)
+    ? use.step({ kind: "find-replace", message: messageOf(use.context.section), ...parts })
+    : undefined
+}
+
+function redirectContentUrls(use: Use): Used[] {
+  return use.step({ kind: "mask-urls", message: messageOf(use.context.section), headers: false })
+}
+
+function jsonp(use: Use): Used[] | undefined {
+  const callback = use.text("callback-parameter-name")
+  return callback === undefined ? undefined : use.step({ kind: "jsonp", callback })
+}
+
+function xmlToJson(use: Use): Used[] | undefined {
+  const apply = use.choice("apply", ["always", "content-type-xml"], "always")
+  const parts = {
+    style: use.choice("kind", ["direct", "javascript-friendly"], "direct"),
+    considerAccept: use.fixedFlag("consider-accept-header", true),
+    alwaysArray: use.fixedFlag("always-array-child-elements", false),
+  }
+  if (!complete(parts) || apply === undefined) return undefined
+  const message = messageOf(use.context.section)
+  return use.step({
+    kind: "xml-to-json",
+    message,
+    apply: apply === "always" ? apply : "content-type",
+    ...parts,
+  })
+}
+
+function jsonToXml(use: Use): Used[] | undefined {
+  const apply = use.choice("apply", ["always", "content-type-json"], "always")
+  const parts = {
+    considerAccept: use.fixedFlag("consider-accept-header", true),
+    parseDates: use.fixedFlag("parse-date", true),
+    namespaceSeparator: use.has("namespace-separator") ? use.constant("namespace-separator") : "_",
+  }
+  if (!complete(parts) || apply === undefined) return undefined
+  if (parts.namespaceSeparator.length !== 1)
+    return use.report(
+      "SP7009",
+      use.spanOf("namespace-separator"),
+      "the separator is not one character",
+      "Write e.g. `_`.",
+    )
+  return use.step({
+    kind: "json-to-xml",
+    message: messageOf(use.context.section),
+    apply: apply === "always" ? apply : "content-type",
+    ...parts,
+    ...given("namespacePrefix", use.constant("namespace-prefix")),
+    ...given("attributeBlock", use.constant("attribute-block-name")),
+  })
+}
+
+export const body: PolicyTable = {
+  "set-body": { ...bodyChild, sections: everywhere, lower: setBody },
+  "find-and-replace": {
+    sections: everywhere,
+    attributes: { from: requiredDynamic, to: requiredDynamic },
+    lower: findAndReplace,
+  },
+  "redirect-content-urls": { sections: ["inbound", "outbound"], lower: redirectContentUrls },
+  jsonp: {
+    sections: ["outbound"],
+    attributes: { "callback-parameter-name": requiredDynamic },
+    lower: jsonp,
+  },
+  "xml-to-json": {
+    sections: ["inbound", "outbound", "on-error"],
+    attributes: {
+      kind: { ...required, values: ["direct", "javascript-friendly"] },
+      apply: { ...required, values: ["always", "content-type-xml"] },
+      "consider-accept-header": optional,
+      "always-array-child-elements": optional,
+    },
+    lower: xmlToJson,
+  },
+  "json-to-xml": {
+    sections: ["inbound", "outbound", "on-error"],
+    attributes: {
+      apply: { ...required, values: ["always", "content-type-json"] },
+      "consider-accept-header": optional,
+      "parse-date": optional,
+      "namespace-separator": optional,
+      "namespace-prefix": optional,
+      "attribute-block-name": optional,
+    },
+    lower: jsonToXml,
+  },
+}

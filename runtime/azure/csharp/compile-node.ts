@@ -1,0 +1,342 @@
+import type { CsNode } from "../../plan/csharp.ts"
+import { Anonymous } from "./collections.ts"
+import { compileBinary, compileUnary } from "./compile-operator.ts"
+import { compileStatement, type Run, returned } from "./compile-statement.ts"
+import { align, formatValue } from "./composite-format.ts"
+import { contextObject, type OutPlace } from "./context-object.ts"
+import { convert } from "./convert.ts"
+import { Decimal } from "./decimal.ts"
+import { CsException, nullReference } from "./errors.ts"
+import { callLate } from "./late.ts"
+import { chargeItems, chargeText, currentHost, nested } from "./run.ts"
+import { type Member, memberById } from "./table.ts"
+import { type CsType, parseType } from "./type.ts"
+import { defaultOf, isInstance } from "./type-test.ts"
+import { toText } from "./values.ts"
+
+type Node<K extends CsNode["k"]> = Extract<CsNode, { k: K }>
+
+const compilers: { [K in CsNode["k"]]: (node: Node<K>) => Run } = {
+  const: (node) => {
+    const value = constant(node)
+    return () => value
+  },
+  named:
+    ({ kind, name }) =>
+    () =>
+      currentHost().namedValue(kind, name),
+  context: () => () => contextObject,
+  local:
+    ({ slot }) =>
+    (frame) =>
+      frame[slot],
+  set: ({ slot, value }) => {
+    const run = compileNode(value)
+    return (frame) => {
+      const made = run(frame)
+      frame[slot] = made
+      return made
+    }
+  },
+  out:
+    ({ slot }) =>
+    (frame): OutPlace => ({
+      set: (value) => {
+        frame[slot] = value
+      },
+    }),
+  call: compileCall,
+  late: ({ name, form, on, args, at }) => {
+    const [target, values] = [compileNode(on), args.map(compileNode)]
+    return (frame) => {
+      const self = target(frame)
+      if (self === null || self === undefined) throw placed(nullReference(), at)
+      const given = values.map((value) => value(frame))
+      return guard(() => callLate(self, name, form, given), at)
+    }
+  },
+  invoke: ({ on, args, at }) => {
+    const [target, values] = [compileNode(on), args.map(compileNode)]
+    return (frame) => {
+      const called = target(frame)
+      if (typeof called !== "function") throw placed(nullReference(), at)
+      const given = values.map((value) => value(frame))
+      return nested(() => (called as (...values: unknown[]) => unknown)(...given))
+    }
+  },
+  binary: ({ op, type, left, right }) => compileBinary(op, type, compileNode(left), compileNode(right)),
+  unary: ({ op, type, on }) => compileUnary(op, type, compileNode(on)),
+  concat: compileConcat,
+  format: compileFormat,
+  if: ({ test, yes, no }) => {
+    const [ask, onYes, onNo] = [compileNode(test), compileNode(yes), compileNode(no)]
+    return (frame) => (ask(frame) === true ? onYes(frame) : onNo(frame))
+  },
+  convert: ({ from, to, on }) => {
+    const [run, change] = [compileNode(on), convert(from, to)]
+    return (frame) => change(run(frame))
+  },
+  is: ({ type, on, slot }) => {
+    const [run, wanted] = [compileNode(on), parseType(type)]
+    if (slot === undefined) return (frame) => isInstance(run(frame), wanted)
+    const unboxed = convert("object", type)
+    return (frame) => {
+      const value = run(frame)
+      const is = isInstance(value, wanted)
+      if (is) frame[slot] = unboxed(value)
+      return is
+    }
+  },
+  as: ({ type, on }) => {
+    const [run, wanted] = [compileNode(on), parseType(type)]
+    return (frame) => {
+      const value = run(frame)
+      return isInstance(value, wanted) ? value : null
+    }
+  },
+  safe: ({ slot, on, then }) => {
+    const [target, rest] = [compileNode(on), compileNode(then)]
+    return (frame) => {
+      const value = target(frame)
+      if (value === null || value === undefined) return null
+      frame[slot] = value
+      return rest(frame)
+    }
+  },
+  sequence: ({ first, rest, keep }) => {
+    const [begin, others] = [compileNode(first), rest.map(compileNode)]
+    return (frame) => {
+      const before = begin(frame)
+      let last = before
+      for (const other of others) last = other(frame)
+      return keep === "first" ? before : last
+    }
+  },
+  array: ({ type, items }) => {
+    const runs = items.map(compileNode)
+    const isBytes = type === "byte"
+    return (frame) => {
+      chargeItems(runs.length)
+      const made = runs.map((run) => run(frame))
+      return isBytes ? Uint8Array.from(made as number[]) : made
+    }
+  },
+  "new-array": compileNewArray,
+  anonymous: ({ names, items }) => {
+    const runs = items.map(compileNode)
+    return (frame) => new Anonymous(new Map(names.map((name, index) => [name, (runs[index] as Run)(frame)])))
+  },
+  field: ({ name, on }) => {
+    const run = compileNode(on)
+    return (frame) => {
+      const value = run(frame)
+      if (!(value instanceof Anonymous)) throw nullReference()
+      return value.fields.get(name) ?? null
+    }
+  },
+  lambda: compileLambda,
+  throw: ({ on }) => {
+    const run = compileNode(on)
+    return (frame) => {
+      const thrown = run(frame)
+      throw thrown instanceof CsException ? thrown : nullReference()
+    }
+  },
+}
+
+export function compileNode(node: CsNode): Run {
+  return (compilers[node.k] as (node: CsNode) => Run)(node)
+}
+
+function constant({ type, value }: Node<"const">): unknown {
+  if (typeof value !== "string") return value
+  if (type === "long" || type === "ulong") return BigInt(value)
+  if (type === "decimal") return Decimal.parse(value)
+  return type === "double" || type === "float" ? Number(value) : value
+}
+
+/** Gives an exception the place it came from, unless one nearer has. */
+function placed(exception: CsException, at: number | undefined): CsException {
+  exception.at ??= at
+  return exception
+}
+
+/** The exception as C# would have it, with its place. */
+function relocated(error: unknown, at: number | undefined): unknown {
+  if (error instanceof CsException) return placed(error, at)
+  return error instanceof TypeError ? placed(nullReference(), at) : error
+}
+
+function guard(run: () => unknown, at: number | undefined): unknown {
+  try {
+    return run()
+  } catch (error) {
+    throw relocated(error, at)
+  }
+}
+
+function compileCall({ member: id, on, args, types, at }: Node<"call">): Run {
+  const member = memberById(id)
+  if (member === undefined) throw new Error(`the library has no member ${id}`)
+  if (member.isStatic === (on !== undefined)) throw new Error(`the call of ${id} does not fit it`)
+  const values = args.map(compileNode)
+  const call = withTypes(member, (types ?? []).map(parseType))
+  if (on === undefined) return staticCall(call, values, at)
+  return member.extension
+    ? extensionCall(call, compileNode(on), values, at)
+    : memberCall(call, compileNode(on), values, at)
+}
+
+/** .NET finds these beside the type, so that nothing is wrong with null before they look at it. */
+function extensionCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+  return (frame) => {
+    const self = target(frame) ?? null
+    try {
+      return call(self, ...values.map((value) => value(frame)))
+    } catch (error) {
+      throw relocated(error, at)
+    }
+  }
+}
+
+type Call = (...values: unknown[]) => unknown
+
+/** A call by the number of its arguments: most have none or few, and none of them makes a list of them. */
+function memberCall(call: Call, target: Run, values: readonly Run[], at: number | undefined): Run {
+  const [first, second] = values
+  if (first === undefined)
+    return (frame) => {
+      const self = present(target(frame), at)
+      try {
+        return call(self)
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
+  if (second === undefined)
+    return (frame) => {
+      const self = present(target(frame), at)
+      try {
+        return call(self, first(frame))
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
+  if (values.length === 2)
+    return (frame) => {
+      const self = present(target(frame), at)
+      try {
+        return call(self, first(frame), second(frame))
+      } catch (error) {
+        throw relocated(error, at)
+      }
+    }
+  return (frame) => {
+    const self = present(target(frame), at)
+    try {
+      return call(self, ...values.map((value) => value(frame)))
+    } catch (error) {
+      throw relocated(error, at)
+    }
+  }
+}
+
+function present(self: unknown, at: number | undefined): unknown {
+  if (self === null || self === undefined) throw placed(nullReference(), at)
+  return self
+}
+
+/** The member with its type arguments, which it takes first. */
+function withTypes({ run, typed }: Member, types: readonly CsType[]): Call {
+  const call = run as Call
+  if (!typed) return call
+  return (self, first, second, ...rest) =>
+    rest.length === 0 ? call(types, self, first, second) : call(types, self, first, second, ...rest)
+}
+
+function staticCall(call: Call, values: readonly Run[], at: number | undefined): Run {
+  const [first, second] = values
+  return (frame) => {
+    try {
+      if (first === undefined) return call()
+      if (second === undefined) return call(first(frame))
+      if (values.length === 2) return call(first(frame), second(frame))
+      return call(...values.map((value) => value(frame)))
+    } catch (error) {
+      throw relocated(error, at)
+    }
+  }
+}
+
+function compileConcat({ parts }: Node<"concat">): Run {
+  const runs = parts.map(compileNode)
+  const [first, second, third] = runs as [Run, Run, Run | undefined]
+  if (runs.length === 2)
+    return (frame) => {
+      const text = toText(first(frame)) + toText(second(frame))
+      chargeText(text.length)
+      return text
+    }
+  if (runs.length === 3 && third !== undefined)
+    return (frame) => {
+      const text = toText(first(frame)) + toText(second(frame)) + toText(third(frame))
+      chargeText(text.length)
+      return text
+    }
+  return (frame) => {
+    let text = ""
+    for (const run of runs) text += toText(run(frame))
+    chargeText(text.length)
+    return text
+  }
+}
+
+function compileFormat({ parts }: Node<"format">): Run {
+  const runs = parts.map(({ on, align: width, format, type }) => {
+    const run = compileNode(on)
+    const write = (value: unknown): string =>
+      format === undefined ? toText(value) : formatValue(value, format, type)
+    if (width === undefined) return (frame: unknown[]) => write(run(frame))
+    return (frame: unknown[]) => align(write(run(frame)), width)
+  })
+  return (frame) => {
+    let text = ""
+    for (const run of runs) text += run(frame)
+    chargeText(text.length)
+    return text
+  }
+}
+
+function compileNewArray({ type, length }: Node<"new-array">): Run {
+  const run = compileNode(length)
+  const element = parseType(type)
+  return (frame) => {
+    const count = Number(run(frame))
+    if (count < 0) throw new CsException("OverflowException", "Arithmetic operation resulted in an overflow.")
+    chargeItems(count)
+    return type === "byte" ? new Uint8Array(count) : new Array(count).fill(defaultOf(element))
+  }
+}
+
+/**
+ * A function of the program. All share the frame, so that they see each other's variables; a call inside a call of the same one keeps the
+ * places of the outer one and puts them back.
+ */
+function compileLambda({ params, from, to, body }: Node<"lambda">): Run {
+  const run = "k" in body ? compileNode(body) : returned(compileStatement(body, compileNode))
+  return (frame) => {
+    let running = 0
+    return (...values: unknown[]): unknown => {
+      const kept = running > 0 ? frame.slice(from, to) : undefined
+      for (let index = 0; index < params.length; index++) frame[params[index] as number] = values[index]
+      running++
+      try {
+        return run(frame)
+      } finally {
+        running--
+        if (kept !== undefined)
+          for (let index = 0; index < kept.length; index++) frame[from + index] = kept[index]
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { CsharpProgram, CsNode, CsStatement } from "../../plan/csharp.ts"
+import { compileNode } from "./compile-node.ts"
+import { compileStatement, returned } from "./compile-statement.ts"
+import { asException, CsLimitError } from "./errors.ts"
+import { loadLibrary } from "./library.ts"
+import type { PolicyContext } from "./ports.ts"
+import { withRun } from "./run.ts"
+import { Boxed } from "./values.ts"
+
+/**
+ * A program that came to no value. `reason` is an exception of C# (`FormatException`) or `limit`; `message` is for logs and may hold data
+ * of the request; `at` is an offset in the source of the expression, where one is known.
+ */
+export class CsharpError extends Error {
+  override readonly name = "CsharpError"
+  readonly reason: string
+  readonly at: number | undefined
+
+  constructor(reason: string, message: string, at: number | undefined) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(message)
+    Error.stackTraceLimit = stackTraceLimit
+    this.reason = reason
+    this.at = at
+  }
+}
+
+/**
+ * Makes a program a function. The bodies its `needs` name must be there before it is called. It gives plain data, or objects of
+ * the library that other programs take again from `context.Variables`; `textOf` makes either a text. One run takes at most a million steps.
+ * @throws Error when the program names what the library does not have; the function throws CsharpError
+ */
+export function compileProgram(program: CsharpProgram): (host: PolicyContext) => unknown {
+  loadLibrary()
+  const { slots } = program
+  const body = program.body as CsNode | CsStatement
+  const run = "k" in body ? compileNode(body) : returned(compileStatement(body, compileNode))
+  const empty: unknown[] = new Array(slots).fill(null)
+  return (host) => {
+    try {
+      return outward(withRun(host, run, slots === 1 ? [null] : empty.slice()))
+    } catch (error) {
+      throw failure(error)
+    }
+  }
+}
+
+function outward(value: unknown): unknown {
+  if (value instanceof Boxed) return value.value
+  return value === undefined ? null : value
+}
+
+function failure(error: unknown): unknown {
+  const exception = asException(error)
+  if (exception !== undefined) return new CsharpError(exception.type, exception.message, exception.at)
+  if (error instanceof CsLimitError) return new CsharpError("limit", error.message, undefined)
+  if (error instanceof RangeError)
+    return new CsharpError("limit", "the expression is nested too deeply", undefined)
+  return error
+}
