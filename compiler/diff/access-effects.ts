@@ -1,7 +1,7 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, closes, type Finding, opens } from "../analysis/finding.ts"
+import { durationWords, limitKeyWords, listWords, sizeWords } from "../analysis/words.ts"
 import { type AccessKind, countWordsOf } from "./access-words.ts"
-import { breaking, closes, type Finding, opens } from "./finding.ts"
-import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Effects<Kinds extends StepKind> = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>) => readonly Finding[] | Finding

@@ -1,13 +1,13 @@
 import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
 import type { Count } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listChanges } from "../analysis/same.ts"
+import { durationWords, limitKeyWords, listWords, sizeWords } from "../analysis/words.ts"
 import { periodWords } from "./access-effects.ts"
 import { amountWords, countWordsOf } from "./access-words.ts"
 import { exposeChanges, methodChanges, originChanges, requestHeaderChanges } from "./cors-changes.ts"
-import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { scopeOfCounter } from "./match-steps.ts"
-import { listChanges } from "./same.ts"
-import { durationWords, limitKeyWords, listWords, sizeWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 

@@ -3,7 +3,7 @@ import type { Amount } from "../../runtime/plan/counting.ts"
 import type { Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
-import { durationWords, limitKeyWords, sizeWords, textWords } from "./words.ts"
+import { durationWords, limitKeyWords, sizeWords, textWords } from "../analysis/words.ts"
 
 type Lists = { readonly list: (ids: readonly string[]) => string; readonly severalStores: boolean }
 type WordsOf<Kinds extends StepKind> = {

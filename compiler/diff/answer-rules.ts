@@ -1,12 +1,12 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
+import type { SchemaComparison } from "../analysis/schema-comparison.ts"
+import { ruleChanges } from "../analysis/schema-rules.ts"
+import { otherResource } from "../analysis/seen-by-backend.ts"
+import { callersDecide, secretsIn } from "../analysis/text-findings.ts"
 import { countWordsOf } from "./access-words.ts"
 import { otherTarget } from "./content-effects.ts"
-import { breaking, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { same } from "./same.ts"
-import type { SchemaComparison } from "./schema-comparison.ts"
-import { ruleChanges } from "./schema-rules.ts"
-import { otherResource } from "./seen-by-backend.ts"
-import { callersDecide, secretsIn } from "./text-findings.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 type Action = StepOf<"validate-status">["unspecified"]

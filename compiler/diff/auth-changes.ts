@@ -7,11 +7,19 @@ import {
   type StepId,
   type StepOf,
 } from "../../runtime/plan/steps.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { listChanges, same } from "../analysis/same.ts"
+import { listWords, textWords } from "../analysis/words.ts"
 import { namedIssuers } from "./access-effects.ts"
 import { countWordsOf } from "./access-words.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, same } from "./same.ts"
-import { listWords, textWords } from "./words.ts"
 
 type Steps = PlanBody["steps"]
 type Jwt = Omit<StepOf<"validate-jwt">, "kind">

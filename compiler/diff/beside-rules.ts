@@ -3,9 +3,9 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import { factsOf } from "../../runtime/plan/steps.ts"
-import { closes, type Finding, opens } from "./finding.ts"
-import { inside, touchOf } from "./step-touch.ts"
-import { variableDiffers } from "./variable-readers.ts"
+import { closes, type Finding, opens } from "../analysis/finding.ts"
+import { inside, touchOf } from "../analysis/step-touch.ts"
+import { variableDiffers } from "../analysis/variable-readers.ts"
 
 type Steps = PlanBody["steps"]
 

@@ -1,9 +1,4 @@
-/**
- * What a change may do to those who call.
- * `opens`: something is allowed, reached or shown that was not. `closes`: something that was is refused or hidden.
- * `breaking`: what callers or stored tuples rely on is gone or means something else. `neutral`: none of these.
- */
-export type Risk = "opens" | "breaking" | "closes" | "neutral"
+import type { Risk } from "../analysis/finding.ts"
 
 /** What is declared once for the whole gateway and used by name. */
 export type ProviderKind =
@@ -74,6 +69,3 @@ export interface Change {
   /** `file:line` of what is there after the change, where known. */
   readonly origin: string | undefined
 }
-
-/** Worst first: the order in which changes of one head are told. */
-export const risks: readonly Risk[] = ["opens", "breaking", "closes", "neutral"]

@@ -6,11 +6,19 @@ import type {
   EngineLimits,
 } from "../../runtime/plan/authz.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { listChanges, pairsOf, same } from "../analysis/same.ts"
+import { durationWords, listWords, sizeWords, textWords } from "../analysis/words.ts"
 import { uncovered } from "./cors-changes.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
-import { durationWords, listWords, sizeWords, textWords } from "./words.ts"
 
 type Authz = NonNullable<PlanBody["authz"]>
 

@@ -2,12 +2,20 @@ import { addressText } from "../../runtime/plan/address-text.ts"
 import { jsonValuesDefault } from "../../runtime/plan/json-size.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { type Address, ipv6PrefixDefault } from "../../runtime/plan/resources.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { listChanges, same } from "../analysis/same.ts"
+import { durationWords, sizeWords } from "../analysis/words.ts"
 import { compareCallers, compareEngine } from "./compare-engine.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { trustChanges } from "./trust-changes.ts"
-import { durationWords, sizeWords } from "./words.ts"
 
 type Gateway = NonNullable<PlanBody["gateway"]>
 type Authz = NonNullable<PlanBody["authz"]>

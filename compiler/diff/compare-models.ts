@@ -2,14 +2,14 @@ import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import { lowerModel } from "../../runtime/model/lower.ts"
 import type { AuthorizationModel, Condition, TypeDefinition } from "../../runtime/plan/authorization-model.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listChanges, pairsOf, same } from "../analysis/same.ts"
+import { listWords } from "../analysis/words.ts"
 import { DecidedTheSame } from "./decided-the-same.ts"
 import type { Dependants } from "./dependants.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { conditionWords, type Relation, relationWords } from "./model-words.ts"
 import { relationChanges } from "./relation-changes.ts"
-import { listChanges, pairsOf, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
-import { listWords } from "./words.ts"
 
 /** Where a model is told: the store, its path in the plan, and the routes that ask about a relation (`order#viewer`). */
 export interface ModelPlace {

@@ -1,13 +1,13 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { type Change, risks, type Scope } from "./change.ts"
+import { neutral, risks } from "../analysis/finding.ts"
+import { byText, same } from "../analysis/same.ts"
+import type { Change, Scope } from "./change.ts"
 import { compareAuthzs, compareGateways } from "./compare-listeners.ts"
 import { compareProducts } from "./compare-products.ts"
 import { compareProviders } from "./compare-providers.ts"
 import { compareRoutes } from "./compare-routes.ts"
 import { compareSizes } from "./compare-sizes.ts"
 import { compareStores } from "./compare-stores.ts"
-import { neutral } from "./finding.ts"
-import { byText, same } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 
 /**

@@ -1,9 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Product } from "../../runtime/plan/resources.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, ownOf, pairsOf } from "./same.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listChanges, ownOf, pairsOf } from "../analysis/same.ts"
+import { listWords } from "../analysis/words.ts"
 import { type Told, tell } from "./told.ts"
-import { listWords } from "./words.ts"
 
 type Subscription = PlanBody["subscriptions"][string]
 

@@ -1,13 +1,17 @@
 import type { UsersPlan } from "../../runtime/plan/credentials.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Issuer } from "../../runtime/plan/resources.ts"
-import { backendRules } from "./backend-rules.ts"
-import type { ProviderKind } from "./change.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
-import { listChanges, pairsOf, same } from "./same.ts"
-import { type Told, tell } from "./told.ts"
-import { Uses } from "./uses.ts"
+import { backendRules } from "../analysis/backend-rules.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { listChanges, pairsOf, same } from "../analysis/same.ts"
 import {
   backendStatements,
   backendWords,
@@ -17,7 +21,11 @@ import {
   referenceWords,
   textWords,
   tokenWords,
-} from "./words.ts"
+} from "../analysis/words.ts"
+import type { ProviderKind } from "./change.ts"
+import { pdpRules, pdpStatements, pdpWords } from "./pdp-rules.ts"
+import { type Told, tell } from "./told.ts"
+import { Uses } from "./uses.ts"
 
 /** Issuers, backends, named values and secrets: what the gateway relies on from outside. Added and removed ones are only as good as their use. */
 export function compareProviders(before: PlanBody, after: PlanBody): Told[] {

@@ -1,7 +1,8 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { joined } from "../analysis/finding.ts"
+import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import { ListComparison } from "./compare-lists.ts"
-import { joined } from "./finding.ts"
 import { gather, type Population, populationOf, type RouteDraft } from "./gather.ts"
 import { pairRoutes, type RoutePair } from "./pair-routes.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
@@ -9,7 +10,6 @@ import { compareRouteFields, type FieldChange } from "./route-fields.ts"
 import { RouteTurnover } from "./route-turnover.ts"
 import { StepWords } from "./step-words.ts"
 import type { Told } from "./told.ts"
-import { countWords, listWords, routeWords } from "./words.ts"
 
 const sections = ["inbound", "backend", "outbound", "onError"] as const
 /** As the language calls them. */

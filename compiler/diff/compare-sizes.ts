@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import { breaking } from "./finding.ts"
+import { breaking } from "../analysis/finding.ts"
+import { countWords } from "../analysis/words.ts"
 import { type Told, tell } from "./told.ts"
-import { countWords } from "./words.ts"
 
 const counted: readonly { noun: string; count(body: PlanBody): number }[] = [
   { noun: "API", count: ({ routes }) => new Set(Object.values(routes).map(({ api }) => api)).size },

@@ -1,8 +1,8 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
+import { breaking, neutral } from "../analysis/finding.ts"
+import { ownOf, pairsOf } from "../analysis/same.ts"
 import { compareModels, compiledOtherwise } from "./compare-models.ts"
 import { Dependants } from "./dependants.ts"
-import { breaking, neutral } from "./finding.ts"
-import { ownOf, pairsOf } from "./same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
 

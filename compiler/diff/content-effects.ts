@@ -1,28 +1,22 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import type { Text } from "../../runtime/plan/text.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { otherRequestBody, otherResource, sentByGateway } from "../analysis/seen-by-backend.ts"
+import { fromCaller, secretsIn } from "../analysis/text-findings.ts"
+import { variableDiffers } from "../analysis/variable-readers.ts"
+import { nameShown } from "../analysis/words.ts"
+import type { TextKind } from "../gateway/step-texts.ts"
 import { countWordsOf } from "./access-words.ts"
-import { type ContentKind, nameWords, secondsWords } from "./content-words.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
+import { type ContentKind, secondsWords } from "./content-words.ts"
 import type { FlowKind } from "./flow-words.ts"
-import {
-  isWithoutRights,
-  otherRequestBody,
-  otherResource,
-  readByBrowsers,
-  sentByGateway,
-} from "./seen-by-backend.ts"
-import { fromCaller, secretsIn } from "./text-findings.ts"
-import { variableDiffers } from "./variable-readers.ts"
 
-type Kinds = Exclude<ContentKind | FlowKind, "retry" | "parallel" | "cache-value">
+type Kinds = Exclude<ContentKind | FlowKind, "retry" | "parallel" | "cache-value" | TextKind>
 type Effects = {
   readonly [Kind in Kinds]: (step: StepOf<Kind>, steps: PlanBody["steps"]) => readonly Finding[] | Finding
 }
 
 /** What it means that a step that changes messages, or where they go, is there now. */
 export const contentAdded: Effects = {
-  "set-header": (step) => headerAdded(step),
   "set-query": ({ name, action, values }) =>
     action === "remove"
       ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
@@ -100,7 +94,6 @@ export const contentAdded: Effects = {
 
 /** What it means that such a step is gone. */
 export const contentRemoved: Effects = {
-  "set-header": (step) => headerRemoved(step),
   "set-query": ({ name, action }) =>
     action === "append" || action === "default"
       ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
@@ -148,17 +141,6 @@ export function otherTarget(target: StepOf<"set-backend">["target"]): Finding {
     : opens("requests may go to another backend, with what callers send")
 }
 
-/** A header's name as it is shown in a sentence. */
-export function nameShown(name: string | { readonly text: Text }): string {
-  return `\`${typeof name === "string" ? name : nameWords(name)}\``
-}
-
-/** The name of a header where it is known without a request. */
-export function constantName(name: string | { readonly text: Text }): string | undefined {
-  if (typeof name === "string") return name
-  return typeof name.text === "string" ? name.text : undefined
-}
-
 function prevents(actions: readonly string[]): boolean {
   return actions.includes("prevent")
 }
@@ -173,35 +155,4 @@ function ownBody(message: "request" | "response"): Finding {
   return message === "request"
     ? opens("the caller's own body reaches the backend")
     : opens("callers see the backend's own body")
-}
-
-function headerAdded({ message, action, name, values }: StepOf<"set-header">): Finding[] {
-  const shown = nameShown(name)
-  if (message === "request") {
-    if (action === "remove") return [closes(`the backend does not see the caller's ${shown} any more`)]
-    const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
-    return [
-      sentByGateway(`${shown}${how[action]}`, "added", isWithoutRights(constantName(name))),
-      ...secretsIn(values),
-    ]
-  }
-  const forBrowsers = readByBrowsers(constantName(name), shown)
-  if (action === "remove") return [closes(`callers do not see ${shown} any more`), ...forBrowsers]
-  return [neutral(`callers get ${shown}`), ...forBrowsers, ...secretsIn(values)]
-}
-
-function headerRemoved({ message, action, name }: StepOf<"set-header">): Finding[] {
-  const shown = nameShown(name)
-  if (message === "request")
-    return [
-      action === "set" || action === "remove"
-        ? opens(`the caller's own ${shown} reaches the backend`)
-        : sentByGateway(shown, "removed", isWithoutRights(constantName(name))),
-    ]
-  return action === "remove"
-    ? [opens(`callers see the backend's ${shown}`)]
-    : [
-        breaking(`callers do not get ${shown} from here any more`),
-        ...readByBrowsers(constantName(name), shown),
-      ]
 }

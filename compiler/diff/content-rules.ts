@@ -1,83 +1,17 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Text } from "../../runtime/plan/text.ts"
-import { countWordsOf } from "./access-words.ts"
-import { constantName, nameShown } from "./content-effects.ts"
-import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import {
-  isWithoutRights,
+  inValues,
   otherRequestBody,
   otherResource,
-  readByBrowsers,
+  otherValue,
   sentByGateway,
-} from "./seen-by-backend.ts"
-import { callersDecide, escapingLost, fromCaller, isCallersOwn, secretsIn } from "./text-findings.ts"
+} from "../analysis/seen-by-backend.ts"
+import { callersDecide, escapingLost, secretsIn } from "../analysis/text-findings.ts"
+import { nameShown } from "../analysis/words.ts"
+import { countWordsOf } from "./access-words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
-
-/** Findings of several values: compared one by one, as they stand. */
-function inValues(
-  before: readonly Text[],
-  after: readonly Text[],
-  find: (before: Text | undefined, after: Text) => readonly Finding[],
-): Finding[] {
-  return after.flatMap((value, at) => find(before[at], value))
-}
-
-/** Where callers could say anything before, they can do nothing more by what the gateway says now. */
-function otherValue(
-  before: readonly Text[],
-  after: readonly Text[],
-  what: string,
-  isHarmless: boolean,
-): Finding {
-  return before.every(isCallersOwn) && !after.some(fromCaller)
-    ? closes(`callers do not decide any more what the backend gets as ${what}`)
-    : sentByGateway(what, "changed", isHarmless)
-}
-
-const headerRules: FieldRules<Fields<"set-header">> = {
-  message: (_, after) => opens(`it is about the ${after} now`),
-  name: (_, after) => opens(`it is about ${nameShown(after)} now`),
-  action: (before, after, items) => [
-    headerAction(before, after, items.after),
-    ...(items.after.message === "request"
-      ? []
-      : readByBrowsers(constantName(items.after.name), nameShown(items.after.name))),
-  ],
-  values: (old, next, { before }) => {
-    const request = before.message === "request"
-    if (next.length === 0) return []
-    if (old.length === 0) return inValues([], next, (_, value) => secretsIn(value))
-    return [
-      request
-        ? otherValue(old, next, nameShown(before.name), isWithoutRights(constantName(before.name)))
-        : neutral("callers get another value"),
-      ...(request ? [] : readByBrowsers(constantName(before.name), nameShown(before.name))),
-      ...(request ? inValues(old, next, callersDecide) : []),
-      ...inValues(old, next, (known, value) => secretsIn(value, known)),
-    ]
-  },
-}
-
-function headerAction(
-  before: StepOf<"set-header">["action"],
-  after: StepOf<"set-header">["action"],
-  { message, name }: Fields<"set-header">,
-): Finding {
-  const shown = nameShown(name)
-  const exclusive = (action: string) => action === "set" || action === "remove"
-  if (message === "request") {
-    if (exclusive(before) && !exclusive(after)) return opens(`the caller's own ${shown} reaches the backend`)
-    if (!exclusive(before) && exclusive(after))
-      return closes(`the caller's own ${shown} does not reach the backend any more`)
-    if (after === "remove") return closes(`the backend gets no ${shown}`)
-    const difference = before === "remove" ? "added" : "changed"
-    return sentByGateway(shown, difference, isWithoutRights(constantName(name)))
-  }
-  if (after === "remove") return breaking(`callers do not get ${shown} any more`)
-  if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's ${shown}`)
-  return neutral(`callers get another ${shown}`)
-}
 
 const queryRules: FieldRules<Fields<"set-query">> = {
   name: (_, after) => opens(`it is about ${nameShown(after)} now`),
@@ -151,7 +85,6 @@ const respondRules: FieldRules<Fields<"respond">> = {
 
 /** What a difference in a field means, for steps that change messages. */
 export const contentRules = {
-  "set-header": headerRules,
   "set-query": queryRules,
   "set-host": hostRules,
   "set-body": bodyRules,

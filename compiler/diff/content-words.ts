@@ -1,8 +1,9 @@
 import type { BodyContent, Count } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
+import { nameWords, textWords } from "../analysis/words.ts"
+import type { TextKind } from "../gateway/step-texts.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
-import { textWords } from "./words.ts"
 import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that change messages, keep things, or say them. */
@@ -33,8 +34,7 @@ export type ContentKind =
   | "cache-value"
 
 /** Such steps in words of gateway.conf. */
-export const contentWords: WordsOf<ContentKind> = {
-  "set-header": ({ action, name, values }) => `header ${action} ${nameWords(name)}${valueWords(values)}`,
+export const contentWords: WordsOf<Exclude<ContentKind, TextKind>> = {
   "set-query": ({ action, name, values }) => `query ${action} ${nameWords(name)}${valueWords(values)}`,
   "set-method": ({ method }) => `method ${textWords(method)}`,
   "set-status": ({ status, reason }) => `status ${countWordsOf(status)}${reasonWords(reason)}`,
@@ -152,11 +152,6 @@ function likeWords({
 }: NonNullable<StepOf<"cache-lookup">["like"]>): string {
   const system = ignoreSystem ? " without system messages" : ""
   return `like ${backend} within ${distance}${system}${messagesMax === undefined ? "" : ` up to ${messagesMax} messages`}`
-}
-
-/** `"X-A"`, also where it is made per request. */
-export function nameWords(name: string | { readonly text: Text }): string {
-  return typeof name === "string" ? JSON.stringify(name) : textWords(name.text)
 }
 
 function valueWords(values: readonly Text[]): string {

@@ -1,6 +1,6 @@
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import { breaking, type Finding, neutral, opens } from "./finding.ts"
-import { listWords, textWords } from "./words.ts"
+import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listWords, textWords } from "../analysis/words.ts"
 
 type Cors = Omit<StepOf<"cors">, "kind">
 type Sides = { readonly before: Cors; readonly after: Cors }

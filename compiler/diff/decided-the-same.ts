@@ -1,10 +1,10 @@
 import { indexModel, nothingBroken } from "../../runtime/model/model-index.ts"
 import type { AuthorizationModel, Userset } from "../../runtime/plan/authorization-model.ts"
+import { type Finding, neutral } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
 import { Containment } from "../model/containment.ts"
-import { type Finding, neutral } from "./finding.ts"
 import { impliedByLogic } from "./membership-logic.ts"
 import { type Relation, rewriteWords } from "./model-words.ts"
-import { same } from "./same.ts"
 
 /**
  * What of a relation's change makes no difference, because who would gain it has it already, or who would lose it keeps it in another way. Each relation is looked at as if it were

@@ -2,13 +2,13 @@ import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { Authentication, Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listChanges, same } from "../analysis/same.ts"
+import { otherRequestBody } from "../analysis/seen-by-backend.ts"
+import { callersDecide, escapingLost, secretsIn } from "../analysis/text-findings.ts"
+import { textWords } from "../analysis/words.ts"
 import { countWordsOf } from "./access-words.ts"
 import { secondsWords } from "./content-words.ts"
-import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import { listChanges, same } from "./same.ts"
-import { otherRequestBody } from "./seen-by-backend.ts"
-import { callersDecide, escapingLost, secretsIn } from "./text-findings.ts"
-import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 

@@ -1,8 +1,8 @@
 import type { Authentication } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
+import { textWords } from "../analysis/words.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import { bodyWords, headerLineWords, secondsWords } from "./content-words.ts"
-import { textWords } from "./words.ts"
 import type { WordsOf } from "./words-of.ts"
 
 /** Kinds of steps that say where requests go and how often. */

@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { byText } from "../analysis/same.ts"
+import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change, Scope } from "./change.ts"
-import { byText } from "./same.ts"
 import type { Told } from "./told.ts"
-import { countWords, listWords, routeWords } from "./words.ts"
 
 /** A change as found on one route. */
 export interface RouteDraft {

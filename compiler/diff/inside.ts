@@ -1,7 +1,8 @@
 import { type NestedSteps, nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { BlockStep, StepId } from "../../runtime/plan/steps.ts"
+import { same } from "../analysis/same.ts"
+import { blockTextOf, hasText } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
-import { same } from "./same.ts"
 
 /** A list inside of a step, before and after; `place` is the field that holds it: `matched`, `branches.1`. */
 export interface InsidePair {
@@ -39,9 +40,8 @@ export function insidePairs(old: BlockStep, next: BlockStep): InsidePair[] {
 }
 
 function listWords(step: BlockStep, place: string): string {
+  if (hasText(step)) return blockTextOf(step).place(step, place)
   switch (step.kind) {
-    case "when":
-      return `${place === "otherwise" ? "else of " : ""}when (${step.test.text})`
     case "retry":
       return `retry while (${step.test.text})`
     case "parallel":

@@ -3,6 +3,7 @@ import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepOf } from "../../runtime/plan/steps.ts"
 import { holdsBlocks } from "../../runtime/plan/steps.ts"
+import { hasText, textOf } from "../gateway/step-texts.ts"
 import { align } from "./align.ts"
 
 /** A step that is in both lists, perhaps another now: `before` and `after` are positions. `stays`: the same, and in order. */
@@ -99,6 +100,7 @@ const levelsMax = 5
 
 /** What makes two steps the same statement, the surest first; steps are paired level by level. */
 function identities(step: Step): readonly string[] {
+  if (hasText(step)) return textOf(step).identities(step)
   switch (step.kind) {
     case "validate-jwt":
     case "validate-key":
@@ -126,8 +128,6 @@ function identities(step: Step): readonly string[] {
         `require ${canonicalJson([step.object, step.user])}`,
         "require",
       ]
-    case "set-header":
-      return named(`header ${step.message}`, step.name, step.action)
     case "set-query":
       return named("query", step.name, step.action)
     case "set-variable":
@@ -151,8 +151,6 @@ function identities(step: Step): readonly string[] {
       return [`body ${step.message}`]
     case "respond":
       return [`respond ${step.status}`, "respond"]
-    case "when":
-      return [`when ${step.test.text}`, `when ${step.matched.join()} else ${step.otherwise.join()}`]
     default:
       return guardIdentities(step)
   }

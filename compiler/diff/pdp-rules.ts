@@ -1,6 +1,6 @@
 import type { PdpPlan } from "../../runtime/plan/pdp.ts"
-import { closes, type FieldRules, neutral, opens } from "./finding.ts"
-import { backendStatements, durationWords, textWords } from "./words.ts"
+import { closes, type FieldRules, neutral, opens } from "../analysis/finding.ts"
+import { backendStatements, durationWords, textWords } from "../analysis/words.ts"
 
 /** What a difference in a decision point means. Who loses and who gains by another one is not known here, and that is said. */
 export const pdpRules: FieldRules<PdpPlan> = {

@@ -1,9 +1,9 @@
 import type { RelationReference, Userset } from "../../runtime/plan/authorization-model.ts"
 import { canonicalJson } from "../../runtime/plan/canonical.ts"
-import { breaking, closes, type Finding, opens } from "./finding.ts"
+import { breaking, closes, type Finding, opens } from "../analysis/finding.ts"
+import { byText, listChanges, same } from "../analysis/same.ts"
+import { listWords } from "../analysis/words.ts"
 import { type Relation, rewriteWords, subjectWords } from "./model-words.ts"
-import { byText, listChanges, same } from "./same.ts"
-import { listWords } from "./words.ts"
 
 /** What becomes of the answers about a relation, and of its tuples. Nothing where only the order of parts is another. */
 export function relationChanges(name: string, before: Relation, after: Relation): Finding[] {

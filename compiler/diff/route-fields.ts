@@ -1,9 +1,17 @@
 import type { PathForms, Route } from "../../runtime/plan/resources.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { listChanges, same } from "../analysis/same.ts"
+import { otherResource } from "../analysis/seen-by-backend.ts"
+import { durationWords, listWords } from "../analysis/words.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
-import { listChanges, same } from "./same.ts"
-import { otherResource } from "./seen-by-backend.ts"
-import { durationWords, listWords } from "./words.ts"
 
 /** Forms of paths, as people write about them. */
 const formWords: { readonly [Form in keyof Required<PathForms>]: string } = {

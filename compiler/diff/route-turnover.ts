@@ -1,13 +1,13 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
+import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
+import { listWords, routeWords } from "../analysis/words.ts"
 import { isAuth, nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
-import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "./finding.ts"
 import type { RouteDraft } from "./gather.ts"
 import { guardsOf, RouteCover } from "./route-cover.ts"
-import { same } from "./same.ts"
 import type { StepWords } from "./step-words.ts"
-import { listWords, routeWords } from "./words.ts"
 
 /** Routes that come and go: who may call the new ones, and who answers the requests of the old ones. */
 export class RouteTurnover {

@@ -1,21 +1,30 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
+import { otherBackend } from "../analysis/backend-rules.ts"
+import {
+  breaking,
+  closes,
+  compareFields,
+  type FieldRules,
+  type Finding,
+  neutral,
+  opens,
+} from "../analysis/finding.ts"
+import { isImplied } from "../analysis/implied.ts"
+import { ownOf, same } from "../analysis/same.ts"
+import type { SchemaComparison } from "../analysis/schema-comparison.ts"
+import { variableDiffers } from "../analysis/variable-readers.ts"
+import { textWords } from "../analysis/words.ts"
+import type { ComparedPlans } from "../gateway/step-text.ts"
+import { hasText, type TextKind, textOf } from "../gateway/step-texts.ts"
 import { accessRules, askedRules } from "./access-rules.ts"
 import { answerRules, headersRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
-import { otherBackend } from "./backend-rules.ts"
 import { contentRules } from "./content-rules.ts"
-import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { flowRules } from "./flow-rules.ts"
-import { isImplied } from "./implied.ts"
-import { ownOf, same } from "./same.ts"
-import type { SchemaComparison } from "./schema-comparison.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { validationRules } from "./validation-changes.ts"
-import { variableDiffers } from "./variable-readers.ts"
-import { textWords } from "./words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -26,10 +35,11 @@ export function compareSteps(
   bodyBefore: PlanBody,
   bodyAfter: PlanBody,
   schemas: SchemaComparison,
-): Finding[] {
+): readonly Finding[] {
   if (isAuth(before) && isAuth(after)) return compareAuth(before, after, bodyBefore.steps, bodyAfter.steps)
   if (before.kind === "require" && after.kind === "require") return compareRequire(before, after, bodyAfter)
-  if (before.kind === "when" && after.kind === "when") return [whenTest(before, after, bodyAfter)]
+  if (hasText(before) && before.kind === after.kind)
+    return changedText(before, after, { before: bodyBefore, after: bodyAfter, schemas })
   if (before.kind === "deprecation" && after.kind === "deprecation") return [deprecation(before, after)]
   if (before.kind === "set-variable" && after.kind === "set-variable" && before.name === after.name)
     return compareVariable(before, after, bodyAfter)
@@ -54,13 +64,12 @@ type Whole =
   | "validate-key"
   | "any-of"
   | "require"
-  | "when"
   | "deprecation"
   | "validate-content"
   | "validate-parameters"
   | "validate-headers"
 
-const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<Kind>> } = {
+const rulesOf: { readonly [Kind in Exclude<StepKind, Whole | TextKind>]: FieldRules<Fields<Kind>> } = {
   ...accessRules,
   ...contentRules,
   ...answerRules,
@@ -79,32 +88,16 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole>]: FieldRules<Fields<
   } satisfies FieldRules<Fields<"forward">>,
 }
 
-/**
- * Another test leaves requests out, or takes others in, as far as logic tells; where it does not, both. What that means for them is what stands inside: it is not done for those that are left
- * out, `else` is.
- */
-function whenTest(before: StepOf<"when">, after: StepOf<"when">, { steps }: PlanBody): Finding {
-  const [old, next] = [before.test, after.test]
-  if (old.text === next.text) return neutral(`the test has the type \`${next.type}\`, not \`${old.type}\``)
-  const isCel = old.lang === "cel" && next.lang === "cel"
-  const relation = isCel ? compareTests(old.text, next.text) : "other"
-  if (relation === "same") return neutral("it holds for the same requests, by other words")
+function changedText(before: Step, after: Step, plans: Omit<ComparedPlans, "effectsOf">): readonly Finding[] {
+  const { changed } = textOf(before)
+  if (typeof changed !== "function") return compareFields(changed as FieldRules<Step>, before, after)
+  const { steps } = plans.after
   const inside = (ids: readonly StepId[]) => ids.flatMap((id) => steps[id] ?? [])
-  const effects = (gone: readonly StepId[], come: readonly StepId[]) => [
+  const effectsOf: ComparedPlans["effectsOf"] = (gone, come) => [
     ...inside(gone).flatMap((step) => effectsOfRemoving(step, steps)),
     ...inside(come).flatMap((step) => effectsOfAdding(step, steps)),
   ]
-  const words = { narrower: "fewer", wider: "more", other: "other" }[relation]
-  for (const risk of ["opens", "breaking", "closes"] as const)
-    for (const [findings, whom] of [
-      [relation === "wider" ? [] : effects(after.matched, after.otherwise), "those it leaves out"],
-      [relation === "narrower" ? [] : effects(after.otherwise, after.matched), "those it takes in"],
-    ] as const) {
-      const found = findings.find((each) => each.risk === risk)
-      if (found !== undefined)
-        return { risk, why: `it holds for ${words} requests; for ${whom}, ${found.why}` }
-    }
-  return neutral(`it holds for ${words} requests`)
+  return changed(before, after, { ...plans, effectsOf })
 }
 
 function compareVariable(

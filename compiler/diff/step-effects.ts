@@ -1,16 +1,17 @@
 import { nestedSteps } from "../../runtime/plan/nested-steps.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { hasText, type TextKind, textOf } from "../gateway/step-texts.ts"
 import { accessAdded, accessRemoved } from "./access-effects.ts"
 import { contentAdded, contentRemoved } from "./content-effects.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { validationAdded, validationRemoved } from "./validation-changes.ts"
 
 type Steps = PlanBody["steps"]
 type Effect<Kind extends StepKind> = (step: StepOf<Kind>, steps: Steps) => readonly Finding[] | Finding
 
 /** What it means that a step is there now, by kind. */
-const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
+const whenAdded: Effects = {
   ...accessAdded,
   ...contentAdded,
   ...validationAdded,
@@ -24,7 +25,6 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
     closes(
       `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
     ),
-  when: (step, steps) => effectsInside(whenAdded, step, steps),
   "limit-concurrency": (step, steps) => [
     ...[accessAdded["limit-concurrency"](step)].flat(),
     ...(step.steps.length === 0 ? [] : effectsInside(whenAdded, step, steps)),
@@ -46,7 +46,7 @@ const whenAdded: { readonly [Kind in StepKind]: Effect<Kind> } = {
 }
 
 /** What it means that a step is gone, by kind. */
-const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
+const whenRemoved: Effects = {
   ...accessRemoved,
   ...contentRemoved,
   ...validationRemoved,
@@ -54,7 +54,6 @@ const whenRemoved: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
-  when: (step, steps) => effectsInside(whenRemoved, step, steps),
   "limit-concurrency": (step, steps) => [
     ...[accessRemoved["limit-concurrency"](step)].flat(),
     ...(step.steps.length === 0 ? [] : effectsInside(whenRemoved, step, steps)),
@@ -79,9 +78,14 @@ export function effectsOfRemoving(step: Step, steps: Steps): Finding[] {
   return effectOf(whenRemoved, step, steps)
 }
 
-type Effects = { readonly [Kind in StepKind]: Effect<Kind> }
+type Effects = { readonly [Kind in Exclude<StepKind, TextKind>]: Effect<Kind> }
 
 function effectOf(effects: Effects, step: Step, steps: Steps): Finding[] {
+  if (hasText(step)) {
+    const text = textOf(step)
+    const of = { steps, inside: (holder: Step) => effectsInside(effects, holder, steps) }
+    return [(effects === whenAdded ? text.added : text.removed)(step, of)].flat()
+  }
   return [(effects[step.kind] as Effect<StepKind>)(step, steps)].flat()
 }
 

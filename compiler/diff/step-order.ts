@@ -3,10 +3,10 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import type { Step, StepId } from "../../runtime/plan/steps.ts"
 import { isGuard as isGuardKind } from "../../runtime/plan/steps.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { type Ending, inside, type Touch, touchOf } from "../analysis/step-touch.ts"
 import { isAuth } from "./auth-changes.ts"
-import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { placeWords } from "./place-words.ts"
-import { type Ending, inside, type Touch, touchOf } from "./step-touch.ts"
 
 type Steps = PlanBody["steps"]
 

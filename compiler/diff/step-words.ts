@@ -1,5 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step, StepId, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { ownOf } from "../analysis/same.ts"
+import { textWords } from "../analysis/words.ts"
+import type { Printed, Printing } from "../gateway/print.ts"
+import { hasText, stepLine, type TextKind } from "../gateway/step-texts.ts"
 import {
   accessWords,
   askedWords,
@@ -10,13 +14,11 @@ import {
 } from "./access-words.ts"
 import { contentWords } from "./content-words.ts"
 import { flowWords } from "./flow-words.ts"
-import { ownOf } from "./same.ts"
 import { validationWords } from "./validation-changes.ts"
-import { textWords } from "./words.ts"
 import type { Wording, WordsOf } from "./words-of.ts"
 
 /** Steps of one plan in words of gateway.conf. What a statement leaves to its default is left out. */
-export class StepWords implements Wording {
+export class StepWords implements Wording, Printing {
   readonly body: PlanBody
   readonly severalStores: boolean
   readonly #known = new Map<StepId, string>()
@@ -37,8 +39,21 @@ export class StepWords implements Wording {
   }
 
   ofStep(step: Step): string {
+    if (hasText(step)) return stepLine(step, this)
     return (wordsOf[step.kind] as (step: Step, words: StepWords) => string)(step, this)
   }
+
+  inside(ids: readonly StepId[]): Printed[] {
+    return ids.map((id) => ({ head: this.of(id), block: [] }))
+  }
+
+  header(name: string): string {
+    return name
+  }
+
+  // What the language has no words for is said as far as it has some.
+  lacks(): void {}
+  refuses(): void {}
 
   /** Steps of a block, in order. */
   list(ids: readonly StepId[]): string {
@@ -46,7 +61,7 @@ export class StepWords implements Wording {
   }
 }
 
-const wordsOf: WordsOf<StepKind> = {
+const wordsOf: WordsOf<Exclude<StepKind, TextKind>> = {
   ...accessWords,
   ...contentWords,
   ...flowWords,
@@ -64,8 +79,6 @@ const wordsOf: WordsOf<StepKind> = {
   "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
   require: (step, words) =>
     `require ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
-  when: ({ test, matched, otherwise }, words) =>
-    `when (${test.text}) { ${words.list(matched)} }${otherwise.length === 0 ? "" : ` else { ${words.list(otherwise)} }`}`,
   deprecation: ({ deprecated, sunset, closed, successor }) =>
     [
       ...(deprecated === false ? [] : [deprecated === true ? "deprecated" : `deprecated ${deprecated}`]),

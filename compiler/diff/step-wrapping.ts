@@ -1,9 +1,12 @@
 import type { Step } from "../../runtime/plan/steps.ts"
+import { holdsBlocks } from "../../runtime/plan/steps.ts"
+import { type Finding, neutral } from "../analysis/finding.ts"
+import { blockTextOf, hasText } from "../gateway/step-texts.ts"
 import { accessAdded, accessRemoved } from "./access-effects.ts"
-import { type Finding, neutral } from "./finding.ts"
 
 /** What it means that a step stands inside of `holder` now; `removed`: what it would mean if it were gone. */
-export function wrapping(holder: Step, removed: readonly Finding[]): Finding[] {
+export function wrapping(holder: Step, removed: readonly Finding[]): readonly Finding[] {
+  if (hasText(holder) && holdsBlocks(holder)) return blockTextOf(holder).wrapping(holder, removed)
   const lacking = (why: string) => removed.map((each) => ({ risk: each.risk, why: `${why}, ${each.why}` }))
   switch (holder.kind) {
     case "retry":
@@ -22,7 +25,8 @@ export function wrapping(holder: Step, removed: readonly Finding[]): Finding[] {
 }
 
 /** The other way; `added`: what it would mean if it were new. */
-export function unwrapping(holder: Step, added: readonly Finding[]): Finding[] {
+export function unwrapping(holder: Step, added: readonly Finding[]): readonly Finding[] {
+  if (hasText(holder) && holdsBlocks(holder)) return blockTextOf(holder).unwrapping(holder, added)
   const always = (why: string) => added.map((each) => ({ risk: each.risk, why: `${why}: ${each.why}` }))
   switch (holder.kind) {
     case "retry":

@@ -1,6 +1,6 @@
+import { type Finding, joined } from "../analysis/finding.ts"
+import { countWords, listWords, routeWords } from "../analysis/words.ts"
 import type { Change } from "./change.ts"
-import { type Finding, joined } from "./finding.ts"
-import { countWords, listWords, routeWords } from "./words.ts"
 
 /** A change before it is known where it was written. */
 export type Told = Omit<Change, "origin">

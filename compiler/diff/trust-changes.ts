@@ -1,9 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
 import { factsOf } from "../../runtime/plan/steps.ts"
-import { closes, type Finding, neutral, opens } from "./finding.ts"
-import { holds } from "./networks.ts"
-import { listChanges, same } from "./same.ts"
+import { closes, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { holds } from "../analysis/networks.ts"
+import { listChanges, same } from "../analysis/same.ts"
 import { type Told, tell } from "./told.ts"
 import { Uses } from "./uses.ts"
 

@@ -1,8 +1,8 @@
 import type { StepOf } from "../../runtime/plan/steps.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import type { SchemaComparison } from "../analysis/schema-comparison.ts"
+import { type Judged, ruleChanges } from "../analysis/schema-rules.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
-import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
-import type { SchemaComparison } from "./schema-comparison.ts"
-import { type Judged, ruleChanges } from "./schema-rules.ts"
 
 type Content = StepOf<"validate-content">
 type Parameters = StepOf<"validate-parameters">

@@ -1,5 +1,6 @@
 import pc from "picocolors"
-import { type Change, type Risk, risks, type SubjectKind } from "../diff/change.ts"
+import { type Risk, risks } from "../analysis/finding.ts"
+import type { Change, SubjectKind } from "../diff/change.ts"
 import { visible } from "./width.ts"
 
 type Paint = ReturnType<typeof pc.createColors>

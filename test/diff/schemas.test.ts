@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it, test } from "vitest"
-import { SchemaComparison } from "../../compiler/diff/schema-comparison.ts"
+import { SchemaComparison } from "../../compiler/analysis/schema-comparison.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { type ValueSchema, valueSchema } from "../../runtime/plan/value-schema.ts"

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { type Risk, risks } from "../../compiler/diff/change.ts"
+import { type Risk, risks } from "../../compiler/analysis/finding.ts"
 import { comparePlans } from "../../compiler/diff/compare-plans.ts"
 import { changesText } from "../../compiler/render/changes.ts"
 import { compiled } from "./compiled.ts"

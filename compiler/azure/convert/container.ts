@@ -1,10 +1,11 @@
 import type { Step } from "../../../runtime/plan/steps.ts"
+import { textWords } from "../../analysis/words.ts"
 import { type Element, elementsOf, type Node } from "../ast.ts"
 import { headersOf, type Site, translated } from "./lowering.ts"
 import { certain, fixed, foundTime, timeOf } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import type { Block, Statement, Unit } from "./units.ts"
-import { parenthesized, quoted } from "./write-text.ts"
+import { parenthesized } from "./write-text.ts"
 
 /** Converts what is inside of a container. */
 export type Inner = (nodes: readonly Node[], site: Site) => Unit[]
@@ -63,11 +64,11 @@ function headOf(step: Step): string {
       return `${words.join(" ")} {`
     }
     case "limit-concurrency":
-      return `concurrency ${step.max} by ${quoted(step.key)} {`
+      return `concurrency ${step.max} by ${textWords(step.key)} {`
     case "cache-value": {
       if (step.default !== undefined || step.refreshAfterSeconds !== undefined)
         return none("a value that is made again before its end, or has a default")
-      return `cache value ${step.variable} ${quoted(step.key)} for ${foundTime(step.seconds)} {`
+      return `cache value ${step.variable} ${textWords(step.key)} for ${foundTime(step.seconds)} {`
     }
     default:
       return none(`\`${step.kind}\``)

@@ -1,7 +1,8 @@
 import { signatureAlgorithm } from "../../../runtime/plan/resources.ts"
+import { textWords } from "../../analysis/words.ts"
 import type { IssuerSource, SigningKey } from "../site.ts"
 import type { Declared } from "./surroundings.ts"
-import { commentLines, quoted } from "./write-text.ts"
+import { commentLines } from "./write-text.ts"
 
 /** Everything a document names, as blocks to be filled in. `secrets`: the values among them that nobody may see. */
 export function declarationLines(declared: Declared, secrets: ReadonlySet<string>): string[] {
@@ -18,7 +19,7 @@ export function declarationLines(declared: Declared, secrets: ReadonlySet<string
       `token ${name} {`,
       'url "https://id.example/oauth2/token"  # to be filled in',
       `client "gateway" secret ${name}_secret`,
-      `scope ${quoted(scopeOf(resource))}`,
+      `scope ${textWords(scopeOf(resource))}`,
       "}",
       `secret ${name}_secret = env(${environmentName(name)}_SECRET)`,
     ]),
@@ -53,7 +54,7 @@ function issuerLines(name: string, source: IssuerSource): string[] {
   if ("discovery" in source)
     return [
       `issuer ${name} {`,
-      `discovery ${quoted(source.discovery)} exact`,
+      `discovery ${textWords(source.discovery)} exact`,
       "any-audience",
       "clock-skew 0s",
       allAlgorithms,
@@ -72,8 +73,8 @@ function issuerLines(name: string, source: IssuerSource): string[] {
 }
 
 function keyLine(key: SigningKey): string {
-  const id = key.id === null ? "" : ` ${quoted(key.id)}`
-  if ("jwk" in key) return `key rsa ${quoted(key.jwk["n"] ?? "")} ${quoted(key.jwk["e"] ?? "")}${id}`
+  const id = key.id === null ? "" : ` ${textWords(key.id)}`
+  if ("jwk" in key) return `key rsa ${textWords(key.jwk["n"] ?? "")} ${textWords(key.jwk["e"] ?? "")}${id}`
   if ("secret" in key && !("constant" in key.secret))
     return `key secret ${"secret" in key.secret ? key.secret.secret : key.secret.value} base64${id}`
   throw new Error("a key that no text can have was taken for one")

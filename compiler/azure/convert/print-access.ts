@@ -1,9 +1,10 @@
 import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
 import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { StepKind, StepOf } from "../../../runtime/plan/steps.ts"
+import { textWords } from "../../analysis/words.ts"
 import { block, certain, fixed, type Print, timeOf } from "./statement.ts"
 import { none } from "./translation.ts"
-import { headerCase, parenthesized, quoted, quotedAll } from "./write-text.ts"
+import { headerCase, parenthesized, quotedAll } from "./write-text.ts"
 
 /** Signs of a limit by the word of the language. */
 const signs = {
@@ -17,7 +18,9 @@ type Counted = StepOf<"rate-limit"> | StepOf<"quota">
 
 function keysOf(keys: readonly LimitKey[]): string {
   return keys
-    .map((key) => (key.by === "text" ? quoted(key.text) : key.by === "claim" ? `jwt.${key.claim}` : key.by))
+    .map((key) =>
+      key.by === "text" ? textWords(key.text) : key.by === "claim" ? `jwt.${key.claim}` : key.by,
+    )
     .join(" else ")
 }
 
@@ -71,7 +74,7 @@ const checkHeader: Print<"check-header"> = (step) =>
     [
       certain(step.ignoreCase, "`ignore-case`") ? ["ignore-case"] : [],
       [`status ${fixed(step.status, "a status")}`],
-      step.message === undefined ? [] : [`message ${quoted(step.message)}`],
+      step.message === undefined ? [] : [`message ${textWords(step.message)}`],
     ],
   )
 
@@ -100,8 +103,8 @@ function listOf(names: readonly string[]): string {
 }
 
 function sourceOf(from: CredentialSource): string[] {
-  if ("query" in from) return [`from query ${quoted(from.query)}${from.forward ? " forward" : ""}`]
-  if ("cookie" in from) return [`from cookie ${quoted(from.cookie)}${from.forward ? " forward" : ""}`]
+  if ("query" in from) return [`from query ${textWords(from.query)}${from.forward ? " forward" : ""}`]
+  if ("cookie" in from) return [`from cookie ${textWords(from.cookie)}${from.forward ? " forward" : ""}`]
   if ("text" in from) {
     const [only, ...more] = typeof from.text === "string" ? [] : from.text.text
     if (typeof only === "object" && "expression" in only && more.length === 0)
@@ -110,19 +113,19 @@ function sourceOf(from: CredentialSource): string[] {
   }
   if (from.header === "authorization" && from.scheme === "Bearer") return []
   return [
-    `header "${headerCase(from.header)}"${from.scheme === null ? "" : ` scheme ${quoted(from.scheme)}`}`,
+    `header "${headerCase(from.header)}"${from.scheme === null ? "" : ` scheme ${textWords(from.scheme)}`}`,
   ]
 }
 
 function claimOf({ claim, test, values, separator }: ClaimRule): string {
-  const name = /^[A-Za-z0-9_.:/*@%+~-]+$/.test(claim) ? claim : quoted(claim)
+  const name = /^[A-Za-z0-9_.:/*@%+~-]+$/.test(claim) ? claim : textWords(claim)
   const rule = {
     present: "",
     "has-all": ` has all${quotedAll(values)}`,
     "has-any": ` has any${quotedAll(values)}`,
     "equals-any": ` is${quotedAll(values)}`,
   }[test]
-  const by = separator === undefined ? "" : ` separator ${separator === "" ? "none" : quoted(separator)}`
+  const by = separator === undefined ? "" : ` separator ${separator === "" ? "none" : textWords(separator)}`
   return `claim ${name}${rule}${by}`
 }
 
@@ -141,7 +144,7 @@ export const jwt: Print<"validate-jwt"> = (step) =>
     fixed(step.claimStatus, "a status") === 403
       ? []
       : [`claim-status ${fixed(step.claimStatus, "a status")}`],
-    step.message === undefined ? [] : [`message ${quoted(step.message)}`],
+    step.message === undefined ? [] : [`message ${textWords(step.message)}`],
     step.output === undefined ? [] : [`output ${step.output}`],
   ])
 
@@ -187,15 +190,15 @@ const validateContent: Print<"validate-content"> = (step) => {
   return block(`validate content ${known(onUnspecified)}`, [
     types.map(({ as, media, schema, action }) =>
       schema === undefined
-        ? `${as}${media === "*" ? "" : ` ${quoted(media)}`} ${action}`
+        ? `${as}${media === "*" ? "" : ` ${textWords(media)}`} ${action}`
         : none("a schema of the cloud's store"),
     ),
     (mediaMap?.rules ?? []).map(
       (rule) =>
-        `map ${"from" in rule ? quoted(rule.from) : parenthesized(rule.when.text)} to ${quoted(rule.to)}`,
+        `map ${"from" in rule ? textWords(rule.from) : parenthesized(rule.when.text)} to ${textWords(rule.to)}`,
     ),
-    mediaMap?.missing === undefined ? [] : [`map missing to ${quoted(mediaMap.missing)}`],
-    mediaMap?.any === undefined ? [] : [`map any to ${quoted(mediaMap.any)}`],
+    mediaMap?.missing === undefined ? [] : [`map missing to ${textWords(mediaMap.missing)}`],
+    mediaMap?.any === undefined ? [] : [`map any to ${textWords(mediaMap.any)}`],
     [`size ${size % 1024 === 0 ? `${size / 1024}KB` : `${size}B`} ${known(onSize)}`],
     errors === undefined ? [] : [`errors ${errors}`],
   ])

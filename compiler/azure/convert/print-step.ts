@@ -1,26 +1,50 @@
 import type { Authentication, BodyContent } from "../../../runtime/plan/step-values.ts"
 import type { Step, StepKind, StepOf } from "../../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../../runtime/plan/text.ts"
+import { textWords } from "../../analysis/words.ts"
+import type { Printed } from "../../gateway/print.ts"
+import { hasText, printStep as statementOf } from "../../gateway/step-texts.ts"
 import { accessStatements } from "./print-access.ts"
 import { block, certain, found, foundTime, type Print } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
-import { headerCase, parenthesized, quoted, quotedAll, textLines } from "./write-text.ts"
+import { headerCase, parenthesized, quotedAll, textLines } from "./write-text.ts"
 
 /** The statement that makes this step; what is inside of it is not looked at. @throws NoCounterpart */
 export function printStep(step: Step): string[] {
+  if (hasText(step)) return printedLines(step)
   const print = (statements as Readonly<Record<string, Print<never> | undefined>>)[step.kind]
   if (print !== undefined) return print(step as never)
   const why = (elsewhere as Readonly<Record<string, Elsewhere<never> | undefined>>)[step.kind]
   return refuse(why?.(step as never) ?? "it has no statement")
 }
 
+/** The lines of a step that the language can write. @throws NoCounterpart */
+function printedLines(step: Step): string[] {
+  const lacking: string[] = []
+  const printed = statementOf(step, {
+    body: undefined,
+    inside: () => [],
+    header: headerCase,
+    lacks: (what) => lacking.push(`there is no counterpart for ${what}`),
+    refuses: (why) => lacking.push(why),
+  })
+  const [why] = lacking
+  return why === undefined ? linesOf(printed) : refuse(why)
+}
+
+function linesOf({ head, text, block }: Printed): string[] {
+  const own = text === undefined ? [head] : textLines(head, text)
+  if (block.length === 0) return own
+  return [...own.slice(0, -1), `${own.at(-1)} {`, ...block.flatMap(linesOf), "}"]
+}
+
 function written(value: Text | { readonly expression: Expression }): string {
   return typeof value === "object" && "expression" in value
     ? parenthesized(value.expression.text)
-    : quoted(value)
+    : textWords(value)
 }
 
-function expressionOf(text: Text): string {
+function _expressionOf(text: Text): string {
   const [only, ...more] = typeof text === "string" ? [] : text.text
   if (typeof only === "object" && "expression" in only && more.length === 0)
     return parenthesized(only.expression.text)
@@ -55,9 +79,9 @@ function headerLines(lines: Lines, fresh: boolean, valuesMax: number): string[] 
 function authenticationOf(authentication: Authentication): string {
   switch (authentication.scheme) {
     case "basic":
-      return `authenticate basic ${quoted(authentication.user)} ${quoted(authentication.password)}`
+      return `authenticate basic ${textWords(authentication.user)} ${textWords(authentication.password)}`
     case "bearer":
-      return `authenticate bearer ${quoted(authentication.token)}`
+      return `authenticate bearer ${textWords(authentication.token)}`
     case "token":
       return `authenticate token ${authentication.client}`
     default:
@@ -70,7 +94,7 @@ const respond: Print<"respond"> = ({ from, status, reason, headers, media, body 
   const words = [
     ...(from === undefined ? [] : [`from ${from}`]),
     ...(status === undefined ? [] : [found(status)]),
-    ...(reason === undefined ? [] : [quoted(reason)]),
+    ...(reason === undefined ? [] : [textWords(reason)]),
   ]
   return block(`respond ${words.join(" ")}`, [
     headerLines(headers, from === undefined, 1),
@@ -84,8 +108,8 @@ const send: Print<"send-request"> = (step) => {
   if (step.wait && variable === undefined) return none("a request that is waited for and leaves nothing")
   return block(step.wait ? `send ${variable}` : "send and forget", [
     mode === "copy" ? ["copy"] : [],
-    [`url ${quoted(url)}`],
-    method === undefined ? [] : [`method ${quoted(method)}`],
+    [`url ${textWords(url)}`],
+    method === undefined ? [] : [`method ${textWords(method)}`],
     headerLines(headers, mode === "new", 100),
     body === undefined ? [] : bodyLines("body", media, body),
     authentication === undefined ? [] : [authenticationOf(authentication)],
@@ -105,14 +129,14 @@ const metric: Print<"metric"> = ({ name, value, labels }) => {
     labels.map((label) =>
       label.value === undefined
         ? none("a label without a value")
-        : `label ${label.name} ${quoted(label.value)}`,
+        : `label ${label.name} ${textWords(label.value)}`,
     ),
   ])
 }
 
 const setBackend: Print<"set-backend"> = ({ target }) => {
   if ("backend" in target) return [`use backend ${target.backend}`]
-  if ("url" in target) return [`use url ${quoted(target.url)}${target.raw ? " raw" : ""}`]
+  if ("url" in target) return [`use url ${textWords(target.url)}${target.raw ? " raw" : ""}`]
   return none("a backend whose id is found per request: `use by` names each")
 }
 
@@ -138,7 +162,7 @@ const cacheLookup: Print<"cache-lookup"> = (step) => {
     step.varyQuery === null
       ? []
       : [`vary query${step.varyQuery.length === 0 ? " none" : quotedAll(step.varyQuery)}`],
-    step.key === undefined ? [] : [`key ${quoted(step.key)}`],
+    step.key === undefined ? [] : [`key ${textWords(step.key)}`],
     step.authorized ? ["shared"] : [],
     step.downstream === "none"
       ? step.mustRevalidate
@@ -164,25 +188,22 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   "set-backend": setBackend,
   "cache-lookup": cacheLookup,
   "cache-store": cacheStore,
-  "set-header": ({ action, name, values }) => [
-    `header ${action} ${typeof name === "string" ? `"${headerCase(name)}"` : expressionOf(name.text)}${quotedAll(values)}`,
-  ],
   "set-query": ({ action, name, values }) =>
     typeof name === "string"
-      ? [`query ${action} ${quoted(name)}${quotedAll(values)}`]
+      ? [`query ${action} ${textWords(name)}${quotedAll(values)}`]
       : none("a name that is found per request"),
-  "set-method": ({ method }) => [`method ${quoted(method)}`],
+  "set-method": ({ method }) => [`method ${textWords(method)}`],
   "set-status": ({ status, reason }) => [
-    `status ${found(status)}${reason === undefined ? "" : ` ${quoted(reason)}`}`,
+    `status ${found(status)}${reason === undefined ? "" : ` ${textWords(reason)}`}`,
   ],
   rewrite: ({ path, raw, keepQuery, parameters }) =>
     parameters === undefined
-      ? [`rewrite ${quoted(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`]
+      ? [`rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`]
       : none("an address that is a template after it was made: write its parameters into it"),
   "set-body": ({ media, content }) => bodyLines("body set", media, content),
   "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
-  jsonp: ({ callback }) => [`body jsonp ${quoted(callback)}`],
-  "find-replace": ({ from, to }) => [`body replace ${quoted(from)} with ${quoted(to)}`],
+  jsonp: ({ callback }) => [`body jsonp ${textWords(callback)}`],
+  "find-replace": ({ from, to }) => [`body replace ${textWords(from)} with ${textWords(to)}`],
   "xml-to-json": (step) =>
     conversion(step.kind, [
       step.style === "javascript-friendly" && "style friendly",
@@ -195,22 +216,22 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
       step.apply === "always" && "always",
       step.considerAccept && "if-accepted",
       step.parseDates && "dates",
-      step.namespaceSeparator !== "_" && `separator ${quoted(step.namespaceSeparator)}`,
-      step.namespacePrefix !== undefined && `namespaces ${quoted(step.namespacePrefix)}`,
-      step.attributeBlock !== undefined && `attributes ${quoted(step.attributeBlock)}`,
+      step.namespaceSeparator !== "_" && `separator ${textWords(step.namespaceSeparator)}`,
+      step.namespacePrefix !== undefined && `namespaces ${textWords(step.namespacePrefix)}`,
+      step.attributeBlock !== undefined && `attributes ${textWords(step.attributeBlock)}`,
     ]),
   "set-variable": ({ name, value }) => [`set ${name} ${written(value)}`],
   trace: ({ message, severity, metadata }) =>
     metadata.length > 0
       ? none("a line of the log with further data")
-      : [`trace ${quoted(message)}${severity === "information" ? "" : ` as ${severity}`}`],
+      : [`trace ${textWords(message)}${severity === "information" ? "" : ` as ${severity}`}`],
   "cache-get": ({ variable, key, default: otherwise }) => [
-    `cache get ${variable} ${quoted(key)}${otherwise === undefined ? "" : ` default ${written(otherwise)}`}`,
+    `cache get ${variable} ${textWords(key)}${otherwise === undefined ? "" : ` default ${written(otherwise)}`}`,
   ],
   "cache-set": ({ key, value, seconds }) => [
-    `cache set ${quoted(key)} ${written(value)} for ${foundTime(seconds)}`,
+    `cache set ${textWords(key)} ${written(value)} for ${foundTime(seconds)}`,
   ],
-  "cache-remove": ({ key }) => [`cache remove ${quoted(key)}`],
+  "cache-remove": ({ key }) => [`cache remove ${textWords(key)}`],
   authenticate: ({ authentication, output, outputAs }) =>
     outputAs === undefined
       ? [`${authenticationOf(authentication)}${output === undefined ? "" : ` as ${output}`}`]

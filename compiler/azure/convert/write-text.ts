@@ -1,25 +1,19 @@
-import type { LoadText, Text, TextPart } from "../../../runtime/plan/text.ts"
+import type { LoadText, Text } from "../../../runtime/plan/text.ts"
+import { piecesOf, textWords } from "../../analysis/words.ts"
 
 /** An expression as a statement has it. */
 export function parenthesized(text: string): string {
   return `(${text})`
 }
 
-/** A text in quotes, its named values and expressions in `${…}`. */
-export function quoted(text: Text | LoadText): string {
-  return `"${pieces(text)
-    .map((piece) => ("literal" in piece ? escaped(piece.literal, piece.beforeExpression) : piece.source))
-    .join("")}"`
-}
-
 /** Words in quotes, behind a blank each. */
 export function quotedAll(texts: readonly (Text | LoadText)[]): string {
-  return texts.map((text) => ` ${quoted(text)}`).join("")
+  return texts.map((text) => ` ${textWords(text)}`).join("")
 }
 
 /** The lines of an argument that is a text and the last of its statement: over several lines where that is how it reads, and exactly the same. */
 export function textLines(head: string, text: Text): string[] {
-  const found = pieces(text)
+  const found = piecesOf(text)
   const source = found
     .map((piece) => ("literal" in piece ? piece.literal.replaceAll("${", () => "$${") : piece.source))
     .join("")
@@ -30,43 +24,11 @@ export function textLines(head: string, text: Text): string[] {
       (!/[\u0000-\u0008\u000b-\u001f\u007f]/.test(piece.literal) &&
         !(piece.beforeExpression && piece.literal.endsWith("$"))),
   )
-  if (!/\n./s.test(source) || !source.endsWith("\n") || !isPlain) return [`${head} ${quoted(text)}`]
+  if (!/\n./s.test(source) || !source.endsWith("\n") || !isPlain) return [`${head} ${textWords(text)}`]
   const lines = source.slice(0, -1).split("\n")
   let tag = "END"
   while (lines.some((line) => line.trimStart().startsWith(tag))) tag += "X"
   return [`${head} <<${tag}`, ...lines, tag]
-}
-
-type Piece = { readonly literal: string; readonly beforeExpression: boolean } | { readonly source: string }
-
-function pieces(text: Text | LoadText): Piece[] {
-  const parts: readonly TextPart[] = typeof text === "string" ? [text] : text.text
-  return parts.map((part, index) => {
-    if (typeof part === "string")
-      return { literal: part, beforeExpression: typeof (parts[index + 1] ?? "") !== "string" }
-    if ("value" in part) return { source: `\${${part.value}}` }
-    if ("secret" in part) return { source: `\${${part.secret}}` }
-    return { source: `\${${part.expression.text}}` }
-  })
-}
-
-const named: Readonly<Record<string, string>> = {
-  "\\": "\\\\",
-  '"': '\\"',
-  "\n": "\\n",
-  "\t": "\\t",
-  "\r": "\\r",
-}
-
-function escaped(text: string, beforeExpression: boolean): string {
-  const made = text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped.
-    .replace(/[\\"\u0000-\u001f\u007f-\u009f]/g, (character) => {
-      const code = character.charCodeAt(0).toString(16)
-      return named[character] ?? `\\u{${code}}`
-    })
-    .replaceAll("${", () => "$${")
-  return beforeExpression && made.endsWith("$") ? `${made.slice(0, -1)}\\u{24}` : made
 }
 
 /** The lines of a comment. */

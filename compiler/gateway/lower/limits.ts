@@ -1,12 +1,12 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { type Bound, headSpan } from "../bind/bound.ts"
+import { countedWords } from "../steps/limit.ts"
+import { lowerCounted, unitOf } from "../steps/quota.ts"
 import type { Memo } from "./memo.ts"
 import type { Place, Places } from "./place.ts"
 import type { Item } from "./scope.ts"
 import type { Lowered, StepContext } from "./step.ts"
-import { countedWords } from "./steps/limit.ts"
-import { lowerCounted, unitOf } from "./steps/quota.ts"
 
 /** Finds limits that count the same calls in one counter. */
 export class SameLimits {

@@ -1,15 +1,8 @@
+import { header } from "../steps/set-header.ts"
+import { whenStatement } from "../steps/when.ts"
 import { allow, checkInOrder, concurrencyBlock, deny } from "./access.ts"
 import { authenticate } from "./credentials.ts"
-import {
-  answerStatus,
-  flowRows,
-  method,
-  redirect,
-  type StepBlock,
-  sendRows,
-  status,
-  useBackend,
-} from "./flow.ts"
+import { answerStatus, flowRows, method, redirect, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
 import { limit, quota } from "./scopes.ts"
@@ -39,21 +32,6 @@ function templateOr(alternatives: Part[][]): Part {
 }
 
 const values = many(slot("value", "text"), 100)
-const nameOfHeader = oneOf([slot("name", "header-name")], [slot("expression", "expression")])
-
-const header: Row = {
-  keyword: "header",
-  several: true,
-  forms: [
-    { args: [word("set"), nameOfHeader, values] },
-    { args: [word("append"), nameOfHeader, values] },
-    { args: [word("default"), nameOfHeader, values] },
-    { args: [word("remove"), nameOfHeader] },
-  ],
-  docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
-  example: 'header set "X-User-Id" "${jwt.sub}"',
-}
-
 const query: Row = {
   keyword: "query",
   several: true,
@@ -140,18 +118,6 @@ export const respondRows: readonly Row[] = [
   },
 ]
 
-function when(block: StepBlock): Row {
-  return {
-    keyword: "when",
-    several: true,
-    otherwise: true,
-    forms: [{ args: [slot("test", "condition")], block, blockRequired: true }],
-    docs: "Runs its statements if the condition holds, those of `else` if not.",
-    example:
-      'when (request.method == "POST") { header set "X-Writes" "1" } else { header remove "X-Writes" }',
-  }
-}
-
 export const inboundRows: readonly Row[] = [
   allow,
   deny,
@@ -161,7 +127,7 @@ export const inboundRows: readonly Row[] = [
   concurrencyBlock,
   requireRow,
   validateContentInOrder,
-  header,
+  header.row,
   query,
   rewrite,
   forwardHost,
@@ -171,30 +137,30 @@ export const inboundRows: readonly Row[] = [
   useBackend,
   respond,
   redirect,
-  when("inbound"),
+  whenStatement("inbound").row,
   ...flowRows("inbound"),
 ]
 
 export const outboundRows: readonly Row[] = [
   ...relationRows,
   validateAnswer,
-  header,
+  header.row,
   status,
   bodyRow(true),
   respond,
   redirect,
-  when("outbound"),
+  whenStatement("outbound").row,
   ...flowRows("outbound"),
 ]
 
 export const onErrorRows: readonly Row[] = [
   validateAnswer,
-  header,
+  header.row,
   status,
   body,
   respond,
   redirect,
-  when("on-error"),
+  whenStatement("on-error").row,
   ...flowRows("on-error"),
 ]
 

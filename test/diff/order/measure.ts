@@ -1,4 +1,4 @@
-import { type Risk, risks } from "../../../compiler/diff/change.ts"
+import { type Risk, risks } from "../../../compiler/analysis/finding.ts"
 import { ListComparison } from "../../../compiler/diff/compare-lists.ts"
 import { StepWords } from "../../../compiler/diff/step-words.ts"
 import type { StepKind } from "../../../runtime/plan/steps.ts"

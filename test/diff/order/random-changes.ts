@@ -1,4 +1,4 @@
-import type { Risk } from "../../../compiler/diff/change.ts"
+import type { Risk } from "../../../compiler/analysis/finding.ts"
 import type { StepKind } from "../../../runtime/plan/steps.ts"
 import type { StepDraft } from "../../gateway/plan-builder.ts"
 import type { Draw } from "./draw.ts"

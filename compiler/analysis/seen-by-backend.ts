@@ -1,0 +1,84 @@
+import type { Text } from "../../runtime/plan/text.ts"
+import { closes, type Finding, neutral, opens } from "./finding.ts"
+import { fromCaller, isCallersOwn } from "./text-findings.ts"
+
+/**
+ * Request header fields that say nothing about who calls or what a call may do: which form of an answer is wanted (RFC 9110 section 12.5), whether it may
+ * come from a cache (RFC 9111), and by what name a trace knows the request (W3C Trace Context). A backend may decide by any other field.
+ */
+const fieldsWithoutRights: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-charset",
+  "accept-encoding",
+  "accept-language",
+  "cache-control",
+  "pragma",
+  "traceparent",
+  "tracestate",
+  "x-correlation-id",
+  "x-request-id",
+])
+
+/** Whether no backend lets a caller do more, or less, because of this field. `name`: undefined where only a request decides it. */
+export function isWithoutRights(name: string | undefined): boolean {
+  return name !== undefined && fieldsWithoutRights.has(name.toLowerCase())
+}
+
+/** Fields of answers by which browsers decide what a page may do (Fetch, CSP, HSTS and their kin), and that change what later requests carry. */
+const fieldsForBrowsers =
+  /^(access-control-.*|content-security-policy(-report-only)?|cross-origin-.*|permissions-policy|referrer-policy|set-cookie|strict-transport-security|x-content-type-options|x-frame-options|timing-allow-origin|clear-site-data)$/i
+
+/** What another field of answers means besides that callers see another one. */
+export function readByBrowsers(name: string | undefined, shown: string): Finding[] {
+  return name !== undefined && fieldsForBrowsers.test(name)
+    ? [opens(`browsers decide by ${shown} what pages may do with answers and cookies`)]
+    : []
+}
+
+/** A difference in a header field or query parameter that the gateway sends to the backend; `what` as it is shown: `` `x-user` ``, `` the query parameter `user` ``. */
+export function sentByGateway(
+  what: string,
+  difference: "added" | "changed" | "removed",
+  isHarmless: boolean,
+): Finding {
+  const words = {
+    added: `the backend gets ${what} from the gateway`,
+    changed: `the backend gets another ${what.replace(/^the /, "")}`,
+    removed: `the backend does not get ${what} from the gateway any more`,
+  }[difference]
+  if (isHarmless) return neutral(words)
+  return opens(
+    difference === "removed"
+      ? `${words}: where it refuses or restricts callers by that, they may do more`
+      : `${words}: where it trusts that, callers act as somebody else or with other rights`,
+  )
+}
+
+/** A difference in where in a backend requests end. */
+export const otherResource = (how: string): Finding =>
+  opens(`${how}: callers reach what the backend serves there`)
+
+/** A difference in what the backend reads as the body of a request. */
+export const otherRequestBody = (words: string): Finding =>
+  opens(`${words}: where it trusts what the body says, callers may do more`)
+
+/** Findings of several values: compared one by one, as they stand. */
+export function inValues(
+  before: readonly Text[],
+  after: readonly Text[],
+  find: (before: Text | undefined, after: Text) => readonly Finding[],
+): Finding[] {
+  return after.flatMap((value, at) => find(before[at], value))
+}
+
+/** Where callers could say anything before, they can do nothing more by what the gateway says now. */
+export function otherValue(
+  before: readonly Text[],
+  after: readonly Text[],
+  what: string,
+  isHarmless: boolean,
+): Finding {
+  return before.every(isCallersOwn) && !after.some(fromCaller)
+    ? closes(`callers do not decide any more what the backend gets as ${what}`)
+    : sentByGateway(what, "changed", isHarmless)
+}

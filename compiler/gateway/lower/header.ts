@@ -1,0 +1,66 @@
+import { connectionFields } from "../../../runtime/plan/header-name.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import type { Span } from "../../core/source.ts"
+import type { Text as ArgumentText, Word } from "../ast.ts"
+import type { Bound } from "../bind/bound.ts"
+import type { Place } from "./place.ts"
+import type { TextUse } from "./text.ts"
+
+const valueMax = 8192
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const notInHeader = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/
+
+/** How texts become values of headers. */
+export function headerUse(secrets: boolean): TextUse {
+  return {
+    secrets,
+    constant(value, report, at) {
+      const bad = value.search(notInHeader)
+      if (bad >= 0) {
+        const code = value.charCodeAt(bad)
+        const what =
+          code === 10 || code === 13
+            ? "a line break"
+            : `the control character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
+        report.add("SP2028", at(bad), `the value holds ${what}`)
+      } else if (value.length > valueMax) {
+        report.add("SP2028", at(0), `the value has more than ${valueMax} characters`, { help: "Shorten it." })
+      }
+    },
+  }
+}
+
+/** False, and reported, for a header policies may not write. */
+export function mayWrite(name: string, span: Span, message: "request" | "response", report: Report): boolean {
+  if (name === "host" && message === "request") {
+    report.add("SP2034", span, "the Host header is set by the gateway", {
+      help: 'Use `forward-host preserve` or `forward-host "…"`.',
+    })
+    return false
+  }
+  if (!connectionFields.has(name)) return true
+  report.add("SP2034", span, `\`${name}\` belongs to the connection`, { help: "Remove the statement." })
+  return false
+}
+
+/** The message that statements of a section change. */
+export function messageAt({ section }: Place): "request" | "response" {
+  return section === "inbound" ? "request" : "response"
+}
+
+/** The texts of a slot that takes several; undefined when one of them is wrong (reported). */
+export function lowerAll(
+  bound: Bound,
+  slot: string,
+  lower: (argument: ArgumentText | Word) => Text | undefined,
+): Text[] | undefined {
+  const texts: Text[] = []
+  for (const { argument } of bound.args.all(slot)) {
+    if (argument.kind !== "word" && argument.kind !== "text") continue
+    const text = lower(argument)
+    if (text === undefined) return undefined
+    texts.push(text)
+  }
+  return texts
+}

@@ -1,0 +1,106 @@
+import type { PlanBody } from "../../runtime/plan/plan.ts"
+import type { Count, Flag } from "../../runtime/plan/step-values.ts"
+import type { StepId } from "../../runtime/plan/steps.ts"
+import type { Text } from "../../runtime/plan/text.ts"
+import { durationWords, textWords } from "../analysis/words.ts"
+
+/** A statement as data, which a plan's step is written as: in one line by `diff` and `plan`, over several by `policy convert`. */
+export interface Printed {
+  readonly head: string
+  /** The last argument: a text that may be written over several lines. */
+  readonly text?: Text
+  readonly block: readonly Printed[]
+  /** What follows its block. */
+  readonly otherwise?: Printed
+}
+
+/** What printing a step needs to know, and is told. */
+export interface Printing {
+  /** The plan the step belongs to; undefined for a step that stands alone. */
+  readonly body: PlanBody | undefined
+  /** Statements of the steps inside of a step. */
+  inside(ids: readonly StepId[]): readonly Printed[]
+  /** The name of a header as it is shown: plans have it in lower case. */
+  header(name: string): string
+  /** The language cannot write this part of the step: the statement does not make the step again. `what` is a noun phrase. */
+  lacks(what: string): void
+  /** The same, with a sentence of its own. */
+  refuses(why: string): void
+}
+
+type Line = string | Printed | false | undefined | readonly Line[]
+
+/** A statement; what is false or undefined is left out of its block. */
+export function statement(head: string, ...lines: readonly Line[]): Printed {
+  return { head, block: flat(lines) }
+}
+
+function flat(lines: readonly Line[]): Printed[] {
+  return lines.flatMap((line): Printed[] => {
+    if (line === undefined || line === false) return []
+    if (typeof line === "string") return [{ head: line, block: [] }]
+    return isList(line) ? flat(line) : [line]
+  })
+}
+
+function isList(line: Printed | readonly Line[]): line is readonly Line[] {
+  return Array.isArray(line)
+}
+
+/** A statement in one line: `limit 5 per 1m by ip { count 2 }`. */
+export function oneLine({ head, text, block, otherwise }: Printed): string {
+  const own = text === undefined ? head : `${head} ${textWords(text)}`
+  const whole = block.length === 0 ? own : `${own} { ${block.map(oneLine).join("; ")} }`
+  return otherwise === undefined ? whole : `${whole} ${oneLine(otherwise)}`
+}
+
+/** A number, or the expression that finds it per request. */
+export function countText(count: Count | Flag): string {
+  return typeof count === "object" ? `(${count.expression.text})` : String(count)
+}
+
+/** A number that the language wants written out. */
+export function fixedText(count: Count | undefined, what: string, printing: Printing): string {
+  if (typeof count === "object") printing.lacks(`${what} that ${found(count.expression.text)}`)
+  return countText(count ?? 0)
+}
+
+/** A time in seconds that the language wants written out. */
+export function fixedTime(seconds: Count, what: string, printing: Printing): string {
+  if (typeof seconds === "object") printing.lacks(`${what} that ${found(seconds.expression.text)}`)
+  return timeText(seconds)
+}
+
+function found(expression: string): string {
+  return /^int\([A-Za-z_]\w*\)$/.test(expression)
+    ? "a named value says; `--value NAME=TEXT` puts it in"
+    : "is found per request"
+}
+
+/** A time in seconds, or the expression that finds it per request. */
+export function timeText(seconds: Count): string {
+  if (typeof seconds === "object") return countText(seconds)
+  return seconds === 0 ? "0s" : durationWords(seconds * 1000)
+}
+
+/** The keyword where the flag is set. The language wants yes or no written out: `what` names it. */
+export function flagText(flag: Flag | undefined, word: string, printing: Printing): string | false {
+  if (typeof flag !== "object") return flag === true && word
+  printing.lacks(`\`${word}\` that is found per request`)
+  return `${word} ${countText(flag)}`
+}
+
+/** Texts in quotes, a blank before each. */
+export function textsOf(texts: readonly Text[]): string {
+  return texts.map((text) => ` ${textWords(text)}`).join("")
+}
+
+/** `message "…"` where there is one. */
+export function messageText(message: Text | undefined): string | undefined {
+  return message === undefined ? undefined : `message ${textWords(message)}`
+}
+
+/** `status 403`; nothing for the default. */
+export function statusText(status: Count, byDefault: number, printing: Printing): string | undefined {
+  return status === byDefault ? undefined : `status ${fixedText(status, "a status", printing)}`
+}

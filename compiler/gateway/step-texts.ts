@@ -1,0 +1,39 @@
+import type { BlockStep, Step, StepKind } from "../../runtime/plan/steps.ts"
+import { oneLine, type Printed, type Printing } from "./print.ts"
+import type { BlockText, StepText } from "./step-text.ts"
+import { setHeader } from "./steps/set-header.ts"
+import { when } from "./steps/when.ts"
+
+/** What the compiler knows of every kind of step: a kind without it does not compile. */
+const texts = {
+  "set-header": setHeader,
+  when,
+} satisfies { readonly [Kind in StepKind]?: StepText<Kind> }
+
+/** Kinds whose file in `steps/` says all. */
+export type TextKind = keyof typeof texts
+
+/** Whether a step is of such a kind. */
+export function hasText(step: Step): step is Extract<Step, { kind: TextKind }> {
+  return Object.hasOwn(texts, step.kind)
+}
+
+/** What the compiler knows of the kind of a step. */
+export function textOf(step: Step): StepText<StepKind> {
+  return texts[step.kind as TextKind] as unknown as StepText<StepKind>
+}
+
+/** What is known of a step that holds blocks of statements. */
+export function blockTextOf(step: BlockStep): BlockText<StepKind> {
+  return (textOf(step) as unknown as { readonly block: BlockText<StepKind> }).block
+}
+
+/** The statement that makes a step. */
+export function printStep(step: Step, printing: Printing): Printed {
+  return textOf(step).print(step as never, printing)
+}
+
+/** The statement in one line. */
+export function stepLine(step: Step, printing: Printing): string {
+  return oneLine(printStep(step, printing))
+}

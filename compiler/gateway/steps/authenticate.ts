@@ -1,0 +1,33 @@
+import type { Authentication } from "../../../runtime/plan/step-values.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import type { LowerStep, StepContext } from "../lower/step.ts"
+
+/** `authenticate basic "user" SECRET`, `authenticate token NAME as variable`, `authenticate certificate NAME` */
+export const lowerAuthenticate: LowerStep = (bound, context) => {
+  const authentication = lowerAuthentication(bound, context)
+  if (authentication === undefined) return undefined
+  const output = bound.args.value<string>("variable")
+  const step = { kind: "authenticate" as const, authentication, ...(output === undefined ? {} : { output }) }
+  const lowered = context.steps.add(step, headSpan(bound.statement))
+  return output === undefined ? lowered : { ...lowered, declares: { [output]: "string" } }
+}
+
+/** How a request says who we are; undefined when that is wrong (reported) or not said. */
+export function lowerAuthentication(
+  bound: Bound | undefined,
+  { texts, place }: StepContext,
+): Authentication | undefined {
+  if (bound === undefined) return undefined
+  const text = (slot: string) => {
+    const argument = bound.args.text(slot)
+    return argument === undefined ? undefined : texts.lower(argument, place, { secrets: true })
+  }
+  const certificate = bound.args.word("certificate")?.text
+  if (certificate !== undefined) return { scheme: "certificate", certificate }
+  const client = bound.args.word("client")?.text
+  if (client !== undefined) return { scheme: "token", client }
+  const token = text("token")
+  if (token !== undefined) return { scheme: "bearer", token }
+  const [user, password] = [text("user"), text("password")]
+  return user === undefined || password === undefined ? undefined : { scheme: "basic", user, password }
+}

@@ -1,0 +1,43 @@
+import type { Count } from "../../../runtime/plan/step-values.ts"
+import type { Bound } from "../bind/bound.ts"
+import type { Place } from "../lower/place.ts"
+import type { StepContext } from "../lower/step.ts"
+
+/** What an expression in the place of a number may be. */
+interface Wanted {
+  readonly types: readonly string[]
+  readonly words: string
+}
+
+const time: Wanted = { types: ["duration", "int", "dyn"], words: "a `duration`, or seconds as an `int`," }
+const status: Wanted = { types: ["int", "dyn"], words: "an `int`" }
+
+/** Seconds of the slots `time` or `seconds`: a literal, or an expression. Undefined where there are none, or they are wrong (reported). */
+export function secondsOf(
+  bound: Bound,
+  context: StepContext,
+  place: Place = context.place,
+): Count | undefined {
+  const ms = bound.args.value<number>("time")
+  return ms === undefined ? expressionOf(bound, "seconds", time, context, place) : ms / 1000
+}
+
+/** A status of the slots `status` or `found`. */
+export function statusOf(bound: Bound, context: StepContext): Count | undefined {
+  return bound.args.value<number>("status") ?? expressionOf(bound, "found", status, context, context.place)
+}
+
+function expressionOf(
+  { args }: Bound,
+  slot: string,
+  { types, words }: Wanted,
+  { expressions, report }: StepContext,
+  place: Place,
+): Count | undefined {
+  const cel = args.cel(slot)
+  const expression = cel === undefined ? undefined : expressions.lower(cel, place)
+  if (cel === undefined || expression === undefined) return undefined
+  if (types.includes(expression.type)) return { expression }
+  report.add("SP5001", cel.span, `${words} is expected here, not \`${expression.type}\``)
+  return undefined
+}

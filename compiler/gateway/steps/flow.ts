@@ -1,0 +1,155 @@
+import type { TokenKind } from "../../../runtime/plan/counting.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
+import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { headerUse, lowerAll, mayWrite, messageAt } from "../lower/header.ts"
+import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import { lowerAuthentication } from "./authenticate.ts"
+import { lowerContent } from "./body.ts"
+import { secondsOf } from "./count.ts"
+
+/** `set NAME (CEL)` or `set NAME "text"` */
+export const lowerSet: LowerStep = (bound, context) => {
+  const name = bound.args.value<string>("variable")
+  const value = textOrExpression(bound, context)
+  if (name === undefined || value === undefined) return undefined
+  const type = typeof value === "object" && "expression" in value ? value.expression.type : "string"
+  const lowered = context.steps.add({ kind: "set-variable", name, value }, headSpan(bound.statement))
+  return { ...lowered, declares: { [name]: type } }
+}
+
+type Value = Text | { readonly expression: NonNullable<ReturnType<StepContext["expressions"]["lower"]>> }
+
+/** The text or expression of a statement that takes either. */
+export function textOrExpression(
+  bound: Bound,
+  { texts, expressions, place }: StepContext,
+): Value | undefined {
+  const cel = bound.args.cel("expression")
+  if (cel !== undefined) {
+    const expression = expressions.lower(cel, place)
+    return expression === undefined ? undefined : { expression }
+  }
+  const argument = bound.args.text("value")
+  return argument === undefined ? undefined : texts.lower(argument, place)
+}
+
+/** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`. The condition sees what the block leaves. */
+export const lowerRetry: LowerStep = (bound, context) => {
+  const { args } = bound
+  const times = args.value<number>("times")
+  const condition = args.cel("test")
+  const inside = context.block(bound.block, context.place)
+  if (times === undefined || condition === undefined || inside.length === 0) return undefined
+  const test = context.expressions.lower(condition, context.behind(inside), "bool")
+  if (test === undefined) return undefined
+  const inSeconds = (slot: string) => {
+    const ms = args.value<number>(slot)
+    return ms === undefined ? undefined : ms / 1000
+  }
+  const [growth, longest] = [inSeconds("growth"), inSeconds("longest")]
+  const step = {
+    kind: "retry" as const,
+    test,
+    times,
+    intervalSeconds: inSeconds("interval") ?? 0,
+    ...(longest === undefined ? {} : { maxSeconds: longest }),
+    ...(growth === undefined ? {} : { deltaSeconds: growth }),
+    fastFirst: false,
+    steps: idsOf(inside),
+  }
+  return context.steps.add(step, headSpan(bound.statement), { steps: inside })
+}
+
+/** `parallel all|any { branch { … } … }` */
+export const lowerParallel: LowerStep = (bound, { place, block, steps }) => {
+  const until = bound.args.value<"all" | "any">("until")
+  const branches = statementsOf(bound.block, "branch").map((each) => block(each.block, place))
+  const filled = branches.filter((branch) => branch.length > 0)
+  if (until === undefined || filled.length === 0) return undefined
+  const inside: Record<string, readonly Lowered[]> = {}
+  for (const [index, branch] of filled.entries()) inside[`branches.${index}`] = branch
+  return steps.add(
+    { kind: "parallel", until, branches: filled.map(idsOf) },
+    headSpan(bound.statement),
+    inside,
+  )
+}
+
+/** `send NAME { … }` or `send and forget { … }` */
+export const lowerSend: LowerStep = (bound, context) => {
+  const { texts, place, steps, report } = context
+  const { block } = bound
+  const variable = bound.args.value<string>("variable")
+  const text = (keyword: string, slot: string, secrets = false) => {
+    const argument = statementOf(block, keyword)?.args.text(slot)
+    return argument === undefined ? undefined : texts.lower(argument, place, { secrets })
+  }
+  const url = text("url", "url", true)
+  const method = text("method", "method")
+  const bodyAt = statementOf(block, "body")
+  const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
+  const headers: { name: string; action: "set"; values: Text[] }[] = []
+  for (const each of statementsOf(block, "header")) {
+    const name = each.args.value<string>("name")
+    const nameAt = each.args.get("name")?.argument.span
+    if (name === undefined || nameAt === undefined || !mayWrite(name, nameAt, "request", report))
+      return undefined
+    const values = lowerAll(each, "value", (argument) => texts.lower(argument, place, headerUse(true)))
+    if (values === undefined) return undefined
+    headers.push({ name, action: "set", values })
+  }
+  const authentication = lowerAuthentication(statementOf(block, "authenticate"), context)
+  const timeoutAt = statementOf(block, "timeout")
+  const timeoutSeconds = timeoutAt === undefined ? 60 : secondsOf(timeoutAt, context)
+  const isWhole =
+    url !== undefined &&
+    mentions(block, "method") === (method !== undefined) &&
+    mentions(block, "body") === (content !== undefined) &&
+    mentions(block, "authenticate") === (authentication !== undefined)
+  if (!isWhole || timeoutSeconds === undefined) return undefined
+  const step = {
+    kind: "send-request" as const,
+    mode: mentions(block, "copy") ? ("copy" as const) : ("new" as const),
+    url,
+    ...(method === undefined ? {} : { method }),
+    headers,
+    media: content?.media ?? null,
+    ...(content === undefined ? {} : { body: content.content }),
+    ...(authentication === undefined ? {} : { authentication }),
+    timeoutSeconds,
+    ...(variable === undefined ? {} : { variable }),
+    ignoreError: mentions(block, "ignore-error"),
+    wait: variable !== undefined,
+  }
+  const lowered = steps.add(step, headSpan(bound.statement))
+  return variable === undefined ? lowered : { ...lowered, declares: { [variable]: "dyn" } }
+}
+
+/** `trace "message" as error` */
+export const lowerTrace: LowerStep = (bound, { texts, place, steps }) => {
+  const argument = bound.args.text("message")
+  const message = argument === undefined ? undefined : texts.lower(argument, place)
+  if (message === undefined) return undefined
+  const severity = bound.args.value<"verbose" | "information" | "error">("severity") ?? "information"
+  const source = messageAt(place) === "request" ? "request" : "response"
+  return steps.add({ kind: "trace", source, severity, message, metadata: [] }, headSpan(bound.statement))
+}
+
+/** `metric NAME (CEL) { label NAME "text" }`, `metric NAME tokens total { … }` */
+export const lowerMetric: LowerStep = (bound, { texts, expressions, place, steps }) => {
+  const name = bound.args.value<string>("variable")
+  const cel = bound.args.cel("amount")
+  const expression = cel === undefined ? undefined : expressions.lower(cel, place)
+  if (name === undefined || (cel !== undefined && expression === undefined)) return undefined
+  const labels: { name: string; value: Text }[] = []
+  for (const each of statementsOf(bound.block, "label")) {
+    const label = each.args.value<string>("variable")
+    const argument = each.args.text("value")
+    const value = argument === undefined ? undefined : texts.lower(argument, place)
+    if (label === undefined || value === undefined) return undefined
+    labels.push({ name: label, value })
+  }
+  const tokens = bound.args.value<TokenKind>("tokens")
+  const value = tokens !== undefined ? { tokens } : expression === undefined ? 1 : { expression }
+  return steps.add({ kind: "metric", name, value, labels }, headSpan(bound.statement))
+}

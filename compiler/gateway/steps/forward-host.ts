@@ -1,0 +1,35 @@
+import { isIPv6 } from "node:net"
+import { shown } from "../../core/shown.ts"
+import { headSpan } from "../bind/bound.ts"
+import type { LowerStep } from "../lower/step.ts"
+
+/** Characters of `uri-host [":" port]` (RFC 9110 §7.2). */
+const hostCharacters = /^[A-Za-z0-9.\-_~:[\]]*$/
+
+const help = "Write a host with an optional port, e.g. `orders.internal:8443`."
+
+/** `forward-host preserve` or `forward-host "host"` */
+export const lowerForwardHost: LowerStep = (bound, { texts, place, report, steps }) => {
+  const argument = bound.args.text("host")
+  const at = headSpan(bound.statement)
+  if (argument === undefined) return steps.add({ kind: "set-host", host: { preserve: true } }, at)
+  const host = texts.lower(argument, place, {
+    constant(value, report, place) {
+      if (hostCharacters.test(value) && value.length <= 255) return
+      report.add("SP2024", place(0), `\`${shown(value)}\` can't be part of a host`, { help })
+    },
+  })
+  if (host === undefined) return undefined
+  if (host === "") report.add("SP2038", argument.span, "the host is empty")
+  else if (typeof host === "string" && hostCharacters.test(host) && !isHost(host))
+    report.add("SP2024", argument.span, `\`${shown(host)}\` is no host with an optional port`, { help })
+  return steps.add({ kind: "set-host", host }, at)
+}
+
+/** `_` and `~` are in no name of DNS, but in the names of containers. */
+function isHost(text: string): boolean {
+  const [, inBrackets, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? []
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return false
+  if (inBrackets !== undefined) return isIPv6(inBrackets)
+  return plain !== undefined && /^[\w~-]+(?:\.[\w~-]+)*\.?$/.test(plain)
+}

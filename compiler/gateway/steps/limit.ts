@@ -1,0 +1,189 @@
+import { digestOf } from "../../../runtime/plan/canonical.ts"
+import type { LimitKey } from "../../../runtime/plan/counting.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { TextPart } from "../../../runtime/plan/text.ts"
+import type { Argument } from "../ast.ts"
+import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
+import { type AuthWay, brings, mayHold, type Place, wordOf } from "../lower/place.ts"
+import type { Lowered, StepContext } from "../lower/step.ts"
+import { listed } from "../schema/slots.ts"
+import { checkClaim } from "./claims.ts"
+
+/** Whether the limit counts by address alone: it can refuse before signatures are checked. */
+export function isAnonymous(bound: Bound): boolean {
+  return keysOf(bound)[0]?.by === "ip"
+}
+
+/**
+ * `limit N per DURATION by KEY else KEY`. The counter's name is made of the scope it is written in, its keys and its period: counts go on
+ * when a new plan changes the number, and all routes of the scope share them.
+ */
+export function lowerLimit(
+  bound: Bound,
+  scope: string,
+  context: StepContext,
+  late: Place,
+): Lowered | undefined {
+  const callsMax = bound.args.value<number>("calls")
+  const periodMs = bound.args.value<number>("period")
+  const keys = lowerKeys(bound, context)
+  const counting = lowerCounting(bound, context, late)
+  if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
+  if (keys === undefined || counting === undefined) return undefined
+  if (!checkKeys(bound, keys, context)) return undefined
+  const periodSeconds = periodMs / 1000
+  const counted = countedWords(bound)
+  const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
+  const lowered = context.steps.add(
+    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
+    headSpan(bound.statement),
+  )
+  return { ...lowered, declares: variablesOf(counting) }
+}
+
+/** The variables a limit tells its state by. */
+function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
+  const names = Object.entries(counting).flatMap(([field, name]) =>
+    field.endsWith("Variable") && typeof name === "string" ? [name] : [],
+  )
+  return Object.fromEntries(names.map((name) => [name, "int" as const]))
+}
+
+/** Whether every caller has one of the keys; reported where not. */
+export function checkKeys(bound: Bound, keys: readonly LimitKey[], { place, report }: StepContext): boolean {
+  const { ways } = place.auth
+  const known = ways.flatMap(({ claims }) => (claims === undefined ? [] : [claims]))
+  const [first] = known
+  for (const { slot, argument, value } of bound.args.filled) {
+    const key = value as LimitKey
+    if (slot.kind !== "limit-key" || key.by !== "claim" || first === undefined) continue
+    // One issuer's tokens may have it: who comes in another way is asked for below.
+    const declared = known.some((claims) => mayHold(claims, key.claim))
+    if (!declared && !checkClaim(key.claim, first, argument.span, report)) return false
+  }
+  const lacking = place.asked ? undefined : ways.find((way) => !keys.some((key) => provides(way, key)))
+  if (lacking === undefined) return true
+  const names = listed(
+    keys.map((key) => `\`${nameOf(key)}\``),
+    "or",
+  )
+  report.add(
+    "SP3008",
+    headSpan(bound.statement),
+    `with \`auth ${wordOf(lacking)}\` a caller has no ${names}`,
+    {
+      related: [{ span: place.auth.span ?? place.routeSpan, message: "the `auth` of the route" }],
+    },
+  )
+  return false
+}
+
+/** `api orders: subscription else ip, 60s`, at most 380 characters. */
+export function counterName(scope: string, keys: readonly LimitKey[], periodSeconds: number): string {
+  return `${scopeName(scope)}: ${short(keys.map(nameOf).join(" else "), 120)}, ${periodSeconds}s`
+}
+
+/** Which calls or tokens a limit counts, as it is written: one that counts failures has a counter of its own. A number says only how much one call is. */
+export function countedWords(bound: Bound): string {
+  const counts = statementsOf(bound.block, "count").filter(({ args }) => args.value("amount") === undefined)
+  return counts.map(({ statement }) => statement.args.map(writtenWord).join(" ")).join(" and ")
+}
+
+function writtenWord(argument: Argument): string {
+  if (argument.kind === "cel") return `(${argument.source.trim().replace(/\s+/g, " ")})`
+  return argument.kind === "word" ? argument.text : ""
+}
+
+/** A scope as it begins the name of a counter. */
+export function scopeName(scope: string): string {
+  return short(scope, 240)
+}
+
+/** Two texts that are long must not become one. */
+function short(text: string, max: number): string {
+  if (text.length <= max) return text
+  return `${text.slice(0, max - 14)}… ${digestOf(text).slice("sha256:".length, "sha256:".length + 12)}`
+}
+
+function keysOf(bound: Bound): LimitKey[] {
+  return [...bound.args.values<LimitKey>("key")]
+}
+
+/** The keys with their texts; undefined when one is wrong (reported). */
+export function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey[] | undefined {
+  const keys: LimitKey[] = []
+  for (const { argument, value } of bound.args.all("key")) {
+    if (argument.kind !== "text") keys.push(value as LimitKey)
+    else {
+      const text = texts.lower(argument, place)
+      if (text === undefined) return undefined
+      keys.push({ by: "text", text })
+    }
+  }
+  return keys
+}
+
+type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
+
+const signs = {
+  remaining: "remaining",
+  total: "total",
+  "retry-after": "retryAfter",
+  consumed: "consumed",
+} as const
+
+/** What the block of a limit says: which calls count, how much, and who is told. What counts may depend on the response: `late` is when the exchange has ended. */
+export function lowerCounting(bound: Bound, { expressions }: StepContext, late: Place): Counting | undefined {
+  const counting: Counting = {}
+  for (const { args } of statementsOf(bound.block, "count")) {
+    const test = args.cel("test")
+    const amount = args.cel("expression")
+    if (test !== undefined) {
+      const countIf = expressions.lower(test, late, "bool")
+      if (countIf === undefined) return undefined
+      counting.countIf = countIf
+    } else if (amount !== undefined) {
+      const expression = expressions.lower(amount, late, "int")
+      if (expression === undefined) return undefined
+      counting.increment = { expression }
+    } else if (args.get("tokens") !== undefined)
+      counting.increment = { tokens: { estimatePrompt: args.value("tokens") === "estimated" } }
+    else counting.increment = args.value<number>("amount") ?? 1
+  }
+  for (const [keyword, field] of Object.entries(signs) as [
+    keyof typeof signs,
+    (typeof signs)[keyof typeof signs],
+  ][])
+    for (const { args } of statementsOf(bound.block, keyword)) {
+      const header = args.value<string>("header")
+      const variable = args.word("variable")?.text
+      if (header !== undefined) counting[`${field}Header`] = header
+      if (variable !== undefined) counting[`${field}Variable`] = variable
+    }
+  return counting
+}
+
+function nameOf(key: LimitKey): string {
+  if (key.by === "text")
+    return typeof key.text === "string" ? JSON.stringify(key.text) : textName(key.text.text)
+  return key.by === "claim" ? `jwt.${key.claim}` : key.by
+}
+
+/** Whether a caller who came in this way has the key. */
+function provides(way: AuthWay, key: LimitKey): boolean {
+  if (key.by === "ip" || key.by === "text") return true
+  if (key.by === "subscription") return brings(way, "subscription")
+  return brings(way, "jwt") && (way.claims === undefined || mayHold(way.claims, key.claim))
+}
+
+/** A text as it names a counter. */
+function textName(parts: readonly TextPart[]): string {
+  const words = parts.map((part) =>
+    typeof part === "string"
+      ? part
+      : "expression" in part
+        ? `\${${part.expression.text}}`
+        : JSON.stringify(part),
+  )
+  return JSON.stringify(words.join(""))
+}

@@ -1,0 +1,159 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Text } from "../../../runtime/plan/text.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import {
+  inValues,
+  isWithoutRights,
+  otherValue,
+  readByBrowsers,
+  sentByGateway,
+} from "../../analysis/seen-by-backend.ts"
+import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
+import { constantName, nameShown } from "../../analysis/words.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import { headerUse, lowerAll, mayWrite, messageAt } from "../lower/header.ts"
+import type { StepContext } from "../lower/step.ts"
+import { type Printing, statement, textsOf } from "../print.ts"
+import { many, oneOf, slot, word } from "../schema/row.ts"
+import { type Fields, namedIdentities, type Statement, type StepText } from "../step-text.ts"
+
+type SetHeader = StepOf<"set-header">
+
+const values = many(slot("value", "text"), 100)
+const name = oneOf([slot("name", "header-name")], [slot("expression", "expression")])
+
+/** `header set|append|default|remove "Name" "value" …` */
+export const header: Statement = {
+  row: {
+    keyword: "header",
+    several: true,
+    forms: [
+      { args: [word("set"), name, values] },
+      { args: [word("append"), name, values] },
+      { args: [word("default"), name, values] },
+      { args: [word("remove"), name] },
+    ],
+    docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
+    example: 'header set "X-User-Id" "${jwt.sub}"',
+  },
+  lower: (bound, context) => {
+    const { texts, place, steps } = context
+    const action = bound.statement.args[0]
+    if (action?.kind !== "word") return undefined
+    const message = messageAt(place)
+    const name = nameOf(bound, message, context)
+    if (name === undefined) return undefined
+    const values = lowerAll(bound, "value", (argument) =>
+      texts.lower(argument, place, headerUse(message === "request")),
+    )
+    if (values === undefined) return undefined
+    return steps.add(
+      { kind: "set-header", message, action: action.text as SetHeader["action"], name, values },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** The name that is written, or what an expression finds; that is checked per request. */
+function nameOf(
+  bound: Bound,
+  message: "request" | "response",
+  { expressions, place, report }: StepContext,
+): SetHeader["name"] | undefined {
+  const cel = bound.args.cel("expression")
+  if (cel !== undefined) {
+    const expression = expressions.lower(cel, place, "string")
+    return expression === undefined ? undefined : { text: { text: [{ expression }] } }
+  }
+  const name = bound.args.value<string>("name")
+  const at = bound.args.get("name")?.argument.span
+  return name !== undefined && at !== undefined && mayWrite(name, at, message, report) ? name : undefined
+}
+
+/** The name as the statement has it. */
+function printedName(name: SetHeader["name"], printing: Printing): string {
+  if (typeof name === "string") return JSON.stringify(printing.header(name))
+  const [only, ...more] = typeof name.text === "string" ? [] : name.text.text
+  if (typeof only === "object" && "expression" in only && more.length === 0)
+    return `(${only.expression.text})`
+  printing.lacks("a name that is partly known")
+  return nameShown(name)
+}
+
+/** What the compiler knows of a step that changes a header. */
+export const setHeader: StepText<"set-header"> = {
+  print: ({ action, name, values }, printing) =>
+    statement(`header ${action} ${printedName(name, printing)}${textsOf(values)}`),
+  identities: ({ message, name, action }) => namedIdentities(`header ${message}`, name, action),
+  added: ({ message, action, name, values }) => {
+    const shown = nameShown(name)
+    if (message === "request") {
+      if (action === "remove") return closes(`the backend does not see the caller's ${shown} any more`)
+      const how = { set: "", append: " besides the caller's own", default: " where the caller sends none" }
+      return [
+        sentByGateway(`${shown}${how[action]}`, "added", isWithoutRights(constantName(name))),
+        ...secretsIn(values),
+      ]
+    }
+    const forBrowsers = readByBrowsers(constantName(name), shown)
+    if (action === "remove") return [closes(`callers do not see ${shown} any more`), ...forBrowsers]
+    return [neutral(`callers get ${shown}`), ...forBrowsers, ...secretsIn(values)]
+  },
+  removed: ({ message, action, name }) => {
+    const shown = nameShown(name)
+    if (message === "request")
+      return action === "set" || action === "remove"
+        ? opens(`the caller's own ${shown} reaches the backend`)
+        : sentByGateway(shown, "removed", isWithoutRights(constantName(name)))
+    return action === "remove"
+      ? opens(`callers see the backend's ${shown}`)
+      : [
+          breaking(`callers do not get ${shown} from here any more`),
+          ...readByBrowsers(constantName(name), shown),
+        ]
+  },
+  changed: {
+    message: (_, after) => opens(`it is about the ${after} now`),
+    name: (_, after) => opens(`it is about ${nameShown(after)} now`),
+    action: (before, after, items) => [
+      otherAction(before, after, items.after),
+      ...(items.after.message === "request"
+        ? []
+        : readByBrowsers(constantName(items.after.name), nameShown(items.after.name))),
+    ],
+    values: (old, next, { before }) => otherValues(old, next, before),
+  },
+}
+
+function otherValues(old: readonly Text[], next: readonly Text[], before: Fields<"set-header">): Finding[] {
+  const isRequest = before.message === "request"
+  if (next.length === 0) return []
+  const sent = (known: Text | undefined, value: Text) => secretsIn(value, known)
+  if (old.length === 0) return inValues([], next, sent)
+  const [shown, name] = [nameShown(before.name), constantName(before.name)]
+  return [
+    isRequest ? otherValue(old, next, shown, isWithoutRights(name)) : neutral("callers get another value"),
+    ...(isRequest ? inValues(old, next, callersDecide) : readByBrowsers(name, shown)),
+    ...inValues(old, next, sent),
+  ]
+}
+
+function otherAction(
+  before: SetHeader["action"],
+  after: SetHeader["action"],
+  { message, name }: Fields<"set-header">,
+): Finding {
+  const shown = nameShown(name)
+  const exclusive = (action: string) => action === "set" || action === "remove"
+  if (message === "request") {
+    if (exclusive(before) && !exclusive(after)) return opens(`the caller's own ${shown} reaches the backend`)
+    if (!exclusive(before) && exclusive(after))
+      return closes(`the caller's own ${shown} does not reach the backend any more`)
+    if (after === "remove") return closes(`the backend gets no ${shown}`)
+    const difference = before === "remove" ? "added" : "changed"
+    return sentByGateway(shown, difference, isWithoutRights(constantName(name)))
+  }
+  if (after === "remove") return breaking(`callers do not get ${shown} any more`)
+  if (exclusive(before) && !exclusive(after)) return opens(`callers see the backend's ${shown}`)
+  return neutral(`callers get another ${shown}`)
+}
