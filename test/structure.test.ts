@@ -159,7 +159,6 @@ const broken: [string, string, Record<string, string>, string][] = [
     },
     "runtime/check/a.ts",
   ],
-  ["a file of 401 lines", "file length", { "runtime/plan/l.ts": "const a = 1\n".repeat(401) }, "401 lines"],
   [
     "a function of 61 lines",
     "function length",

@@ -9,7 +9,6 @@ export type Rule =
   | "cycle"
   | "documentation"
   | "door"
-  | "file length"
   | "file name"
   | "function length"
   | "import"
@@ -94,8 +93,6 @@ function formBreaches(module: Module, { limits }: House): Breach[] {
         "exports something of another file: import it where it is declared",
       ),
     )
-  if (module.lines > limits.fileLines && !limits.dataTables.includes(path))
-    found.push(breach("file length", path, `${module.lines} lines, more than ${limits.fileLines}`))
   for (const { name: called, line, lines } of module.functions)
     if (lines > limits.functionLines)
       found.push(
