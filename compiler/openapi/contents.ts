@@ -19,7 +19,7 @@ export interface Reading {
 export function readContents(map: MapNode, reading: Reading): Content[] {
   const { fields } = reading
   return fields.entries(map, "content").flatMap(([media, { key, value }]) => {
-    const content = fields.map(value, "a media type")
+    const content = fields.part(value, "a media type")
     if (content === undefined || isExampleAlone(media, key, content, fields)) return []
     if (!checkMedia(media, key, fields)) return []
     fields.known(content, "a media type", mediaKeys)
@@ -76,7 +76,7 @@ export function examplesOf(map: MapNode, fields: Fields): Example[] {
   const one = map.entries.get("example")?.value
   if (one !== undefined) return [unnamed(one)]
   return fields.entries(map, "examples").flatMap(([name, { value }]) => {
-    const example = fields.map(value, "an example")
+    const example = fields.part(value, "an example")
     const inside = example?.entries.get("value")?.value
     if (example === undefined || inside === undefined) return []
     const words = {
@@ -111,7 +111,7 @@ export function readResponses(
     return []
   }
   return fields.entries(operation, "responses").flatMap(([code, { key, value }]) => {
-    const map = fields.map(value, "an answer")
+    const map = fields.part(value, "an answer")
     if (map === undefined) return []
     fields.known(map, "an answer", reading.version === "2.0" ? oldAnswerKeys : answerKeys)
     const status = code.toLowerCase()
@@ -162,7 +162,7 @@ function oldExamples(map: MapNode, fields: Fields): ReadonlyMap<string, Entry> {
 
 function readHeaders(map: MapNode, { fields, schemas, version }: Reading): ResponseHeader[] {
   return fields.entries(map, "headers").flatMap(([name, { key, value }]) => {
-    const header = fields.map(value, "a header")
+    const header = fields.part(value, "a header")
     if (header === undefined) return []
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) {
       fields.aside({ span: key }, `\`${shown(name)}\` is no name of a header: no answer has it`)
@@ -172,7 +172,7 @@ function readHeaders(map: MapNode, { fields, schemas, version }: Reading): Respo
     if (!old) fields.known(header, "a header", headerKeys)
     // `content` has one media type; a value of another than JSON is a text nothing is known of.
     const [[media, content] = []] = old ? [] : [...(fields.entries(header, "content") ?? [])]
-    const written = content === undefined ? undefined : fields.map(content.value, "a media type")
+    const written = content === undefined ? undefined : fields.part(content.value, "a media type")
     const schema = (written ?? header).entries.get("schema")?.value
     const isJson = media !== undefined && /^application\/(?:[\w.+-]+\+)?json/.test(media)
     const judged = old

@@ -25,6 +25,19 @@ export class Fields {
     return this.wrong(found, `${what} is a map, this is ${kindOf(found)}`)
   }
 
+  /** As `map`, of a part that may have nothing in it: one without a value is told. */
+  part(node: Node, what: string): MapNode | undefined {
+    const found = this.references.follow(node)?.node
+    if (found === undefined || !isNull(found)) return this.map(node, what)
+    this.withoutValue(found, what)
+    return { kind: "map", span: found.span, entries: new Map() }
+  }
+
+  /** Tells of a key without a value. It states nothing, so nothing that the document states is lost. */
+  withoutValue(node: Node, what: string): undefined {
+    return this.aside(node, `${what} has no value and states nothing`)
+  }
+
   /** The entries of a map field; extensions (`x-…`) are left out. */
   entries(map: MapNode, key: string, what = `\`${key}\``): readonly (readonly [string, Entry])[] {
     const field = map.entries.get(key)?.value
@@ -72,6 +85,7 @@ export class Fields {
   ): Value | undefined {
     const field = map.entries.get(key)?.value
     if (field === undefined) return undefined
+    if (isNull(field)) return this.withoutValue(field, `\`${key}\``)
     const value = field.kind === "scalar" ? read(field.value) : undefined
     if (value !== undefined) return value
     const shownValue = field.kind === "scalar" ? `\`${shown(String(field.value))}\`` : kindOf(field)

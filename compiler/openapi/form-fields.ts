@@ -15,7 +15,7 @@ export function isForm(media: string): boolean {
 export function readEncoding(content: MapNode, media: string, fields: Fields): FormField[] {
   const hasParts = /^multipart/i.test(media)
   return fields.entries(content, "encoding").flatMap(([name, { value }]) => {
-    const map = fields.map(value, "an encoding")
+    const map = fields.part(value, "an encoding")
     if (map === undefined) return []
     fields.known(map, "an encoding", ["contentType", "headers", "style", "explode", "allowReserved"])
     const headers = map.entries.get("headers")

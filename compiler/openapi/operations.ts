@@ -2,6 +2,7 @@ import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { ApiDocument, Operation, Parameter, SecurityScheme } from "./api-document.ts"
 import { type Reading, readResponses } from "./contents.ts"
+import { isNull } from "./fields.ts"
 import type { MapNode, Node } from "./node.ts"
 import { mediasOf, readInputs } from "./parameters.ts"
 import { routePath, shapeOf } from "./path-template.ts"
@@ -51,7 +52,7 @@ export function readOperations(
   if (!root.entries.has("paths") && reading.version !== "3.1")
     reading.fields.aside(root, "the document has no `paths`")
   for (const [template, { key, value }] of reading.fields.entries(root, "paths")) {
-    const item = reading.fields.map(value, "a path")
+    const item = reading.fields.part(value, "a path")
     if (item !== undefined) reader.path(template, key, withSiblings(value, item, reading))
   }
   return { operations: reader.operations(), skipped: reader.skipped }
@@ -108,8 +109,13 @@ class Reader {
     }
     for (const method of methods) {
       const entry = item.entries.get(method)
-      const map = entry === undefined ? undefined : fields.map(entry.value, "an operation")
-      if (entry === undefined || map === undefined) continue
+      if (entry === undefined) continue
+      if (isNull(entry.value)) {
+        fields.aside(entry.value, "the operation has no value: it is left out")
+        continue
+      }
+      const map = fields.map(entry.value, "an operation")
+      if (map === undefined) continue
       const place = {
         template,
         path,

@@ -2,6 +2,7 @@ import { isJson } from "../../runtime/validation/media-type.ts"
 import { shown } from "../core/shown.ts"
 import type { Body, Content, FormField, Parameter, Style } from "./api-document.ts"
 import { checkMedia, examplesOf, type Reading, readContents } from "./contents.ts"
+import { isNull } from "./fields.ts"
 import { type MapNode, type Node, plainOf } from "./node.ts"
 
 /** Parameters of an operation, and its body where 2.0 writes it as one. */
@@ -262,6 +263,7 @@ function reportEmptyField(map: MapNode, fields: Reading["fields"]): void {
 
 function readBody(node: Node, reading: Reading): Body | undefined {
   const { fields } = reading
+  if (isNull(node)) return fields.withoutValue(node, "the request body")
   const map = fields.map(node, "a request body")
   if (map === undefined) return undefined
   fields.known(map, "a request body", ["description", "content", "required"])

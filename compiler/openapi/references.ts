@@ -3,7 +3,7 @@ import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { type Identified, Identifiers, mayIdentify, pointerSteps, type Steps } from "./identifiers.ts"
-import type { Node } from "./node.ts"
+import type { MapNode, Node } from "./node.ts"
 import { readTree } from "./tree.ts"
 
 /** Reads the file of the project that the text at `at` names, relative to its own; what keeps it from being read is reported. */
@@ -170,6 +170,11 @@ export class References {
 
 function helpOf({ help }: Said): { help?: string } {
   return help === undefined ? {} : { help }
+}
+
+/** A schema with its `$ref` alone, without what stands beside it. */
+export function onlyReference(node: MapNode): MapNode {
+  return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
 }
 
 /** The `$ref` of a value that has one. */

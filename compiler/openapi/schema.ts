@@ -2,9 +2,9 @@ import { schemaPattern } from "../../runtime/validation/pattern.ts"
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
-import type { Fields } from "./fields.ts"
+import { type Fields, isNull } from "./fields.ts"
 import { type Entry, kindOf, type ListNode, type MapNode, type Node, plainOf } from "./node.ts"
-import { referenceOf } from "./references.ts"
+import { onlyReference, referenceOf } from "./references.ts"
 import { annotations, applicators, keywords, typeNames } from "./schema-keywords.ts"
 
 /** JSON Schema 2020-12 as a value. `$ref` holds the key of a schema of the document. */
@@ -135,10 +135,6 @@ function isNullable({ entries }: MapNode): boolean {
   })
 }
 
-function onlyReference(node: MapNode): MapNode {
-  return { ...node, entries: new Map([...node.entries].filter(([name]) => name === "$ref")) }
-}
-
 /** Of one schema and what is written inside of it. */
 class Conversion {
   readonly references = new Set<string>()
@@ -159,6 +155,7 @@ class Conversion {
   /** `outermost`: the schema as a whole; `inPlace`: what judges the same value as it. */
   schema(node: Node, inPlace: boolean, outermost = false): JsonSchema {
     if (node.kind === "scalar" && typeof node.value === "boolean") return node.value
+    if (outermost && isNull(node)) return this.#fields.withoutValue(node, "the schema") ?? {}
     if (node.kind !== "map") {
       this.#fields.wrong(node, `a schema is a map, this is ${kindOf(node)}`)
       return this.#leaveOut({})
@@ -241,6 +238,8 @@ class Conversion {
       return
     }
     if (kind === "place") return
+    if (isNull(value) && kind !== "any" && kind !== "type")
+      return this.#fields.withoutValue(value, `\`${name}\``)
     const made = this.#value(name, kind, value, inPlace && applicators.has(name))
     if (made !== undefined) json[name] = made
     else if (!annotations.has(name)) this.#leaveOut(json)
@@ -286,7 +285,7 @@ class Conversion {
       return this.#fields.wrong(value, `\`${name}\` is a map of schemas, this is ${kindOf(value)}`)
     const entries = [...value.entries].map(([key, entry]) => {
       if (name === "patternProperties") this.#checkPattern(key, entry.key)
-      return [key, this.schema(entry.value, inPlace)] as const
+      return [key, this.schema(entry.value, inPlace, isNull(entry.value))] as const
     })
     return Object.fromEntries(entries)
   }
@@ -329,10 +328,11 @@ class Conversion {
 
   #type(value: Node): unknown {
     const plain = plainOf(value)
-    const names = Array.isArray(plain) ? plain : [plain]
+    // In YAML `null` without quotes is no text; in a list there is nothing else that it could mean.
+    const names = Array.isArray(plain) ? plain.map((each) => each ?? "null") : [plain]
     if (plain === "file" && this.#dialect === "2.0") return undefined
     const bad = names.find((each) => !typeNames.includes(each as string))
-    if (bad === undefined && names.length > 0) return plain
+    if (bad === undefined && names.length > 0) return Array.isArray(plain) ? names : plain
     const hint = typeof bad === "string" ? didYouMean(bad, typeNames) : ""
     return this.#fields.wrong(value, `\`${shown(String(bad))}\` is no type${hint}`)
   }

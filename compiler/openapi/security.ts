@@ -1,8 +1,8 @@
 import { didYouMean } from "../core/nearest.ts"
 import { shown } from "../core/shown.ts"
 import type { Requirement, SecurityScheme } from "./api-document.ts"
-import type { Fields } from "./fields.ts"
-import { type MapNode, plainOf } from "./node.ts"
+import { type Fields, isNull } from "./fields.ts"
+import { kindOf, type MapNode, type Node, plainOf } from "./node.ts"
 import { reportDropped } from "./parameters.ts"
 
 const places = ["header", "query", "cookie"]
@@ -90,22 +90,37 @@ export function readSecurity(
   schemes: ReadonlyMap<string, SecurityScheme>,
   fields: Fields,
 ): readonly Requirement[] | undefined {
-  if (!map.entries.has("security")) return undefined
-  const requirements: Requirement[] = []
-  for (const item of fields.list(map, "security")) {
-    const way = fields.map(item, "a security requirement")
-    if (way === undefined) continue
-    const named = [...way.entries].map(([name, { key, value }]) => {
-      if (!schemes.has(name))
-        fields.aside(
-          { span: key },
-          `the document declares no security scheme \`${shown(name)}\`; it is demanded all the same${didYouMean(name, schemes.keys())}`,
-        )
-      const plain = plainOf(value)
-      const scopes = Array.isArray(plain) ? plain.filter((each) => typeof each === "string") : []
-      return { name, scopes, span: key }
-    })
-    requirements.push({ schemes: named, span: way.span })
-  }
-  return requirements
+  const field = map.entries.get("security")?.value
+  if (field === undefined) return undefined
+  // Without a value it does not take back what the document demands of all operations, as an empty list does.
+  if (isNull(field)) return fields.withoutValue(field, "`security`")
+  if (field.kind === "list") return field.items.map((item) => readRequirement(item, schemes, fields))
+  fields.wrong(field, `\`security\` is a list, this is ${kindOf(field)}`)
+  return [field.kind === "map" ? readRequirement(field, schemes, fields) : unreadable(field)]
+}
+
+function readRequirement(
+  item: Node,
+  schemes: ReadonlyMap<string, SecurityScheme>,
+  fields: Fields,
+): Requirement {
+  const way = fields.map(item, "a security requirement")
+  if (way === undefined) return unreadable(item)
+  const named = [...way.entries].map(([name, { key, value }]) => {
+    if (!schemes.has(name))
+      fields.aside(
+        { span: key },
+        `the document declares no security scheme \`${shown(name)}\`; it is demanded all the same${didYouMean(name, schemes.keys())}`,
+      )
+    const plain = plainOf(value)
+    const scopes = Array.isArray(plain) ? plain.filter((each) => typeof each === "string") : []
+    return { name, scopes, span: key }
+  })
+  return { schemes: named, span: way.span }
+}
+
+/** What can't be read demands something all the same: `lenient` must open no operation. A text is the scheme that is meant. */
+function unreadable(node: Node): Requirement {
+  const name = node.kind === "scalar" && typeof node.value === "string" ? node.value : "unreadable"
+  return { schemes: [{ name, scopes: [], span: node.span }], span: node.span }
 }
