@@ -239,7 +239,7 @@ class Conversion {
     }
     if (kind === "place") return
     if (isNull(value) && kind !== "any" && kind !== "type")
-      return this.#fields.withoutValue(value, `\`${name}\``)
+      return void this.#fields.withoutValue(value, `\`${name}\``)
     const made = this.#value(name, kind, value, inPlace && applicators.has(name))
     if (made !== undefined) json[name] = made
     else if (!annotations.has(name)) this.#leaveOut(json)
