@@ -6,6 +6,14 @@ interface YamlError {
 
 const shownMax = 10
 
+/** Messages of the parser about YAML's inner workings, and what is wrong for whoever wrote the file. */
+const worded: readonly (readonly [string, string])[] = [
+  ["implicit keys need to be on a single line", "no `: ` ends the key that begins here"],
+  ["nested mappings are not allowed in compact mappings", "the text holds `: ` and has no quotes"],
+  ["must be sufficiently indented and end with a }", "no `}` before this line closes a `{`"],
+  ["must be sufficiently indented and end with a ]", "no `]` before this line closes a `[`"],
+]
+
 /**
  * The errors of a file worth telling. Behind the first mistake of form the parser goes on with a guess, and what it finds then follows from
  * that; a tab is found behind what it made of the line before. Keys that are there twice are as many mistakes.
@@ -24,6 +32,8 @@ export function yamlCauses<Found extends YamlError>(errors: readonly Found[]): r
 export function yamlProblem(message: string): string {
   if (/call stack/i.test(message)) return "values are nested too deeply here"
   if (/multiple documents/i.test(message)) return "another document begins here: a file has one"
+  const known = worded.find(([words]) => message.toLowerCase().includes(words))
+  if (known !== undefined) return known[1]
   const said = message.replace(/ at line \d+.*$/s, "").replace(/\.$/, "")
   return said.charAt(0).toLowerCase() + said.slice(1)
 }

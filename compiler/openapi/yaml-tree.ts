@@ -133,6 +133,7 @@ class YamlTree {
   #twice(name: string, at: Span, first: Span): void {
     this.#failed = true
     this.#report.add("SP8002", at, `the key \`${shown(name)}\` is there twice`, {
+      help: "Remove one of the two, or rename it.",
       related: [{ span: first, message: "the first" }],
     })
   }
