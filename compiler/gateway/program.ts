@@ -1,6 +1,7 @@
 import { expressionOf } from "../../runtime/expression/request-context.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { didYouMean } from "../core/nearest.ts"
+import { asItLooks } from "../core/odd-characters.ts"
 import { shown } from "../core/shown.ts"
 import type { Span } from "../core/source.ts"
 import type { Word } from "./ast.ts"
@@ -17,6 +18,13 @@ export interface Declaration {
   readonly span: Span
   /** Set when something refers to it. */
   used: boolean
+}
+
+/** A bare name with what stands behind it up to the next blank, odd characters replaced by what they are taken for. */
+function nameAsItLooks({ file, start }: Span): string {
+  const written = /[^ \t\r\n;{}()"]*/y
+  written.lastIndex = start
+  return asItLooks(written.exec(file.text)?.[0] ?? "")
 }
 
 /** Looking for the nearest name takes as long as there are names: with thousands of mistakes the first hints have to do. */
@@ -132,6 +140,7 @@ export class Program {
 
   #reportUnknown(word: Word, kinds: readonly DeclarationKind[], report: Report): void {
     for (const kind of kinds) this.misname(kind)
+    if (this.#isCutByOddCharacter(word, kinds)) return
     // With hints used up nobody looks at the names, and with thousands of mistakes even listing them is too much.
     const hinted = this.#hintsLeft > 0
     const candidates = hinted ? kinds.flatMap((kind) => this.all(kind)) : []
@@ -154,6 +163,14 @@ export class Program {
           : [{ span: other.span, message: `${article(nounOf(other.kind))} has this name` }]),
       ],
     })
+  }
+
+  /** Whether the name, here or where it is declared, is cut by an odd character: that has a finding of its own. */
+  #isCutByOddCharacter(word: Word, kinds: readonly DeclarationKind[]): boolean {
+    if (this.#hintsLeft <= 0) return false
+    if (nameAsItLooks(word.span) !== word.text) return true
+    const declared = kinds.flatMap((kind) => this.all(kind))
+    return declared.some(({ name, span }) => name !== word.text && nameAsItLooks(span) === word.text)
   }
 
   #table(kind: DeclarationKind): Map<string, Declaration> {
