@@ -2,6 +2,11 @@ import { unseen } from "../core/characters.ts"
 import { oddCharacterAt, tellOdd } from "../core/odd-characters.ts"
 import { endOfLine, type Problem, quotable, type ScanState, scanCel } from "./scan.ts"
 
+/** What to say of the mark of another language's comment. */
+export function noComment(mark: string): string {
+  return `\`${mark}\` begins no comment: the words behind it are read as a statement`
+}
+
 /** Something that is no argument, with what to say about it. `problem` is undefined when the characters were reported already. */
 export interface JunkScan {
   readonly end: number
@@ -11,6 +16,7 @@ export interface JunkScan {
 const operator = /(?:[=!<>]=|=>|&&|\|\||[!<>&|?=]+)/y
 const typographic = /[\u2018-\u201f\u00ab\u00bb\u2039\u203a]/
 const typographicOrComment = new RegExp(`${typographic.source}|[ \\t]#`)
+const commentMark = /[ \t]*(\/\/|\/\*|--|<!--)/y
 const untilBlank = /[^ \t\r\n;{}"]*/y
 
 // What control.ts reports, wherever it stands.
@@ -24,6 +30,8 @@ export function scanJunk(state: ScanState, start: number): JunkScan {
   if (control.test(text)) return { end: control.lastIndex, problem: undefined }
   const odd = oddCharacterAt(text, start)
   if (odd !== undefined) return oddPiece(text, start, odd.kind === "look-alike")
+  const comment = foreignComment(text, start)
+  if (comment !== undefined) return comment
   if (sign === "'") return singleQuoted(state, start)
   if (typographic.test(sign)) return typographicQuoted(state, start)
   if (sign === "$" && text[start + 1] === "{") return interpolation(state, start)
@@ -49,6 +57,18 @@ function oddPiece(text: string, start: number, inWord: boolean): JunkScan {
   if (inWord) end = runEnd(text, start)
   else while (["space", "hidden"].includes(oddCharacterAt(text, end)?.kind ?? "")) end++
   return { end, problem: { code: "SP1035", start, end, detail, help } }
+}
+
+/** A line that begins as comments of other languages do: nothing in it is a statement. */
+function foreignComment(text: string, start: number): JunkScan | undefined {
+  const line = text.lastIndexOf("\n", start - 1) + 1
+  commentMark.lastIndex = line
+  const mark = commentMark.exec(text)?.[1]
+  if (mark === undefined) return undefined
+  const end = text.indexOf("\n", start)
+  const at = commentMark.lastIndex - mark.length
+  const problem = { code: "SP1036", start: at, end: at + mark.length, detail: noComment(mark) } as const
+  return { end: end === -1 ? text.length : end, problem }
 }
 
 function junk(code: Problem["code"], start: number, end: number, detail: string): JunkScan {

@@ -176,4 +176,10 @@ export const routes = area({
     help: "Let callers send it with `-` in the place of `_`.",
     why: "Fields with `_` are dropped from requests, as many servers do: behind the gateway `X_User` and `X-User` may be the same name, and one could pose as the other.",
   },
+  SP3043: {
+    severity: "warning",
+    title: "Path parameter of another syntax",
+    help: "Write `{name}` for one segment, `{name*}` for the rest of the path.",
+    why: "`:id` and `*` are parameters in other routers. Here they are plain characters, so that the route matches only requests with exactly these characters in the path.",
+  },
 })

@@ -212,4 +212,10 @@ export const syntax = area({
     help: "Replace it with the plain character.",
     why: "Text that is pasted from a page or typed on another keyboard brings characters that look like a blank, a hyphen or a Latin letter: a no-break space, a dash, a Cyrillic `а`. Names with them differ from names that look the same. In a text in quotes they stand for themselves.",
   },
+  SP1036: {
+    severity: "error",
+    title: "Comment of another language",
+    help: "Begin comments with `#`.",
+    why: "`//`, `/*`, `--` and `<!--` begin comments in other languages. Here the words behind them would be read as statements.",
+  },
 })

@@ -2,6 +2,7 @@ import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Argument, Statement } from "../ast.ts"
+import { noComment } from "../junk.ts"
 import type { BlockName } from "../schema/block-name.ts"
 import { blocks, laterWords } from "../schema/blocks.ts"
 import { listed } from "../schema/slots.ts"
@@ -36,6 +37,11 @@ export function reportKeyword(
   const elsewhere = laterWords.find((each) => each.word === text && each.after === undefined)
   if (elsewhere !== undefined) {
     report.add("SP2003", span, `\`${text}\` (${elsewhere.docs}) is not available yet`)
+    return
+  }
+  const mark = /^(?:\/\/|\/\*|--)/.exec(text)?.[0]
+  if (mark !== undefined) {
+    report.add("SP1036", span, noComment(mark))
     return
   }
   const keywords = blocks[name].rows.map((row) => row.keyword)

@@ -26,6 +26,13 @@ export function readPath(text: Text, slot: Slot, report: Report): RoutePath | un
     report.add("SP3001", text.span, problem.why, { help: problem.help })
     return undefined
   }
+  const foreign = value.split("/").find((segment) => parameterMeant(segment) !== undefined)
+  if (foreign !== undefined)
+    report.add(
+      "SP3043",
+      text.span,
+      `\`${foreign}\` matches only itself; did you mean \`${parameterMeant(foreign)}\`?`,
+    )
   return { segments: segmentsOf(value) }
 }
 
@@ -83,6 +90,13 @@ function pathProblem(path: string): Problem | undefined {
   return undefined
 }
 
+/** The parameter that a segment is in the syntax of another router. */
+function parameterMeant(segment: string): string | undefined {
+  if (segment === "*" || segment === "**") return "{rest*}"
+  const name = /^(?::(\w+)|<(?:\w+:)?(\w+)>|\[(\w+)\])$/.exec(segment)?.slice(1).find(Boolean)
+  return name === undefined ? undefined : `{${name}}`
+}
+
 const help =
   "Use letters, digits and `-._~!$&'()*+,=:@` in a segment; other characters can't be in a canonical path."
 
@@ -108,7 +122,11 @@ function segmentProblem(text: string, last: boolean): Problem | undefined {
       help: 'Paths are matched without them; use `request.query("…")` in a condition.',
     }
   if (/^[A-Za-z0-9._~!$&'()*+,=:@-]*$/.test(written)) return undefined
-  return { why: `\`${shown(text)}\` holds characters no route can match`, help }
+  const meant = parameterMeant(text)
+  return {
+    why: `\`${shown(text)}\` holds characters no route can match`,
+    help: meant === undefined ? help : `Write \`${meant}\` for a parameter.`,
+  }
 }
 
 function bracesProblem(text: string): Problem {
