@@ -7,6 +7,7 @@ import { isSchemaFault } from "../store/fault.ts"
 import {
   currentPlan,
   declareStores,
+  hasPlan,
   insertPlan,
   type PlanBase,
   type PlanHeader,
@@ -147,6 +148,8 @@ export class PlanKeeper {
     return this.#inTurn<ApplyOutcome>(async () => {
       const { database, servable } = this.#settings
       const [current] = await planHistory(database, 1)
+      const held = this.#identity
+      if (held !== undefined && !(await hasPlan(database, held))) this.#tellLoss(current)
       if (!isBase(base, current))
         return { kind: "stale", current: current === undefined ? null : recordOf(current) }
       const isServed = isSamePlan(this.#identity, current) && this.#kept === undefined
@@ -218,21 +221,20 @@ export class PlanKeeper {
     const { database, servable, log } = this.#settings
     try {
       const waits = (await this.#refused?.waits(database)) === true
-      // What comes from disk is not known to be in the history: the newest is read whatever it is.
-      const held = this.#kept === undefined ? this.#identity : undefined
-      const news = await planNews(database, waits ? this.#refused?.identity : held)
+      // A plan from disk lacks its stores: the newest is read whatever it is.
+      const read = this.#kept === undefined ? this.#identity : undefined
+      const news = await planNews(database, this.#identity, (waits ? this.#refused?.identity : read) ?? null)
       if (news === undefined) {
-        if (this.#kept !== undefined && !waits) throw noPlanAnyMore()
+        if (!waits) this.#refused = null
         this.#changed(this.#identity, this.#refused?.message ?? null)
         return undefined
       }
       const newer = news.plan
-      const lost = news.lost || (this.#kept !== undefined && isOfOtherHistory(this.#kept.identity, newer))
-      if (lost && !waits) this.#tellLoss(newer)
+      if (news.lost) this.#tellLoss(newer)
       if (newer === undefined) throw noPlanAnyMore()
-      const read = readPlan(newer.plan)
-      if ("problems" in read) throw new RefusedSerial(newer, unreadable(read.problems), false)
-      const prepared = await servable.prepare(read.plan).catch((error: unknown) => {
+      const stored = readPlan(newer.plan)
+      if ("problems" in stored) throw new RefusedSerial(newer, unreadable(stored.problems), false)
+      const prepared = await servable.prepare(stored.plan).catch((error: unknown) => {
         throw new RefusedSerial(newer, error, true)
       })
       const stores = await declaredStores(database).catch(async (error: unknown) => {
@@ -240,7 +242,7 @@ export class PlanKeeper {
         throw error
       })
       prepared.activate(stores)
-      this.#nowServes(newer, read.plan)
+      this.#nowServes(newer, stored.plan)
       log.info({ serial: newer.serial, digest: newer.digest }, "serving plan")
       return undefined
     } catch (error) {
@@ -344,11 +346,6 @@ function isForeseen(error: unknown): boolean {
 
 function noPlanAnyMore(): SourceUnavailable {
   return new SourceUnavailable("it has no plan any more; the last one serves on until one is applied")
-}
-
-/** Whether a newest plan says that another one was never before it, or is not any more. */
-function isOfOtherHistory(one: PlanIdentity, newest: PlanIdentity | undefined): boolean {
-  return newest !== undefined && newest.serial <= one.serial && !isSamePlan(one, newest)
 }
 
 /** Whether what is newest is what a plan was compared with. */

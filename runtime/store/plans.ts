@@ -80,12 +80,16 @@ const list: Statement = {
   name: "plan-history",
   text: `select ${header} from sallyport.plans order by serial desc limit $1`,
 }
-/** The newest plan where it is another than the one named, before it the stamp that the history has at that one's serial; nulls where there is no plan at all. */
+/** The newest plan where it is another than the second one named, before it whether the history has the first one; nulls where there is no plan at all. */
 const news: Statement = {
   name: "plan-news",
-  text: `select coalesce((select stamp from sallyport.plans where serial = $1), ''), n.*
+  text: `select exists (select from sallyport.plans where serial = $1 and stamp = $2), n.*
     from (values (1)) one left join (select ${header}, plan from sallyport.plans order by serial desc limit 1) n on true
-    where n.serial is distinct from $1::bigint or n.stamp <> $2`,
+    where n.serial is distinct from $3::bigint or n.stamp <> $4`,
+}
+const has: Statement = {
+  name: "plan-has",
+  text: "select exists (select from sallyport.plans where serial = $1 and stamp = $2)",
 }
 const fingerprint: Statement = {
   name: "plan-fingerprint",
@@ -114,25 +118,32 @@ export async function planHistory(database: Queryable, limit: number): Promise<r
   return (await database.query<HeaderRow>(list, [limit])).map(headerOf)
 }
 
-/** The newest plan, where it is not the one that a process holds; undefined: there is none at all. `lost`: the history does not have that one (any more). */
+/** The newest plan; undefined: there is none at all. `lost`: the history does not have the plan (any more) that a process holds. */
 export interface PlanNews {
   readonly plan: StoredPlan | undefined
   readonly lost: boolean
 }
 
-/** What a process polls; `held` undefined: it has none. Undefined: nothing is new. */
+/** What a process polls that holds a plan (undefined: it has none) and has read `known`, the same one by default (null: it has read none). Undefined: nothing is newer than `known`. */
 export async function planNews(
   database: Queryable,
   held: PlanIdentity | undefined,
+  known: PlanIdentity | null = held ?? null,
 ): Promise<PlanNews | undefined> {
-  type Row = [stampOfHeld: string, ...PlanRow] | [stampOfHeld: string, serial: null]
-  const [row] = await database.query<Row>(news, [held?.serial ?? 0, held?.stamp ?? ""])
+  type Row = [hasHeld: boolean, ...PlanRow] | [hasHeld: boolean, serial: null]
+  const identities = [held, known].flatMap((each) => [each?.serial ?? 0, each?.stamp ?? ""])
+  const [row] = await database.query<Row>(news, identities)
   if (row === undefined) return undefined
-  if (row[1] === null) return held === undefined ? undefined : { plan: undefined, lost: true }
-  const [stampOfHeld, ...own] = row
-  const plan = first([own as PlanRow])
-  const lost = held !== undefined && (own[0] < held.serial || stampOfHeld !== held.stamp)
-  return { plan, lost }
+  const [hasHeld, ...own] = row
+  const lost = held !== undefined && !hasHeld
+  if (own[0] !== null) return { plan: first([own as PlanRow]), lost }
+  return lost ? { plan: undefined, lost } : undefined
+}
+
+/** Whether the history has this plan. */
+export async function hasPlan(database: Queryable, { serial, stamp }: PlanIdentity): Promise<boolean> {
+  const [row] = await database.query<[boolean]>(has, [serial, stamp])
+  return row?.[0] === true
 }
 
 /** Whether a plan's text has changed, without reading it; undefined when there is no such plan. */

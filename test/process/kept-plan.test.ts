@@ -96,7 +96,8 @@ describePostgres("a database that is away when a process starts", () => {
     ).toMatchObject({ status: 200 })
     expect(await call(ports, "/hello")).toBe("three")
     await expect.poll(() => ready(ports)).toBe(200)
-    await expect.poll(() => own(ports)).toMatchObject({ state: "active", serial: 1, reasons: [] })
+    const lost = "the database lost commits of plans: known here was serial 2, it has no plan"
+    await expect.poll(() => own(ports)).toMatchObject({ state: "degraded", serial: 1, reasons: [lost] })
     expect(await metrics(ports)).not.toMatch(/^sallyport_kept_plan_age_seconds \d/m)
   }, 60_000)
 
