@@ -44,8 +44,10 @@ function rowOf(name: string, { origin, health, breaker, outstanding }: TargetSta
 }
 
 function stateOf(process: ProcessStatus, newest: number | null): string {
-  if (process.error !== null) return `error: ${process.error}`
-  if (process.state === "degraded") return `degraded: ${process.reasons.join("; ")}`
+  const { error, reasons } = process
+  // What else is away matters as well: that the plan comes from disk, for one.
+  if (error !== null) return `error: ${[error, ...reasons.filter((each) => each !== error)].join("; ")}`
+  if (process.state === "degraded") return `degraded: ${reasons.join("; ")}`
   if (process.state === "draining") return "draining"
   return process.serial === newest ? "up to date" : "behind"
 }
