@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { Engine } from "../../runtime/check/engine.ts"
 import { loadModel } from "../../runtime/check/loaded-model.ts"
+import { CheckError, type Commit } from "../../runtime/check/ports.ts"
 import { PlanKeeper } from "../../runtime/control/plan-keeper.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
 import { IssuedSubscriptions } from "../../runtime/process/issued-subscriptions.ts"
@@ -70,6 +71,11 @@ async function lose(database: Database): Promise<void> {
   })
 }
 
+interface Freshness {
+  readonly consistency?: "higher-consistency"
+  readonly atLeast?: Commit
+}
+
 /** The parts of one process that follow the database. They do not poll by themselves: `look` is a poll of all. */
 class Follower {
   readonly engine: Engine
@@ -79,6 +85,8 @@ class Follower {
   readonly keeper: PlanKeeper
   readonly storeId: string
   readonly folder = join(tmpdir(), `sallyport-lost-${process.pid}-${Math.random().toString(36).slice(2)}`)
+  /** Calls of the quota that this process knows of. */
+  #used = 0
 
   constructor(database: Database, storeId: string) {
     this.storeId = storeId
@@ -93,15 +101,24 @@ class Follower {
 
   async look(): Promise<void> {
     await this.issued.refresh()
-    await this.check("user:a")
-    await this.quotas.look(terms, "key", 0)
+    await this.check("user:a", { consistency: "higher-consistency" })
+    await this.lookAtQuota()
   }
 
-  async check(
-    user: string,
-    consistency: "higher-consistency" | undefined = "higher-consistency",
-  ): Promise<boolean> {
-    const request = { user, relation: "owner", object: "document:1", consistency }
+  /** What was used once stays used, whatever the database has forgotten. */
+  async lookAtQuota(): Promise<void> {
+    const { calls = -1 } = (await this.quotas.look(terms, "key", 0)) ?? {}
+    expect(calls).toBeGreaterThanOrEqual(this.#used)
+    this.#used = calls
+  }
+
+  async take(): Promise<void> {
+    expect((await this.quotas.take(terms, "key", 0, 1)).allowed).toBe(true)
+    this.#used++
+  }
+
+  async check(user: string, freshness: Freshness = {}): Promise<boolean> {
+    const request = { user, relation: "owner", object: "document:1", ...freshness }
     return (await this.engine.check(this.storeId, model, request)).allowed
   }
 
@@ -118,6 +135,10 @@ class Schedule {
   readonly #followers: readonly Follower[]
   readonly #storeId: string
   #plans = 0
+  /** Tokens of writes: all that clients were given, those of the database's history, and of what was saved of it. */
+  readonly #tokens: Commit[] = []
+  #history: readonly Commit[] = []
+  #saved: readonly Commit[] = []
 
   constructor(database: Database, random: Random, storeId: string) {
     this.#database = database
@@ -137,43 +158,77 @@ class Schedule {
     const random = this.#random
     const follower = random.pick(this.#followers)
     const what = random.below(100)
-    if (what < 35) {
+    if (what < 30) {
       const rows = [rowOfTuple({ user: random.pick(users), relation: "owner", object: "document:1" })]
       const both = { onDuplicate: "ignore", onMissing: "ignore" } as const
       const request = random.chance(50) ? { writes: rows, deletes: [] } : { writes: [], deletes: rows }
-      await follower.writer.write(this.#storeId, { ...request, ...both })
-    } else if (what < 55) {
+      const written = await follower.writer.write(this.#storeId, { ...request, ...both })
+      if (written !== undefined && "at" in written && written.at.stamp !== "") {
+        this.#tokens.push(written.at)
+        this.#history = [...this.#history, written.at]
+      }
+    } else if (what < 45) {
       await changeSubscription(this.#database, random.pick(names), ({ state, expiresAt }) => ({
         state: state === "active" ? "suspended" : "active",
         expiresAt,
       }))
-    } else if (what < 65) {
+    } else if (what < 55) {
       const base = (await currentPlan(this.#database)) ?? null
       const plan = planOf({ gateway: 1, authz: 2, control: 3 }, `greet-${++this.#plans}-${random.below(1e9)}`)
       await insertPlan(this.#database, { plan, base, appliedBy: "test" })
-    } else if (what < 80) await follower.quotas.take(terms, "key", 0, 1)
-    else if (what < 90) await follower.look()
-    else if (what < 94) await save(this.#database)
-    else await lose(this.#database)
+    } else if (what < 68) await follower.take()
+    else if (what < 83) await this.#ask(follower)
+    else if (what < 90) {
+      await follower.look()
+      await this.#compare(follower)
+    } else if (what < 94) {
+      await save(this.#database)
+      this.#saved = this.#history
+    } else {
+      await lose(this.#database)
+      this.#history = this.#saved
+    }
+  }
+
+  /** What asks for the newest gets it, and so does the newest token; a token of what was lost gets no answer. */
+  async #ask(follower: Follower): Promise<void> {
+    const user = this.#random.pick(users)
+    const token = this.#random.chance(70) ? this.#tokens.at(-1 - this.#random.below(6)) : undefined
+    const atLeast = token === undefined ? {} : { atLeast: token }
+    const newest = token !== undefined && token === this.#history.at(-1)
+    const consistency = newest ? {} : ({ consistency: "higher-consistency" } as const)
+    const answer = await follower.check(user, { ...consistency, ...atLeast }).catch((error: unknown) => {
+      if (error instanceof CheckError) return error.code
+      throw error
+    })
+    // A write that changes nothing is given the token of an earlier one.
+    const isLost = token !== undefined && !this.#history.some(({ stamp }) => stamp === token.stamp)
+    expect([user, answer]).toEqual([user, isLost ? "history_lost" : (await this.#stored()).has(user)])
+  }
+
+  async #stored(): Promise<ReadonlySet<unknown>> {
+    return new Set((await sql(this.#database, "select subject from sallyport.tuples")).map(([user]) => user))
+  }
+
+  /** After a poll no tuple or subscription of memory differs from the database. */
+  async #compare(follower: Follower): Promise<void> {
+    const stored = await this.#stored()
+    for (const user of users) expect([user, await follower.check(user)]).toEqual([user, stored.has(user)])
+    expect(follower.issued.complete).toBe(true)
+    for (const { name, state, keys } of await listSubscriptions(this.#database, { after: "", limit: 10 })) {
+      const digest = Buffer.from(keys.primary?.digest ?? "", "hex").toString("latin1")
+      const passes = typeof follower.issued.find(digest, true)?.owner === "object"
+      expect([name, passes]).toEqual([name, state === "active"])
+    }
   }
 
   /** After one poll of each nothing that is answered differs from the database. */
   async settle(): Promise<void> {
-    const tuples = await sql(this.#database, "select subject from sallyport.tuples")
-    const stored = new Set(tuples.map(([subject]) => subject))
-    const records = await listSubscriptions(this.#database, { after: "", limit: 10 })
     const newest = await currentPlan(this.#database)
     const read = readPlan(newest?.plan)
     for (const follower of this.#followers) {
       await follower.look()
-      for (const user of users)
-        expect([user, await follower.check(user, undefined)]).toEqual([user, stored.has(user)])
-      expect(follower.issued.complete).toBe(true)
-      for (const { name, state, keys } of records) {
-        const digest = Buffer.from(keys.primary?.digest ?? "", "hex").toString("latin1")
-        const passes = typeof follower.issued.find(digest, true)?.owner === "object"
-        expect([name, passes]).toEqual([name, state === "active"])
-      }
+      await this.#compare(follower)
       // Where no plan is left the last one serves on.
       if ("plan" in read)
         await expect.poll(() => follower.keeper.served, { timeout: 20_000 }).toEqual(read.plan.plan)
