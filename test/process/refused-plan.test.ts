@@ -55,4 +55,25 @@ describePostgres("a plan that this process could not serve", () => {
     ])
     expect(await call({ ...ports, gateway: others.gateway }, "/hello")).toBe("elsewhere")
   }, 40_000)
+
+  test("because another listener of the process has the port: it says so, and the way it names works", async () => {
+    const { url, drop } = await createDatabase()
+    stops.push(drop)
+    await migrateDatabase({ database: { url }, log: createLog({ stream: { write: () => undefined } }) })
+    const ports = await freePorts()
+    const runtime = await start(url, ports)
+    stops.push(() => runtime.close())
+    const applied = (next: Ports) => runtime.apply(planOf(next), author)
+    await applied(ports)
+    const exchanged = { ...ports, gateway: ports.authz, authz: ports.gateway }
+    const { gateway: spare } = await freePorts()
+    for (const next of [exchanged, { ...exchanged, authz: spare }, { ...ports, gateway: ports.control }]) {
+      const reason = "another listener of this one (gateway, engine or control)"
+      expect(JSON.stringify(await applied(next))).toContain(reason)
+      expect(await call(ports, "/hello")).toBe("hello")
+    }
+    for (const next of [{ ...ports, authz: spare }, { ...exchanged, authz: spare }, exchanged])
+      expect((await applied(next)).kind).toBe("done")
+    expect(await call(exchanged, "/hello")).toBe("hello")
+  })
 })
