@@ -17,6 +17,15 @@ import { answersBefore, orderChange, type Surroundings, seenAfterEnd } from "./s
 import type { StepWords } from "./step-words.ts"
 import { unwrapping, wrapping } from "./step-wrapping.ts"
 
+export const sections = ["inbound", "backend", "outbound", "onError"] as const
+/** As the language calls them. */
+export const sectionWords = {
+  inbound: "inbound",
+  backend: "backend",
+  outbound: "outbound",
+  onError: "on-error",
+}
+
 /** A difference between two lists of steps, of whatever route. */
 export interface StepDraft {
   readonly action: "added" | "removed" | "changed"
@@ -81,6 +90,17 @@ export class ListComparison {
       this.#known.set(key, drafts)
     }
     return drafts
+  }
+
+  /** What is different in all sections where one route does what another did. */
+  compareRoutes(before: Route, after: Route): Finding[] {
+    return sections.flatMap((section) =>
+      this.compare(sectionWords[section], before.sections[section], after.sections[section], {
+        routes: { before, after },
+      })
+        .filter((draft) => section === "inbound" || !this.isSharing(draft, before, after))
+        .flatMap(({ verdict }) => verdict.reasons),
+    )
   }
 
   /** Whether a difference is in a `cors` before outbound statements: it is one statement, told with those of the request. */

@@ -1,8 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import { joined } from "../analysis/finding.ts"
+import { type Finding, joined } from "../analysis/finding.ts"
+import { listChanges } from "../analysis/same.ts"
 import { countWords, listWords, routeWords } from "../analysis/words.ts"
-import { ListComparison } from "./compare-lists.ts"
+import { ListComparison, sections, sectionWords } from "./compare-lists.ts"
 import { gather, type Population, populationOf, type RouteDraft } from "./gather.ts"
 import { pairRoutes, type RoutePair } from "./pair-routes.ts"
 import { parametersOf, shapeOf } from "./route-cover.ts"
@@ -10,10 +11,6 @@ import { compareRouteFields, type FieldChange } from "./route-fields.ts"
 import { RouteTurnover } from "./route-turnover.ts"
 import { StepWords } from "./step-words.ts"
 import type { Told } from "./told.ts"
-
-const sections = ["inbound", "backend", "outbound", "onError"] as const
-/** As the language calls them. */
-const sectionWords = { inbound: "inbound", backend: "backend", outbound: "outbound", onError: "on-error" }
 
 const fieldNames: { readonly [Field in FieldChange["field"]]?: string } = {
   stripPrefix: "path of the backend",
@@ -29,8 +26,8 @@ export function compareRoutes(
 ): Told[] {
   const words = { before: new StepWords(before), after: new StepWords(after) }
   const { pairs, removed, added } = pairRoutes(before.routes, after.routes)
-  const turnover = new RouteTurnover(words.before, words.after)
   const lists = new ListComparison(words.before, words.after, origins)
+  const turnover = new RouteTurnover(words.before, words.after, lists)
   const drafts = pairs.flatMap((pair) => [
     ...fieldDrafts(pair, before, after, turnover),
     ...stepDrafts(pair, lists),
@@ -101,8 +98,6 @@ function fieldDrafts(
   return compareRouteFields(pair.before, pair.after)
     .filter((change) => !isGatewayTimeout(change, pair, before, after))
     .map(({ field, before: old, after: next, findings }) => {
-      const moved = field === "path" && shapeOf(pair.before) !== shapeOf(pair.after)
-      const heirs = moved ? turnover.heirOf(pair.before) : []
       return draftOf(pair.key, pair.after, {
         action: "changed",
         subject:
@@ -112,9 +107,33 @@ function fieldDrafts(
         path: `routes.${pair.key}`,
         before: old,
         after: next,
-        ...joined([...findings, ...heirs]),
+        ...joined([...findings, ...turnoverOf(field, pair, turnover)]),
       })
     })
+}
+
+/** Who takes the requests that a route with another path or other hosts does not serve any more, and from whom it takes those it serves now. */
+function turnoverOf(
+  field: FieldChange["field"],
+  { before, after }: RoutePair,
+  turnover: RouteTurnover,
+): Finding[] {
+  if (field === "path" && shapeOf(before) !== shapeOf(after))
+    return [...turnover.heirsOf(before), ...turnover.takenFrom(after)]
+  if (field !== "hosts") return []
+  const { removed, added } = listChanges(before.hosts ?? [], after.hosts ?? [])
+  const old = after.hosts === undefined ? undefined : hostsWhere(before, removed)
+  const next = hostsWhere(after, added)
+  return [
+    ...(old === undefined ? [] : turnover.heirsOf(old)),
+    ...(next === undefined ? [] : turnover.takenFrom(next)),
+  ]
+}
+
+/** The route on those hosts alone; on all of its hosts where it has every host. */
+function hostsWhere(route: Route, hosts: readonly string[]): Route | undefined {
+  if (route.hosts === undefined) return { ...route }
+  return hosts.length === 0 ? undefined : { ...route, hosts: [...hosts] }
 }
 
 /** The gateway's own time limit is told once, as the gateway's. */

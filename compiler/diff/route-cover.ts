@@ -19,10 +19,20 @@ export function parametersOf({ path }: Route): string[] {
   return segmentsOf(path).flatMap(({ names }) => names)
 }
 
-/** Finds the route that matches all requests another one matches. */
+/** A route with its key. */
+export interface Known {
+  readonly key: string
+  readonly route: Route
+}
+
+interface Indexed extends Known {
+  readonly segments: readonly SegmentTemplate[]
+}
+
+/** Finds the routes that match all, or some, of the requests another one matches. */
 export class RouteCover {
   /** By first segment; routes whose first segment is not text alone are under the empty text. */
-  readonly #byFirst = new Map<string, { route: Route; key: string; segments: readonly SegmentTemplate[] }[]>()
+  readonly #byFirst = new Map<string, Indexed[]>()
 
   constructor(routes: Readonly<Record<string, Route>>) {
     for (const [key, route] of Object.entries(routes)) {
@@ -35,12 +45,9 @@ export class RouteCover {
   }
 
   /** The most specific route that matches every request `route` matches; undefined when there is none. */
-  of(route: Route): { readonly key: string; readonly route: Route } | undefined {
+  of(route: Route): Known | undefined {
     const segments = segmentsOf(route.path)
-    const candidates = [...new Set([firstOf(segments), ""])].flatMap(
-      (first) => this.#byFirst.get(first) ?? [],
-    )
-    return candidates
+    return this.#near(segments)
       .filter(
         (each) =>
           each.route !== route &&
@@ -49,6 +56,44 @@ export class RouteCover {
           covers(each.segments, segments),
       )
       .sort((a, b) => comparePaths(a.segments, b.segments) || (a.key < b.key ? -1 : 1))[0]
+  }
+
+  /**
+   * Routes that take, beside `route`, some of the requests it matches, and only where it does not. Without those that `of` goes before: they get none of these requests.
+   */
+  behind(route: Route): Known[] {
+    const segments = segmentsOf(route.path)
+    const cover = this.of(route)
+    return this.#near(segments).filter(
+      (each) =>
+        each.route !== route &&
+        each.route !== cover?.route &&
+        hostsMeet(each.route, route) &&
+        methodsMeet(each.route.method, route.method) &&
+        pathsMeet(each.segments, segments) &&
+        goesBefore(route, each.route) &&
+        !(cover !== undefined && goesBefore(cover.route, each.route)),
+    )
+  }
+
+  /** Routes that have every path of `route`, go before `later`, and do not take the methods of both. */
+  sharing(route: Route, later: Route): Known[] {
+    const segments = segmentsOf(route.path)
+    const method = later.method === "*" ? route.method : later.method
+    return this.#near(segments).filter(
+      (each) =>
+        hostsMeet(each.route, route) &&
+        !takes(each.route.method, method) &&
+        covers(each.segments, segments) &&
+        goesBefore(each.route, later),
+    )
+  }
+
+  /** Routes whose first segment may match what the first one of `segments` does. */
+  #near(segments: readonly SegmentTemplate[]): Indexed[] {
+    const first = firstOf(segments)
+    if (first === "") return [...this.#byFirst.values()].flat()
+    return [...(this.#byFirst.get(first) ?? []), ...(this.#byFirst.get("") ?? [])]
   }
 }
 
@@ -63,6 +108,24 @@ export function guardsOf({ sections }: Route, words: StepWords): string[] {
 /** A route of every host, or of all of the other's. */
 function servesHostsOf({ hosts }: Route, other: Route): boolean {
   return hosts === undefined || (other.hosts?.every((host) => hosts.includes(host)) ?? false)
+}
+
+/** A pattern of hosts may hold any other host. */
+function hostsMeet({ hosts }: Route, other: Route): boolean {
+  if (hosts === undefined || other.hosts === undefined) return true
+  const all = [...hosts, ...other.hosts]
+  return all.some((host) => host.startsWith("*")) || hosts.some((host) => other.hosts?.includes(host))
+}
+
+function methodsMeet(one: string, other: string): boolean {
+  return takes(one, other) || takes(other, one)
+}
+
+/** Whether `first` answers what both match: by its hosts, then by its path, then by its method. */
+function goesBefore(first: Route, other: Route): boolean {
+  if ((first.hosts === undefined) !== (other.hosts === undefined)) return first.hosts !== undefined
+  const order = comparePaths(segmentsOf(first.path), segmentsOf(other.path))
+  return order === 0 ? takes(other.method, first.method) : order < 0
 }
 
 /** HEAD is answered by GET where no route names it. */
@@ -85,6 +148,22 @@ function covers(general: readonly SegmentTemplate[], specific: readonly SegmentT
     if (other === undefined || other.kind === "tail" || !coversSegment(segment, other)) return false
   }
   return general.length === specific.length
+}
+
+/** Whether a path matches both. */
+function pathsMeet(one: readonly SegmentTemplate[], other: readonly SegmentTemplate[]): boolean {
+  for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
+    const [a, b] = [one[at], other[at]]
+    if (a?.kind === "tail" || b?.kind === "tail") return true
+    if (a === undefined || b === undefined) return false
+    if (!segmentsMeet(a, b)) return false
+  }
+  return true
+}
+
+/** Two segments of literals and parameters are taken to meet. */
+function segmentsMeet(a: SegmentTemplate, b: SegmentTemplate): boolean {
+  return coversSegment(a, b) || coversSegment(b, a) || (a.kind === "mixed" && b.kind === "mixed")
 }
 
 /** A value of one can be any text: what is matched with a character no literal has in its place is matched with all of them. */

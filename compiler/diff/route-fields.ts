@@ -145,6 +145,14 @@ export function compareRouteFields(before: Route, after: Route): FieldChange[] {
   return changes
 }
 
+/** What is different, besides steps, for a request that another route serves now. */
+export function servedOtherwise(before: Route, after: Route): Finding[] {
+  const fields = ["stripPrefix", "passes", "timeoutMs", "websocket"] as const
+  return fields.flatMap((field) =>
+    same(before[field], after[field]) ? [] : fieldFindings(field, before, after),
+  )
+}
+
 function fieldFindings(field: keyof Fields, before: Route, after: Route): Finding[] {
   return compareFields({ [field]: rules[field] } as unknown as FieldRules<Fields>, before, after)
 }

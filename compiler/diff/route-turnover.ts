@@ -1,23 +1,26 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "../analysis/finding.ts"
-import { same } from "../analysis/same.ts"
 import { listWords, routeWords } from "../analysis/words.ts"
 import { isAuth, nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
+import type { ListComparison } from "./compare-lists.ts"
 import type { RouteDraft } from "./gather.ts"
-import { guardsOf, RouteCover } from "./route-cover.ts"
+import { guardsOf, type Known, RouteCover } from "./route-cover.ts"
+import { servedOtherwise } from "./route-fields.ts"
 import type { StepWords } from "./step-words.ts"
 
 /** Routes that come and go: who may call the new ones, and who answers the requests of the old ones. */
 export class RouteTurnover {
   readonly #old: StepWords
   readonly #next: StepWords
+  readonly #lists: ListComparison
   readonly #coverBefore: RouteCover
   readonly #coverAfter: RouteCover
   #methodsAfter: ReadonlyMap<string, string[]> | undefined
 
-  constructor(old: StepWords, next: StepWords) {
+  constructor(old: StepWords, next: StepWords, lists: ListComparison) {
+    this.#lists = lists
     this.#old = old
     this.#next = next
     this.#coverBefore = new RouteCover(old.body.routes)
@@ -29,9 +32,7 @@ export class RouteTurnover {
     return keys.flatMap((key) => {
       const route = this.#old.body.routes[key]
       if (route === undefined) return []
-      const heir = this.heirOf(route)
-      const verdict = joined(heir.length > 0 ? heir : [breaking(this.#end(route))])
-      return [draft("removed", key, route, unitOf(route), verdict)]
+      return [draft("removed", key, route, unitOf(route), joined(this.#loss(route)))]
     })
   }
 
@@ -44,18 +45,55 @@ export class RouteTurnover {
     })
   }
 
-  /** What becomes of the requests of a route that is gone, when a less specific one takes them. */
-  heirOf(route: Route): Finding[] {
+  #loss(route: Route): Finding[] {
+    const heirs = this.heirsOf(route)
+    if (this.#coverAfter.of(route) !== undefined) return heirs
+    return [breaking(heirs.length > 0 ? "no route takes the others of them" : this.#end(route)), ...heirs]
+  }
+
+  /** What becomes of the requests of a route that does not serve them any more, where less specific ones take them. */
+  heirsOf(route: Route): Finding[] {
     const heir = this.#coverAfter.of(route)
-    if (heir === undefined) return []
-    const lost = lostGuards(guardsOf(route, this.#old), guardsOf(heir.route, this.#next))
-    if (same(route.sections, heir.route.sections))
-      return [neutral(`\`${routeWords(heir.key)}\` takes these requests and does the same`)]
     return [
-      lost.length > 0
-        ? opens(`\`${routeWords(heir.key)}\` takes these requests, without ${lost}`)
-        : breaking(`\`${routeWords(heir.key)}\` takes these requests`),
+      ...(heir === undefined ? [] : [this.#heir(route, heir)]),
+      ...this.#coverAfter.behind(route).flatMap((each) => {
+        const found = this.#isRefused(route, each) ? undefined : this.#opened(route, each.route)
+        return found === undefined
+          ? []
+          : [opens(`\`${routeWords(each.key)}\` takes some of these requests${found}`)]
+      }),
     ]
+  }
+
+  #heir(route: Route, heir: Known): Finding {
+    if (this.#isRefused(route, heir)) return breaking(this.#end(route))
+    const taken = `\`${routeWords(heir.key)}\` takes these requests`
+    const found = this.#opened(route, heir.route)
+    if (found !== undefined) return opens(`${taken}${found}`)
+    return this.#differences(route, heir.route).length === 0
+      ? neutral(`${taken} and does the same`)
+      : breaking(taken)
+  }
+
+  /** A path that a more specific route has for other methods goes to a less specific one only if both are protected alike. */
+  #isRefused(route: Route, heir: Known): boolean {
+    const guards = guardsOf(heir.route, this.#next).join()
+    return this.#coverAfter
+      .sharing(route, heir.route)
+      .some((each) => guardsOf(each.route, this.#next).join() !== guards)
+  }
+
+  /** What another route opens for requests that it takes, as the end of a sentence; undefined where it opens nothing. */
+  #opened(before: Route, after: Route): string | undefined {
+    const lost = lostGuards(guardsOf(before, this.#old), guardsOf(after, this.#next))
+    if (lost !== "") return `, without ${lost}`
+    const found = this.#differences(before, after).find(({ risk }) => risk === "opens")
+    return found === undefined ? undefined : `: ${found.why}`
+  }
+
+  /** What is different for requests that were served by one route and are now served by another. */
+  #differences(before: Route, after: Route): Finding[] {
+    return [...servedOtherwise(before, after), ...this.#lists.compareRoutes(before, after)]
   }
 
   /** Other methods of the same path may be served. */
@@ -81,12 +119,40 @@ export class RouteTurnover {
   #addition(route: Route): Finding[] {
     const callers = this.#callers(route)
     const earlier = this.#coverBefore.of(route)
-    if (earlier === undefined) return [opens(callers)]
-    const [old, next] = [guardsOf(earlier.route, this.#old), guardsOf(route, this.#next)]
-    const lost = lostGuards(old, next)
+    if (earlier === undefined) return [opens(callers), ...this.#takenPartly(route)]
     const taken = `it takes these requests from \`${routeWords(earlier.key)}\``
-    if (lost !== "") return [opens(`${taken}, without ${lost}; ${callers}`)]
-    return [lostGuards(next, old) === "" ? neutral(taken) : closes(`${taken} and asks for more`)]
+    const lost = lostGuards(guardsOf(earlier.route, this.#old), guardsOf(route, this.#next))
+    if (lost !== "") return [opens(`${taken}, without ${lost}; ${callers}`), ...this.#takenPartly(route)]
+    return [this.#taking(taken, earlier.route, route), ...this.#takenPartly(route)]
+  }
+
+  #taking(taken: string, before: Route, after: Route): Finding {
+    const found = joined(this.#differences(before, after)).reasons[0]
+    if (found === undefined || found.risk === "neutral") return neutral(taken)
+    return lostGuards(guardsOf(after, this.#next), guardsOf(before, this.#old)) !== "" &&
+      found.risk !== "opens"
+      ? closes(`${taken} and asks for more`)
+      : { risk: found.risk, why: `${taken}: ${found.why}` }
+  }
+
+  /** What a route opens that was there before, and now takes requests from others. */
+  takenFrom(route: Route): Finding[] {
+    const earlier = this.#coverBefore.of(route)
+    const found = earlier === undefined ? undefined : this.#opened(earlier.route, route)
+    return [
+      ...(earlier === undefined || found === undefined
+        ? []
+        : [opens(`it takes requests from \`${routeWords(earlier.key)}\`${found}`)]),
+      ...this.#takenPartly(route),
+    ]
+  }
+
+  /** What a route opens that takes only some of the requests of others. */
+  #takenPartly(route: Route): Finding[] {
+    return this.#coverBefore.behind(route).flatMap((each) => {
+      const found = this.#opened(each.route, route)
+      return found === undefined ? [] : [opens(`it takes requests from \`${routeWords(each.key)}\`${found}`)]
+    })
   }
 
   /** Who may call a new route. */
