@@ -2,20 +2,30 @@ import type { Backend } from "../../runtime/plan/backend.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { breaking, closes, compareFields, type FieldRules, type Finding, neutral, opens } from "./finding.ts"
 import { ownOf, same } from "./same.ts"
+import { noOwnCredentials } from "./seen-by-backend.ts"
 import { durationWords, listWords, textWords } from "./words.ts"
 
 /** What a difference in a backend means. */
 export const backendRules: FieldRules<Backend> = {
   targets: targetChanges,
-  connectMs: (_, after) => neutral(`a connection may take ${durationWords(after)}`),
+  connectMs: (before, after) =>
+    after < before
+      ? closes(`requests for which a connection takes longer than ${durationWords(after)} fail`)
+      : neutral(`a connection may take ${durationWords(after)}`),
   totalMs: (before, after) =>
     after !== null && (before === null || after < before)
       ? closes(`what takes longer than ${durationWords(after)} is answered 504`)
       : neutral(
           `an answer may take ${after === null ? "as long as the route allows" : durationWords(after)}`,
         ),
-  firstByteMs: () => neutral("the backend has another time until its answer begins"),
-  idleMs: () => neutral("the backend's answer may pause for another time"),
+  firstByteMs: (before, after) =>
+    isSooner(before, after)
+      ? closes(`an answer that does not begin within ${durationWords(after ?? null)} is replaced by 504`)
+      : neutral("the backend has more time until its answer begins"),
+  idleMs: (before, after) =>
+    isSooner(before, after)
+      ? closes(`an answer that pauses for longer than ${durationWords(after ?? null)} is cut off`)
+      : neutral("the backend's answer may pause for longer"),
   http2: () => neutral("the backend is spoken to in another version of HTTP"),
   balance: () => neutral("requests are shared among the targets in another way"),
   health: () => neutral("targets are found to be well, or not, in another way"),
@@ -28,7 +38,7 @@ export const backendRules: FieldRules<Backend> = {
   },
   authentication: (before, after) => {
     if (before === undefined) return opens("callers act on the backend in the gateway's name")
-    if (after === undefined) return breaking("the backend is not told any more who the gateway is")
+    if (after === undefined) return noOwnCredentials("the backend")
     return opens("the gateway has other credentials for the backend: callers act there as somebody else")
   },
   tls: (before, after) => {
@@ -49,6 +59,11 @@ export const backendRules: FieldRules<Backend> = {
     else findings.push(opens("the backend is shown another certificate: callers act there as somebody else"))
     return findings
   },
+}
+
+/** Absent: no bound. */
+function isSooner(before: number | undefined, after: number | undefined): boolean {
+  return after !== undefined && (before === undefined || after < before)
 }
 
 /** A target that is not among those before gets what callers send; one that is gone takes nothing from anybody. */

@@ -5,6 +5,41 @@ export function holds(outer: string, inner: string): boolean {
   return wide.length <= narrow.length && narrow.bits.startsWith(wide.bits.slice(0, wide.length))
 }
 
+/** Of each network of a list what no other list holds: itself, or the parts of it that are left. Ranges and other texts are compared as they are written. */
+export function outside(networks: readonly string[], others: readonly string[]): string[] {
+  const known = others.flatMap((other) => readNetwork(other) ?? [])
+  return networks.flatMap((text) => {
+    const network = readNetwork(text)
+    if (network === undefined || others.includes(text)) return others.includes(text) ? [] : [text]
+    const left = partsOutside(network, known)
+    return left.length === 1 && left[0] === network ? [text] : left.map(networkText)
+  })
+}
+
+function partsOutside(network: Network, others: readonly Network[]): Network[] {
+  const { bits, length } = network
+  const isIn = (inner: Network, outer: Network) =>
+    inner.bits.length === outer.bits.length &&
+    outer.length <= inner.length &&
+    inner.bits.startsWith(outer.bits.slice(0, outer.length))
+  if (others.some((other) => isIn(network, other))) return []
+  const within = others.filter((other) => isIn(other, network))
+  if (within.length === 0) return [network]
+  return ["0", "1"].flatMap((bit) => {
+    const half = `${bits.slice(0, length)}${bit}`.padEnd(bits.length, "0")
+    return partsOutside({ bits: half, length: length + 1 }, within)
+  })
+}
+
+function networkText({ bits, length }: Network): string {
+  if (bits.length === 32)
+    return `${[0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join(".")}/${length}`
+  const groups = Array.from({ length: 8 }, (_, at) =>
+    Number.parseInt(bits.slice(at * 16, at * 16 + 16), 2).toString(16),
+  )
+  return `${groups.join(":")}/${length}`
+}
+
 interface Network {
   /** 32 or 128 binary digits. */
   readonly bits: string

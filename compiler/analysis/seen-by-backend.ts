@@ -1,5 +1,5 @@
 import type { Text } from "../../runtime/plan/text.ts"
-import { closes, type Finding, neutral, opens } from "./finding.ts"
+import { breaking, closes, type Finding, neutral, opens } from "./finding.ts"
 import { fromCaller, isCallersOwn } from "./text-findings.ts"
 
 /**
@@ -53,6 +53,12 @@ export function sentByGateway(
       : `${words}: where it trusts that, callers act as somebody else or with other rights`,
   )
 }
+
+/** What the gateway wrote into Authorization replaced what callers send there. */
+export const noOwnCredentials = (whom: string): Finding[] => [
+  opens(`the caller's own \`authorization\` reaches ${whom}`),
+  breaking(`${whom} is not told any more who the gateway is`),
+]
 
 /** A difference in where in a backend requests end. */
 export const otherResource = (how: string): Finding =>

@@ -1,7 +1,10 @@
+import { compareTests } from "../../runtime/expression/same-outcome.ts"
 import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
 import type { Count } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import type { Expression } from "../../runtime/plan/text.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { outside } from "../analysis/networks.ts"
 import { listChanges } from "../analysis/same.ts"
 import { durationWords, limitKeyWords, listWords, sizeWords } from "../analysis/words.ts"
 import { periodWords } from "./access-effects.ts"
@@ -25,7 +28,15 @@ export const askedRules = {
   properties: () => opens("the decision point is told other properties"),
 } satisfies Pick<FieldRules<Fields<"require" | "filter">>, "store" | "pdp" | "context" | "properties">
 
-const namesOnly = () => neutral("it is told under another name")
+const otherVariable = () => neutral("it is in another variable")
+
+/** A header of answers by which callers are told how much is left, or how long to wait. */
+function toldInHeader(before: string | undefined, after: string | undefined): Finding[] {
+  return [
+    ...(before === undefined ? [] : [breaking(`callers do not get \`${before}\` from here any more`)]),
+    ...(after === undefined ? [] : [neutral(`callers get \`${after}\``)]),
+  ]
+}
 
 /** What a difference means in steps that decide who may pass, field by field. Tokens and keys have rules of their own (auth-changes.ts). */
 export const accessRules = {
@@ -86,19 +97,16 @@ export const accessRules = {
     keys: (before, after) =>
       opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
     counter: (before, after, items) => counterChange(before, after, items),
-    countIf: (_, after) =>
-      after === undefined
-        ? closes("every call counts now")
-        : opens("only calls that fit the condition count"),
+    countIf: countedChange,
     increment: incrementChange,
-    retryAfterHeader: namesOnly,
-    retryAfterVariable: namesOnly,
-    remainingHeader: namesOnly,
-    remainingVariable: namesOnly,
-    totalHeader: namesOnly,
-    totalVariable: namesOnly,
-    consumedHeader: namesOnly,
-    consumedVariable: namesOnly,
+    retryAfterHeader: toldInHeader,
+    retryAfterVariable: otherVariable,
+    remainingHeader: toldInHeader,
+    remainingVariable: otherVariable,
+    totalHeader: toldInHeader,
+    totalVariable: otherVariable,
+    consumedHeader: toldInHeader,
+    consumedVariable: otherVariable,
   } satisfies FieldRules<Fields<"rate-limit">>,
   quota: {
     callsMax: (before, after) => volumeChange(before, after, (max) => `${countWordsOf(max)} calls`),
@@ -116,15 +124,12 @@ export const accessRules = {
         : opens(
             `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
           ),
-    countIf: (_, after) =>
-      after === undefined
-        ? closes("every call counts now")
-        : opens("only calls that fit the condition count"),
+    countIf: countedChange,
     increment: incrementChange,
-    remainingHeader: namesOnly,
-    remainingVariable: namesOnly,
-    consumedHeader: namesOnly,
-    consumedVariable: namesOnly,
+    remainingHeader: toldInHeader,
+    remainingVariable: otherVariable,
+    consumedHeader: toldInHeader,
+    consumedVariable: otherVariable,
   } satisfies FieldRules<Fields<"quota">>,
   "require-all": { steps: () => opens("other relations are needed now") } satisfies FieldRules<
     Fields<"require-all">
@@ -158,6 +163,23 @@ export const accessRules = {
     // Told where they stand inside.
     steps: () => [],
   } satisfies FieldRules<Fields<"limit-concurrency">>,
+}
+
+/** Which calls count. Fewer that count leave more that pass. */
+function countedChange(before: Expression | undefined, after: Expression | undefined): Finding {
+  if (after === undefined) return closes("every call counts now")
+  if (before === undefined) return opens("only calls that fit the condition count")
+  const isCel = before.lang === "cel" && after.lang === "cel"
+  switch (isCel ? compareTests(before.text, after.text) : "other") {
+    case "same":
+      return neutral("the same calls count, by other words")
+    case "wider":
+      return closes("more calls count")
+    case "narrower":
+      return opens("fewer calls count")
+    default:
+      return opens("other calls count")
+  }
 }
 
 function deciderOf({ store, pdp }: Pick<StepOf<"require">, "store" | "pdp">): string {
@@ -203,9 +225,9 @@ function counterChange(
   if (old === next) return neutral("the counts begin anew")
   const words = `the calls are counted for \`${next}\`, not for \`${old}\``
   const sameNumber = items.before.callsMax === items.after.callsMax
-  if (next.startsWith(old) || (old === "gateway" && next !== "gateway"))
+  if (next.startsWith(`${old} `) || (old === "gateway" && next !== "gateway"))
     return opens(`${words}: each such block has calls of its own`)
-  if (old.startsWith(next) || (next === "gateway" && sameNumber))
+  if (old.startsWith(`${next} `) || (next === "gateway" && sameNumber))
     return closes(`${words}: one count for all of it`)
   return neutral(`${words}, and the counts begin anew`)
 }
@@ -215,13 +237,14 @@ function networkChanges(
   after: readonly string[],
   action: "allow" | "deny",
 ): Finding[] {
-  const passes = (names: string) => opens(`callers from ${names} pass now`)
-  const refused = (names: string) => closes(`callers from ${names} are refused now`)
-  const allows = action === "allow"
-  return [
-    ...more(before, after, allows ? passes : refused),
-    ...fewer(before, after, allows ? refused : passes),
+  const [come, gone] = [outside(after, before), outside(before, after)]
+  const passes = (list: readonly string[]) => opens(`callers from ${namesOf(list)} pass now`)
+  const refused = (list: readonly string[]) => closes(`callers from ${namesOf(list)} are refused now`)
+  const found = [
+    ...(come.length === 0 ? [] : [action === "allow" ? passes(come) : refused(come)]),
+    ...(gone.length === 0 ? [] : [action === "allow" ? refused(gone) : passes(gone)]),
   ]
+  return found.length > 0 ? found : [neutral("the same networks, listed in another way")]
 }
 
 function more(

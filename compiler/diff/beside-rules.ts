@@ -1,4 +1,5 @@
 import { expressionReads } from "../../runtime/expression/reads.ts"
+import { meets } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import { expressionsOf } from "../../runtime/plan/step-expressions.ts"
 import type { Step } from "../../runtime/plan/steps.ts"
@@ -30,7 +31,9 @@ interface Expressive {
 export function withBesides(findings: readonly Finding[], difference: Difference, after: Steps): Finding[] {
   const has = (...risks: readonly string[]) => findings.some(({ risk }) => risks.includes(risk))
   if (has("opens")) return [...findings]
-  const names = new Set(difference.changed.flatMap(variablesOf))
+  const names = new Set(
+    difference.changed.flatMap((each) => [...variablesOf(each), ...keptVariablesOf(each, after)]),
+  )
   const used = [...names]
     .map((name) => variableDiffers(`\`${name}\` may be another value`, name, after))
     .filter(({ risk }) => risk !== "neutral")
@@ -48,11 +51,32 @@ export function withBesides(findings: readonly Finding[], difference: Difference
 }
 
 function variablesOf({ step, steps, alone }: Expressive): string[] {
-  const { writes = [], leaves = [] } = alone ? factsOf(step) : touchOf(step, steps)
-  return [...writes, ...leaves].flatMap((place) => {
+  // How often, and how long, what is inside runs decides what it leaves.
+  const within = factsOf(step).repeats === undefined ? [] : inside(step, steps)
+  const parts = alone
+    ? [factsOf(step), ...within.map((each) => touchOf(each, steps))]
+    : [touchOf(step, steps)]
+  const places = parts.flatMap(({ writes = [], leaves = [] }) => [...writes, ...leaves])
+  return places.flatMap((place) => {
     const name = place.startsWith("variable:") ? place.slice("variable:".length) : "*"
     return name === "*" ? [] : [name]
   })
+}
+
+/** Variables that steps of any route get out of the cache, from under the key that a step writes. */
+function keptVariablesOf({ step, steps, alone }: Expressive, after: Steps): string[] {
+  const kept = [step, ...(alone ? [] : inside(step, steps))].flatMap((each) =>
+    each.kind === "cache-set" || each.kind === "cache-remove" || each.kind === "cache-value"
+      ? [...(factsOf(each).leaves ?? [])].filter((place) => place.startsWith("cache:"))
+      : [],
+  )
+  if (kept.length === 0) return []
+  return Object.values(after).flatMap((reader) =>
+    (reader.kind === "cache-get" || reader.kind === "cache-value") &&
+    (factsOf(reader).reads ?? []).some((place) => kept.some((each) => meets(place, each)))
+      ? [reader.variable]
+      : [],
+  )
 }
 
 function mayFail({ step, steps, alone }: Expressive): string[] {

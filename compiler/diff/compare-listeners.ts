@@ -284,7 +284,7 @@ const limitRules: FieldRules<Limits> = {
     after > before ? opens("larger bodies reach the backends") : closes("larger bodies are answered 413"),
   bufferBytesMax: (before, after) =>
     after > before
-      ? neutral("larger bodies are read whole where a statement needs them")
+      ? opens("larger bodies pass where a statement needs them whole")
       : closes("larger bodies are refused where a statement needs them whole"),
   headerBytesMax: (before, after) =>
     after > before ? opens("larger heads reach the backends") : closes("larger heads are answered 431"),
@@ -305,7 +305,7 @@ const limitRules: FieldRules<Limits> = {
       : closes("limits by address count more IPv6 addresses as one caller"),
   jsonValuesMax: (before, after) =>
     after > before
-      ? neutral("JSON bodies with more values are read where a statement needs them")
+      ? opens("JSON bodies with more values pass where a statement reads them")
       : closes("JSON bodies with more values are refused where a statement reads them"),
 }
 

@@ -1,8 +1,12 @@
+import { canonicalJson } from "../../runtime/plan/canonical.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Product } from "../../runtime/plan/resources.ts"
+import type { Step } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { listChanges, ownOf, pairsOf } from "../analysis/same.ts"
+import { listChanges, ownOf, pairsOf, same } from "../analysis/same.ts"
+import { inside } from "../analysis/step-touch.ts"
 import { listWords } from "../analysis/words.ts"
+import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { type Told, tell } from "./told.ts"
 
 type Subscription = PlanBody["subscriptions"][string]
@@ -22,10 +26,10 @@ function productChanges(before: PlanBody, after: PlanBody): Told[] {
     const words = (product: Product | undefined) => productWords(name, product)
     if (next === undefined)
       return [
-        tell(
-          { ...about, action: "removed", before: words(old) },
-          neutral("what its subscriptions open is told there"),
-        ),
+        tell({ ...about, action: "removed", before: words(old) }, [
+          closes("keys that were issued for it open nothing any more"),
+          ...(old !== undefined && isOpen(old) ? [closedWithoutKey(old)] : []),
+        ]),
       ]
     if (old === undefined)
       return [
@@ -52,6 +56,10 @@ function isOpen({ open, unpublished }: Product): boolean {
   return open === true && unpublished !== true
 }
 
+function closedWithoutKey({ apis }: Product): Finding {
+  return closes(`${apiWords(apis)} cannot be called without a key any more`)
+}
+
 /** What changes besides the APIs. */
 function termChanges(old: Product, next: Product): Finding[] {
   const findings: Finding[] = []
@@ -59,7 +67,7 @@ function termChanges(old: Product, next: Product): Finding[] {
     findings.push(
       isOpen(next)
         ? opens(`anybody may call ${apiWords(next.apis)} where a key is asked for`)
-        : closes(`${apiWords(old.apis)} cannot be called without a key any more`),
+        : closedWithoutKey(old),
     )
   if (old.unpublished !== next.unpublished)
     findings.push(
@@ -150,6 +158,7 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
   const findings: Finding[] = []
   if (added.length > 0) findings.push(opens(`who has the key may call ${apiWords(added)}`))
   if (removed.length > 0) findings.push(closes(`who has the key may not call ${apiWords(removed)} any more`))
+  findings.push(...productStatements(old, next, before, after))
   const keys = listChanges(keysOf(old), keysOf(next))
   if (keys.removed.length > 0) {
     const now = keysOf(next).map((key) => `\`${key}\``)
@@ -157,6 +166,47 @@ function scopeChanges(old: Subscription, next: Subscription, before: PlanBody, a
     findings.push(breaking(`${is} ${listWords(now)}; the old one is refused`))
   } else for (const key of keys.added) findings.push(opens(`the secret \`${key}\` is its key too`))
   return findings.length > 0 ? findings : [neutral("it opens the same APIs")]
+}
+
+/** A subscription that has another product leaves the limits and other statements of the one it had. */
+function productStatements(
+  old: Subscription,
+  next: Subscription,
+  before: PlanBody,
+  after: PlanBody,
+): Finding[] {
+  const [was, is] = [productOf(old), productOf(next)]
+  if (was === is) return []
+  const [gone, come] = [statementsOf(was, before), statementsOf(is, after)]
+  if (same(Object.keys(gone).sort(), Object.keys(come).sort())) return []
+  const told = (findings: readonly Finding[], how: string) =>
+    findings.map(({ risk, why }) => ({ risk, why: `${how}: ${why}` }))
+  return [
+    ...told(
+      Object.values(gone).flatMap((step) => effectsOfRemoving(step, before.steps)),
+      `its calls leave the product \`${was}\``,
+    ),
+    ...told(
+      Object.values(come).flatMap((step) => effectsOfAdding(step, after.steps)),
+      `its calls have the product \`${is}\``,
+    ),
+  ]
+}
+
+function productOf({ scope }: Subscription): string | undefined {
+  return "product" in scope ? scope.product : undefined
+}
+
+/** Steps that are done for calls of a product alone, by what they are without its name. */
+function statementsOf(product: string | undefined, { steps }: PlanBody): Record<string, Step> {
+  if (product === undefined) return {}
+  const test = `subscription.product == ${JSON.stringify(product)}`
+  const own = Object.values(steps).filter((step) => step.kind === "when" && step.test.text.includes(test))
+  const nameless = (step: Step) =>
+    canonicalJson([step.kind === "when" && step.test.text, inside(step, steps)])
+      .replaceAll(JSON.stringify(test).slice(1, -1), "")
+      .replaceAll(`product ${product}`, "")
+  return Object.fromEntries(own.map((step) => [nameless(step), step]))
 }
 
 function keysOf({ key, secondary }: Subscription): readonly string[] {

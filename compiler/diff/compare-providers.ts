@@ -67,7 +67,7 @@ function credentialChanges(before: PlanBody, after: PlanBody, uses: Uses): Told[
     ...declarations("introspection", before.introspections ?? {}, after.introspections ?? {}, {
       words: (name, { url, client, secret, cacheSeconds }) =>
         `introspection ${name} { url ${textWords(url)}; client ${textWords(client)} secret ${secret}; cache ${cacheSeconds}s }`,
-      changed: () => [opens("who is asked about tokens is another, or what it said counts for another time")],
+      changed: (name) => introspectionChange(before.introspections?.[name], after.introspections?.[name]),
       routes: (name) => uses.naming("introspections", name),
     }),
     ...declarations("users", before.users ?? {}, after.users ?? {}, {
@@ -221,6 +221,29 @@ function userFindings(before: UsersPlan, after: UsersPlan): Finding[] {
       .map(([user]) => breaking(`\`${user}\` has another password`)),
   ]
   return findings.length > 0 ? findings : [neutral("the same users in another order")]
+}
+
+type IntrospectionPlan = NonNullable<PlanBody["introspections"]>[string]
+
+function introspectionChange(
+  before: IntrospectionPlan | undefined,
+  after: IntrospectionPlan | undefined,
+): Finding[] {
+  if (before === undefined || after === undefined) return []
+  const { cacheSeconds: old, ...asked } = before
+  const { cacheSeconds: next, ...askedAfter } = after
+  return [
+    ...(same(asked, askedAfter)
+      ? []
+      : [opens("another service, or for another client, says which tokens are valid")]),
+    ...(old === next
+      ? []
+      : [
+          next > old
+            ? opens(`a token that ends counts for up to ${next}s still, not ${old}s`)
+            : closes(`a token that ends counts for up to ${next}s still, not ${old}s`),
+        ]),
+  ]
 }
 
 /** A value that comes from elsewhere is another one, as far as anybody can tell from here. */

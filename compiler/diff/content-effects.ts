@@ -1,7 +1,12 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { otherRequestBody, otherResource, sentByGateway } from "../analysis/seen-by-backend.ts"
+import {
+  noOwnCredentials,
+  otherRequestBody,
+  otherResource,
+  sentByGateway,
+} from "../analysis/seen-by-backend.ts"
 import { fromCaller, secretsIn } from "../analysis/text-findings.ts"
 import { variableDiffers } from "../analysis/variable-readers.ts"
 import { nameShown } from "../analysis/words.ts"
@@ -128,10 +133,12 @@ export const contentRemoved: Effects = {
   "cache-remove": () => neutral("a value stays in the cache"),
   "send-request": () => neutral("another service is not asked any more"),
   "set-backend": () => opens("requests go to the route's own backend, with what callers send"),
-  authenticate: ({ output }) =>
-    output === undefined
+  authenticate: ({ output, authentication }) => {
+    if (output !== undefined) return neutral("a token is not got any more")
+    return authentication.scheme === "certificate"
       ? breaking("the backend is not told any more who the gateway is")
-      : neutral("a token is not got any more"),
+      : noOwnCredentials("the backend")
+  },
 }
 
 /** What it means that requests may go somewhere else. */

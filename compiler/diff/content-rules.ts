@@ -1,10 +1,12 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { same } from "../analysis/same.ts"
 import {
   inValues,
   otherRequestBody,
   otherResource,
   otherValue,
+  readByBrowsers,
   sentByGateway,
 } from "../analysis/seen-by-backend.ts"
 import { callersDecide, escapingLost, secretsIn } from "../analysis/text-findings.ts"
@@ -75,11 +77,28 @@ const respondRules: FieldRules<Fields<"respond">> = {
   documentation: (_, after) =>
     neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
   headers: (before, after) => {
-    const names = (headers: typeof before) => headers.map(({ name }) => name)
-    const gone = names(before).filter((name) => !names(after).includes(name))
-    return gone.length > 0
-      ? breaking(`callers do not get \`${gone.join("`, `")}\` any more`)
-      : [neutral("callers get other headers"), ...secretsIn(after, before)]
+    const valuesOf = (headers: typeof before, name: string) => headers.filter((each) => each.name === name)
+    const names = [...new Set([...before, ...after].map(({ name }) => name))].filter(
+      (name) => !same(valuesOf(before, name), valuesOf(after, name)),
+    )
+    const gone = names.filter((name) => valuesOf(after, name).length === 0)
+    const location = after.find(({ name }) => name.toLowerCase() === "location")
+    return [
+      ...(gone.length === 0 ? [] : [breaking(`callers do not get \`${gone.join("`, `")}\` any more`)]),
+      ...(location !== undefined && names.includes(location.name)
+        ? [
+            breaking("callers are sent to another place"),
+            ...inValues(
+              before.find(({ name }) => name === location.name)?.values ?? [],
+              location.values,
+              callersDecide,
+            ),
+          ]
+        : []),
+      ...names.flatMap((name) => readByBrowsers(name, `\`${name}\``)),
+      ...(gone.length === 0 ? [neutral("callers get other headers")] : []),
+      ...secretsIn(after, before),
+    ]
   },
 }
 

@@ -20,11 +20,11 @@ export const pdpRules: FieldRules<PdpPlan> = {
     if (before.insecure && !after.insecure) return closes("it has to prove who it is")
     return before.certificate === after.certificate
       ? opens("another authority says who it is")
-      : neutral("it is shown another certificate, or none")
+      : opens("it is shown another certificate, or none: it may decide otherwise for another gateway")
   },
   authentication: () =>
-    neutral(
-      "it is told by other credentials who the gateway is; where it does not know them, callers get 503",
+    opens(
+      "other credentials tell it who the gateway is: it may decide otherwise; where it does not accept them, callers get 503",
     ),
   breaker: () => neutral("it is left alone in another way while it fails"),
 }

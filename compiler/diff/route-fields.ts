@@ -73,13 +73,40 @@ const rules: FieldRules<Fields> = {
   websocket: (before, after) => {
     if (after === null) return breaking("WebSockets are not opened any more")
     if (before === null) return opens("WebSockets are opened")
-    if (before?.expireWithToken === true && after?.expireWithToken !== true)
-      return opens("a WebSocket may outlive the token it was opened with")
-    return neutral("WebSockets end in other cases")
+    return websocketChanges(before, after)
   },
   queryParameters: () =>
     neutral("policy documents find other parameters of the query in the operation's template"),
   outline: () => neutral("`on-error` is told other ids, places or scopes of its documents' policies"),
+}
+
+/** What ends WebSockets. Absent: nothing but their two ends. */
+function websocketChanges(
+  before: NonNullable<Fields["websocket"]> | undefined,
+  after: NonNullable<Fields["websocket"]> | undefined,
+): Finding[] {
+  const flag = (key: "expireWithToken" | "closeWhenRemoved", off: string, on: string) => {
+    const [was, is] = [before?.[key] === true, after?.[key] === true]
+    if (was === is) return []
+    return [is ? closes(on) : opens(off)]
+  }
+  const idle = (websocket: typeof before) => websocket?.idleMs ?? Number.POSITIVE_INFINITY
+  const found = [
+    ...flag(
+      "expireWithToken",
+      "a WebSocket may outlive the token it was opened with",
+      "a WebSocket ends with the token it was opened with",
+    ),
+    ...flag(
+      "closeWhenRemoved",
+      "a WebSocket stays open when a plan removes its route",
+      "a WebSocket ends when a plan removes its route",
+    ),
+    ...(idle(after) < idle(before)
+      ? [closes(`a WebSocket ends after ${durationWords(after?.idleMs ?? null)} without a message`)]
+      : []),
+  ]
+  return found.length > 0 ? found : [neutral("WebSockets end in other cases")]
 }
 
 const words: { readonly [Key in keyof Fields]-?: (route: Fields) => string } = {

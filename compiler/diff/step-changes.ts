@@ -77,7 +77,12 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole | TextKind>]: FieldRu
   forward: {
     backend: () => opens("requests go to another backend, with what callers send"),
     hashKey: () => neutral("targets are chosen by another key"),
-    timeoutMs: () => neutral("the backend has another time for its answer"),
+    timeoutMs: (before, after) => {
+      const [was, is] = [before ?? Number.POSITIVE_INFINITY, after ?? Number.POSITIVE_INFINITY]
+      if (typeof was === "number" && typeof is === "number" && is > was)
+        return neutral("the backend has more time for its answer")
+      return closes("an answer may have to come sooner: what is late is answered 504")
+    },
     bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
     bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
     failOnStatus: () => neutral("what failures of the backend do has changed"),
