@@ -20,11 +20,13 @@ export interface Declaration {
   used: boolean
 }
 
-/** A bare name with what stands behind it up to the next blank, odd characters replaced by what they are taken for. */
-function nameAsItLooks({ file, start }: Span): string {
-  const written = /[^ \t\r\n;{}()"]*/y
-  written.lastIndex = start
-  return asItLooks(written.exec(file.text)?.[0] ?? "")
+/** A name that an odd character cuts, as it looks: up to the next blank. Undefined where no such character is in it. */
+function cutNameAsItLooks({ file, start }: Span): string | undefined {
+  const pattern = /[^ \t\r\n;{}()"]*/y
+  pattern.lastIndex = start
+  const written = pattern.exec(file.text)?.[0] ?? ""
+  const looks = asItLooks(written)
+  return looks === written ? undefined : looks
 }
 
 /** Looking for the nearest name takes as long as there are names: with thousands of mistakes the first hints have to do. */
@@ -168,9 +170,9 @@ export class Program {
   /** Whether the name, here or where it is declared, is cut by an odd character: that has a finding of its own. */
   #isCutByOddCharacter(word: Word, kinds: readonly DeclarationKind[]): boolean {
     if (this.#hintsLeft <= 0) return false
-    if (nameAsItLooks(word.span) !== word.text) return true
+    if (cutNameAsItLooks(word.span) !== undefined) return true
     const declared = kinds.flatMap((kind) => this.all(kind))
-    return declared.some(({ name, span }) => name !== word.text && nameAsItLooks(span) === word.text)
+    return declared.some(({ span }) => cutNameAsItLooks(span) === word.text)
   }
 
   #table(kind: DeclarationKind): Map<string, Declaration> {
