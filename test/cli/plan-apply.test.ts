@@ -165,7 +165,7 @@ describe("apply", () => {
     [
       "the same serial of another database",
       running(7, small.replace("10 per 1m", "30 per 1m")),
-      "now serial 7 is",
+      "now serial 7 is, applied by ann (another plan with this number: the database was set back to an earlier state",
     ],
     ["nothing", { status: 404, json: {} }, "now nothing is"],
   ])("a sealed plan is stale when %s is running: exit 3, nothing is sent", async (_, now, words) => {

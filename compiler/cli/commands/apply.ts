@@ -64,10 +64,14 @@ function refuseStale(base: SealedPlan["base"], running: PlanAnswer | undefined):
         running.record.digest === base.digest
   if (same) return
   const then = base === null ? "nothing was running" : `serial ${base.serial} was running`
+  const other =
+    running?.record.serial === base?.serial
+      ? " (another plan with this number: the database was set back to an earlier state, or is another one)"
+      : ""
   const now =
     running === undefined
       ? "nothing is"
-      : `serial ${running.record.serial} is, applied by ${running.record.who}`
+      : `serial ${running.record.serial} is, applied by ${running.record.who}${other}`
   throw new CliError(
     `the plan is stale: when it was made ${then}, now ${now}; nothing was changed`,
     "Run `sallyport plan --out FILE` again and review what changed since.",
