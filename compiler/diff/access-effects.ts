@@ -1,6 +1,6 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, opens } from "../analysis/finding.ts"
-import { durationWords, limitKeyWords, listWords, sizeWords } from "../analysis/words.ts"
+import { listWords } from "../analysis/words.ts"
 import { type AccessKind, countWordsOf } from "./access-words.ts"
 
 type Effects<Kinds extends StepKind> = {
@@ -27,14 +27,6 @@ export const accessAdded: Effects<AccessKind> = {
         ? "callers from other networks are refused with 403"
         : "callers from these networks are refused with 403",
     ),
-  "rate-limit": ({ callsMax, periodSeconds, keys }) =>
-    closes(
-      `more than ${countWordsOf(callsMax)} calls in ${periodWords(periodSeconds)} by ${limitKeyWords(keys)} are refused with 429`,
-    ),
-  quota: ({ callsMax, bytesMax, keys }) =>
-    closes(
-      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countWordsOf(callsMax)} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
-    ),
   "require-any": () => closes("who has none of these relations is refused with 403"),
   "require-all": () => closes("who does not have all of these relations is refused with 403"),
   filter: ({ relation }) => closes(`callers do not see items on which they are not \`${relation}\``),
@@ -42,7 +34,6 @@ export const accessAdded: Effects<AccessKind> = {
     action === "write"
       ? opens(`whoever the backend says yes to makes somebody \`${relation}\``)
       : closes(`after a yes of the backend somebody is not \`${relation}\` any more`),
-  "limit-concurrency": ({ max }) => closes(`more than ${max} requests at a time are refused with 429`),
 }
 
 /** What it means that such a step is gone. */
@@ -56,8 +47,6 @@ export const accessRemoved: Effects<AccessKind> = {
   "check-header": ({ name }) => opens(`the header \`${name}\` is not checked any more`),
   "ip-filter": ({ action }) =>
     opens(action === "allow" ? "callers from every network pass" : "callers from these networks pass"),
-  "rate-limit": ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
-  quota: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
   "require-any": () => opens("nobody has to have one of these relations any more"),
   "require-all": () => opens("nobody has to have these relations any more"),
   filter: ({ relation }) => opens(`callers see items too on which they are not \`${relation}\``),
@@ -65,17 +54,11 @@ export const accessRemoved: Effects<AccessKind> = {
     action === "write"
       ? breaking(`nobody becomes \`${relation}\` by this any more`)
       : opens(`who was \`${relation}\` stays it`),
-  "limit-concurrency": () => opens("any number of requests may be served at a time"),
 }
 
 /** `` `a` or `b` ``. */
 export function namedIssuers(issuers: readonly string[]): string {
   return issuers.map((name) => `\`${name}\``).join(" or ")
-}
-
-/** `1m`, or the expression it is found by. */
-export function periodWords(period: StepOf<"rate-limit">["periodSeconds"]): string {
-  return typeof period === "number" ? durationWords(period * 1000) : countWordsOf(period)
 }
 
 function originWords(origins: StepOf<"cors">["origins"]): string {

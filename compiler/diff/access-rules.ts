@@ -1,16 +1,10 @@
-import { compareTests } from "../../runtime/expression/same-outcome.ts"
-import type { Amount, LimitKey } from "../../runtime/plan/counting.ts"
-import type { Count } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import type { Expression } from "../../runtime/plan/text.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { outside } from "../analysis/networks.ts"
 import { listChanges } from "../analysis/same.ts"
-import { durationWords, limitKeyWords, listWords, sizeWords } from "../analysis/words.ts"
-import { periodWords } from "./access-effects.ts"
-import { amountWords, countWordsOf } from "./access-words.ts"
+import { listWords } from "../analysis/words.ts"
+import { countWordsOf } from "./access-words.ts"
 import { exposeChanges, methodChanges, originChanges, requestHeaderChanges } from "./cors-changes.ts"
-import { scopeOfCounter } from "./match-steps.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
@@ -27,16 +21,6 @@ export const askedRules = {
   context: () => opens("conditions see other values"),
   properties: () => opens("the decision point is told other properties"),
 } satisfies Pick<FieldRules<Fields<"require" | "filter">>, "store" | "pdp" | "context" | "properties">
-
-const otherVariable = () => neutral("it is in another variable")
-
-/** A header of answers by which callers are told how much is left, or how long to wait. */
-function toldInHeader(before: string | undefined, after: string | undefined): Finding[] {
-  return [
-    ...(before === undefined ? [] : [breaking(`callers do not get \`${before}\` from here any more`)]),
-    ...(after === undefined ? [] : [neutral(`callers get \`${after}\``)]),
-  ]
-}
 
 /** What a difference means in steps that decide who may pass, field by field. Tokens and keys have rules of their own (auth-changes.ts). */
 export const accessRules = {
@@ -85,52 +69,6 @@ export const accessRules = {
       return networkChanges(words(before), words(after), items.after.action)
     },
   } satisfies FieldRules<Fields<"ip-filter">>,
-  "rate-limit": {
-    callsMax: (before, after) => {
-      const words = `${countWordsOf(after)} calls pass, not ${countWordsOf(before)}`
-      return grows(before, after) ? opens(words) : closes(words)
-    },
-    periodSeconds: (before, after) => {
-      const words = `the calls are counted over ${periodWords(after)}, not ${periodWords(before)}`
-      return grows(after, before) ? opens(words) : closes(words)
-    },
-    keys: (before, after) =>
-      opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
-    counter: (before, after, items) => counterChange(before, after, items),
-    countIf: countedChange,
-    increment: incrementChange,
-    retryAfterHeader: toldInHeader,
-    retryAfterVariable: otherVariable,
-    remainingHeader: toldInHeader,
-    remainingVariable: otherVariable,
-    totalHeader: toldInHeader,
-    totalVariable: otherVariable,
-    consumedHeader: toldInHeader,
-    consumedVariable: otherVariable,
-  } satisfies FieldRules<Fields<"rate-limit">>,
-  quota: {
-    callsMax: (before, after) => volumeChange(before, after, (max) => `${countWordsOf(max)} calls`),
-    bytesMax: (before, after) => volumeChange(before, after, sizeWords),
-    periodSeconds: (before, after) => {
-      const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
-      return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
-    },
-    startsAt: () => opens("periods begin at other times, and what was used begins anew"),
-    keys: (before, after) =>
-      opens(`each ${keysWords(after)} has a quota of its own, not each ${keysWords(before)}`),
-    counter: (before, after) =>
-      scopeOfCounter(before) === scopeOfCounter(after)
-        ? opens("what was used begins anew")
-        : opens(
-            `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
-          ),
-    countIf: countedChange,
-    increment: incrementChange,
-    remainingHeader: toldInHeader,
-    remainingVariable: otherVariable,
-    consumedHeader: toldInHeader,
-    consumedVariable: otherVariable,
-  } satisfies FieldRules<Fields<"quota">>,
   "require-all": { steps: () => opens("other relations are needed now") } satisfies FieldRules<
     Fields<"require-all">
   >,
@@ -153,83 +91,10 @@ export const accessRules = {
     object: () => opens("it is about another object"),
     user: () => opens("it is about another user"),
   } satisfies FieldRules<Fields<"grant">>,
-  "limit-concurrency": {
-    counter: () => neutral("who is inside is counted anew"),
-    key: () => opens("who is inside is counted by something else"),
-    max: (before, after) => {
-      const words = `${after} requests may be inside at a time, not ${before}`
-      return after > before ? opens(words) : closes(words)
-    },
-    // Told where they stand inside.
-    steps: () => [],
-  } satisfies FieldRules<Fields<"limit-concurrency">>,
-}
-
-/** Which calls count. Fewer that count leave more that pass. */
-function countedChange(before: Expression | undefined, after: Expression | undefined): Finding {
-  if (after === undefined) return closes("every call counts now")
-  if (before === undefined) return opens("only calls that fit the condition count")
-  const isCel = before.lang === "cel" && after.lang === "cel"
-  switch (isCel ? compareTests(before.text, after.text) : "other") {
-    case "same":
-      return neutral("the same calls count, by other words")
-    case "wider":
-      return closes("more calls count")
-    case "narrower":
-      return opens("fewer calls count")
-    default:
-      return opens("other calls count")
-  }
 }
 
 function deciderOf({ store, pdp }: Pick<StepOf<"require">, "store" | "pdp">): string {
   return pdp === undefined ? `the store \`${store}\`` : `decision point \`${pdp}\``
-}
-
-function keysWords(keys: readonly LimitKey[]): string {
-  return `\`${limitKeyWords(keys)}\``
-}
-
-function volumeChange<Max extends Count>(
-  before: Max | undefined,
-  after: Max | undefined,
-  words: (max: Max) => string,
-): Finding {
-  const told = `${after === undefined ? "any number" : words(after)} may be used of a period, not ${before === undefined ? "any number" : words(before)}`
-  const more = after === undefined || (before !== undefined && grows(before, after))
-  return more ? opens(told) : closes(told)
-}
-
-function quotaPeriod(seconds: number): string {
-  return seconds === 0 ? "all time" : durationWords(seconds * 1000)
-}
-
-/** How much a call counts. Tokens are no number that could be compared with calls. */
-function incrementChange(before: Amount | undefined, after: Amount | undefined): Finding {
-  const words = `a call counts ${amountWords(after ?? 1)}, not ${amountWords(before ?? 1)}`
-  return grows(after ?? 1, before ?? 1) ? opens(words) : closes(words)
-}
-
-/** Whether a number is larger, or may be because it is found per request. */
-function grows(before: Amount, after: Amount): boolean {
-  return typeof before === "object" || typeof after === "object" || after > before
-}
-
-/** A counter is named by the block it is written in, its keys and its period. */
-function counterChange(
-  before: string,
-  after: string,
-  items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
-): Finding {
-  const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
-  if (old === next) return neutral("the counts begin anew")
-  const words = `the calls are counted for \`${next}\`, not for \`${old}\``
-  const sameNumber = items.before.callsMax === items.after.callsMax
-  if (next.startsWith(`${old} `) || (old === "gateway" && next !== "gateway"))
-    return opens(`${words}: each such block has calls of its own`)
-  if (old.startsWith(`${next} `) || (next === "gateway" && sameNumber))
-    return closes(`${words}: one count for all of it`)
-  return neutral(`${words}, and the counts begin anew`)
 }
 
 function networkChanges(

@@ -1,9 +1,8 @@
 import type { ClaimRule, CredentialSource } from "../../runtime/plan/caller-token.ts"
-import type { Amount } from "../../runtime/plan/counting.ts"
 import type { Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
-import { durationWords, limitKeyWords, sizeWords, textWords } from "../analysis/words.ts"
+import { durationWords, textWords } from "../analysis/words.ts"
 
 type Lists = { readonly list: (ids: readonly string[]) => string; readonly severalStores: boolean }
 type WordsOf<Kinds extends StepKind> = {
@@ -32,9 +31,6 @@ export type AccessKind =
   | "cors"
   | "check-header"
   | "ip-filter"
-  | "rate-limit"
-  | "quota"
-  | "limit-concurrency"
 
 /** Steps that decide who may pass, in words of gateway.conf. What a statement leaves to its default is left out. */
 export const accessWords: WordsOf<AccessKind> = {
@@ -69,27 +65,6 @@ export const accessWords: WordsOf<AccessKind> = {
     )}`,
   "ip-filter": ({ action, networks, ranges }) =>
     `${action} ip ${[...networks, ...ranges.map(({ from, to }) => `${from}-${to}`)].join(" ")}`,
-  "rate-limit": (step) => {
-    const period =
-      typeof step.periodSeconds === "number"
-        ? durationWords(step.periodSeconds * 1000)
-        : countWordsOf(step.periodSeconds)
-    return `limit ${countWordsOf(step.callsMax)} per ${period} by ${limitKeyWords(step.keys)}${blockWords(limitStatements(step))}`
-  },
-  quota: (step) => {
-    const volume =
-      step.callsMax === undefined ? sizeWords(step.bytesMax ?? 0) : `${countWordsOf(step.callsMax)} calls`
-    const period = step.periodSeconds === 0 ? "in total" : `per ${durationWords(step.periodSeconds * 1000)}`
-    return `quota ${volume} ${period} by ${limitKeyWords(step.keys)}${blockWords([
-      ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
-      ...(step.increment === undefined ? [] : [`count ${amountWords(step.increment)}`]),
-      ...(step.startsAt === undefined ? [] : [`starts ${step.startsAt.slice(0, 10)}`]),
-      ...signWords("remaining header", step.remainingHeader),
-      ...signWords("remaining variable", step.remainingVariable),
-      ...signWords("consumed header", step.consumedHeader),
-      ...signWords("consumed variable", step.consumedVariable),
-    ])}`
-  },
   "require-any": ({ steps }, words) => `require any { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
   "require-all": ({ steps }, words) => `require all { ${words.list(steps).replaceAll(/\brequire /g, "")} }`,
   filter: (step, words) =>
@@ -98,8 +73,6 @@ export const accessWords: WordsOf<AccessKind> = {
     action === "write"
       ? `grant ${relation} of ${textWords(object)} to ${textWords(user)}${deciderWords({ store }, words)}`
       : `revoke ${relation} of ${textWords(object)} from ${textWords(user)}${deciderWords({ store }, words)}`,
-  "limit-concurrency": ({ max, key, steps }, words) =>
-    `concurrency ${max} by ${textWords(key)}${steps.length === 0 ? "" : ` { ${words.list(steps)} }`}`,
 }
 
 /** `viewer of "order:…" for "user:…"`. */
@@ -200,32 +173,6 @@ function introspectStatements(step: StepOf<"introspect">): string[] {
     ...(step.claimStatus === 403 ? [] : [`claim-status ${countWordsOf(step.claimStatus)}`]),
     ...messageWords(step.message),
     ...(step.output === undefined ? [] : [`output ${step.output}`]),
-  ]
-}
-
-/** How much a call counts, as behind `count`. */
-export function amountWords(amount: Amount): string {
-  if (typeof amount === "number" || "expression" in amount) return countWordsOf(amount)
-  const { estimatePrompt } = amount.tokens
-  return `tokens ${estimatePrompt === false ? "reported" : "estimated"}`
-}
-
-function signWords(word: string, name: string | undefined): string[] {
-  return name === undefined ? [] : [`${word} "${name}"`]
-}
-
-function limitStatements(step: StepOf<"rate-limit">): string[] {
-  return [
-    ...(step.countIf === undefined ? [] : [`count if (${step.countIf.text})`]),
-    ...(step.increment === undefined ? [] : [`count ${amountWords(step.increment)}`]),
-    ...signWords("retry-after header", step.retryAfterHeader),
-    ...signWords("retry-after variable", step.retryAfterVariable),
-    ...signWords("remaining header", step.remainingHeader),
-    ...signWords("remaining variable", step.remainingVariable),
-    ...signWords("total header", step.totalHeader),
-    ...signWords("total variable", step.totalVariable),
-    ...signWords("consumed header", step.consumedHeader),
-    ...signWords("consumed variable", step.consumedVariable),
   ]
 }
 

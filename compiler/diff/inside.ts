@@ -46,8 +46,6 @@ function listWords(step: BlockStep, place: string): string {
       return `retry while (${step.test.text})`
     case "parallel":
       return `branch ${Number(place.split(".")[1]) + 1} of parallel`
-    case "limit-concurrency":
-      return "concurrency"
     case "cache-value":
       return `cache value ${step.variable}`
   }

@@ -91,11 +91,6 @@ function takeContained(
   return taken
 }
 
-function quotaIdentities({ bytesMax, counter }: StepOf<"quota">): readonly string[] {
-  const volume = `quota ${bytesMax === undefined ? "calls" : "bytes"}`
-  return [`${volume} ${scopeOfCounter(counter)}`, volume]
-}
-
 const levelsMax = 5
 
 /** What makes two steps the same statement, the surest first; steps are paired level by level. */
@@ -108,19 +103,6 @@ function identities(step: Step): readonly string[] {
     case "basic-auth":
     case "any-of":
       return ["auth"]
-    case "rate-limit": {
-      const keys = canonicalJson(step.keys)
-      const scope = scopeOfCounter(step.counter)
-      return [
-        `limit ${scope} ${keys} ${step.periodSeconds}`,
-        `limit ${scope} ${keys}`,
-        `limit ${scope}`,
-        `limit ${keys}`,
-        "limit",
-      ]
-    }
-    case "quota":
-      return quotaIdentities(step)
     case "require":
       return [
         `require ${canonicalJson([deciderOf(step), step.object, step.user])}`,
@@ -163,8 +145,6 @@ function guardIdentities(step: Step): readonly string[] {
       return [`check header ${step.name}`, "check header"]
     case "ip-filter":
       return [`${step.action} ip`, "ip"]
-    case "limit-concurrency":
-      return [`concurrency ${step.counter}`, "concurrency"]
     case "filter":
       return [`filter ${step.items}`, "filter"]
     case "grant":
@@ -172,12 +152,6 @@ function guardIdentities(step: Step): readonly string[] {
     default:
       return [step.kind]
   }
-}
-
-/** `api orders` of `api orders: jwt.sub else ip, 60s`: the block a limit was written in. */
-export function scopeOfCounter(counter: string): string {
-  const end = counter.lastIndexOf(": ")
-  return end < 0 ? counter : counter.slice(0, end)
 }
 
 function deciderOf({ store, pdp }: StepOf<"require">): string {

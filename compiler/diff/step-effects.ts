@@ -25,10 +25,6 @@ const whenAdded: Effects = {
     closes(
       `what \`${backend}\` finds harmful is refused with 403; without its judgement everybody is, with 503`,
     ),
-  "limit-concurrency": (step, steps) => [
-    ...[accessAdded["limit-concurrency"](step)].flat(),
-    ...(step.steps.length === 0 ? [] : effectsInside(whenAdded, step, steps)),
-  ],
   retry: (step, steps) => effectsInside(whenAdded, step, steps),
   parallel: (step, steps) => effectsInside(whenAdded, step, steps),
   "cache-value": (step, steps) => effectsInside(whenAdded, step, steps),
@@ -54,10 +50,6 @@ const whenRemoved: Effects = {
   "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
-  "limit-concurrency": (step, steps) => [
-    ...[accessRemoved["limit-concurrency"](step)].flat(),
-    ...(step.steps.length === 0 ? [] : effectsInside(whenRemoved, step, steps)),
-  ],
   retry: (step, steps) => effectsInside(whenRemoved, step, steps),
   parallel: (step, steps) => effectsInside(whenRemoved, step, steps),
   "cache-value": (step, steps) => effectsInside(whenRemoved, step, steps),

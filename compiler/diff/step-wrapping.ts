@@ -2,7 +2,6 @@ import type { Step } from "../../runtime/plan/steps.ts"
 import { holdsBlocks } from "../../runtime/plan/steps.ts"
 import { type Finding, neutral } from "../analysis/finding.ts"
 import { blockTextOf, hasText } from "../gateway/step-texts.ts"
-import { accessAdded, accessRemoved } from "./access-effects.ts"
 
 /** What it means that a step stands inside of `holder` now; `removed`: what it would mean if it were gone. */
 export function wrapping(holder: Step, removed: readonly Finding[]): readonly Finding[] {
@@ -11,8 +10,6 @@ export function wrapping(holder: Step, removed: readonly Finding[]): readonly Fi
   switch (holder.kind) {
     case "retry":
       return [neutral("it is repeated now while the test holds")]
-    case "limit-concurrency":
-      return [accessAdded["limit-concurrency"](holder)].flat()
     case "parallel":
       return holder.until === "all"
         ? [neutral("it runs beside other branches now")]
@@ -31,8 +28,6 @@ export function unwrapping(holder: Step, added: readonly Finding[]): readonly Fi
   switch (holder.kind) {
     case "retry":
       return [neutral("it is not repeated any more")]
-    case "limit-concurrency":
-      return [accessRemoved["limit-concurrency"](holder)].flat()
     case "parallel":
       return holder.until === "all"
         ? [neutral("it does not run beside other branches any more")]

@@ -10,7 +10,7 @@ import { Args, type Bound, type BoundBlock, headSpan, statementOf, statementsOf 
 import { printPath, type RoutePath, segmentsOf, shapeOfPath } from "./bind/path.ts"
 import type { Program } from "./program.ts"
 import type { Row, Slot } from "./schema/row.ts"
-import { operations as operationRows } from "./schema/scopes.ts"
+import { operations as operationRows } from "./schema/operations.ts"
 
 /** An `openapi` statement with the document it names. */
 export interface Described {

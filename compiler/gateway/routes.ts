@@ -13,7 +13,7 @@ import {
   type OperationSource,
 } from "./described.ts"
 import type { Declaration, Program } from "./program.ts"
-import { operations } from "./schema/scopes.ts"
+import { operations } from "./schema/operations.ts"
 
 /** A block whose statements hold for everything below. `label` names it in counters: `api orders v1 GET /{id}`. */
 export interface Scope {

@@ -1,11 +1,17 @@
 import type { BlockStep, Step, StepKind } from "../../runtime/plan/steps.ts"
 import { oneLine, type Printed, type Printing } from "./print.ts"
 import type { BlockText, StepText } from "./step-text.ts"
+import { limitConcurrency } from "./steps/limit-concurrency.ts"
+import { quotaText } from "./steps/quota.ts"
+import { rateLimit } from "./steps/rate-limit.ts"
 import { setHeader } from "./steps/set-header.ts"
 import { when } from "./steps/when.ts"
 
 /** What the compiler knows of every kind of step: a kind without it does not compile. */
 const texts = {
+  "rate-limit": rateLimit,
+  quota: quotaText,
+  "limit-concurrency": limitConcurrency,
   "set-header": setHeader,
   when,
 } satisfies { readonly [Kind in StepKind]?: StepText<Kind> }

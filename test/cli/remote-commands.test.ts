@@ -140,10 +140,7 @@ describe("history, status, rollback", () => {
         { ...at, id: "2", pid: 12, roles: ["authz", "control"], serial: 2, error: null },
         {
           ...at,
-          id: "3",
-          pid: 13,
-          roles: ["gateway"],
-          serial: null,
+          ...{ id: "3", pid: 13, roles: ["gateway"], serial: null },
           error: "plan 3: the variable A is not set",
         },
         {

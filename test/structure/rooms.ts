@@ -570,6 +570,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/analysis",
     doors: [
       "backend-rules",
+      "counting",
       "finding",
       "implied",
       "networks",

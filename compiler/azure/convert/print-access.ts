@@ -1,72 +1,9 @@
 import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
-import type { LimitKey } from "../../../runtime/plan/counting.ts"
 import type { StepKind, StepOf } from "../../../runtime/plan/steps.ts"
 import { textWords } from "../../analysis/words.ts"
 import { block, certain, fixed, type Print, timeOf } from "./statement.ts"
 import { none } from "./translation.ts"
 import { headerCase, parenthesized, quotedAll } from "./write-text.ts"
-
-/** Signs of a limit by the word of the language. */
-const signs = {
-  "retry-after": "retryAfter",
-  remaining: "remaining",
-  total: "total",
-  consumed: "consumed",
-} as const
-
-type Counted = StepOf<"rate-limit"> | StepOf<"quota">
-
-function keysOf(keys: readonly LimitKey[]): string {
-  return keys
-    .map((key) =>
-      key.by === "text" ? textWords(key.text) : key.by === "claim" ? `jwt.${key.claim}` : key.by,
-    )
-    .join(" else ")
-}
-
-function countingOf(step: Counted): string[] {
-  const lines: string[] = []
-  if (step.countIf !== undefined) lines.push(`count if ${parenthesized(step.countIf.text)}`)
-  const { increment } = step
-  if (typeof increment === "number") lines.push(`count ${increment}`)
-  else if (increment !== undefined && "expression" in increment)
-    lines.push(`count ${parenthesized(increment.expression.text)}`)
-  else if (increment !== undefined) {
-    const estimated = certain(increment.tokens.estimatePrompt, "an estimate")
-    lines.push(`count tokens ${estimated ? "estimated" : "reported"}`)
-  }
-  for (const [word, field] of Object.entries(signs)) {
-    const header = (step as Readonly<Record<string, unknown>>)[`${field}Header`]
-    const variable = (step as Readonly<Record<string, unknown>>)[`${field}Variable`]
-    if (typeof header === "string") lines.push(`${word} header "${headerCase(header)}"`)
-    if (typeof variable === "string") lines.push(`${word} variable ${variable}`)
-  }
-  return lines
-}
-
-const rateLimit: Print<"rate-limit"> = (step) => {
-  const calls = fixed(step.callsMax, "a number of calls")
-  const period = fixed(step.periodSeconds, "a time")
-  return block(`limit ${calls} per ${timeOf(period)} by ${keysOf(step.keys)}`, [countingOf(step)])
-}
-
-const quota: Print<"quota"> = (step) => {
-  const { callsMax, bytesMax, periodSeconds, startsAt, keys } = step
-  if (callsMax !== undefined && bytesMax !== undefined) return none("a quota of calls and bytes in one")
-  if (startsAt !== undefined && !/T00:00:00(?:\.000)?Z$/.test(startsAt))
-    return none("a period that begins within a day")
-  if (step.remainingHeader !== undefined || step.remainingVariable !== undefined)
-    return none("a quota that tells what is left")
-  if (step.consumedHeader !== undefined || step.consumedVariable !== undefined)
-    return none("a quota that tells what a call counted")
-  const volume =
-    bytesMax === undefined ? `${fixed(callsMax, "a number of calls")} calls` : `${bytesMax / 1024}KB`
-  const period = periodSeconds === 0 ? "in total" : `per ${timeOf(periodSeconds)}`
-  return block(`quota ${volume} ${period} by ${keysOf(keys)}`, [
-    countingOf(step),
-    startsAt === undefined ? [] : [`starts ${startsAt.slice(0, 10)}`],
-  ])
-}
 
 const checkHeader: Print<"check-header"> = (step) =>
   block(
@@ -210,8 +147,6 @@ function known(action: StepOf<"validate-content">["onSize"]): Judged {
 
 /** Statements that let callers in or refuse them, and what judges answers. */
 export const accessStatements: { readonly [Kind in StepKind]?: Print<Kind> } = {
-  "rate-limit": rateLimit,
-  quota,
   "check-header": checkHeader,
   "ip-filter": ipFilter,
   cors,

@@ -1,12 +1,13 @@
 import type { Report } from "../../core/diagnostic.ts"
 import type { Span } from "../../core/source.ts"
 import { type Bound, headSpan } from "../bind/bound.ts"
-import { countedWords } from "../steps/limit.ts"
-import { lowerCounted, unitOf } from "../steps/quota.ts"
+import { lowerQuota, unitOf } from "../steps/quota.ts"
+import { lowerLimit } from "../steps/rate-limit.ts"
+import { countedWords } from "./counting.ts"
 import type { Memo } from "./memo.ts"
 import type { Place, Places } from "./place.ts"
 import type { Item } from "./scope.ts"
-import type { Lowered, StepContext } from "./step.ts"
+import type { Lowered, LowerStep, StepContext } from "./step.ts"
 
 /** Finds limits that count the same calls in one counter. */
 export class SameLimits {
@@ -92,4 +93,28 @@ export class Limits {
       { matched: [limit], otherwise: [] },
     )
   }
+}
+
+/** `limit` or `quota`. */
+export function lowerCounted(
+  { bound, scope }: { readonly bound: Bound; readonly scope: string },
+  context: StepContext,
+  late: Place,
+): Lowered | undefined {
+  return (bound.row.keyword === "quota" ? lowerQuota : lowerLimit)(bound, scope, context, late)
+}
+
+/** Whether a statement is a limit or quota. */
+export function isCounted({ row }: Bound): boolean {
+  return row.keyword === "limit" || row.keyword === "quota"
+}
+
+/** `limit` or `quota` in `inbound`: counted where it stands, apart from other blocks. */
+export const lowerCountedInOrder: LowerStep = (bound, context) => {
+  const { place, places, scope } = context
+  const route = { key: place.route, span: place.routeSpan }
+  const { pathParameters, auth, variables, asked } = place
+  const made = places.make(route, "outbound", pathParameters, auth, false, variables)
+  const late = asked ? { ...made, asked, key: `${made.key}?` } : made
+  return lowerCounted({ bound, scope }, context, late)
 }

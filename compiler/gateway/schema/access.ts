@@ -231,65 +231,6 @@ function ipRow(keyword: "allow" | "deny"): Row {
 export const allow: Row = ipRow("allow")
 export const deny: Row = ipRow("deny")
 
-const concurrencyArgs = [slot("max", "count", { min: 1, max: 1_000_000 }), word("by"), slot("key", "text")]
-
-export const concurrency: Row = {
-  keyword: "concurrency",
-  several: true,
-  forms: [{ args: concurrencyArgs }],
-  docs: "At most so many requests with one key are served at a time; more are answered 429.",
-  example: 'concurrency 10 by "${request.ip}"',
-}
-
-export const concurrencyBlock: Row = {
-  ...concurrency,
-  forms: [{ args: concurrencyArgs, block: "inbound" }],
-  docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
-}
-
-export const limitRows: readonly Row[] = [
-  {
-    keyword: "count",
-    several: 2,
-    forms: [
-      {
-        args: [
-          oneOf(
-            [word("if"), slot("test", "condition")],
-            [word("tokens"), slot("tokens", "choice", { choices: ["reported", "estimated"] })],
-            [slot("amount", "count", { min: 1, max: 1_000_000_000 })],
-            [slot("expression", "expression")],
-          ),
-        ],
-      },
-    ],
-    byDefault: "every call, as 1",
-    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts: a number, or the tokens a language model used for it, as its answer reports; `estimated`: those of the prompt before it is sent. A call of which that cannot be found out counts.",
-    example: "count if (response.status < 400)",
-  },
-  ...(["remaining", "total", "retry-after", "consumed"] as const).map(
-    (keyword): Row => ({
-      keyword,
-      several: 2,
-      forms: [
-        {
-          args: [
-            oneOf(
-              [word("header"), slot("header", "header-name")],
-              [word("variable"), slot("variable", "name")],
-            ),
-          ],
-        },
-      ],
-      docs:
-        keyword === "consumed"
-          ? "A header or variable that tells how many tokens a call used, where the answer is no stream."
-          : "A header or variable that tells the state of the limit, besides the standard fields.",
-      example: `${keyword} header "X-Calls"`,
-    }),
-  ),
-]
-
 export const cors: Row = {
   keyword: "cors",
   forms: [{ args: [], block: "cors", blockRequired: true }],

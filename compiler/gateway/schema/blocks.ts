@@ -1,3 +1,6 @@
+import { limitRows } from "../lower/counting.ts"
+import { quota, quotaRows } from "../steps/quota.ts"
+import { limit } from "../steps/rate-limit.ts"
 import {
   authBasicRows,
   authIntrospectionRows,
@@ -5,7 +8,6 @@ import {
   checkAnyRows,
   checkRows,
   corsRows,
-  limitRows,
 } from "./access.ts"
 import type { BlockName } from "./block-name.ts"
 import { jsonToXmlRows, maskUrlsRows, xmlToJsonRows } from "./content.ts"
@@ -44,11 +46,8 @@ import {
   authSubscriptionRows,
   docsRows,
   everyScope,
-  limit,
   openapiRows,
   policyRows,
-  quota,
-  quotaRows,
   routeScope,
   versionRows,
   websocketRows,

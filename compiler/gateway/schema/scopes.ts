@@ -1,4 +1,7 @@
-import { allow, check, concurrency, cors, deny, limitRows } from "./access.ts"
+import { concurrency } from "../steps/limit-concurrency.ts"
+import { quota } from "../steps/quota.ts"
+import { limit } from "../steps/rate-limit.ts"
+import { allow, check, cors, deny } from "./access.ts"
 import { cacheResponse, onError } from "./flow.ts"
 import {
   docsRow,
@@ -10,6 +13,7 @@ import {
   skipRow,
   validateRow,
 } from "./openapi.ts"
+import { operations } from "./operations.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
@@ -69,25 +73,6 @@ export const authSubscriptionRows: readonly Row[] = [
   },
 ]
 
-export const limit: Row = {
-  keyword: "limit",
-  several: true,
-  forms: [
-    {
-      args: [
-        slot("calls", "count", { min: 1, max: 1_000_000_000 }),
-        word("per"),
-        slot("period", "duration", { min: 1000, max: 31_536_000_000, wholeSeconds: true }),
-        word("by"),
-        many(slot("key", "limit-key"), 8, "else"),
-      ],
-      block: "limit",
-    },
-  ],
-  docs: "Never more than so many calls in any such time, per subscription, address, claim or text; the first key the caller has counts.",
-  example: "limit 100 per 1m by subscription else ip",
-}
-
 export const use: Row = {
   keyword: "use",
   several: true,
@@ -119,40 +104,6 @@ export const outbound: Row = {
   docs: "What happens to the response before it is sent to the caller, in this order.",
   example: 'outbound { header remove "Server" }',
 }
-
-const quotaEnd = [
-  oneOf(
-    [word("per"), slot("period", "duration", { min: 60_000, max: 315_360_000_000, wholeSeconds: true })],
-    [word("in"), word("total")],
-  ),
-  word("by"),
-  many(slot("key", "limit-key"), 8, "else"),
-]
-
-export const quota: Row = {
-  keyword: "quota",
-  several: true,
-  forms: [
-    {
-      args: [slot("calls", "count", { min: 1, max: 1_000_000_000_000 }), word("calls"), ...quotaEnd],
-      block: "quota",
-    },
-    { args: [slot("bytes", "size", { min: 1, max: 2 ** 50 }), ...quotaEnd], block: "quota" },
-  ],
-  docs: "A volume of calls, or of bytes of bodies, for a fixed period, or `in total`; it lasts over restarts and is shared by all processes. Used up: 403.",
-  example: "quota 100000 calls per 30d by subscription",
-}
-
-export const quotaRows: readonly Row[] = [
-  ...limitRows.filter(({ keyword }) => keyword === "count" || keyword === "remaining"),
-  {
-    keyword: "starts",
-    forms: [{ args: [slot("date", "date")] }],
-    byDefault: "with the subscription, else 1970-01-01",
-    docs: "The day (UTC) periods are counted from.",
-    example: "starts 2026-01-01",
-  },
-]
 
 /** Statements every scope takes: gateway, policy, API, version, operation. */
 export const everyScope: readonly Row[] = [
@@ -255,20 +206,6 @@ export const routeScope: readonly Row[] = [
 export const docsRows: readonly Row[] = [cors, auth, limit, without]
 
 export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
-
-const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
-
-/** One row per method; `ANY` takes the methods no other operation of the same path takes. */
-export const operations: readonly Row[] = methods.map((method) => ({
-  keyword: method,
-  several: true,
-  forms: [{ args: [slot("path", "path")], block: "operation" }],
-  docs:
-    method === "ANY"
-      ? "An operation for every method that has none of its own on this path."
-      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, also beside text (\`{id}:cancel\`), a last \`{rest*}\` all the rest.`,
-  example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
-}))
 
 export const policyRows: readonly Row[] = [...everyScope, requireRow, ...relationRows]
 

@@ -1,11 +1,13 @@
+import { concurrencyBlock } from "../steps/limit-concurrency.ts"
+import { quota } from "../steps/quota.ts"
+import { limit } from "../steps/rate-limit.ts"
 import { header } from "../steps/set-header.ts"
 import { whenStatement } from "../steps/when.ts"
-import { allow, checkInOrder, concurrencyBlock, deny } from "./access.ts"
+import { allow, checkInOrder, deny } from "./access.ts"
 import { authenticate } from "./credentials.ts"
 import { answerStatus, flowRows, method, redirect, sendRows, status, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
 import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
-import { limit, quota } from "./scopes.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
 /** `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */

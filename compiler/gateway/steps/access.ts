@@ -6,9 +6,8 @@ import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import { textOf } from "../../core/source.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
-import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import type { LowerStep, StepContext } from "../lower/step.ts"
 import { reportDropped } from "./dropped-header.ts"
-import { scopeName } from "./limit.ts"
 
 /** `check header "NAME" is "…" { … }` */
 export const lowerCheck: LowerStep = (bound, context) => {
@@ -53,43 +52,6 @@ export const lowerIp: LowerStep = (bound, { steps, report }) => {
     },
     headSpan(bound.statement),
   )
-}
-
-/** `concurrency N by "key" { … }` in a section. */
-export const lowerConcurrencyBlock: LowerStep = (bound, context) => {
-  const inside = context.block(bound.block, context.place)
-  return concurrencyStep(bound, `${scopeName(context.scope)}: ${keyWords(bound)}`, inside, context)
-}
-
-/** `concurrency N by "key"` of a scope: until the answer is out. */
-export function lowerConcurrency(bound: Bound, scope: string, context: StepContext): Lowered | undefined {
-  return concurrencyStep(bound, `${scopeName(scope)}: ${keyWords(bound)}`, [], context)
-}
-
-function concurrencyStep(
-  bound: Bound,
-  counter: string,
-  inside: readonly Lowered[],
-  { texts, place, steps }: StepContext,
-): Lowered | undefined {
-  const max = bound.args.value<number>("max")
-  const keyAt = bound.args.text("key")
-  const key = keyAt === undefined ? undefined : texts.lower(keyAt, place)
-  if (max === undefined || key === undefined) return undefined
-  const step = {
-    kind: "limit-concurrency" as const,
-    counter: counter.slice(0, 512),
-    key,
-    max,
-    steps: idsOf(inside),
-  }
-  return steps.add(step, headSpan(bound.statement), { steps: inside })
-}
-
-/** The key as it is written: it names the counter, which survives a plan that keeps it. */
-function keyWords({ args }: Bound): string {
-  const span = args.get("key")?.argument.span
-  return span === undefined ? "" : span.file.text.slice(span.start, span.end)
 }
 
 /** `cors { … }` */

@@ -1,16 +1,59 @@
+import type { Count } from "../../../runtime/plan/step-values.ts"
+import {
+  countedChange,
+  grows,
+  incrementChange,
+  keysWords,
+  otherVariable,
+  scopeOfCounter,
+  toldInHeader,
+} from "../../analysis/counting.ts"
+import { closes, type Finding, opens } from "../../analysis/finding.ts"
+import { durationWords, limitKeyWords, sizeWords } from "../../analysis/words.ts"
 import { type Bound, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { checkKeys, counterName, limitRows, lowerCounting, lowerKeys } from "../lower/counting.ts"
 import type { Place } from "../lower/place.ts"
-import type { Lowered, LowerStep, StepContext } from "../lower/step.ts"
-import { checkKeys, counterName, lowerCounting, lowerKeys, lowerLimit } from "./limit.ts"
+import type { Lowered, StepContext } from "../lower/step.ts"
+import { countText, fixedText, statement } from "../print.ts"
+import { countingLines } from "../print-counting.ts"
+import { many, oneOf, type Row, slot, word } from "../schema/row.ts"
+import type { StepText } from "../step-text.ts"
 
-/** `limit` or `quota`. */
-export function lowerCounted(
-  { bound, scope }: { readonly bound: Bound; readonly scope: string },
-  context: StepContext,
-  late: Place,
-): Lowered | undefined {
-  return (bound.row.keyword === "quota" ? lowerQuota : lowerLimit)(bound, scope, context, late)
+const quotaEnd = [
+  oneOf(
+    [word("per"), slot("period", "duration", { min: 60_000, max: 315_360_000_000, wholeSeconds: true })],
+    [word("in"), word("total")],
+  ),
+  word("by"),
+  many(slot("key", "limit-key"), 8, "else"),
+]
+
+/** The statement, in products and in `inbound`. */
+export const quota: Row = {
+  keyword: "quota",
+  several: true,
+  forms: [
+    {
+      args: [slot("calls", "count", { min: 1, max: 1_000_000_000_000 }), word("calls"), ...quotaEnd],
+      block: "quota",
+    },
+    { args: [slot("bytes", "size", { min: 1, max: 2 ** 50 }), ...quotaEnd], block: "quota" },
+  ],
+  docs: "A volume of calls, or of bytes of bodies, for a fixed period, or `in total`; it lasts over restarts and is shared by all processes. Used up: 403.",
+  example: "quota 100000 calls per 30d by subscription",
 }
+
+/** Statements in its block. */
+export const quotaRows: readonly Row[] = [
+  ...limitRows.filter(({ keyword }) => keyword === "count" || keyword === "remaining"),
+  {
+    keyword: "starts",
+    forms: [{ args: [slot("date", "date")] }],
+    byDefault: "with the subscription, else 1970-01-01",
+    docs: "The day (UTC) periods are counted from.",
+    example: "starts 2026-01-01",
+  },
+]
 
 /** What a quota that is not of bytes uses up. Which calls count is not part of its counter: what was used must not begin anew with a condition. */
 export function unitOf({ block }: Bound): "calls" | "tokens" {
@@ -19,23 +62,13 @@ export function unitOf({ block }: Bound): "calls" | "tokens" {
     : "calls"
 }
 
-/** Whether a statement is a limit or quota. */
-export function isCounted({ row }: Bound): boolean {
-  return row.keyword === "limit" || row.keyword === "quota"
-}
-
-/** `limit` or `quota` in `inbound`: counted where it stands, apart from other blocks. */
-export const lowerCountedInOrder: LowerStep = (bound, context) => {
-  const { place, places, scope } = context
-  const route = { key: place.route, span: place.routeSpan }
-  const { pathParameters, auth, variables, asked } = place
-  const made = places.make(route, "outbound", pathParameters, auth, false, variables)
-  const late = asked ? { ...made, asked, key: `${made.key}?` } : made
-  return lowerCounted({ bound, scope }, context, late)
-}
-
 /** `quota N calls per DURATION by KEY else KEY`, `quota SIZE per DURATION by KEY`; `in total` instead of a duration. Counters are named like those of limits. */
-function lowerQuota(bound: Bound, scope: string, context: StepContext, late: Place): Lowered | undefined {
+export function lowerQuota(
+  bound: Bound,
+  scope: string,
+  context: StepContext,
+  late: Place,
+): Lowered | undefined {
   const { args } = bound
   const callsMax = args.value<number>("calls")
   const bytesMax = args.value<number>("bytes")
@@ -59,4 +92,72 @@ function lowerQuota(bound: Bound, scope: string, context: StepContext, late: Pla
     },
     headSpan(bound.statement),
   )
+}
+
+/** What the compiler knows of a step that refuses calls when a volume is used up. */
+export const quotaText: StepText<"quota"> = {
+  print: (step, printing) => {
+    const { callsMax, bytesMax, periodSeconds, startsAt, keys } = step
+    if (callsMax !== undefined && bytesMax !== undefined) printing.lacks("a quota of calls and bytes in one")
+    if (startsAt !== undefined && !/T00:00:00(?:\.000)?Z$/.test(startsAt))
+      printing.lacks("a period that begins within a day")
+    if (step.consumedHeader !== undefined || step.consumedVariable !== undefined)
+      printing.lacks("a quota that tells what a call counted")
+    const volume =
+      bytesMax === undefined
+        ? `${fixedText(callsMax, "a number of calls", printing)} calls`
+        : sizeWords(bytesMax)
+    const period = periodSeconds === 0 ? "in total" : `per ${durationWords(periodSeconds * 1000)}`
+    return statement(
+      `quota ${volume} ${period} by ${limitKeyWords(keys)}`,
+      countingLines(step, printing),
+      startsAt !== undefined && `starts ${startsAt.slice(0, 10)}`,
+    )
+  },
+  identities: ({ bytesMax, counter }) => {
+    const volume = `quota ${bytesMax === undefined ? "calls" : "bytes"}`
+    return [`${volume} ${scopeOfCounter(counter)}`, volume]
+  },
+  added: ({ callsMax, bytesMax, keys }) =>
+    closes(
+      `more than ${callsMax === undefined ? sizeWords(bytesMax ?? 0) : `${countText(callsMax)} calls`} of a period by ${limitKeyWords(keys)} are refused with 403`,
+    ),
+  removed: ({ keys }) => opens(`no quota is used up by ${limitKeyWords(keys)} any more`),
+  changed: {
+    callsMax: (before, after) => volumeChange(before, after, (max) => `${countText(max)} calls`),
+    bytesMax: (before, after) => volumeChange(before, after, sizeWords),
+    periodSeconds: (before, after) => {
+      const words = `it is for ${quotaPeriod(after)}, not for ${quotaPeriod(before)}`
+      return after !== 0 && (before === 0 || after < before) ? opens(words) : closes(words)
+    },
+    startsAt: () => opens("periods begin at other times, and what was used begins anew"),
+    keys: (before, after) =>
+      opens(`each ${keysWords(after)} has a quota of its own, not each ${keysWords(before)}`),
+    counter: (before, after) =>
+      scopeOfCounter(before) === scopeOfCounter(after)
+        ? opens("what was used begins anew")
+        : opens(
+            `it is used up by \`${scopeOfCounter(after)}\`, not by \`${scopeOfCounter(before)}\`, and begins anew`,
+          ),
+    countIf: countedChange,
+    increment: incrementChange,
+    remainingHeader: toldInHeader,
+    remainingVariable: otherVariable,
+    consumedHeader: toldInHeader,
+    consumedVariable: otherVariable,
+  },
+}
+
+function volumeChange<Max extends Count>(
+  before: Max | undefined,
+  after: Max | undefined,
+  words: (max: Max) => string,
+): Finding {
+  const told = `${after === undefined ? "any number" : words(after)} may be used of a period, not ${before === undefined ? "any number" : words(before)}`
+  const more = after === undefined || (before !== undefined && grows(before, after))
+  return more ? opens(told) : closes(told)
+}
+
+function quotaPeriod(seconds: number): string {
+  return seconds === 0 ? "all time" : durationWords(seconds * 1000)
 }

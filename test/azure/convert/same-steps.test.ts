@@ -33,7 +33,7 @@ describeConformance("public documents as text make the same steps", () => {
 })
 
 const found = ["policy-xml", "policy-convert"].flatMap((folder) => {
-  const path = fileURLToPath(new URL(`../cases/${folder}/`, import.meta.url))
+  const path = fileURLToPath(new URL(`../../cases/${folder}/`, import.meta.url))
   return readdirSync(path).map((name) => [`${folder}/${name}`, readFileSync(path + name, "utf8")] as const)
 })
 const documents = found.flatMap(([name, text]) => {

@@ -4,45 +4,14 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import type { TextPart } from "../../../runtime/plan/text.ts"
 import type { Argument } from "../ast.ts"
 import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
-import { type AuthWay, brings, mayHold, type Place, wordOf } from "../lower/place.ts"
-import type { Lowered, StepContext } from "../lower/step.ts"
+import { oneOf, type Row, slot, word } from "../schema/row.ts"
 import { listed } from "../schema/slots.ts"
-import { checkClaim } from "./claims.ts"
-
-/** Whether the limit counts by address alone: it can refuse before signatures are checked. */
-export function isAnonymous(bound: Bound): boolean {
-  return keysOf(bound)[0]?.by === "ip"
-}
-
-/**
- * `limit N per DURATION by KEY else KEY`. The counter's name is made of the scope it is written in, its keys and its period: counts go on
- * when a new plan changes the number, and all routes of the scope share them.
- */
-export function lowerLimit(
-  bound: Bound,
-  scope: string,
-  context: StepContext,
-  late: Place,
-): Lowered | undefined {
-  const callsMax = bound.args.value<number>("calls")
-  const periodMs = bound.args.value<number>("period")
-  const keys = lowerKeys(bound, context)
-  const counting = lowerCounting(bound, context, late)
-  if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
-  if (keys === undefined || counting === undefined) return undefined
-  if (!checkKeys(bound, keys, context)) return undefined
-  const periodSeconds = periodMs / 1000
-  const counted = countedWords(bound)
-  const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
-  const lowered = context.steps.add(
-    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
-    headSpan(bound.statement),
-  )
-  return { ...lowered, declares: variablesOf(counting) }
-}
+import { checkClaim } from "../steps/claims.ts"
+import { type AuthWay, brings, mayHold, type Place, wordOf } from "./place.ts"
+import type { Lowered, StepContext } from "./step.ts"
 
 /** The variables a limit tells its state by. */
-function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
+export function variablesOf(counting: Counting): NonNullable<Lowered["declares"]> {
   const names = Object.entries(counting).flatMap(([field, name]) =>
     field.endsWith("Variable") && typeof name === "string" ? [name] : [],
   )
@@ -100,12 +69,12 @@ export function scopeName(scope: string): string {
 }
 
 /** Two texts that are long must not become one. */
-function short(text: string, max: number): string {
+export function short(text: string, max: number): string {
   if (text.length <= max) return text
   return `${text.slice(0, max - 14)}… ${digestOf(text).slice("sha256:".length, "sha256:".length + 12)}`
 }
 
-function keysOf(bound: Bound): LimitKey[] {
+export function keysOf(bound: Bound): LimitKey[] {
   return [...bound.args.values<LimitKey>("key")]
 }
 
@@ -123,7 +92,8 @@ export function lowerKeys(bound: Bound, { texts, place }: StepContext): LimitKey
   return keys
 }
 
-type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
+/** What the block of a limit says. */
+export type Counting = Omit<StepOf<"rate-limit">, "kind" | "counter" | "callsMax" | "periodSeconds" | "keys">
 
 const signs = {
   remaining: "remaining",
@@ -187,3 +157,47 @@ function textName(parts: readonly TextPart[]): string {
   )
   return JSON.stringify(words.join(""))
 }
+
+/** Statements in the block of `limit`. */
+export const limitRows: readonly Row[] = [
+  {
+    keyword: "count",
+    several: 2,
+    forms: [
+      {
+        args: [
+          oneOf(
+            [word("if"), slot("test", "condition")],
+            [word("tokens"), slot("tokens", "choice", { choices: ["reported", "estimated"] })],
+            [slot("amount", "count", { min: 1, max: 1_000_000_000 })],
+            [slot("expression", "expression")],
+          ),
+        ],
+      },
+    ],
+    byDefault: "every call, as 1",
+    docs: "Which calls count (`if`, also by the answer as the caller got it, and its body), and how much one counts: a number, or the tokens a language model used for it, as its answer reports; `estimated`: those of the prompt before it is sent. A call of which that cannot be found out counts.",
+    example: "count if (response.status < 400)",
+  },
+  ...(["remaining", "total", "retry-after", "consumed"] as const).map(
+    (keyword): Row => ({
+      keyword,
+      several: 2,
+      forms: [
+        {
+          args: [
+            oneOf(
+              [word("header"), slot("header", "header-name")],
+              [word("variable"), slot("variable", "name")],
+            ),
+          ],
+        },
+      ],
+      docs:
+        keyword === "consumed"
+          ? "A header or variable that tells how many tokens a call used, where the answer is no stream."
+          : "A header or variable that tells the state of the limit, besides the standard fields.",
+      example: `${keyword} header "X-Calls"`,
+    }),
+  ),
+]

@@ -1,0 +1,15 @@
+import { type Row, slot } from "./row.ts"
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"] as const
+
+/** One row per method; `ANY` takes the methods no other operation of the same path takes. */
+export const operations: readonly Row[] = methods.map((method) => ({
+  keyword: method,
+  several: true,
+  forms: [{ args: [slot("path", "path")], block: "operation" }],
+  docs:
+    method === "ANY"
+      ? "An operation for every method that has none of its own on this path."
+      : `An operation: ${method} on a path below the API's. \`{id}\` is a parameter, also beside text (\`{id}:cancel\`), a last \`{rest*}\` all the rest.`,
+  example: `${method} "/{id}" { require viewer of "order:\${path.id}" for "user:\${jwt.sub}" }`,
+}))

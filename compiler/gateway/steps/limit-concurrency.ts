@@ -1,0 +1,93 @@
+import { closes, neutral, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import { scopeName } from "../lower/counting.ts"
+import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import { type Row, slot, word } from "../schema/row.ts"
+import type { StepText } from "../step-text.ts"
+
+const concurrencyArgs = [slot("max", "count", { min: 1, max: 1_000_000 }), word("by"), slot("key", "text")]
+
+/** The statement in a scope. */
+export const concurrency: Row = {
+  keyword: "concurrency",
+  several: true,
+  forms: [{ args: concurrencyArgs }],
+  docs: "At most so many requests with one key are served at a time; more are answered 429.",
+  example: 'concurrency 10 by "${request.ip}"',
+}
+
+/** The statement in `inbound`, perhaps around others. */
+export const concurrencyBlock: Row = {
+  ...concurrency,
+  forms: [{ args: concurrencyArgs, block: "inbound" }],
+  docs: "At most so many requests with one key are inside of the block (or, without one, served) at a time; more are answered 429.",
+}
+
+/** `concurrency N by "key" { … }` in a section. */
+export const lowerConcurrencyBlock: LowerStep = (bound, context) => {
+  const inside = context.block(bound.block, context.place)
+  return concurrencyStep(bound, `${scopeName(context.scope)}: ${keyWords(bound)}`, inside, context)
+}
+
+/** `concurrency N by "key"` of a scope: until the answer is out. */
+export function lowerConcurrency(bound: Bound, scope: string, context: StepContext): Lowered | undefined {
+  return concurrencyStep(bound, `${scopeName(scope)}: ${keyWords(bound)}`, [], context)
+}
+
+function concurrencyStep(
+  bound: Bound,
+  counter: string,
+  inside: readonly Lowered[],
+  { texts, place, steps }: StepContext,
+): Lowered | undefined {
+  const max = bound.args.value<number>("max")
+  const keyAt = bound.args.text("key")
+  const key = keyAt === undefined ? undefined : texts.lower(keyAt, place)
+  if (max === undefined || key === undefined) return undefined
+  const step = {
+    kind: "limit-concurrency" as const,
+    counter: counter.slice(0, 512),
+    key,
+    max,
+    steps: idsOf(inside),
+  }
+  return steps.add(step, headSpan(bound.statement), { steps: inside })
+}
+
+/** The key as it is written: it names the counter, which survives a plan that keeps it. */
+function keyWords({ args }: Bound): string {
+  const span = args.get("key")?.argument.span
+  return span === undefined ? "" : span.file.text.slice(span.start, span.end)
+}
+
+/** What the compiler knows of a step that bounds how many requests are served at a time. */
+export const limitConcurrency: StepText<"limit-concurrency"> = {
+  print: ({ max, key, steps }, printing) =>
+    statement(`concurrency ${max} by ${textWords(key)}`, printing.inside(steps)),
+  identities: ({ counter }) => [`concurrency ${counter}`, "concurrency"],
+  added: (step, effects) => [
+    closes(refused(step.max)),
+    ...(step.steps.length === 0 ? [] : effects.inside(step)),
+  ],
+  removed: (step, effects) => [opens(unbounded), ...(step.steps.length === 0 ? [] : effects.inside(step))],
+  changed: {
+    counter: () => neutral("who is inside is counted anew"),
+    key: () => opens("who is inside is counted by something else"),
+    max: (before, after) => {
+      const words = `${after} requests may be inside at a time, not ${before}`
+      return after > before ? opens(words) : closes(words)
+    },
+    // Told where they stand inside.
+    steps: () => [],
+  },
+  block: {
+    place: () => "concurrency",
+    wrapping: ({ max }) => [closes(refused(max))],
+    unwrapping: () => [opens(unbounded)],
+  },
+}
+
+const refused = (max: number) => `more than ${max} requests at a time are refused with 429`
+const unbounded = "any number of requests may be served at a time"

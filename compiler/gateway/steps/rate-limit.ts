@@ -1,0 +1,149 @@
+import { canonicalJson } from "../../../runtime/plan/canonical.ts"
+import {
+  countedChange,
+  grows,
+  incrementChange,
+  keysWords,
+  otherVariable,
+  scopeOfCounter,
+  toldInHeader,
+} from "../../analysis/counting.ts"
+import { closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { limitKeyWords } from "../../analysis/words.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import {
+  checkKeys,
+  countedWords,
+  counterName,
+  keysOf,
+  lowerCounting,
+  lowerKeys,
+  short,
+  variablesOf,
+} from "../lower/counting.ts"
+import type { Place } from "../lower/place.ts"
+import type { Lowered, StepContext } from "../lower/step.ts"
+import { countText, fixedText, fixedTime, statement, timeText } from "../print.ts"
+import { countingLines } from "../print-counting.ts"
+import { many, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+/** The statement, in scopes and in `inbound`. */
+export const limit: Row = {
+  keyword: "limit",
+  several: true,
+  forms: [
+    {
+      args: [
+        slot("calls", "count", { min: 1, max: 1_000_000_000 }),
+        word("per"),
+        slot("period", "duration", { min: 1000, max: 31_536_000_000, wholeSeconds: true }),
+        word("by"),
+        many(slot("key", "limit-key"), 8, "else"),
+      ],
+      block: "limit",
+    },
+  ],
+  docs: "Never more than so many calls in any such time, per subscription, address, claim or text; the first key the caller has counts.",
+  example: "limit 100 per 1m by subscription else ip",
+}
+
+/** Whether the limit counts by address alone: it can refuse before signatures are checked. */
+export function isAnonymous(bound: Bound): boolean {
+  return keysOf(bound)[0]?.by === "ip"
+}
+
+/**
+ * `limit N per DURATION by KEY else KEY`. The counter's name is made of the scope it is written in, its keys and its period: counts go on
+ * when a new plan changes the number, and all routes of the scope share them.
+ */
+export function lowerLimit(
+  bound: Bound,
+  scope: string,
+  context: StepContext,
+  late: Place,
+): Lowered | undefined {
+  const callsMax = bound.args.value<number>("calls")
+  const periodMs = bound.args.value<number>("period")
+  const keys = lowerKeys(bound, context)
+  const counting = lowerCounting(bound, context, late)
+  if (bound.broken || callsMax === undefined || periodMs === undefined) return undefined
+  if (keys === undefined || counting === undefined) return undefined
+  if (!checkKeys(bound, keys, context)) return undefined
+  const periodSeconds = periodMs / 1000
+  const counted = countedWords(bound)
+  const counter = counterName(scope, keys, periodSeconds) + (counted === "" ? "" : `, ${short(counted, 120)}`)
+  const lowered = context.steps.add(
+    { kind: "rate-limit", counter, callsMax, periodSeconds, keys, ...counting },
+    headSpan(bound.statement),
+  )
+  return { ...lowered, declares: variablesOf(counting) }
+}
+
+/** What the compiler knows of a step that refuses calls above a rate. */
+export const rateLimit: StepText<"rate-limit"> = {
+  print: (step, printing) => {
+    const calls = fixedText(step.callsMax, "a number of calls", printing)
+    const period = fixedTime(step.periodSeconds, "a time", printing)
+    return statement(
+      `limit ${calls} per ${period} by ${limitKeyWords(step.keys)}`,
+      countingLines(step, printing),
+    )
+  },
+  identities: ({ counter, keys, periodSeconds }) => {
+    const scope = scopeOfCounter(counter)
+    const by = canonicalJson(keys)
+    return [
+      `limit ${scope} ${by} ${periodSeconds}`,
+      `limit ${scope} ${by}`,
+      `limit ${scope}`,
+      `limit ${by}`,
+      "limit",
+    ]
+  },
+  added: ({ callsMax, periodSeconds, keys }) =>
+    closes(
+      `more than ${countText(callsMax)} calls in ${timeText(periodSeconds)} by ${limitKeyWords(keys)} are refused with 429`,
+    ),
+  removed: ({ keys }) => opens(`calls are not counted by ${limitKeyWords(keys)} any more`),
+  changed: {
+    callsMax: (before, after) => {
+      const words = `${countText(after)} calls pass, not ${countText(before)}`
+      return grows(before, after) ? opens(words) : closes(words)
+    },
+    periodSeconds: (before, after) => {
+      const words = `the calls are counted over ${timeText(after)}, not ${timeText(before)}`
+      return grows(after, before) ? opens(words) : closes(words)
+    },
+    keys: (before, after) =>
+      opens(`each ${keysWords(after)} has calls of its own, not each ${keysWords(before)}`),
+    counter: (before, after, items) => counterChange(before, after, items),
+    countIf: countedChange,
+    increment: incrementChange,
+    retryAfterHeader: toldInHeader,
+    retryAfterVariable: otherVariable,
+    remainingHeader: toldInHeader,
+    remainingVariable: otherVariable,
+    totalHeader: toldInHeader,
+    totalVariable: otherVariable,
+    consumedHeader: toldInHeader,
+    consumedVariable: otherVariable,
+  },
+}
+
+/** A counter is named by the block it is written in, its keys and its period. */
+function counterChange(
+  before: string,
+  after: string,
+  items: { readonly before: Fields<"rate-limit">; readonly after: Fields<"rate-limit"> },
+): Finding {
+  const [old, next] = [scopeOfCounter(before), scopeOfCounter(after)]
+  if (old === next) return neutral("the counts begin anew")
+  const words = `the calls are counted for \`${next}\`, not for \`${old}\``
+  const sameNumber = items.before.callsMax === items.after.callsMax
+  if (next.startsWith(`${old} `) || (old === "gateway" && next !== "gateway"))
+    return opens(`${words}: each such block has calls of its own`)
+  if (old.startsWith(`${next} `) || (next === "gateway" && sameNumber))
+    return closes(`${words}: one count for all of it`)
+  return neutral(`${words}, and the counts begin anew`)
+}
