@@ -63,9 +63,14 @@ function variablesOf({ step, steps, alone }: Expressive): string[] {
   })
 }
 
+/** A step with all steps inside of it. */
+function allOf(step: Step, steps: Steps): Step[] {
+  return [step, ...inside(step, steps).flatMap((each) => allOf(each, steps))]
+}
+
 /** Variables that steps of any route get out of the cache, from under the key that a step writes. */
 function keptVariablesOf({ step, steps, alone }: Expressive, after: Steps): string[] {
-  const kept = [step, ...(alone ? [] : inside(step, steps))].flatMap((each) =>
+  const kept = (alone ? [step] : allOf(step, steps)).flatMap((each) =>
     each.kind === "cache-set" || each.kind === "cache-remove" || each.kind === "cache-value"
       ? [...(factsOf(each).leaves ?? [])].filter((place) => place.startsWith("cache:"))
       : [],
