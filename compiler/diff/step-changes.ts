@@ -83,7 +83,10 @@ const rulesOf: { readonly [Kind in Exclude<StepKind, Whole | TextKind>]: FieldRu
         return neutral("the backend has more time for its answer")
       return closes("an answer may have to come sooner: what is late is answered 504")
     },
-    bufferRequest: () => neutral("bodies of requests are read whole first, or not any more"),
+    bufferRequest: (_, after) =>
+      after === true
+        ? closes("bodies of requests that are too large to be read whole are refused")
+        : opens("bodies of requests that are too large to be read whole pass"),
     bufferResponse: () => neutral("bodies of answers are read whole first, or not any more"),
     failOnStatus: () => neutral("what failures of the backend do has changed"),
     followRedirects: (_, after) =>
