@@ -1,6 +1,7 @@
 import { digestOf } from "../runtime/plan/canonical.ts"
 import { type Plan, planFormat } from "../runtime/plan/plan.ts"
 import { readPlan } from "../runtime/plan/read.ts"
+import type { AzureWing } from "./azure/wing.ts"
 import { type Diagnostic, Report } from "./core/diagnostic.ts"
 import type { Files } from "./core/files.ts"
 import { Project } from "./core/load.ts"
@@ -11,7 +12,7 @@ import { type DescribedOperation, readDocuments } from "./gateway/described.ts"
 import { loadDocuments } from "./gateway/include.ts"
 import { type LoweredGateway, lower } from "./gateway/lower.ts"
 import { compileModels, testsOfStores } from "./gateway/models.ts"
-import { readPolicyFiles } from "./gateway/policy-files.ts"
+import { needsAzure, readPolicyFiles } from "./gateway/policy-files.ts"
 import { Program } from "./gateway/program.ts"
 import { readSchemaFiles } from "./gateway/schema-files.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
@@ -38,21 +39,45 @@ export interface Compiled {
  * Compiles a project: gateway.conf (`entry`, a path in `files`), what it includes and the models it names. The same text makes the same
  * plan, byte for byte, on any machine and whatever the order of its declarations.
  *
- * @throws Error when the plan made here is not accepted by its own reader: a mistake of this program, never of the text.
+ * @param azure compiler/azure/wing.ts, which must be there where the project has policy documents or Liquid templates. Loading it takes a
+ * promise, which compiling must not: an editor compiles at every key. `compileAndTest` loads it when it is needed.
+ * @throws Error when it is needed and not there, or when the plan made here is not accepted by its own reader: mistakes of this program, never of the text.
  */
-export function compile(files: Files, entry: string): Compiled {
+export function compile(files: Files, entry: string, azure?: AzureWing): Compiled {
+  return complete(open(files, entry), azure)
+}
+
+/** Compiles a project with what it needs, and runs the tests of its models: see `compile` and `tested`. */
+export async function compileAndTest(files: Files, entry: string): Promise<Compiled> {
+  const opened = open(files, entry)
+  const azure = needsAzure(opened.program.root) ? (await import("./azure/wing.ts")).azure : undefined
+  return tested(complete(opened, azure))
+}
+
+/** The first half of a compilation: the text was read and bound. */
+interface Opened {
+  readonly project: Project
+  readonly program: Program
+  readonly report: Report
+}
+
+function open(files: Files, entry: string): Opened {
   const report = new Report()
   const project = new Project(files, report)
   const documents = loadDocuments(project, entry, report)
   const program = new Program(bind(documents, report), project.complete, report)
+  return { project, program, report }
+}
+
+function complete({ project, program, report }: Opened, azure: AzureWing | undefined): Compiled {
   checkNames(program, report)
   checkNetworks(program, report)
   const models = compileModels(program, project, report)
   const tests = readDeclaredTests(testsOfStores(program, models, project), project, report)
   const described = readDocuments(program, project, report)
-  const policyFiles = readPolicyFiles(program, project, report)
+  const policyFiles = readPolicyFiles(program, project, azure, report)
   const schemaFiles = readSchemaFiles(program, project, report)
-  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, report)
+  const lowered = lower(program, models, described, { policyFiles, schemaFiles }, azure, report)
   checkUnused(program, report)
   const plan = report.blocked ? undefined : seal(lowered)
   const sources = project.paths
@@ -70,7 +95,7 @@ export function compile(files: Files, entry: string): Compiled {
 
 /**
  * The same compilation after the tests of its models: one that fails is an error, and keeps the plan from being made. Nothing is run where there is
- * no plan anyway. Running takes promises, which compiling must not: an editor compiles at every key.
+ * no plan anyway. Running takes promises.
  */
 export async function tested(compiled: Compiled): Promise<Compiled> {
   if (compiled.plan === undefined || compiled.tests.length === 0) return compiled

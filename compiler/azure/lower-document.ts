@@ -3,10 +3,14 @@ import { shown } from "../core/shown.ts"
 import { type Element, elementsOf, type PolicyDocument } from "./ast.ts"
 import { lowerSection } from "./lower-section.ts"
 import { declaresPrefix, fits } from "./shape.ts"
-import { type Place, type Section, type Surroundings, sections, type Used } from "./site.ts"
-
-/** The steps of the four sections. */
-export type DocumentSteps = Readonly<Record<Section, readonly Used[]>>
+import {
+  type DocumentSteps,
+  type Place,
+  type Section,
+  type Surroundings,
+  sections,
+  type Used,
+} from "./site.ts"
 
 /** Policies that keep callers out; cut by an outer section that is left out they are gone without a trace. */
 const guards: ReadonlySet<string> = new Set([

@@ -4,6 +4,7 @@ import type { Step, StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../runtime/plan/text.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { SourceFile, Span } from "../core/source.ts"
+import type { SchemaOverrides } from "../openapi/schema-overrides.ts"
 import type { PolicyDocument } from "./ast.ts"
 import type { SourceText } from "./source-text.ts"
 
@@ -11,14 +12,6 @@ import type { SourceText } from "./source-text.ts"
 export type Section = "inbound" | "backend" | "outbound" | "on-error"
 /** The sections in the order they run. */
 export const sections: readonly Section[] = ["inbound", "backend", "outbound", "on-error"]
-
-/** What a policy that judges by a schema says otherwise than the schema does. */
-export interface SchemaOverrides {
-  /** Whether objects may have properties the schema does not name. */
-  readonly additional?: boolean
-  /** Names of properties count in any letter case. */
-  readonly anyCase?: true
-}
 
 /** A step where it is used: its key in the plan, where it was written, the steps inside of it. */
 export interface Used {
@@ -29,6 +22,9 @@ export interface Used {
   /** The element it was made of; absent: a statement of gateway.conf. */
   readonly element?: PolicyElement
 }
+
+/** The steps of the four sections of documents. */
+export type DocumentSteps = Readonly<Record<Section, readonly Used[]>>
 
 /** How lists of steps inside of a step are called, e.g. `matched`; branches of `parallel` are `branches.0`, `branches.1`, … */
 type Inside = string

@@ -22,8 +22,8 @@ export function filesOf(io: Io, { folder }: ProjectArgs): Files {
 /** Compiles a project and runs the tests of its models. The compiler is loaded here, by the commands that need it only. */
 export async function compileProject(io: Io, { entry }: ProjectArgs, files: Files): Promise<Compiled> {
   return withProgress(io, "compiling", async () => {
-    const { compile, tested } = await import("../compile.ts")
-    return tested(compile(files, entry))
+    const { compileAndTest } = await import("../compile.ts")
+    return compileAndTest(files, entry)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
 import { namedBy } from "../../runtime/plan/steps.ts"
+import type { AzureWing } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import { PlanSchemas } from "../openapi/plan-schemas.ts"
 import { MissingParts } from "./check/missing-parts.ts"
@@ -57,6 +58,7 @@ export function lower(
   models: StoreModels,
   documents: Documents,
   { policyFiles, schemaFiles }: { policyFiles: PolicyFiles; schemaFiles: SchemaFiles },
+  azure: AzureWing | undefined,
   report: Report,
 ): LoweredGateway {
   const values = new Values(program, report)
@@ -69,7 +71,7 @@ export function lower(
   const validation = new Validation(schemas, steps, report)
   const places = new Places(values.names(), describedBodies(program, validation))
   const bodySchemas = new BodySchemas(schemaFiles, schemas)
-  const shared = { program, values, texts, expressions, models, report, steps, bodySchemas }
+  const shared = { program, values, texts, expressions, models, report, azure, steps, bodySchemas }
   const policies = new Policies(new PolicySurroundings(shared, backends, policyFiles), policyFiles, steps)
   const timeoutMs = timeoutOf(program.gateway)
   const lowering = new RouteLowering(shared, places, backends, validation, policies, timeoutMs)

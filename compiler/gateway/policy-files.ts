@@ -1,5 +1,5 @@
 import type { PolicyDocument } from "../azure/ast.ts"
-import { readPolicyDocument } from "../azure/reader/read-document.ts"
+import type { AzureWing } from "../azure/wing.ts"
 import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile } from "../core/source.ts"
@@ -19,14 +19,19 @@ const ofOperation =
   /<(?:validate-(?:content|parameters|headers|status-code)|mock-response|rewrite-uri|operation)\b/
 
 /** Reads the documents and fragments that statements name, each file once. What can't be read is reported where it is named. */
-export function readPolicyFiles(program: Program, project: Project, report: Report): PolicyFiles {
+export function readPolicyFiles(
+  program: Program,
+  project: Project,
+  azure: AzureWing | undefined,
+  report: Report,
+): PolicyFiles {
   const byFile = new Map<SourceFile, PolicyDocument>()
   const read = (statement: Bound): PolicyDocument | undefined => {
     const filled = statement.args.get("path")
     const file =
       filled === undefined ? undefined : project.readNamed(filled.value as string, filled.argument.span)
     if (file === undefined) return undefined
-    const document = byFile.get(file) ?? readPolicyDocument(file, report)
+    const document = byFile.get(file) ?? neededWing(azure).readPolicyDocument(file, report)
     byFile.set(file, document)
     return document
   }
@@ -54,6 +59,31 @@ function policyStatements(block: BoundBlock | undefined): Bound[] {
   return (block?.statements ?? []).flatMap((each) =>
     isPolicyXml(each) ? [each] : [...policyStatements(each.block), ...policyStatements(each.otherwise)],
   )
+}
+
+/** Whether compiling a project calls the Azure wing: it names documents or fragments, leaves it to documents who may call, or has Liquid templates. */
+export function needsAzure(block: BoundBlock | undefined): boolean {
+  return (block?.statements ?? []).some(
+    (each) =>
+      isPolicyXml(each) ||
+      each.row.keyword === "fragment" ||
+      each.args.get("template") !== undefined ||
+      isAuthPolicy(each) ||
+      needsAzure(each.block) ||
+      needsAzure(each.otherwise),
+  )
+}
+
+/** @throws Error when the wing was not loaded: a mistake of the caller of `compile`, or of `needsAzure`. */
+export function neededWing(azure: AzureWing | undefined): AzureWing {
+  if (azure === undefined)
+    throw new Error("the project has policy documents or templates: load compiler/azure first")
+  return azure
+}
+
+function isAuthPolicy({ row, statement }: Bound): boolean {
+  const [word] = statement.args
+  return row.keyword === "auth" && word?.kind === "word" && word.text === "policy"
 }
 
 /** `policy xml "FILE"`, not the declaration `policy NAME { … }`. */

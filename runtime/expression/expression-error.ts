@@ -19,3 +19,22 @@ export class ExpressionError extends Error {
     this.reason = reason
   }
 }
+
+/**
+ * A program in C# that came to no value. `reason` is an exception of C# (`FormatException`) or `limit`; `message` is for logs and may hold data
+ * of the request; `at` is an offset in the source of the expression, where one is known.
+ */
+export class CsharpError extends Error {
+  override readonly name = "CsharpError"
+  readonly reason: string
+  readonly at: number | undefined
+
+  constructor(reason: string, message: string, at: number | undefined) {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(message)
+    Error.stackTraceLimit = stackTraceLimit
+    this.reason = reason
+    this.at = at
+  }
+}

@@ -18,10 +18,11 @@ import type { Issuer } from "../plan/resources.ts"
 import type { StepKind } from "../plan/steps.ts"
 import { basicAuthorization } from "../policies/authentication.ts"
 import type { ClientCertificate } from "../policies/exchange.ts"
-import type { Authorizer } from "../policies/policy.ts"
+import type { Authorizer, AzureWing } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, RelationLog, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
 import { SchemaSet } from "../validation/schema-set.ts"
+import { azureFor } from "./azure-wing.ts"
 import { Backend, type BackendSettings, type Pools } from "./backends.ts"
 import { provisionCallers } from "./caller-credentials.ts"
 import { ClientAddresses } from "./client-address.ts"
@@ -78,6 +79,8 @@ export interface Resources {
   readonly decisionPoints: ReadonlyMap<string, Held<AskedPoint>>
   readonly keys: Held<KeyTable>
   readonly environment: Held<Environment>
+  /** Undefined: nothing in the plan is C# or Liquid. */
+  readonly azure: AzureWing | undefined
   readonly addresses: Held<ClientAddresses>
   /** Names of the products that cover an API. */
   readonly products: ReadonlyMap<string, ReadonlySet<string>>
@@ -136,6 +139,7 @@ export async function provisionResources(
       keys,
       addresses,
       environment: maker.environment(previous),
+      azure: await azureFor(plan.plan, slices),
       products: maker.products(previous),
       schemas,
       held: maker.held,

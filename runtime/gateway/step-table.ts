@@ -11,7 +11,7 @@ import { jsonValuesDefault } from "../plan/json-size.ts"
 import type { PlanBody } from "../plan/plan.ts"
 import type { StepId, StepKind, Step as StepPlan } from "../plan/steps.ts"
 import type { BackendHandle, ClientCertificate, Needs } from "../policies/exchange.ts"
-import type { Authorizer, Policy, Provision, Run, Step } from "../policies/policy.ts"
+import type { Authorizer, AzureWing, Policy, Provision, Run, Step } from "../policies/policy.ts"
 import type { BackendsByUrl, Meter, OutgoingHttp, RelationLog, TraceLog } from "../policies/ports.ts"
 import type { QuotaCounters } from "../policies/quotas.ts"
 import { policies } from "../policies/table.ts"
@@ -193,6 +193,10 @@ class Recorder implements Provision {
 
   environment(): Environment {
     return this.#use((table) => table.resources.environment.value)
+  }
+
+  azure(): AzureWing | undefined {
+    return this.#use((table) => table.resources.azure)
   }
 
   limiter(): Limiter {

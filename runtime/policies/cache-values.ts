@@ -16,10 +16,11 @@ const waitMs = 30_000
 /** Reads a value into a variable; absent, the default, else the variable stays as it was. */
 export const cacheGet: Policy<"cache-get"> = (plan, provision) => {
   const cache = provision.cache()
+  const azure = provision.azure()
   const key = compileText(plan.key, provision, anyText)
   const otherwise = plan.default === undefined ? undefined : compileTextOrValue(plan.default, provision)
   const put = (exchange: Exchange, found: Cached | undefined): undefined => {
-    const value = found === undefined ? otherwise?.(exchange) : decodeValue(found.bytes)
+    const value = found === undefined ? otherwise?.(exchange) : decodeValue(found.bytes, azure)
     if (value !== undefined) exchange.variables.set(plan.variable, value)
     return undefined
   }
@@ -32,11 +33,16 @@ export const cacheGet: Policy<"cache-get"> = (plan, provision) => {
 /** Keeps a value. */
 export const cacheSet: Policy<"cache-set"> = (plan, provision) => {
   const cache = provision.cache()
+  const azure = provision.azure()
   const key = compileText(plan.key, provision, anyText)
   const value = compileTextOrValue(plan.value, provision)
   const seconds = compileCount(plan.seconds, provision)
   return (exchange) => {
-    const kept = cache.set(keyOf(key.of(exchange)), encodeValue(value(exchange)), seconds(exchange) * 1000)
+    const kept = cache.set(
+      keyOf(key.of(exchange)),
+      encodeValue(value(exchange), azure),
+      seconds(exchange) * 1000,
+    )
     return kept instanceof Promise ? kept.then(() => undefined) : undefined
   }
 }
@@ -57,6 +63,7 @@ export const cacheRemove: Policy<"cache-remove"> = (plan, provision) => {
  */
 export const cacheValue: Policy<"cache-value"> = (plan, provision) => {
   const cache = provision.cache()
+  const azure = provision.azure()
   const key = compileText(plan.key, provision, anyText)
   const seconds = compileCount(plan.seconds, provision)
   const refresh =
@@ -73,12 +80,12 @@ export const cacheValue: Policy<"cache-value"> = (plan, provision) => {
     const made = exchange.variables.get(variable) ?? otherwise?.(exchange)
     if (made === undefined) return undefined
     exchange.variables.set(variable, made)
-    await cache.set(name, encodeValue(made), seconds(exchange) * 1000)
+    await cache.set(name, encodeValue(made, azure), seconds(exchange) * 1000)
     return undefined
   }
 
   const use = (exchange: Exchange, found: Cached): undefined =>
-    void exchange.variables.set(variable, decodeValue(found.bytes) ?? null)
+    void exchange.variables.set(variable, decodeValue(found.bytes, azure) ?? null)
 
   const obtain = async (exchange: Exchange, name: string, found: Cached | undefined): Promise<Outcome> => {
     const boarding = cache.flights.board(name, waitMs)

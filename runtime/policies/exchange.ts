@@ -251,3 +251,8 @@ export interface Exchange {
   /** What expressions may read, in the shapes of runtime/expression/request-context.ts. */
   bindings(): Bindings
 }
+
+/** The path behind that of the backend's URL. */
+export function localPath({ rewritten, path, route }: Exchange): string {
+  return rewritten ?? path.slice((route?.plan.stripPrefix ?? "").replace(/\/$/, "").length)
+}

@@ -9,6 +9,7 @@ import type { Passwords } from "../identity/users.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
 import type { Limiter } from "../limits/limiter.ts"
 import type { StepId, StepKind, StepOf, Step as StepPlan } from "../plan/steps.ts"
+import type { CsharpExpression } from "../plan/text.ts"
 import type { Validator } from "../validation/schema-set.ts"
 import type { Answer } from "./answer.ts"
 import type { BackendHandle, ClientCertificate, Exchange, Needs } from "./exchange.ts"
@@ -69,6 +70,29 @@ export interface AccessAnswers {
   readonly results: readonly (AccessAnswer | CheckError)[]
 }
 
+/** Makes the bytes of a body per request; a template that takes long makes them in several turns. */
+export type MakeBody = (exchange: Exchange) => Buffer | Promise<Buffer>
+
+/** What policies need for C# and Liquid: `runtime/azure`, which is loaded with the first plan that has either. */
+export interface AzureWing {
+  /** Compiles an expression of a policy document. The bodies it reads become needs of the step. The function throws CsharpError. */
+  compileValue(expression: CsharpExpression, provision: Provision): (exchange: Exchange) => unknown
+  /** The text of a value as .NET's `ToString()` writes it. */
+  textOf(value: unknown): string
+  /** A value as a body: bytes as they are, null as none, everything else as its text. */
+  bytesOf(value: unknown): Buffer
+  /** Compiles a template. `of`: the message it reads as `body`. */
+  compileLiquid(
+    template: { readonly liquid: string; readonly xsiNil?: "blank" | "null" | undefined },
+    of: "request" | "response",
+    provision: Provision,
+  ): MakeBody
+  /** Plain data for an object of the C# library that may outlive its exchange; undefined for other values. @throws CsharpError for one that is too large. */
+  keep(value: unknown): object | undefined
+  /** The inverse of `keep`. @throws CsharpError for a text that `keep` did not write. */
+  restore(kept: object): unknown
+}
+
 /**
  * What a step may use, while it is provisioned only. Every look-up is recorded: a step is carried over to the next plan when all it looked
  * up is the same there. A step must not keep the provision itself, or a plan long gone would live on in it. Names are those of the plan, which has been validated: a missing one is a bug and throws.
@@ -91,6 +115,8 @@ export interface Provision {
   /** A schema of the plan, compiled. */
   schema(name: string): Validator
   environment(): Environment
+  /** Undefined: nothing in the plan is C# or Liquid. */
+  azure(): AzureWing | undefined
   limiter(): Limiter
   quotas(): QuotaCounters
   authorizer(): Authorizer

@@ -1,6 +1,5 @@
 import { type Problem, problem } from "./answer.ts"
-import type { BackendHandle, Exchange, SendOptions } from "./exchange.ts"
-import { localPath } from "./exchange-url.ts"
+import { type BackendHandle, type Exchange, localPath, type SendOptions } from "./exchange.ts"
 import type { BackendsByUrl } from "./ports.ts"
 
 /** Redirects in a row; the next one is an error of the backend. */

@@ -1,6 +1,5 @@
-import { ExpressionError } from "../expression/expression-error.ts"
-import { problem, Refused } from "./answer.ts"
-import { csharpFailure } from "./csharp-value.ts"
+import { CsharpError, ExpressionError } from "../expression/expression-error.ts"
+import { type Problem, problem, Refused } from "./answer.ts"
 import type { Exchange } from "./exchange.ts"
 import { failedExpression } from "./failed-expression.ts"
 import type { Outcome, Step } from "./policy.ts"
@@ -58,8 +57,7 @@ async function goOn(
  */
 export function failureOf(error: unknown, exchange: Exchange): Outcome {
   if (error instanceof Refused) return error.answer
-  const csharp = csharpFailure(error)
-  if (csharp !== undefined) return csharp
+  if (error instanceof CsharpError) return csharpFailure(error)
   if (error instanceof ExpressionError) {
     const ours = exchange.response !== undefined || error.reason === "cost"
     const cause = `expression: ${error.message}`
@@ -70,4 +68,14 @@ export function failureOf(error: unknown, exchange: Exchange): Outcome {
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return problem("internal-error", { cause: text })
+}
+
+/** The failure of an expression as Azure API Management tells it. */
+function csharpFailure(error: CsharpError): Problem {
+  return problem("internal-error", {
+    reason: "ExpressionValueEvaluationFailure",
+    cause: `policy expression: ${error.reason}: ${error.message}`,
+    expression: failedExpression(error, error.at),
+    failure: `Expression evaluation failed. ${error.message}`,
+  })
 }

@@ -3,17 +3,16 @@ import { ExpressionError } from "../expression/expression-error.ts"
 import type { Reference } from "../expression/finding.ts"
 import type { Count, Flag } from "../plan/step-values.ts"
 import type { Expression } from "../plan/text.ts"
-import { compileCsharpValue, csharpText } from "./csharp-value.ts"
 import { type Exchange, type Needs, requestBody, responseBody } from "./exchange.ts"
 import { blamed } from "./failed-expression.ts"
-import type { Provision } from "./policy.ts"
+import type { AzureWing, Provision } from "./policy.ts"
 
 /** An expression ready for use. @throws ExpressionError when it has no value. */
 export type Value = (exchange: Exchange) => unknown
 
 /** Compiles an expression of either language. The bodies it reads become needs of the step. */
 export function compileValue(expression: Expression, provision: Provision): Value {
-  if (expression.lang === "cs") return compileCsharpValue(expression, provision)
+  if (expression.lang === "cs") return azureOf(provision).compileValue(expression, provision)
   const evaluate = compileExpression(expression.text, provision.environment(), {
     onReferences: (references) => provision.need(needsOf(references)),
   })
@@ -26,13 +25,20 @@ export function compileValue(expression: Expression, provision: Provision): Valu
   }
 }
 
+/** What compiles C# and Liquid. @throws Error where it was not loaded: a mistake of whoever provisions. */
+export function azureOf(provision: Provision): AzureWing {
+  const azure = provision.azure()
+  if (azure === undefined) throw new Error("the plan has C# or Liquid, and runtime/azure was not loaded")
+  return azure
+}
+
 /** Compiles an expression whose value is written as text, each language in its own way. */
 export function compileTextValue(
   expression: Expression,
   provision: Provision,
 ): (exchange: Exchange) => string {
   const value = compileValue(expression, provision)
-  const write = expression.lang === "cs" ? csharpText : toText
+  const write = expression.lang === "cs" ? azureOf(provision).textOf : toText
   return (exchange) => write(value(exchange))
 }
 

@@ -108,9 +108,9 @@ function phases(): ReadonlyMap<string, number> {
   checkNetworks(program, found)
   done("check", undefined)
   const models = done("model", compileModels(program, project, found))
-  const policyFiles = readPolicyFiles(program, project, found)
+  const policyFiles = readPolicyFiles(program, project, undefined, found)
   const named = { policyFiles, schemaFiles: readSchemaFiles(program, project, found) }
-  const { body, origins } = done("lower", lower(program, models, new Map(), named, found))
+  const { body, origins } = done("lower", lower(program, models, new Map(), named, undefined, found))
   done("seal", readPlan({ format: planFormat, digest: digestOf(body), plan: body, origins }))
   return times
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { compileCsharp } from "../../compiler/azure/csharp/compile-csharp.ts"
+import { azure } from "../../runtime/azure/wing.ts"
 import { declareEnvironment } from "../../runtime/expression/environment.ts"
 import { anyRequestContext } from "../../runtime/expression/request-context.ts"
 import type { Generation } from "../../runtime/gateway/generation.ts"
@@ -106,7 +107,8 @@ function exchange(): LiveExchange {
 }
 
 const environment = declareEnvironment(anyRequestContext([]))
-const provision: Pick<Provision, "need" | "environment" | "traceLog"> = {
+const provision: Pick<Provision, "need" | "environment" | "azure" | "traceLog"> = {
+  azure: () => azure,
   need: () => undefined,
   environment: () => environment,
   traceLog: () => ({ write: () => undefined }),

@@ -1,7 +1,7 @@
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
+import { compile } from "../compile.ts"
 
 /** The plan of a project in memory; a project with mistakes fails the test with its findings. */
 export function compiled(files: Readonly<Record<string, string>>): Plan {

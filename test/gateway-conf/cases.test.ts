@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { links } from "../../compiler/core/catalogue/links.ts"
 import { routes } from "../../compiler/core/catalogue/routes.ts"
 import { statements } from "../../compiler/core/catalogue/statements.ts"
@@ -7,6 +6,7 @@ import type { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { explainCode } from "../../compiler/render/explain.ts"
 import { codesIn, runCases } from "../cases.ts"
+import { compile } from "../compile.ts"
 import { outlineOfPlan } from "./outline.ts"
 
 function findings(files: MemoryFiles, entry: string): string {

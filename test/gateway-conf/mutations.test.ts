@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
+import { compile } from "../compile.ts"
 import { sampleDeclarations, sampleModel } from "./sample.ts"
 
 const words = sampleDeclarations.join("\n").split(/(?<=[ \n;{}"])|(?=[ \n;{}"])/)

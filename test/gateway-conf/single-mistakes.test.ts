@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import type { Diagnostic } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
+import { compile } from "../compile.ts"
 
 const root = new URL("../../", import.meta.url)
 const broken = ["gateway.conf", "models/acme.fga", "models/catalog.openapi.yaml", "models/stock.policy.xml"]

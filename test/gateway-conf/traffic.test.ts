@@ -1,6 +1,6 @@
-import { compile } from "../../compiler/compile.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { runCases } from "../cases.ts"
+import { compile } from "../compile.ts"
 import { trafficOf } from "./traffic.ts"
 
 // From the text of a configuration to sockets on both sides: what a statement does is what is seen there.

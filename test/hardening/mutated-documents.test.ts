@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SchemaSet } from "../../runtime/validation/schema-set.ts"
+import { compile } from "../compile.ts"
 import { projectRoot } from "../structure/tree.ts"
 
 const folder = join(projectRoot, "test/cases/documents")

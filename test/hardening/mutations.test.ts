@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { digestOf } from "../../runtime/plan/canonical.ts"
 import { readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
+import { compile } from "../compile.ts"
 
 // What an editor, a merge and a broken disk do to the files of the example: bytes, not words, in all of them at once.
 

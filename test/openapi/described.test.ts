@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { openapi } from "../../compiler/core/catalogue/openapi.ts"
 import type { MemoryFiles } from "../../compiler/core/files.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { codesIn, runCases } from "../cases.ts"
+import { compile } from "../compile.ts"
 import { outlineOfPlan } from "../gateway-conf/outline.ts"
 
 function findings(files: MemoryFiles, entry: string): string {

@@ -1,6 +1,6 @@
 import { basename } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type Compiled, compile } from "../../compiler/compile.ts"
+import type { Compiled } from "../../compiler/compile.ts"
 import { Report } from "../../compiler/core/diagnostic.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { SourceFile } from "../../compiler/core/source.ts"
@@ -10,6 +10,7 @@ import { printGateway } from "../../compiler/openapi/print-gateway.ts"
 import { readApiDocument } from "../../compiler/openapi/read-document.ts"
 import { renderDiagnostics } from "../../compiler/render/diagnostics.ts"
 import { projectsIn } from "../cases.ts"
+import { compile } from "../compile.ts"
 
 // What is exported of an API, and imported again as text of gateway.conf, has the same operations and asks for the same.
 

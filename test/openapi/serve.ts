@@ -1,4 +1,3 @@
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { createGateway } from "../../runtime/gateway/gateway.ts"
 import type { Finished } from "../../runtime/gateway/observer.ts"
@@ -6,6 +5,7 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { createKeyTable } from "../../runtime/identity/keys.ts"
 import { createMemoryLimiter } from "../../runtime/limits/memory.ts"
 import type { TraceLine } from "../../runtime/policies/ports.ts"
+import { compile } from "../compile.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { freePort } from "../support/free-port.ts"
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import { digestOf, stepIdOf } from "../../runtime/plan/canonical.ts"
 import type { Plan, PlanBody } from "../../runtime/plan/plan.ts"
 import { readPlan } from "../../runtime/plan/read.ts"
+import { compile } from "../compile.ts"
 
 const { plan } = compile(
   new MemoryFiles([

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { compile } from "../../compiler/compile.ts"
 import { MemoryFiles } from "../../compiler/core/files.ts"
 import type { Author } from "../../runtime/control/api.ts"
 import { type Role, type Runtime, type RuntimeSettings, startRuntime } from "../../runtime/main.ts"
 import type { Plan } from "../../runtime/plan/plan.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
+import { compile } from "../compile.ts"
 import { freePort } from "../support/free-port.ts"
 
 export const token = "test-token-0123456789"

@@ -5,6 +5,7 @@ import { SourceFile } from "../../core/source.ts"
 import { formatGateway } from "../../gateway/format.ts"
 import { parseGateway } from "../../gateway/parser.ts"
 import type { Element } from "../ast.ts"
+import { azure } from "../wing.ts"
 import { firstDifference, missingHalf, type Sections } from "./same-steps.ts"
 import type { Line } from "./units.ts"
 
@@ -47,6 +48,7 @@ export function problemsOf(lines: readonly Line[], name: string, needs: RouteNee
   const { plan, diagnostics } = compile(
     new MemoryFiles([["gateway.conf", withGateway(text, name, needs)]]),
     "gateway.conf",
+    azure,
   )
   if (plan !== undefined) {
     const element = firstDifference(needs.sections, plan)

@@ -1,7 +1,6 @@
 import { basename, dirname, resolve } from "node:path"
 import type { PolicyDocument } from "../../azure/ast.ts"
-import { convertPolicy } from "../../azure/convert/convert-policy.ts"
-import { readPolicyDocument } from "../../azure/reader/read-document.ts"
+import type { AzureWing } from "../../azure/wing.ts"
 import { Report } from "../../core/diagnostic.ts"
 import { DiskFiles } from "../../core/files.ts"
 import { Project } from "../../core/load.ts"
@@ -15,11 +14,15 @@ export const policyConvert: Work<PolicyConvertArgs> = async (
   { file, name, section, fragments, values },
   io,
 ) => {
+  const [{ azure }, { convertPolicy }] = await Promise.all([
+    import("../../azure/wing.ts"),
+    import("../../azure/convert/convert-policy.ts"),
+  ])
   const report = new Report()
-  const document = readFrom(file, io, report)
+  const document = readFrom(file, azure, io, report)
   const included = new Map<string, PolicyDocument>()
   for (const [id, path] of fragments) {
-    const fragment = readFrom(path, io, report)
+    const fragment = readFrom(path, azure, io, report)
     if (fragment !== undefined) included.set(id, fragment)
   }
   const findings = report.sorted()
@@ -40,10 +43,10 @@ export const policyConvert: Work<PolicyConvertArgs> = async (
   return exitCode.changes
 }
 
-function readFrom(file: string, io: Io, report: Report): PolicyDocument | undefined {
+function readFrom(file: string, azure: AzureWing, io: Io, report: Report): PolicyDocument | undefined {
   const at = resolve(io.cwd, file)
   const source = new Project(new DiskFiles(dirname(at)), report).read(basename(at), undefined)
-  return source === undefined ? undefined : readPolicyDocument(source, report)
+  return source === undefined ? undefined : azure.readPolicyDocument(source, report)
 }
 
 /** `orders.policy.xml` is `orders`. */

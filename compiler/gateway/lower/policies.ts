@@ -1,8 +1,6 @@
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
-import { type DocumentSteps, everyStep, lowerDocument, lowerOnError } from "../../azure/lower-document.ts"
-import { touched, wayAround } from "../../azure/prove.ts"
-import { type DescribedOperation, type Section, sections, type Used } from "../../azure/site.ts"
+import type { DescribedOperation, DocumentSteps, Section, Used } from "../../azure/site.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
 import { isPolicyXml, type PolicyFiles } from "../policy-files.ts"
@@ -99,7 +97,7 @@ export class Policies {
         },
         ...{ described: undefined, pathParameters: [], backend: null, keyed: false },
       }
-      return lowerOnError(document, place, this.#surroundings, outer)
+      return this.#surroundings.azure.lowerOnError(document, place, this.#surroundings, outer)
     }, [])
   }
 
@@ -114,6 +112,7 @@ export class Policies {
     if (!authenticates(auth) || report.errors > this.#unproven) return
     const stepOf = (id: string) => this.#steps.get(id)
     // Whoever is refused gets to `on-error`, whatever the steps before did to the request.
+    const { wayAround, touched } = this.#surroundings.azure
     const way = wayAround(steps, stepOf) ?? wayAround(onError, stepOf, touched(route.key))
     if (way === undefined) return
     this.#unproven += 1
@@ -146,7 +145,7 @@ export class Policies {
           ? others[section]
           : [this.#ifProduct(item, own[section], others[section])]
       return Object.fromEntries(
-        sections.map((section) => [section, choose(section)]),
+        this.#surroundings.azure.sections.map((section) => [section, choose(section)]),
       ) as unknown as DocumentSteps
     }, outer)
   }
@@ -170,7 +169,7 @@ export class Policies {
     if (document === undefined) return outer
     const { place } = use
     const forward = use.forward === undefined ? undefined : this.#steps.get(use.forward.id)
-    return lowerDocument(
+    return this.#surroundings.azure.lowerDocument(
       document,
       {
         file: document.file,
@@ -190,7 +189,7 @@ export class Policies {
 
   #composed(steps: DocumentSteps, atAuth: boolean): PolicySteps {
     const kinds = (list: readonly Used[]): Set<string | undefined> =>
-      new Set(everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
+      new Set(this.#surroundings.azure.everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
     const answers = steps.inbound.some(({ id }) => this.#steps.get(id)?.kind === "respond")
     const inbound = steps.inbound.filter((step) => !this.#isCors(step))
     return {

@@ -10,17 +10,16 @@ import type { Authentication } from "../../../runtime/plan/step-values.ts"
 import { type Step, step as stepSchema } from "../../../runtime/plan/steps.ts"
 import type { Expression, LoadText } from "../../../runtime/plan/text.ts"
 import type { PolicyDocument } from "../../azure/ast.ts"
-import { compileCode } from "../../azure/compile-code.ts"
 import type { CompiledCsharp } from "../../azure/csharp/compile-csharp.ts"
 import type { Code, IssuerSource, NamedValue, SigningKey, Surroundings, Used } from "../../azure/site.ts"
-import { declaredAs } from "../../azure/values.ts"
+import type { AzureWing } from "../../azure/wing.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { statementOf, statementsOf } from "../bind/bound.ts"
-import type { PolicyFiles } from "../policy-files.ts"
+import { neededWing, type PolicyFiles } from "../policy-files.ts"
 import type { Declaration, Program } from "../program.ts"
 import type { Backends } from "./backends.ts"
 import type { BodySchemas } from "./body-schemas.ts"
@@ -35,6 +34,7 @@ const expressionMax = 16_384
 /** What XML documents find in gateway.conf: steps go to the plan, names are declarations. */
 export class PolicySurroundings implements Surroundings {
   readonly report: Report
+  readonly #azure: AzureWing | undefined
   readonly #program: Program
   readonly #values: Values
   readonly #steps: StepTable
@@ -54,6 +54,7 @@ export class PolicySurroundings implements Surroundings {
       program: Program
       values: Values
       report: Report
+      azure: AzureWing | undefined
       steps: StepTable
       bodySchemas: BodySchemas
     },
@@ -61,6 +62,7 @@ export class PolicySurroundings implements Surroundings {
     files: PolicyFiles,
   ) {
     this.report = shared.report
+    this.#azure = shared.azure
     this.#program = shared.program
     this.#values = shared.values
     this.#steps = shared.steps
@@ -106,6 +108,11 @@ export class PolicySurroundings implements Surroundings {
     )
   }
 
+  /** What documents are read and lowered by. @throws Error where it was not loaded. */
+  get azure(): AzureWing {
+    return neededWing(this.#azure)
+  }
+
   /** Issuers that documents declare by where their keys are; equal ones are one. */
   issuers(): Record<string, Issuer> {
     return Object.fromEntries([...this.#issuers].sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -125,7 +132,7 @@ export class PolicySurroundings implements Surroundings {
   }
 
   named(name: string): NamedValue | undefined {
-    const declared = this.#program.find("value", this.#named.get(name) ?? declaredAs(name))
+    const declared = this.#program.find("value", this.#named.get(name) ?? this.azure.declaredAs(name))
     if (declared === undefined) return this.#program.excused(["value"], name) ? { constant: "" } : undefined
     declared.used = true
     if (declared.kind === "secret") {
@@ -341,7 +348,7 @@ export class PolicySurroundings implements Surroundings {
 
   compile(written: Code): Expression | undefined {
     const { code } = written
-    const compiled = compileCode(written, this)
+    const compiled = this.azure.compileCode(written, this)
     if (compiled === undefined) return undefined
     const expression = this.#expression(code, compiled)
     if (expression !== undefined) placeExpression(expression, code.span(0, 0))

@@ -18,13 +18,13 @@ export function lowerContent(
   bound: Bound,
   context: StepContext,
 ): { media: string | null; content: BodyContent } | undefined {
-  const { texts, expressions, place, report } = context
+  const { texts, expressions, place } = context
   const word = bound.args.value<string>("media")
   const written = bound.args.value<string>("type")
   const media = written ?? (word === undefined ? null : (mediaOf[word] ?? null))
   const template = bound.args.text("template")
   if (template !== undefined) {
-    const liquid = lowerLiquid(template, report)
+    const liquid = lowerLiquid(template, context)
     return liquid === undefined ? undefined : { media, content: { liquid } }
   }
   const markup = bound.args.text("markup")

@@ -1,10 +1,13 @@
-import { compileTemplate, TemplateProblem } from "../../../runtime/azure/liquid/compile-template.ts"
-import type { Report } from "../../core/diagnostic.ts"
 import type { Text, Word } from "../ast.ts"
 import { placeIn } from "../lower/literal.ts"
+import type { StepContext } from "../lower/step.ts"
+import { neededWing } from "../policy-files.ts"
 
 /** A Liquid template, which is constant text; undefined when it is wrong (reported, with the place in it). */
-export function lowerLiquid(argument: Text | Word, report: Report): string | undefined {
+export function lowerLiquid(
+  argument: Text | Word,
+  { report, azure }: Pick<StepContext, "report" | "azure">,
+): string | undefined {
   if (argument.kind !== "text") {
     report.add("SP2031", argument.span, "a template is constant text", {
       help: "Write it in quotes or as `<<LIQUID`.",
@@ -20,14 +23,9 @@ export function lowerLiquid(argument: Text | Word, report: Report): string | und
   }
   const literals = argument.parts.flatMap((part) => (part.kind === "literal" ? [part] : []))
   const source = literals.map(({ value }) => value).join("")
-  try {
-    compileTemplate(source)
-    return source
-  } catch (error) {
-    if (!(error instanceof TemplateProblem)) throw error
-    const [only] = literals
-    const span = only === undefined ? argument.span : placeIn(only, error.offset)
-    report.add("SP5017", span, error.message)
-    return undefined
-  }
+  const problem = neededWing(azure).templateProblem(source)
+  if (problem === undefined) return source
+  const [only] = literals
+  report.add("SP5017", only === undefined ? argument.span : placeIn(only, problem.offset), problem.message)
+  return undefined
 }

@@ -1,7 +1,7 @@
 import { mediaRange } from "../../../runtime/plan/media-range.ts"
 import type { StepOf } from "../../../runtime/plan/steps.ts"
-import { describedContents } from "../../azure/described-contents.ts"
 import { shown } from "../../core/shown.ts"
+import { describedContents } from "../../openapi/described-contents.ts"
 import type { SchemaOverrides } from "../../openapi/schema-overrides.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { messageAt } from "../lower/header.ts"

@@ -1,3 +1,4 @@
+import { CsharpError } from "../../expression/expression-error.ts"
 import type { CsharpProgram, CsNode, CsStatement } from "../../plan/csharp.ts"
 import { compileNode } from "./compile-node.ts"
 import { compileStatement, returned } from "./compile-statement.ts"
@@ -6,25 +7,6 @@ import { loadLibrary } from "./library.ts"
 import type { PolicyContext } from "./ports.ts"
 import { withRun } from "./run.ts"
 import { Boxed } from "./values.ts"
-
-/**
- * A program that came to no value. `reason` is an exception of C# (`FormatException`) or `limit`; `message` is for logs and may hold data
- * of the request; `at` is an offset in the source of the expression, where one is known.
- */
-export class CsharpError extends Error {
-  override readonly name = "CsharpError"
-  readonly reason: string
-  readonly at: number | undefined
-
-  constructor(reason: string, message: string, at: number | undefined) {
-    const { stackTraceLimit } = Error
-    Error.stackTraceLimit = 0
-    super(message)
-    Error.stackTraceLimit = stackTraceLimit
-    this.reason = reason
-    this.at = at
-  }
-}
 
 /**
  * Makes a program a function. The bodies its `needs` name must be there before it is called. It gives plain data, or objects of

@@ -1,4 +1,4 @@
-import { CsharpError } from "./compile.ts"
+import { CsharpError } from "../../expression/expression-error.ts"
 import { DateTime } from "./date-time.ts"
 import { CsException, CsLimitError } from "./errors.ts"
 import { JToken } from "./json-tree.ts"

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { CsharpError } from "../../../runtime/azure/csharp/compile.ts"
+import { CsharpError } from "../../../runtime/expression/expression-error.ts"
 import { compile, run } from "./run.ts"
 
 const bombs: readonly (readonly [string, string])[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { csharpContext } from "../../../runtime/policies/csharp-context.ts"
+import { csharpContext } from "../../../runtime/azure/context.ts"
 import type { Exchange } from "../../../runtime/policies/exchange.ts"
 import { HeaderList } from "../../../runtime/policies/header-list.ts"
 import { QueryString } from "../../../runtime/policies/query-string.ts"

@@ -1,8 +1,9 @@
 import { expect } from "vitest"
 import { compileCsharp } from "../../../compiler/azure/csharp/compile-csharp.ts"
-import { CsharpError, compileProgram } from "../../../runtime/azure/csharp/compile.ts"
+import { compileProgram } from "../../../runtime/azure/csharp/compile.ts"
 import type { PolicyContext } from "../../../runtime/azure/csharp/ports.ts"
 import { toText } from "../../../runtime/azure/csharp/values.ts"
+import { CsharpError } from "../../../runtime/expression/expression-error.ts"
 import { csharpProgram } from "../../../runtime/plan/csharp.ts"
 import { fakeContext } from "./fake-context.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { CsharpError } from "../../../runtime/azure/csharp/compile.ts"
 import { toText } from "../../../runtime/azure/csharp/values.ts"
+import { CsharpError } from "../../../runtime/expression/expression-error.ts"
 import { fakeContext } from "./fake-context.ts"
 import { run } from "./run.ts"
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { compile } from "../../../compiler/compile.ts"
 import { MemoryFiles } from "../../../compiler/core/files.ts"
+import { compile } from "../../compile.ts"
 import { startUpstream, type Upstream } from "../../gateway/harness.ts"
 import { type Served, serveDocuments } from "./serving.ts"
 

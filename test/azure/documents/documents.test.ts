@@ -1,6 +1,6 @@
-import { compile } from "../../../compiler/compile.ts"
 import { renderDiagnostics } from "../../../compiler/render/diagnostics.ts"
 import { runCases } from "../../cases.ts"
+import { compile } from "../../compile.ts"
 import { outlineOfPlan } from "../../gateway-conf/outline.ts"
 
 // Documents where gateway.conf names them: scopes, order, names, and the proof of `auth policy`.

@@ -48,7 +48,7 @@ api a { path "/a"; backend b; auth none; policy xml "doc.xml"; ANY "/{rest*}" {}
 
 /** The same by TLS, with a certificate of our own authority: its address, and what it was asked. */
 async function startSecure(table: () => Readonly<Record<string, string>>) {
-  const file = (name: string) => readFileSync(new URL(`../gateway/certificates/${name}`, import.meta.url))
+  const file = (name: string) => readFileSync(new URL(`../../gateway/certificates/${name}`, import.meta.url))
   const asked: string[] = []
   const server = createServer({ key: file("server.key"), cert: file("good.pem") }, (request, response) => {
     asked.push(`${request.url} ${request.headers.authorization}`)

@@ -1,6 +1,6 @@
-import { compile } from "../../../compiler/compile.ts"
 import { MemoryFiles } from "../../../compiler/core/files.ts"
 import type { Plan } from "../../../runtime/plan/plan.ts"
+import { compile } from "../../compile.ts"
 import type { Load } from "./load.ts"
 
 /** One API of the measured gateway, written as its users would write it. */

@@ -1,4 +1,5 @@
 import { hostname } from "node:os"
+import type { Exchange } from "../policies/exchange.ts"
 import type {
   PolicyApi,
   PolicyDeployment,
@@ -9,9 +10,8 @@ import type {
   PolicySubscription,
   PolicyUrl,
   PolicyUser,
-} from "../azure/csharp/ports.ts"
+} from "./csharp/ports.ts"
 import { declaredCertificates } from "./declared-certificates.ts"
-import type { Exchange } from "./exchange.ts"
 
 /** `context.Api`; undefined before a route is known. There is one revision of an API: the plan's. */
 export function api({ route, scheme, facts }: Exchange): PolicyApi | undefined {

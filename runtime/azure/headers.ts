@@ -1,8 +1,8 @@
-import type { PolicyLists } from "../azure/csharp/ports.ts"
-import type { Exchange } from "./exchange.ts"
-import { type HeaderList, usualSpelling } from "./header-list.ts"
-import { fieldText } from "./header-text.ts"
-import { allFields, ownField } from "./own-fields.ts"
+import type { Exchange } from "../policies/exchange.ts"
+import { type HeaderList, usualSpelling } from "../policies/header-list.ts"
+import { fieldText } from "../policies/header-text.ts"
+import { allFields, ownField } from "../policies/own-fields.ts"
+import type { PolicyLists } from "./csharp/ports.ts"
 
 /** The fields of a message, as `Headers` of a program sees them. */
 export class Headers implements PolicyLists {

@@ -1,5 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { STATUS_CODES } from "node:http"
+import type { Exchange, MessageBody } from "../policies/exchange.ts"
+import { HeaderList } from "../policies/header-list.ts"
+import { isStoredResponse } from "../policies/stored-response.ts"
+import { accessTokenText, tokenText, type VerifiedToken } from "../policies/verified-token.ts"
+import { toldViolations } from "../policies/violations.ts"
 import type {
   PolicyApi,
   PolicyBody,
@@ -17,15 +22,10 @@ import type {
   PolicyUrl,
   PolicyUser,
   PolicyViolation,
-} from "../azure/csharp/ports.ts"
-import { Headers, RequestHeaders } from "./csharp-headers.ts"
-import { api, deployment, failure, operation, product, subscription, user } from "./csharp-place.ts"
-import type { Exchange, MessageBody } from "./exchange.ts"
+} from "./csharp/ports.ts"
 import { askedUrl, sentUrl } from "./exchange-url.ts"
-import { HeaderList } from "./header-list.ts"
-import { isStoredResponse } from "./stored-response.ts"
-import { accessTokenText, tokenText, type VerifiedToken } from "./verified-token.ts"
-import { toldViolations } from "./violations.ts"
+import { Headers, RequestHeaders } from "./headers.ts"
+import { api, deployment, failure, operation, product, subscription, user } from "./place.ts"
 
 /** What a program sees that is no part of the exchange. */
 export interface CsharpSurroundings {

@@ -1,7 +1,7 @@
-import type { PolicyLists, PolicyUrl } from "../azure/csharp/ports.ts"
-import { serviceUrl } from "./csharp-place.ts"
-import type { Exchange } from "./exchange.ts"
-import { joinQueries, QueryString } from "./query-string.ts"
+import { type Exchange, localPath } from "../policies/exchange.ts"
+import { joinQueries, QueryString } from "../policies/query-string.ts"
+import type { PolicyLists, PolicyUrl } from "./csharp/ports.ts"
+import { serviceUrl } from "./place.ts"
 
 /** `context.Request.OriginalUrl`: what the client asked for. */
 export function askedUrl(exchange: Exchange): PolicyUrl {
@@ -24,11 +24,6 @@ export function sentUrl(exchange: Exchange): PolicyUrl {
   const { scheme, host, port, path: basePath } = serviceUrl(url)
   const path = `${basePath.replace(/\/+$/, "")}${localPath(exchange)}` || "/"
   return new SentUrl({ scheme, host, port, path }, query)
-}
-
-/** The path behind that of the backend's URL. */
-export function localPath({ rewritten, path, route }: Exchange): string {
-  return rewritten ?? path.slice((route?.plan.stripPrefix ?? "").replace(/\/$/, "").length)
 }
 
 abstract class UrlOfRequest implements PolicyUrl {

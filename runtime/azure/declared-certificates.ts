@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto"
 import { rootCertificates } from "node:tls"
-import type { PolicyCertificate } from "../azure/csharp/ports.ts"
-import type { ClientCertificate } from "./exchange.ts"
+import type { ClientCertificate } from "../policies/exchange.ts"
+import type { PolicyCertificate } from "./csharp/ports.ts"
 
 /** The certificates of a plan as programs see them. */
 export function declaredCertificates(

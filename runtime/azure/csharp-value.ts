@@ -1,12 +1,11 @@
-import { CsharpError, compileProgram } from "../azure/csharp/compile.ts"
-import { toText } from "../azure/csharp/values.ts"
 import type { CsharpExpression } from "../plan/text.ts"
-import { type Problem, problem } from "./answer.ts"
-import { type CsharpSurroundings, csharpContext } from "./csharp-context.ts"
-import type { Exchange } from "./exchange.ts"
-import { blamed, failedExpression } from "./failed-expression.ts"
-import type { Provision } from "./policy.ts"
-import type { TraceLog } from "./ports.ts"
+import type { Exchange } from "../policies/exchange.ts"
+import { blamed } from "../policies/failed-expression.ts"
+import type { Provision } from "../policies/policy.ts"
+import type { TraceLog } from "../policies/ports.ts"
+import { type CsharpSurroundings, csharpContext } from "./context.ts"
+import { compileProgram } from "./csharp/compile.ts"
+import { toText } from "./csharp/values.ts"
 
 /** Compiles an expression of a policy document. The bodies it reads become needs of the step. The function throws CsharpError. */
 export function compileCsharpValue(
@@ -26,25 +25,11 @@ export function compileCsharpValue(
   }
 }
 
-/** The text of a value as .NET's `ToString()` writes it. */
-export function csharpText(value: unknown): string {
-  return toText(value)
-}
-
 /** A value as a body: bytes as they are, null as none, everything else as its text. */
 export function csharpBytes(value: unknown): Buffer {
   if (value === null || value === undefined) return Buffer.alloc(0)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return Buffer.from(toText(value))
-}
-
-/** The failure of an expression as Azure API Management tells it; undefined for other errors. */
-export function csharpFailure(error: unknown): Problem | undefined {
-  if (!(error instanceof CsharpError)) return undefined
-  const cause = `policy expression: ${error.reason}: ${error.message}`
-  const expression = failedExpression(error, error.at)
-  const failure = `Expression evaluation failed. ${error.message}`
-  return problem("internal-error", { reason: "ExpressionValueEvaluationFailure", cause, expression, failure })
 }
 
 type NamedValues = ReadonlyMap<string, string>
