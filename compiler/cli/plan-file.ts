@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import { resolve } from "node:path"
-import { duplicateKey } from "../../runtime/plan/duplicate-key.ts"
 import { fileReason } from "../../runtime/plan/file-reason.ts"
+import { duplicateKey } from "../../runtime/plan/json-scan.ts"
 import type { Plan, SealedPlan } from "../../runtime/plan/plan.ts"
 import { type PlanProblem, readPlan, readSealedPlan } from "../../runtime/plan/read.ts"
 import { decode } from "../core/decode.ts"

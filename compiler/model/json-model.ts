@@ -1,7 +1,7 @@
 import type { ModelPath } from "../../runtime/model/finding.ts"
 import { readModel } from "../../runtime/model/read.ts"
 import type { AuthorizationModel } from "../../runtime/plan/authorization-model.ts"
-import { type JsonPlaces, readJson } from "../core/json.ts"
+import { type JsonPlaces, readJson } from "../../runtime/plan/json-scan.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import { reportFindings } from "./findings.ts"
 import type { Mistakes } from "./mistakes.ts"

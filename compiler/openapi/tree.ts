@@ -1,5 +1,5 @@
+import { type JsonVisitor, scanJson } from "../../runtime/plan/json-scan.ts"
 import type { Report } from "../core/diagnostic.ts"
-import { walkJson } from "../core/json.ts"
 import type { SourceFile } from "../core/source.ts"
 import { type Entry, firstLine, type Node } from "./node.ts"
 import { readYamlTree } from "./yaml-tree.ts"
@@ -15,7 +15,7 @@ export function readTree(file: SourceFile, report: Report): Node | undefined {
 /** A flow map of YAML begins like JSON: what is no JSON is tried as YAML, unless the name of the file says that it is JSON. */
 function readJsonTree(file: SourceFile, report: Report): Node | undefined {
   const builder = new JsonTree(file)
-  const problem = walkJson(file.text, builder.note)
+  const problem = scanJson(file.text, builder.visitor)
   if (problem === undefined) return builder.finish(report)
   if (/\.ya?ml$/i.test(file.path)) return readYamlTree(file, report)
   report.add("SP8002", file.span(problem.at, Math.min(problem.at + 1, file.text.length)), problem.message)
@@ -39,7 +39,7 @@ class JsonTree {
     this.#file = file
   }
 
-  readonly note: Parameters<typeof walkJson>[1] = (path, { start, end, key }) => {
+  readonly visitor: JsonVisitor = (path, { start, end, key }) => {
     const depth = path.length
     const inside = this.#pending[depth + 1] ?? []
     if (inside.length > 0) this.#pending[depth + 1] = []

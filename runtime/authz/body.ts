@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import { duplicateKey } from "../plan/duplicate-key.ts"
+import { duplicateKey } from "../plan/json-scan.ts"
 import { ApiError } from "./api-error.ts"
 import type { Fields } from "./fields.ts"
 

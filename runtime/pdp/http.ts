@@ -1,4 +1,4 @@
-import { duplicateKey } from "../plan/duplicate-key.ts"
+import { duplicateKey } from "../plan/json-scan.ts"
 
 /** A request to a decision point; `headers`: names and values in turn. */
 export interface PdpRequest {

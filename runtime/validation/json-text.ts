@@ -1,4 +1,4 @@
-import { duplicateKey } from "../plan/duplicate-key.ts"
+import { duplicateKey } from "../plan/json-scan.ts"
 
 /** What JSON says, or what is wrong with it. */
 export type JsonValue = { readonly value: unknown } | { readonly problem: string }

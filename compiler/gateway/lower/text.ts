@@ -1,7 +1,7 @@
 import { escapeXmlAttribute, escapeXmlText } from "../../../runtime/expression/xml-characters.ts"
+import { scanJson } from "../../../runtime/plan/json-scan.ts"
 import type { Text as PlanText, TextPart } from "../../../runtime/plan/text.ts"
 import type { Report } from "../../core/diagnostic.ts"
-import { checkJson } from "../../core/json.ts"
 import type { Span } from "../../core/source.ts"
 import type { Cel, Text, Word } from "../ast.ts"
 import { addMeant, type MeantExpression, meantExpressions } from "../meant-expressions.ts"
@@ -83,7 +83,7 @@ export class Texts {
       parts.push(text)
       skeleton += text
     }
-    const problem = checkJson(skeleton)
+    const problem = scanJson(skeleton)
     const found = problem && offsets.findLast(({ start }) => start <= problem.at)
     const span =
       problem && (found?.piece.at?.(problem.at - found.start) ?? found?.piece.span ?? argument.span)

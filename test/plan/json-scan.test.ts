@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { duplicateKey as duplicateOf } from "../../runtime/plan/duplicate-key.ts"
+import { duplicateKey as duplicateOf, readJson, scanJson } from "../../runtime/plan/json-scan.ts"
 import { Random } from "../naive/random.ts"
 
 const duplicateKey = (text: string) => duplicateOf(text, JSON.parse(text))
@@ -80,4 +80,93 @@ test("a value of any depth is looked at", () => {
   const deep = (inner: string) => `${'{"a":['.repeat(100_000)}${inner}${"]}".repeat(100_000)}`
   expect(duplicateKey(deep("1"))).toBeUndefined()
   expect(duplicateKey(deep('{"b":1,"b":2}'))?.key).toBe("b")
+})
+
+test("accepts exactly the texts that JSON.parse accepts", () => {
+  const pieces = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    "\\",
+    "\\u00e9",
+    "\\x",
+    "\n",
+    " ",
+    "\u000b",
+    "\u0001",
+    "\u2028",
+  ]
+  const words = [
+    "true",
+    "nul",
+    "null",
+    "-",
+    "0",
+    "01",
+    "1.5",
+    "1.",
+    "-2e+3",
+    "1E5",
+    '"a"',
+    '"b"',
+    '"\\u0061"',
+    "{}",
+    "[]",
+  ]
+  const seen = { accepted: 0, refused: 0 }
+  for (let seed = 1; seed <= 10_000; seed++) {
+    const random = new Random(seed)
+    let text = textOf(randomValue(random, 2), random)
+    for (let changes = random.below(3); changes > 0; changes--) {
+      const at = random.below(text.length + 1)
+      text =
+        text.slice(0, at) + random.pick(random.chance(50) ? pieces : words) + text.slice(at + random.below(2))
+    }
+    const parsed = parseOf(text)
+    const problem = scanJson(text)
+    seen[parsed === undefined ? "refused" : "accepted"]++
+    const told = problem === undefined || problem.duplicate !== undefined
+    if (problem?.duplicate === undefined && told !== (parsed !== undefined))
+      throw new Error(`${JSON.stringify(problem)} for ${text}`)
+    if (parsed !== undefined && problem === undefined) expectPlaces(text, parsed.value)
+  }
+  expect(Math.min(seen.accepted, seen.refused)).toBeGreaterThan(1_500)
+})
+
+function parseOf(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Each value stands where its place says, behind its key. */
+function expectPlaces(text: string, value: unknown): void {
+  const read = readJson(text)
+  if ("problem" in read) throw new Error(read.problem.message)
+  const visit = (path: readonly (string | number)[], inner: unknown): void => {
+    const place = read.placeOf(path)
+    if (place === undefined) throw new Error(`no place of ${JSON.stringify(path)} in ${text}`)
+    expect(JSON.parse(text.slice(place.start, place.end))).toEqual(inner)
+    const { key } = place
+    const step = path.at(-1)
+    expect(key === undefined ? undefined : JSON.parse(text.slice(key.start, key.end))).toBe(
+      typeof step === "string" ? step : undefined,
+    )
+    if (Array.isArray(inner)) for (const [index, item] of inner.entries()) visit([...path, index], item)
+    else if (typeof inner === "object" && inner !== null)
+      for (const name of Object.keys(inner)) visit([...path, name], (inner as Record<string, unknown>)[name])
+  }
+  visit([], value)
+}
+
+test("files are nested at most 100 deep", () => {
+  const nested = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`
+  expect(scanJson(nested(100))).toBeUndefined()
+  expect(scanJson(nested(101))).toEqual({ at: 101, message: "nested deeper than 100" })
 })
