@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import type { Database } from "../store/database.ts"
 import { findStore, type StoreRecord } from "../store/stores.ts"
 import { storeNotFound } from "./api-error.ts"
@@ -21,7 +22,7 @@ const entriesMax = 10_000
 export class StoreDirectory {
   readonly #database: Database
   readonly #maxStalenessMs: () => number | null
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new LRUCache<string, Entry>({ max: entriesMax })
   /** Raised by every change of ours: an answer that was asked for before it is not kept. */
   #changes = 0
 
@@ -73,8 +74,6 @@ export class StoreDirectory {
     if (changes !== this.#changes) return this.#ask(idOrName)
     this.#entries.delete(idOrName)
     if (store === undefined) throw storeNotFound()
-    const oldest = this.#entries.keys().next()
-    if (this.#entries.size >= entriesMax && !oldest.done) this.#entries.delete(oldest.value)
     this.#entries.set(idOrName, { store, confirmedMs: askedMs, refreshing: false })
     return store
   }

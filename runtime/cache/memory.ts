@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import { type Cache, type Cached, type CacheStats, Flights } from "./cache.ts"
 import { Vectors } from "./vectors.ts"
 
@@ -24,11 +25,10 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): MemoryCache
 class MemoryCache implements Cache {
   readonly flights = new Flights()
   readonly vectors = new Vectors()
-  /** In the order of their last use: a Map keeps the order of insertion. */
-  readonly #entries = new Map<string, Cached>()
+  /** Expiry is ours and not the library's `ttl`: when an entry ends is read with it, and ends are told by the clock we are given. */
+  readonly #entries: LRUCache<string, Cached>
   readonly #bytesMax: number
   readonly #now: () => number
-  #bytes = 0
   #hits = 0
   #misses = 0
   #stores = 0
@@ -37,44 +37,37 @@ class MemoryCache implements Cache {
   constructor(bytesMax: number, now: () => number) {
     this.#bytesMax = bytesMax
     this.#now = now
+    this.#entries = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: ({ bytes }, key) => costOf(key, bytes),
+      dispose: (entry, _, reason) => {
+        if (reason === "evict" && entry.expiresAtMs > this.#now()) this.#evictions += 1
+      },
+    })
   }
 
   get(key: string): Cached | undefined {
     const found = this.#entries.get(key)
-    if (found === undefined) {
-      this.#misses += 1
-      return undefined
+    if (found !== undefined && found.expiresAtMs > this.#now()) {
+      this.#hits += 1
+      return found
     }
-    if (found.expiresAtMs <= this.#now()) {
-      this.#drop(key, found)
-      this.#misses += 1
-      return undefined
-    }
-    this.#hits += 1
-    this.#entries.delete(key)
-    this.#entries.set(key, found)
-    return found
+    if (found !== undefined) this.#entries.delete(key)
+    this.#misses += 1
+    return undefined
   }
 
   set(key: string, bytes: Buffer, forMs: number): boolean {
-    this.remove(key)
-    const cost = costOf(key, bytes)
-    if (cost > this.#bytesMax / largestPart || forMs <= 0) return false
+    this.#entries.delete(key)
+    if (costOf(key, bytes) > this.#bytesMax / largestPart || forMs <= 0) return false
     const storedAtMs = this.#now()
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#bytes + cost <= this.#bytesMax) break
-      this.#drop(oldest, entry)
-      if (entry.expiresAtMs > storedAtMs) this.#evictions += 1
-    }
     this.#entries.set(key, { bytes: ownBytes(bytes), storedAtMs, expiresAtMs: storedAtMs + forMs })
-    this.#bytes += cost
     this.#stores += 1
     return true
   }
 
   remove(key: string): void {
-    const found = this.#entries.get(key)
-    if (found !== undefined) this.#drop(key, found)
+    this.#entries.delete(key)
   }
 
   stats(): CacheStats {
@@ -84,13 +77,8 @@ class MemoryCache implements Cache {
       stores: this.#stores,
       evictions: this.#evictions,
       entries: this.#entries.size,
-      bytes: this.#bytes,
+      bytes: this.#entries.calculatedSize,
     }
-  }
-
-  #drop(key: string, entry: Cached): void {
-    this.#entries.delete(key)
-    this.#bytes -= costOf(key, entry.bytes)
   }
 }
 

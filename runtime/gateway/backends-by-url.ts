@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import type { BackendHandle } from "../policies/exchange.ts"
 import type { BackendsByUrl } from "../policies/ports.ts"
 import { Backend, type Pools, plainBackend } from "./backends.ts"
@@ -9,7 +10,10 @@ const connectMs = 5_000
 /** Makes backends of URLs that are found per request. Their time is that of the route. */
 export class UrlBackends implements BackendsByUrl {
   readonly #pools: Pools
-  readonly #backends = new Map<string, Backend>()
+  readonly #backends = new LRUCache<string, Backend>({
+    max: backendsMax,
+    dispose: (backend) => backend.release(),
+  })
 
   constructor(pools: Pools) {
     this.#pools = pools
@@ -17,11 +21,7 @@ export class UrlBackends implements BackendsByUrl {
 
   at(url: string): BackendHandle {
     const known = this.#backends.get(url)
-    if (known !== undefined) {
-      this.#backends.delete(url)
-      this.#backends.set(url, known)
-      return known
-    }
+    if (known !== undefined) return known
     const { origin, pathname } = new URL(url)
     const address = origin + pathname
     // One backend for all queries: they may be another in each request.
@@ -29,11 +29,6 @@ export class UrlBackends implements BackendsByUrl {
     const settings = { ...plainBackend, targets: [{ url, weight: 1 }], connectMs }
     const made = new Backend(origin, settings, this.#pools)
     this.#backends.set(url, made)
-    const [oldest] = this.#backends
-    if (this.#backends.size > backendsMax && oldest !== undefined) {
-      this.#backends.delete(oldest[0])
-      oldest[1].release()
-    }
     return made
   }
 }

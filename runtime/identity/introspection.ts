@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import { LRUCache } from "lru-cache"
 import { judgeClaims } from "./judge-claims.ts"
 import { clientAuthorization, type OutgoingRequests } from "./token-client.ts"
 import type { Claims, Verification } from "./verifier.ts"
@@ -45,7 +46,8 @@ export class Introspection implements OpaqueTokens {
   readonly #settings: IntrospectionSettings
   readonly #http: OutgoingRequests
   readonly #clocks: Clocks
-  readonly #known = new Map<string, Known>()
+  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  readonly #known = new LRUCache<string, Known>({ maxSize: entriesMax, sizeCalculation: () => 1 })
   readonly #asking = new Map<string, Promise<Claims | null | undefined>>()
 
   constructor(
@@ -111,11 +113,8 @@ export class Introspection implements OpaqueTokens {
     } catch {
       return undefined
     }
-    if (claims !== undefined && cacheMs > 0) {
-      const [oldest] = this.#known.keys()
-      if (this.#known.size >= entriesMax && oldest !== undefined) this.#known.delete(oldest)
+    if (claims !== undefined && cacheMs > 0)
       this.#known.set(key, { claims, untilMs: this.#clocks.monotonic() + cacheMs })
-    }
     return claims
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto"
 import { compactVerify, errors as joseErrors } from "jose"
+import { LRUCache } from "lru-cache"
 import type { InlineKey } from "./inline-keys.ts"
 import { invalid, type JudgedBy, judgeClaims } from "./judge-claims.ts"
 import { KeyRing } from "./key-ring.ts"
@@ -64,7 +65,8 @@ class IssuerVerifier implements TokenVerifier {
   readonly #ring: KeyRing
   readonly #now: () => number
   readonly #monotonic: () => number
-  readonly #cache = new Map<string, Cached>()
+  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  readonly #cache = new LRUCache<string, Cached>({ maxSize: cacheEntriesMax, sizeCalculation: () => 1 })
   #cacheVersion = 0
 
   constructor(settings: IssuerSettings, options: VerifierOptions) {
@@ -177,11 +179,6 @@ class IssuerVerifier implements TokenVerifier {
 
   #remember(key: string, signed: Signed): void {
     this.#forgetOldKeys()
-    if (this.#cache.size >= cacheEntriesMax) {
-      // Oldest first: entries live at most a minute, so order of arrival is nearly order of expiry.
-      const oldest = this.#cache.keys().next().value
-      if (oldest !== undefined) this.#cache.delete(oldest)
-    }
     this.#cache.set(key, { signed, untilMs: this.#monotonic() + cacheMsMax })
   }
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, scrypt, scryptSync, timingSafeEqual } from "node:crypto"
+import { LRUCache } from "lru-cache"
 
 /** A user of the plan: `secret` is the password, or `scrypt:N:r:p:SALT:HASH` with both in base64url. */
 export interface UserEntry {
@@ -47,7 +48,8 @@ export class UserTable implements Passwords {
   readonly #hashed = new Map<string, Hashed>()
   readonly #dearest: Hashed | undefined
   readonly #key = randomBytes(32)
-  readonly #verified = new Set<string>()
+  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  readonly #verified = new LRUCache<string, true>({ maxSize: verifiedMax, sizeCalculation: () => 1 })
   readonly #asking = new Map<string, Promise<boolean>>()
   readonly #waiting: (() => void)[] = []
   #running = 0
@@ -77,13 +79,13 @@ export class UserTable implements Passwords {
     const right = timingSafeEqual(given, plain ?? this.#key) && plain !== undefined
     if (right || this.#dearest === undefined) return right
     const key = this.#digest(`${user.length}:${user}${password}`).toString("base64")
-    if (this.#verified.has(key)) return true
+    if (this.#verified.get(key) === true) return true
     let asking = this.#asking.get(key)
     if (asking === undefined) {
       if (this.#waiting.length >= waitingMax) return Promise.resolve("busy")
       asking = this.#compute(user, password, this.#dearest)
         .then((found) => {
-          if (found) this.#remember(key)
+          if (found) this.#verified.set(key, true)
           return found
         })
         .finally(() => this.#asking.delete(key))
@@ -106,12 +108,6 @@ export class UserTable implements Passwords {
       if (next === undefined) this.#running -= 1
       else next()
     }
-  }
-
-  #remember(key: string): void {
-    const [oldest] = this.#verified
-    if (this.#verified.size >= verifiedMax && oldest !== undefined) this.#verified.delete(oldest)
-    this.#verified.add(key)
   }
 
   #digest(text: string): Buffer {

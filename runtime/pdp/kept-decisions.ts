@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import { LRUCache } from "lru-cache"
 import { canonicalJson } from "../plan/canonical.ts"
 import type { Decision, Evaluation } from "./wire.ts"
 
@@ -8,7 +9,11 @@ const entriesMax = 10_000
 export class KeptDecisions {
   readonly #keptMs: number
   readonly #monotonic: () => number
-  readonly #entries = new Map<string, { readonly decision: Decision; readonly untilMs: number }>()
+  // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
+  readonly #entries = new LRUCache<string, { readonly decision: Decision; readonly untilMs: number }>({
+    maxSize: entriesMax,
+    sizeCalculation: () => 1,
+  })
 
   /** `keptMs` 0: nothing is kept. */
   constructor(keptMs: number, monotonic: () => number) {
@@ -28,11 +33,7 @@ export class KeptDecisions {
   /** `askedAtMs`: the decision counts from when it was asked for, which may be long before it came. */
   keep(evaluation: Evaluation, decision: Decision, askedAtMs: number): void {
     if (this.#keptMs === 0 || decision.failed === true) return
-    const key = keyOf(evaluation)
-    this.#entries.delete(key)
-    const [oldest] = this.#entries.keys()
-    if (this.#entries.size >= entriesMax && oldest !== undefined) this.#entries.delete(oldest)
-    this.#entries.set(key, { decision, untilMs: askedAtMs + this.#keptMs })
+    this.#entries.set(keyOf(evaluation), { decision, untilMs: askedAtMs + this.#keptMs })
   }
 }
 

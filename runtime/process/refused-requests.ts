@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import { explanationText } from "../check/explain-text.ts"
 import type { CheckAnswer, CheckRequest, Commit } from "../check/ports.ts"
 import type { Refusal, RefusalAnswer } from "../control/explain-api.ts"
@@ -17,8 +18,7 @@ type Ask = (store: string, request: CheckRequest) => CheckAnswer | Promise<Check
 /** Remembers the last 1,000 requests that were not let through, by their ids: names, places and decisions, no header, no query, no body. */
 export class RefusedRequests implements Observer {
   readonly #ask: Ask
-  /** The oldest comes first. */
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new LRUCache<string, Kept>({ max: keptMax })
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -28,16 +28,12 @@ export class RefusedRequests implements Observer {
     const { problem, status, answeredBy } = exchange
     if (problem === undefined && (status < 400 || answeredBy === undefined)) return
     // A trusted proxy may send an id twice: the last one counts, and takes the last place.
-    this.#kept.delete(exchange.id)
     this.#kept.set(exchange.id, keptOf(exchange))
-    if (this.#kept.size <= keptMax) return
-    const [oldest] = this.#kept.keys()
-    if (oldest !== undefined) this.#kept.delete(oldest)
   }
 
   /** Undefined: it is not remembered, or never was here. */
   async find(id: string): Promise<RefusalAnswer | undefined> {
-    const kept = this.#kept.get(id)
+    const kept = this.#kept.peek(id)
     if (kept === undefined) return undefined
     const { refusal, at } = kept
     const proof = refusal.decision === undefined ? undefined : await this.#prove(refusal.decision, at)

@@ -179,6 +179,7 @@ export const rooms: readonly Room[] = [
       "work",
     ],
     may: ["runtime/plan", "runtime/model", "runtime/expression"],
+    packages: ["lru-cache"],
   },
 
   // The runtime.
@@ -240,7 +241,13 @@ export const rooms: readonly Room[] = [
     may: ["runtime/plan", "runtime/pattern"],
     packages: ["ajv", "ajv-formats", "re2js"],
   },
-  { path: "runtime/cache", doors: ["cache", "memory", "vectors"], may: [], builtins: "any" },
+  {
+    path: "runtime/cache",
+    doors: ["cache", "memory", "vectors"],
+    may: [],
+    packages: ["lru-cache"],
+    builtins: "any",
+  },
   {
     path: "runtime/azure/liquid",
     doors: ["compile-template"],
@@ -262,7 +269,7 @@ export const rooms: readonly Room[] = [
       "verify-any",
     ],
     may: ["runtime/plan", "runtime/telemetry"],
-    packages: ["jose", "undici", "zod"],
+    packages: ["jose", "undici", "zod", "lru-cache"],
     builtins: "any",
   },
   {
@@ -270,6 +277,7 @@ export const rooms: readonly Room[] = [
     doors: ["decision-point", "http", "standing", "wire"],
     may: ["runtime/plan", "runtime/identity"],
     builtins: ["node:crypto"],
+    packages: ["lru-cache"],
   },
   {
     path: "runtime/policies",
@@ -369,7 +377,7 @@ export const rooms: readonly Room[] = [
       "runtime/http1",
     ],
     lazily: ["runtime/azure"],
-    packages: ["fastify", "undici", "@fastify/http-proxy"],
+    packages: ["fastify", "undici", "@fastify/http-proxy", "lru-cache"],
     builtins: "any",
   },
   {
@@ -385,6 +393,7 @@ export const rooms: readonly Room[] = [
       "runtime/http1",
     ],
     builtins: "any",
+    packages: ["lru-cache"],
   },
   {
     path: "runtime/usage",
@@ -452,7 +461,7 @@ export const rooms: readonly Room[] = [
       "usage-observer",
     ],
     may: runtimeRooms,
-    packages: ["zod"],
+    packages: ["zod", "lru-cache"],
     builtins: "any",
   },
   {

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache"
 import type { Commit } from "../ports.ts"
 import type { Memory, Tenant } from "./memory.ts"
 
@@ -11,11 +12,6 @@ export interface KeptAt {
   claim(key: string): boolean
   /** Whether it was found or not. */
   unclaim(key: string): void
-}
-
-interface Entry {
-  readonly value: object
-  readonly bytes: number
 }
 
 /** Of all memory, what may be used for it; and the part of that which one of them may take. */
@@ -41,9 +37,9 @@ export class Kept implements Tenant {
   /** How often something was found here. */
   hits = 0
   readonly #memory: Memory
-  readonly #entries = new Map<string, Entry>()
+  /** How much it may hold changes with the memory, so that `put` evicts and the library only counts. */
+  readonly #entries = new LRUCache<string, object>({ maxSize: Number.MAX_SAFE_INTEGER })
   readonly #claimed = new Set<string>()
-  #bytes = 0
 
   constructor(memory: Memory) {
     this.#memory = memory
@@ -55,23 +51,19 @@ export class Kept implements Tenant {
   }
 
   get(key: string): unknown {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    this.hits++
-    return entry.value
+    const value = this.#entries.get(key)
+    if (value !== undefined) this.hits++
+    return value
   }
 
   put(key: string, value: object, valueBytes: number): void {
     const most = this.#memory.limit / shareOfMemory
     const bytes = valueBytes + 2 * key.length + bytesBeside
     if (bytes > most / shareOfOne) return
-    this.#remove(key)
-    this.#entries.set(key, { value, bytes })
-    this.#bytes += bytes
+    this.#entries.set(key, value, { size: bytes })
     this.#report()
-    while (this.#bytes > most || this.#memory.total > this.#memory.limit) if (!this.evict()) return
+    while (this.#entries.calculatedSize > most || this.#memory.total > this.#memory.limit)
+      if (!this.evict()) return
   }
 
   claim(key: string): boolean {
@@ -85,11 +77,9 @@ export class Kept implements Tenant {
   }
 
   evict(): boolean {
-    const oldest = this.#entries.keys().next()
-    if (oldest.done === true) return false
-    this.#remove(oldest.value)
-    this.#report()
-    return true
+    const evicted = this.#entries.pop() !== undefined
+    if (evicted) this.#report()
+    return evicted
   }
 
   giveWay(): boolean {
@@ -98,19 +88,11 @@ export class Kept implements Tenant {
 
   forget(): void {
     this.#entries.clear()
-    this.#bytes = 0
     this.#report()
   }
 
-  #remove(key: string): void {
-    const entry = this.#entries.get(key)
-    if (entry === undefined) return
-    this.#entries.delete(key)
-    this.#bytes -= entry.bytes
-  }
-
   #report(): void {
-    this.#memory.report(this, this.#bytes)
+    this.#memory.report(this, this.#entries.calculatedSize)
   }
 }
 
