@@ -81,7 +81,7 @@ function addMetrics(metrics: Metrics, issued: IssuedSubscriptions, usage: UsageR
   metrics.gauge("sallyport_usage_spooled_batches", "Batches of usage that wait on disk.", [], () => [
     [[], usage.spooled],
   ])
-  metrics.gauge("sallyport_usage_lost_calls", "Calls that could not be metered.", [], () => [
+  metrics.observableCounter("sallyport_usage_lost_calls", "Calls that could not be metered.", [], () => [
     [[], usage.lost],
   ])
 }

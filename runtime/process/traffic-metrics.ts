@@ -53,7 +53,7 @@ function addCacheMetrics(metrics: Metrics, stats: () => ReturnType<Gateway["stat
     [[], stats().entries],
   ])
   metrics.gauge("sallyport_cache_bytes", "Room that what is kept takes.", [], () => [[[], stats().bytes]])
-  metrics.gauge(
+  metrics.observableCounter(
     "sallyport_cache_events",
     "Since the process began: what was found, was missed, was kept, and left for want of room.",
     ["event"],

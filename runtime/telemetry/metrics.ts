@@ -13,6 +13,9 @@ export interface Family<Series> {
   series(...labelValues: string[]): Series
 }
 
+/** Reads the values of a family: label values and a number for each series. */
+export type ReadValues = () => Iterable<readonly [labelValues: readonly string[], value: number]>
+
 /** Series a family may have; further label values are counted together under `other`, so that no caller can grow the page without end. */
 const seriesMax = 2_000
 const labelLengthMax = 200
@@ -44,24 +47,14 @@ export class Metrics {
     return this.#add(name, new SeriesTable(name, help, "histogram", labels, () => new Buckets(bounds)))
   }
 
-  /** A value read when the page is asked for; each reading is label values and a number. */
-  gauge(
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: () => Iterable<readonly [readonly string[], number]>,
-  ): void {
-    this.#add(name, {
-      render() {
-        let text = head(name, help, "gauge")
-        let rows = 0
-        for (const [values, value] of read()) {
-          if (++rows > seriesMax) break
-          text += `${name}${labelText(labels, values)} ${numberText(value)}\n`
-        }
-        return text
-      },
-    })
+  /** A value that goes up and down, read when the page is requested. */
+  gauge(name: string, help: string, labels: readonly string[], read: ReadValues): void {
+    this.#add(name, new ReadFamily(name, help, "gauge", labels, read))
+  }
+
+  /** A value that only grows while the process runs and that something else counts, read when the page is requested. */
+  observableCounter(name: string, help: string, labels: readonly string[], read: ReadValues): void {
+    this.#add(name, new ReadFamily(name, help, "counter", labels, read))
   }
 
   /** The page, content type `text/plain; version=0.0.4`. */
@@ -74,6 +67,31 @@ export class Metrics {
     this.#names.add(name)
     this.#families.push(family)
     return family
+  }
+}
+
+/** A family whose values are read when the page is requested. */
+class ReadFamily {
+  readonly #name: string
+  readonly #head: string
+  readonly #labels: readonly string[]
+  readonly #read: ReadValues
+
+  constructor(name: string, help: string, kind: string, labels: readonly string[], read: ReadValues) {
+    this.#name = name
+    this.#head = head(name, help, kind)
+    this.#labels = labels
+    this.#read = read
+  }
+
+  render(): string {
+    let text = this.#head
+    let rows = 0
+    for (const [values, value] of this.#read()) {
+      if (++rows > seriesMax) break
+      text += `${this.#name}${labelText(this.#labels, values)} ${numberText(value)}\n`
+    }
+    return text
   }
 }
 

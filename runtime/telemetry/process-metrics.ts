@@ -9,7 +9,7 @@ export function addProcessMetrics(metrics: Metrics): void {
   metrics.gauge("process_resident_memory_bytes", "Resident memory.", [], () => [
     [[], process.memoryUsage.rss()],
   ])
-  metrics.gauge("process_cpu_seconds_total", "User and system CPU time.", [], () => {
+  metrics.observableCounter("process_cpu_seconds_total", "User and system CPU time.", [], () => {
     const { user, system } = process.cpuUsage()
     return [[[], (user + system) / 1e6]]
   })

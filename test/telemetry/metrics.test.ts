@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest"
+import { RequestObserver } from "../../runtime/process/request-observer.ts"
+import { addTrafficMetrics } from "../../runtime/process/traffic-metrics.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { Metrics } from "../../runtime/telemetry/metrics.ts"
 import { addProcessMetrics } from "../../runtime/telemetry/process-metrics.ts"
@@ -47,6 +49,34 @@ describe("metrics page", () => {
     const metrics = new Metrics()
     metrics.counter("a_total", "A.")
     expect(() => metrics.counter("a_total", "A.")).toThrow("declared twice")
+  })
+
+  it("calls counters what only grows, also when it is read at the time of the page", () => {
+    const metrics = new Metrics()
+    let stores = 1
+    metrics.observableCounter("events", "Events.", ["event"], () => [[["store"], stores]])
+    stores = 2
+    expect(metrics.render()).toBe('# HELP events Events.\n# TYPE events counter\nevents{event="store"} 2\n')
+  })
+
+  it("gives each metric of a process the type that its name says", () => {
+    const metrics = new Metrics()
+    addProcessMetrics(metrics)
+    const stats = { hits: 1, misses: 2, stores: 3, evictions: 4, entries: 5, bytes: 6 }
+    const state = { running: 0, tunnels: 0, cache: stats, decisionPoints: {}, backends: {} }
+    addTrafficMetrics(metrics, { state: () => state } as unknown as Parameters<typeof addTrafficMetrics>[1])
+    new RequestObserver(metrics, { requests: undefined })
+    const types = new Map(
+      [...metrics.render().matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [
+        name as string,
+        type,
+      ]),
+    )
+    for (const [name, type] of types)
+      if (name.endsWith("_total")) expect([name, type]).toEqual([name, "counter"])
+    expect(types.get("process_cpu_seconds_total")).toBe("counter")
+    expect(types.get("sallyport_cache_events")).toBe("counter")
+    expect(types.get("sallyport_cache_entries")).toBe("gauge")
   })
 
   it("shows the process", () => {
