@@ -1,14 +1,22 @@
+import { isDeepStrictEqual } from "node:util"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { Chance, type Pair, pairOf, randomExchange } from "./exchanges.ts"
 
-// Both languages on the same exchanges: a value is the same, and where one has none the other has none, but for what was told.
-function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): void {
+/**
+ * Both languages on the same exchanges: a value is the same, and where one has none the other has none, but for what was told.
+ * Returns for how many exchanges CEL has a value.
+ */
+function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): number {
+  let values = 0
   for (let round = 0; round < rounds; round++) {
     const exchange = randomExchange(chance)
     const [csharp, cel] = pair.both(exchange)
+    if (cel !== "none") values += 1
     if (pair.told && cel === "none") continue
     const wanted =
       csharp !== "none" && csharp.value === null && pair.nullable ? { value: "", text: "" } : csharp
+    // `expect` and its message take longer than both languages.
+    if (isDeepStrictEqual(cel, wanted)) continue
     const seen = JSON.stringify({
       headers: exchange.headers.flat,
       query: exchange.query.text,
@@ -17,6 +25,7 @@ function expectEqual(text: string, pair: Pair, chance: Chance, rounds: number): 
     })
     expect(cel, `${text} is ${pair.cel} with ${seen}`).toEqual(wanted)
   }
+  return values
 }
 
 // Both read the clock.
@@ -277,10 +286,7 @@ describe("policy expressions as CEL", () => {
     const pair = pairOf(text, "outbound")
     if (pair === undefined) throw new Error("it has a counterpart")
     expect(pair.told).toBe(true)
-    expectEqual(text, pair, new Chance(1), 1000)
-    const chance = new Chance(2)
-    const values = Array.from({ length: 1000 }, () => pair.both(randomExchange(chance))[1])
-    expect(values.filter((value) => value !== "none").length).toBeGreaterThan(10)
+    expect(expectEqual(text, pair, new Chance(1), 1000)).toBeGreaterThan(10)
   })
 
   test.each(json)("%s", (text) => {
