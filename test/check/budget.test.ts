@@ -114,9 +114,7 @@ describe("a store larger than the memory", () => {
     [256, 100],
     [0, 25],
   ] as const)
-    test(`gives the same answers from 1/${part} of it, giving pages up at every step (walking ${walkSteps} steps)`, {
-      timeout: 60_000,
-    }, async () => {
+    test(`gives the same answers from 1/${part} of it, giving pages up at every step (walking ${walkSteps} steps)`, async () => {
       const random = new Random(23)
       const source = filled(random)
       const whole = engineOver(source, {})
@@ -150,7 +148,7 @@ describe("a store larger than the memory", () => {
       expect(source.asked.load).toBe(2)
     })
 
-  test("is asked from pages by many at once", { timeout: 60_000 }, async () => {
+  test("is asked from pages by many at once", async () => {
     const random = new Random(29)
     const source = filled(random)
     const whole = engineOver(source, {})
@@ -336,9 +334,7 @@ test("a cold store answers from pages while it is loaded, and then whole", async
 
 describe("memory", () => {
   for (const paged of [false, true])
-    test(`stays bounded when names come and go (${paged ? "pages" : "whole"})`, {
-      timeout: 60_000,
-    }, async () => {
+    test(`stays bounded when names come and go (${paged ? "pages" : "whole"})`, async () => {
       const source = new MemorySource()
       const engine = engineOver(source, { paged })
       await engine.warm("store")

@@ -101,13 +101,13 @@ async function run(cases: readonly Case[], contextual: boolean, options: EngineO
 describeConformance("OpenFGA's check assertions", () => {
   const cases = () => files.flatMap((file) => conformanceYaml<{ tests: Case[] }>(`openfga/${file}`).tests)
   for (const [name, options] of ways) {
-    test(`hold with stored tuples (${name})`, { timeout: 120_000 }, async () => {
+    test(`hold with stored tuples (${name})`, async () => {
       const { failures, count } = await run(cases(), false, options)
       expect(failures).toEqual([])
       expect(count).toBe(485)
     })
 
-    test(`hold with contextual tuples (${name})`, { timeout: 120_000 }, async () => {
+    test(`hold with contextual tuples (${name})`, async () => {
       const { failures, count } = await run(cases(), true, options)
       expect(failures).toEqual([])
       expect(count).toBe(398)

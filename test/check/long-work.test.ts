@@ -96,9 +96,7 @@ function memberships(tuples: readonly TupleKey[], user: string, relation: string
 }
 
 for (const paged of [false, true])
-  test(`long work ends while every turn brings a write, true at the one revision it reports (${paged ? "pages" : "whole"})`, {
-    timeout: 60_000,
-  }, async () => {
+  test(`long work ends while every turn brings a write, true at the one revision it reports (${paged ? "pages" : "whole"})`, async () => {
     const random = new Random(41)
     const source = new MemorySource()
     const engine = new Engine(source, { pollMs: 0, paged })

@@ -76,9 +76,7 @@ function grants({ tuples, objects, users }: RandomWorld, model: AuthorizationMod
   return found
 }
 
-test(`a change of a model that gives somebody something says it opens, one that takes it away says so (${worlds} worlds)`, {
-  timeout: 300_000,
-}, () => {
+test(`a change of a model that gives somebody something says it opens, one that takes it away says so (${worlds} worlds)`, () => {
   let gained = 0
   let lost = 0
   for (let at = 0; at < worlds; at += 1) {

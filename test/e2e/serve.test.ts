@@ -84,7 +84,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       }
       return reasons.join().includes("no plan was applied yet") ? true : undefined
     })
-  }, 30_000)
+  })
 
   test("plan shows changes, apply makes them, then there are none", async () => {
     expect(await sallyport("plan")).toMatchObject({ code: 2, err: "" })
@@ -96,7 +96,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
     await answers("one")
     await ready(controlA())
     expect(await sallyport("plan")).toMatchObject({ code: 0, out: expect.stringContaining("No changes.") })
-  }, 20_000)
+  })
 
   test("the other process follows, and status tells both", async () => {
     const status = await eventually(async () => {
@@ -109,7 +109,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
     const shown = await sallyport("status")
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining("The newest plan is serial 1.") })
     expect(shown.out.match(/up to date/g)).toHaveLength(2)
-  }, 20_000)
+  })
 
   test("a sealed plan is refused as stale once another was applied; of two at once one wins", async () => {
     for (const name of ["a", "b", "c"]) {
@@ -130,7 +130,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       err: expect.stringContaining("the plan is stale"),
     })
     await answers(both[0]?.status === 200 ? "a" : "b")
-  }, 20_000)
+  })
 
   test("rollback makes an earlier plan the newest, and history tells it all", async () => {
     // Said to the other process: the first one, which has the gateway, follows.
@@ -147,7 +147,7 @@ api slow { path "/slow"; auth none; backend "http://127.0.0.1:${ports[3]}"; GET 
       [1, "tester"],
     ])
     expect(plans[0]?.digest).toBe(plans[2]?.digest)
-  }, 20_000)
+  })
 
   test("a plan that cannot be provisioned is refused with its place, and the old one serves on", async () => {
     const text = readFileSync(join(folder, "gateway.conf"), "utf8")
@@ -162,7 +162,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     expect(refused.err).toContain("E2E_NEITHER")
     await answers("one")
     expect(((await (await ask(controlA(), "/v1/plan")).json()) as PlanAnswer).record.serial).toBe(3)
-  }, 20_000)
+  })
 
   test("a signal lets requests under way end, exits 0, and a restart serves the last plan", async () => {
     const arrived = new Promise<ServerResponse>((resolve) => {
@@ -179,7 +179,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     first = start(folder, env(controlA()), "serve")
     await ready(controlA())
     expect(await (await gateway("/status")).text()).toBe("one")
-  }, 30_000)
+  })
 
   test("a port in use is a sentence and exit code 1", async () => {
     const third = startForTest(folder, env(controlA()), "serve", "--only", "control")
@@ -187,7 +187,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     expect(third.output.err).toMatch(
       new RegExp(`error: cannot listen on 127\\.0\\.0\\.1:${controlA()} .*in use\nhelp: `),
     )
-  }, 20_000)
+  })
 
   test("a process without the role control tells its health at the same address, and commands who they have asked", async () => {
     const at = ports[4] as number
@@ -201,7 +201,7 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
         err: expect.stringContaining("started without the role `control`"),
       })
     expect(await third.stop()).toBe(0)
-  }, 30_000)
+  })
 
   test("--plan serves a file; without a token in the environment one is made, for this user only", async () => {
     const own = startForTest(
@@ -226,5 +226,5 @@ api more { path "/more"; auth none; GET "/" { respond 200 { body text "\${who} \
     expect(await own.stop()).toBe(0)
     const wrong = await run({ cwd: folder, env: env(ports[4] as number) }, "serve", "--plan", "gateway.conf")
     expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining("it is not JSON") })
-  }, 30_000)
+  })
 })

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises"
 import { afterEach, beforeAll, expect, test } from "vitest"
 import { createVerifier, type IssuerSettings, type VerifierOptions } from "../../runtime/identity/issuer.ts"
 import { verifyAny } from "../../runtime/identity/verify-any.ts"
+import { promptlyMs } from "../support/busy.ts"
 import { IssuerServer, type TestKey, testKey } from "./issuer-server.ts"
 
 // An issuer that takes connections and says nothing: what a token costs then is the wait of a request.
@@ -60,7 +61,7 @@ const discovery = ({ server }: Hanging) => ({ discovery: server.url })
 
 /** What was first: the answer, or a second that passes. Requests waited for two. */
 function before<Answer>(answer: Answer | Promise<Answer>): Promise<Answer | "a second has passed"> {
-  return Promise.race([answer, delay(1_000, "a second has passed" as const)])
+  return Promise.race([answer, delay(promptlyMs(1_000), "a second has passed" as const)])
 }
 
 test("a token with an unknown key id does not wait for it, and costs one fetch however many come", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { canonicalPath } from "../../runtime/policies/canonical-path.ts"
+import { promptlyMs } from "../support/busy.ts"
 
 /** `[path, canonical form]`; undefined: refused. */
 const rows: [string, string | undefined][] = [
@@ -116,6 +117,6 @@ describe("canonicalPath", () => {
   test("reads a long hostile path in no time", () => {
     const began = performance.now()
     for (const piece of ["a.", ".a", "%2", "a%", "/a", "(", "%61"]) canonicalPath(`/${piece.repeat(8_000)}"`)
-    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(performance.now() - began).toBeLessThan(promptlyMs(5_000))
   })
 })

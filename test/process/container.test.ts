@@ -136,7 +136,7 @@ describePostgres("what the image holds", () => {
     served.kill("SIGTERM")
     await until(() => served.exitCode !== null)
     expect(served.exitCode, said).toBe(0)
-  }, 60_000)
+  })
 })
 
 test("without SALLYPORT_DATABASE_URL it says that this is not set, and how to set it", async () => {
@@ -161,4 +161,4 @@ help: Set the variable to a PostgreSQL server: postgres://user:password@host:543
   }
   // Nothing was begun that a folder would be for, other than the token of `serve`.
   expect(readdirSync(join(writable, ".sallyport"))).toEqual(["control.token"])
-}, 60_000)
+})

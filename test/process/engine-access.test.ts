@@ -231,7 +231,7 @@ describePostgres("callers of the engine", () => {
     expect(runtime.lines.join("")).toContain("the keys `app` and `other` of the engine are the same")
     expect(await ask(ports.authz, "second-key-that-is-longer")).toBe("200")
     expect(runtime.lines.join("")).not.toContain(env.APP_KEY)
-  }, 60_000)
+  })
 
   it("with tokens of an issuer: audience, subject and signature count", async () => {
     const ports = await freePorts()

@@ -32,7 +32,7 @@ describePostgres("a process", () => {
     const operator = operates ? runtime : await start(url, await freePorts(), {}, ["control"])
     if (!operates) stops.push(() => operator.close())
     await operator.apply(planOf(ports), { who: "test", commit: null, message: null })
-    await expect.poll(async () => (await ask("/readyz")).status, { timeout: 10_000 }).toBe(200)
+    await expect.poll(async () => (await ask("/readyz")).status).toBe(200)
     expect(JSON.stringify((await ask("/metrics")).body)).toContain("process_")
     expect((await ask("/healthz?x=1")).status).toBe(200)
 

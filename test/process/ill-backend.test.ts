@@ -66,7 +66,7 @@ api both { path "/both"; auth none; backend both; GET "/" }`
       cause: "no target of `both` is well",
     })
     for (const each of targets) each.status = 200
-    await expect.poll(() => call(ports, "/both"), { timeout: 10_000 }).toBe("well")
+    await expect.poll(() => call(ports, "/both")).toBe("well")
     expect(await seen()).toMatchObject({ warnings: [], isDegraded: false })
   })
 })

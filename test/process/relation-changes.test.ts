@@ -179,7 +179,7 @@ api things {
     expect(await post("/named")).toBe(201)
     expect(await post("/unnamed")).toBe(502)
     await expect
-      .poll(async () => (await processes())[0], { timeout: 60_000 })
+      .poll(async () => (await processes())[0])
       .toMatchObject({
         state: "degraded",
         reasons: [

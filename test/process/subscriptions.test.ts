@@ -3,6 +3,7 @@ import { afterEach, expect, it } from "vitest"
 import { migrateDatabase } from "../../runtime/main.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
+import { promptlyMs } from "../support/busy.ts"
 import { startThrowAwayPostgres } from "../support/throw-away-postgres.ts"
 import { author, control, freePorts, keyOf, type Ports, planOf, start } from "./project.ts"
 
@@ -69,7 +70,7 @@ const act = (ports: Ports, name: string, action: string, body: object = {}) =>
 async function until(what: () => Promise<boolean>): Promise<number> {
   const began = performance.now()
   while (!(await what())) {
-    if (performance.now() - began > 10_000) throw new Error("it does not come to that")
+    if (performance.now() - began > promptlyMs(10_000)) throw new Error("it does not come to that")
     await sleep(5)
   }
   return performance.now() - began
@@ -209,9 +210,13 @@ describePostgres("subscriptions issued while a gateway runs", () => {
     const second = await start(url, elsewhere, { env, plan: planOf(elsewhere, "hello", more) }, ["gateway"])
     stops.push(() => second.close())
     const keys = await create(ports, { name: "hal", scope: { product: "silver" } })
-    expect(await until(async () => (await items(elsewhere, keys.primary)) === 200)).toBeLessThan(1_000)
+    expect(await until(async () => (await items(elsewhere, keys.primary)) === 200)).toBeLessThan(
+      promptlyMs(1_000),
+    )
     await act(ports, "hal", "suspend")
-    expect(await until(async () => (await items(elsewhere, keys.primary)) === 401)).toBeLessThan(1_000)
+    expect(await until(async () => (await items(elsewhere, keys.primary)) === 401)).toBeLessThan(
+      promptlyMs(1_000),
+    )
   })
 
   it("count on where the database is away, and the control API says that it is", async () => {

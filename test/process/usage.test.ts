@@ -168,12 +168,12 @@ api open { path "/open"; auth jwt corp; GET "/" { respond 200 } }`
     const ann = await key(ports, "anna")
     await call(ports, "/v2/items", ann)
     await expect
-      .poll(async () => (await state()).processes, { timeout: 8_000 })
+      .poll(async () => (await state()).processes)
       .toMatchObject([{ state: "active", reasons: [], subscriptions: 1 }])
     await server.stop()
     await call(ports, "/v2/items", ann)
     await expect
-      .poll(async () => (await state()).processes[0]?.reasons.join(), { timeout: 8_000 })
+      .poll(async () => (await state()).processes[0]?.reasons.join())
       .toMatch(/issued subscriptions are not followed: .*usage is kept on disk: /)
     expect(await state()).toMatchObject({
       serial: null,
