@@ -14,7 +14,7 @@ import { modelCalls } from "./peer/contract-models.ts"
 // The same HTTP calls to OpenFGA and to us, valid and not: status, code, message, headers and form of the answers are the
 // same, but for what has a name in runtime/authz/README.md.
 
-const randomCalls = scaled(1_000)
+const randomCalls = scaled(300)
 const binary = openfgaBinary()
 const shown = 5
 

@@ -24,7 +24,7 @@ import { nameOfWriteDifference } from "./peer/write-differences.ts"
 // The same random questions to OpenFGA and to us. We must be right by the independent evaluator; where OpenFGA answers
 // otherwise the difference must have a name. `OPENFGA_BIN` names the server.
 
-const worlds = scaled(40)
+const worlds = scaled(12)
 const checksPerWorld = 40
 const listsPerWorld = 20
 const binary = openfgaBinary()

@@ -7,14 +7,15 @@ declare module "vitest" {
   }
 }
 
-const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 100_000)
+/** 10,000 in `npm test`, 1,000,000 in `npm run test:long`. */
+const queries = Number(process.env["SALLYPORT_TEST_QUERIES"] ?? 10_000)
 
 /** Where random tests begin. A failure prints its seed: `SALLYPORT_TEST_SEED` starts there. */
 export const firstSeed = Number(process.env["SALLYPORT_TEST_SEED"] ?? 1)
 
-/** How much a random test asks: so many for each 100,000 of `SALLYPORT_TEST_QUERIES`, which is the default of `npm test`. */
-export function scaled(per100000: number): number {
-  return Math.ceil((queries * per100000) / 100_000)
+/** How many cases a random test has: `per10000` for each 10,000 of `SALLYPORT_TEST_QUERIES`. */
+export function scaled(per10000: number): number {
+  return Math.ceil((queries * per10000) / 10_000)
 }
 
 /** Has the run say what was asked. */
