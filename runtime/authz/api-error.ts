@@ -1,5 +1,5 @@
 import { type CheckError, SourceUnavailable } from "../check/ports.ts"
-import type { Refusal } from "../http1/internal-guard.ts"
+import type { Refusal } from "../http/server/internal-guard.ts"
 import { isSchemaFault } from "../store/fault.ts"
 
 /**

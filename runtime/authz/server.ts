@@ -1,8 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { internalOptions, judgeRequest, refusalOf } from "../http1/internal-guard.ts"
-import { OwnNames } from "../http1/own-names.ts"
-import { noteAnswer, type RawAnswerer, refuseConnection, takeAllRequests } from "../http1/strict-server.ts"
+import { internalOptions, judgeRequest, refusalOf } from "../http/server/internal-guard.ts"
+import { OwnNames } from "../http/server/own-names.ts"
+import {
+  noteAnswer,
+  type RawAnswerer,
+  refuseConnection,
+  takeAllRequests,
+} from "../http/server/strict-server.ts"
 import { admit } from "./admission.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"

@@ -1,6 +1,6 @@
 import type { Server } from "node:http"
-import { closeServer } from "../http1/close-server.ts"
-import { type Bound, type Opened, openServer } from "../http1/listen.ts"
+import { closeServer } from "../http/server/close-server.ts"
+import { type Bound, type Opened, openServer } from "../http/server/listen.ts"
 import type { Address } from "../plan/resources.ts"
 import type { AuthzApi } from "./api.ts"
 import { buildServer } from "./server.ts"

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import type { FastifyReply } from "fastify"
-import type { Refusal } from "../http1/internal-guard.ts"
-import { sendRaw } from "../http1/strict-server.ts"
+import type { Refusal } from "../http/server/internal-guard.ts"
+import { sendRaw } from "../http/server/strict-server.ts"
 import type { ControlProblem } from "./api.ts"
 
 /** Problem types of the control API; the last part is stable and what clients compare. */

@@ -2,9 +2,14 @@ import type { Socket } from "node:net"
 import httpProxy from "@fastify/http-proxy"
 import Fastify, { type FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
-import { internalOptions, judgeRequest, refusalOf } from "../http1/internal-guard.ts"
-import { OwnNames } from "../http1/own-names.ts"
-import { noteAnswer, type RawAnswerer, refuseConnection, takeAllRequests } from "../http1/strict-server.ts"
+import { internalOptions, judgeRequest, refusalOf } from "../http/server/internal-guard.ts"
+import { OwnNames } from "../http/server/own-names.ts"
+import {
+  noteAnswer,
+  type RawAnswerer,
+  refuseConnection,
+  takeAllRequests,
+} from "../http/server/strict-server.ts"
 import type { Address } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"

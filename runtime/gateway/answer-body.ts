@@ -1,4 +1,4 @@
-import { endWhole } from "../http1/end-whole.ts"
+import { endWhole } from "../http/server/end-whole.ts"
 import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { AnswerSource, AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"

@@ -1,4 +1,9 @@
-import { type AnswerReceiver, type Connections, type Sending, UpstreamError } from "../http1/ports.ts"
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Sending,
+  UpstreamError,
+} from "../http/client/connections.ts"
 import type { RetryCause } from "../plan/backend.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import type { HeaderList } from "../policies/header-list.ts"

@@ -1,4 +1,9 @@
-import { type AnswerReceiver, type Connections, type Sending, UpstreamError } from "../http1/ports.ts"
+import {
+  type AnswerReceiver,
+  type Connections,
+  type Sending,
+  UpstreamError,
+} from "../http/client/connections.ts"
 import type { HealthPlan } from "../plan/backend.ts"
 import type { Target, TargetPlace } from "./target.ts"
 

@@ -1,7 +1,12 @@
 import type { Socket } from "node:net"
 import { buildConnector, type Dispatcher, errors, Pool } from "undici"
-import type { Place } from "../http1/connect.ts"
-import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "../http1/ports.ts"
+import type { Place } from "../http/client/connect.ts"
+import {
+  type AnswerReceiver,
+  type Connections,
+  type SentRequest,
+  UpstreamError,
+} from "../http/client/connections.ts"
 
 /** How many connections, and how many streams on each. */
 export interface Http2Settings {

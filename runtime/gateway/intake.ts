@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http"
-import { FramingFields, lineFault, originForm, type RequestFault } from "../http1/request-fault.ts"
+import { FramingFields, lineFault, originForm, type RequestFault } from "../http/server/request-fault.ts"
 import type { PathForms } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { canonicalPath } from "../policies/canonical-path.ts"

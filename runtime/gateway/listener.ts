@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { type FastifyInstance, fastify } from "fastify"
-import { closeServer } from "../http1/close-server.ts"
-import { giveBack, isReachedBy, type Opened, openServer } from "../http1/listen.ts"
+import { closeServer } from "../http/server/close-server.ts"
+import { giveBack, isReachedBy, type Opened, openServer } from "../http/server/listen.ts"
 import {
   noteAnswer,
   type RawAnswerer,
@@ -10,7 +10,7 @@ import {
   sendRaw,
   strictOptions,
   takeAllRequests,
-} from "../http1/strict-server.ts"
+} from "../http/server/strict-server.ts"
 import { addressText } from "../plan/address-text.ts"
 import type { Address } from "../plan/resources.ts"
 import { type Problem, problem } from "../policies/answer.ts"

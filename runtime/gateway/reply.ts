@@ -1,4 +1,4 @@
-import { endWhole } from "../http1/end-whole.ts"
+import { endWhole } from "../http/server/end-whole.ts"
 import { type Answer, type DirectAnswer, type Found, type Problem, problem } from "../policies/answer.ts"
 import { HeaderList } from "../policies/header-list.ts"
 import type { ExchangeState } from "./exchange-state.ts"

@@ -1,4 +1,4 @@
-import type { Connections } from "../http1/ports.ts"
+import type { Connections } from "../http/client/connections.ts"
 import type { Breaker, BreakerState } from "./breaker.ts"
 import type { Uploads } from "./uploads.ts"
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
 import type { Socket } from "node:net"
-import { connect, openedEvent } from "../http1/connect.ts"
+import { connect, openedEvent } from "../http/client/connect.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"

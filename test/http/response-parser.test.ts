@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { ResponseParser } from "../../runtime/http1/response-parser.ts"
+import { ResponseParser } from "../../runtime/http/client/http1/response-parser.ts"
 import { cut, type Reading, read } from "./reading.ts"
 
 const ok = "HTTP/1.1 200 OK\r\n"

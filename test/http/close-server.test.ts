@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { afterEach, expect, test } from "vitest"
 import { closeServer } from "../../runtime/http1/close-server.ts"
 import { promptlyMs } from "../support/busy.ts"
+import { closeServer } from "../../runtime/http/server/close-server.ts"
 
 const closers: (() => unknown)[] = []
 

@@ -1,5 +1,5 @@
+import { UpstreamError } from "../connections.ts"
 import { cr, isToken, isValue, lf } from "./characters.ts"
-import { UpstreamError } from "./ports.ts"
 
 /** The head of an answer (RFC 9112 §2), and how its body is framed (§6.3). */
 export interface ResponseHead {

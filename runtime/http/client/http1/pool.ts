@@ -1,6 +1,6 @@
-import type { Place } from "./connect.ts"
+import type { Place } from "../connect.ts"
+import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "../connections.ts"
 import { Connection, type ConnectionOwner } from "./connection.ts"
-import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "./ports.ts"
 
 /** How many connections a pool has, and how long. */
 export interface PoolSettings {

@@ -1,5 +1,5 @@
+import { type SentRequest, UpstreamError } from "../connections.ts"
 import { isToken, notValue } from "./characters.ts"
-import { type SentRequest, UpstreamError } from "./ports.ts"
 
 /** What says how a message is framed, or belongs to one connection: never somebody else's word. */
 const ours: ReadonlySet<string> = new Set([

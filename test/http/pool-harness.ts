@@ -1,6 +1,11 @@
 import { createServer, type Server, type Socket } from "node:net"
-import { Http1Pool, type PoolSettings } from "../../runtime/http1/pool.ts"
-import type { AnswerReceiver, Sending, SentRequest, UpstreamError } from "../../runtime/http1/ports.ts"
+import type {
+  AnswerReceiver,
+  Sending,
+  SentRequest,
+  UpstreamError,
+} from "../../runtime/http/client/connections.ts"
+import { Http1Pool, type PoolSettings } from "../../runtime/http/client/http1/pool.ts"
 import { until } from "../gateway/harness.ts"
 
 const closers: (() => Promise<unknown>)[] = []

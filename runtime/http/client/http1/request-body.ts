@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 import type { Readable } from "node:stream"
-import { UpstreamError } from "./ports.ts"
+import { UpstreamError } from "../connections.ts"
 import type { SentFraming } from "./request-head.ts"
 
 /** Sends a stream as the body of a request, at the pace of the connection. */

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
-import { UpstreamError } from "./ports.ts"
+import { UpstreamError } from "./connections.ts"
 
 /** Where connections go, and how. */
 export interface Place {

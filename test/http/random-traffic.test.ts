@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net"
 import { expect, test } from "vitest"
-import { Http1Pool } from "../../runtime/http1/pool.ts"
-import type { AnswerReceiver } from "../../runtime/http1/ports.ts"
+import type { AnswerReceiver } from "../../runtime/http/client/connections.ts"
+import { Http1Pool } from "../../runtime/http/client/http1/pool.ts"
 import { Random } from "../naive/random.ts"
 
 const requests = 3_000

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, expect, test } from "vitest"
-import { endWhole } from "../../runtime/http1/end-whole.ts"
+import { endWhole } from "../../runtime/http/server/end-whole.ts"
 
 const closers: (() => unknown)[] = []
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
-import { open, type Place, type SocketEvents } from "./connect.ts"
-import { type AnswerReceiver, type Sending, type SentRequest, UpstreamError } from "./ports.ts"
+import { open, type Place, type SocketEvents } from "../connect.ts"
+import { type AnswerReceiver, type Sending, type SentRequest, UpstreamError } from "../connections.ts"
 import { StreamedBody } from "./request-body.ts"
 import { type SentHead, writeHead } from "./request-head.ts"
 import type { ResponseHead } from "./response-head.ts"

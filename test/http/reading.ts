@@ -1,4 +1,4 @@
-import { ResponseParser } from "../../runtime/http1/response-parser.ts"
+import { ResponseParser } from "../../runtime/http/client/http1/response-parser.ts"
 
 /** What was made of the bytes of a connection. */
 export interface Reading {
