@@ -1,13 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { Socket } from "node:net"
-import { internalOptions, judgeRequest, refusalOf } from "../http/server/internal-guard.ts"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { internalLimits, refusalOf } from "../http/server/internal-guard.ts"
+import type { ListenerSettings } from "../http/server/listener.ts"
 import { OwnNames } from "../http/server/own-names.ts"
-import {
-  noteAnswer,
-  type RawAnswerer,
-  refuseConnection,
-  takeAllRequests,
-} from "../http/server/strict-server.ts"
 import { admit } from "./admission.ts"
 import type { Answer, AnswerHeaders } from "./answer.ts"
 import type { AuthzApi } from "./api.ts"
@@ -20,58 +14,56 @@ import { Router } from "./router.ts"
 import { routes } from "./routes.ts"
 import { echoRequestId, type FailureForm, sendAnswer, sendError, sendRawError } from "./send-answer.ts"
 
-/** Time for a whole request to arrive, and how often Node looks for those that have not. */
+/** Time for a whole request to arrive. */
 const requestArrivesMs = 15_000
-const arrivalsLookedAtMs = 2_500
-/** Longer than most clients keep idle connections, so that it is them who close. */
-const keepAliveMs = 72_000
 
 const router = new Router(routes)
 const noHeaders: AnswerHeaders = []
 
-/** One listener, not yet listening, for an address with this host. Plain node:http: a framework costs more than a check. */
-export function buildServer(
+/** What a listener of the engine at an address with this host is opened with. */
+export function engineListener(
   api: AuthzApi,
-  listen: string,
+  host: string,
   serving: (local: string | undefined) => boolean = () => true,
-): Server {
-  const options = {
-    ...internalOptions,
-    requestTimeout: requestArrivesMs,
-    connectionsCheckingInterval: arrivalsLookedAtMs,
-    keepAliveTimeout: keepAliveMs,
+): ListenerSettings {
+  return {
+    limits: { ...internalLimits, requestMs: requestArrivesMs },
+    service: {
+      kind: "handler",
+      handle: ({ request, reply }) => take(api, serving, request, reply),
+    },
+    guard: {
+      names: new OwnNames(host, () => api.hosts),
+      refuse: (request, response, refusal) => {
+        echoRequestId(request, response)
+        sendError(response, refusalError(refusal), api)
+      },
+    },
+    answerRaw: (socket, fault) => sendRawError(socket, refusalError(refusalOf(fault))),
   }
-  const names = new OwnNames(listen, () => api.hosts)
-  const server = createServer(options, (request, response) => {
-    let headers = noHeaders
-    noteAnswer(request, response)
-    try {
-      echoRequestId(request, response)
-      const refusal = judgeRequest(request, request.url ?? "", names)
-      if (refusal !== undefined) {
-        // Where such a request ends is not certain.
-        response.shouldKeepAlive = false
-        throw refusalError(refusal)
-      }
-      if (!serving(request.socket.localAddress))
-        throw new ApiError("unavailable", "this listener does not serve; try again shortly")
-      headers = originHeaders(request, api.cors)
-      if (isPreflight(request)) {
-        const allowed = preflightHeaders(request, api.cors())
-        sendAnswer(response, { status: 204, headers: allowed }, headers)
-        return
-      }
-      receive(api, request, response, headers)
-    } catch (error) {
-      sendError(response, error, api, headers)
+}
+
+function take(
+  api: AuthzApi,
+  serving: (local: string | undefined) => boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  let headers = noHeaders
+  try {
+    echoRequestId(request, response)
+    if (!serving(request.socket.localAddress))
+      throw new ApiError("unavailable", "this listener does not serve; try again shortly")
+    headers = originHeaders(request, api.cors)
+    if (isPreflight(request)) {
+      const allowed = preflightHeaders(request, api.cors())
+      sendAnswer(response, { status: 204, headers: allowed }, headers)
+      return
     }
-  })
-  const answerRaw: RawAnswerer = (socket, fault) => sendRawError(socket, refusalError(refusalOf(fault)))
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseConnection(error, socket as Socket, answerRaw),
-  )
-  takeAllRequests(server, answerRaw)
-  return server
+    receive(api, request, response, headers)
+  } catch (error) {
+    sendError(response, error, api, headers)
+  }
 }
 
 function receive(

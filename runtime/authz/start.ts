@@ -1,9 +1,7 @@
-import type { Server } from "node:http"
-import { closeServer } from "../http/server/close-server.ts"
-import { type Bound, type Opened, openServer } from "../http/server/listen.ts"
+import { type Listener, openListener } from "../http/server/listener.ts"
 import type { Address } from "../plan/resources.ts"
 import type { AuthzApi } from "./api.ts"
-import { buildServer } from "./server.ts"
+import { engineListener } from "./server.ts"
 
 /** What to open. */
 export interface AuthzOptions {
@@ -14,14 +12,14 @@ export interface AuthzOptions {
   /** Whether requests are answered yet, or still, on connections that reached `local`, an address of this machine: before and after, they get 503. Always, when absent. */
   readonly serving?: ((local: string | undefined) => boolean) | undefined
   /** Listeners that give up their address where it is in the way; none when absent. */
-  readonly leaving?: readonly Bound[] | undefined
+  readonly leaving?: readonly Listener[] | undefined
 }
 
 /** Open listeners. */
 export interface AuthzListeners {
   /** In the order asked for, with the real ports. */
   readonly addresses: readonly Address[]
-  readonly opened: readonly Opened[]
+  readonly listeners: readonly Listener[]
   /** Takes no new connections, answers what runs and comes on those there are, and ends, at the latest after `graceMs` (0 when absent). */
   close(graceMs?: number): Promise<void>
 }
@@ -32,18 +30,17 @@ export interface AuthzListeners {
  * @throws the system's error (`EADDRINUSE`, `EACCES` …, with `address` and `port`) when one can't be opened; then none is.
  */
 export async function startAuthz(options: AuthzOptions): Promise<AuthzListeners> {
-  const opened: Opened<Server>[] = []
+  const { api, serving, leaving = [] } = options
+  const listeners: Listener[] = []
   const close = async (graceMs = 0) => {
-    await Promise.all(opened.map(({ server }) => closeServer(server, graceMs)))
+    await Promise.all(listeners.map((listener) => listener.close(graceMs)))
   }
   try {
-    for (const address of options.listen) {
-      const server = buildServer(options.api, address.host, options.serving)
-      opened.push(await openServer(server, address, options.leaving))
-    }
+    for (const address of options.listen)
+      listeners.push(await openListener(address, { ...engineListener(api, address.host, serving), leaving }))
   } catch (error) {
     await close()
     throw error
   }
-  return { addresses: opened.map(({ address }) => address), opened, close }
+  return { addresses: listeners.map(({ opened }) => opened.address), listeners, close }
 }

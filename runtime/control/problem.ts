@@ -1,7 +1,8 @@
+import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { FastifyReply } from "fastify"
+import { sendRaw } from "../http/server/connection-errors.ts"
 import type { Refusal } from "../http/server/internal-guard.ts"
-import { sendRaw } from "../http/server/strict-server.ts"
 import type { ControlProblem } from "./api.ts"
 
 /** Problem types of the control API; the last part is stable and what clients compare. */
@@ -48,11 +49,22 @@ export function sendProblem(
     .send(JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail, ...extra }))
 }
 
+/** The same before Fastify has seen the request. */
+export function writeProblem(response: ServerResponse, kind: ProblemKind, detail: string): void {
+  const { status, body } = plainProblem(kind, detail)
+  response.writeHead(status, ["content-type", contentType, "content-length", String(body.length)])
+  response.end(body)
+}
+
 /** The same on a connection that has no request, which it ends. */
 export function sendRawProblem(socket: Socket, kind: ProblemKind, detail: string): void {
+  sendRaw(socket, { ...plainProblem(kind, detail), headers: ["content-type", contentType] })
+}
+
+function plainProblem(kind: ProblemKind, detail: string): { status: number; body: Buffer } {
   const [status, title] = titles[kind]
   const body = JSON.stringify({ type: `urn:sallyport:control:${kind}`, title, status, detail })
-  sendRaw(socket, { status, headers: ["content-type", contentType], body: Buffer.from(body) })
+  return { status, body: Buffer.from(body) }
 }
 
 /** The problem of a request that is refused before its route is looked for. */

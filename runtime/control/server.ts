@@ -1,15 +1,12 @@
-import type { Socket } from "node:net"
+import { lookup } from "node:dns/promises"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import httpProxy from "@fastify/http-proxy"
-import Fastify, { type FastifyInstance } from "fastify"
+import type { FastifyInstance } from "fastify"
 import { SourceUnavailable } from "../check/ports.ts"
-import { internalOptions, judgeRequest, refusalOf } from "../http/server/internal-guard.ts"
+import { internalLimits, type Refusal, refusalOf } from "../http/server/internal-guard.ts"
+import { type Guard, type Listener, type ListenerSettings, openListener } from "../http/server/listener.ts"
 import { OwnNames } from "../http/server/own-names.ts"
-import {
-  noteAnswer,
-  type RawAnswerer,
-  refuseConnection,
-  takeAllRequests,
-} from "../http/server/strict-server.ts"
+import { addressText } from "../plan/address-text.ts"
 import type { Address } from "../plan/resources.ts"
 import { isSchemaFault } from "../store/fault.ts"
 import type { Log } from "../telemetry/log.ts"
@@ -18,7 +15,7 @@ import { addExplainRoutes } from "./explain.ts"
 import { addHealthRoutes, addStatusRoute } from "./health.ts"
 import { addPlanRoutes } from "./plans.ts"
 import { type ControlPorts, type HealthPorts, Unavailable } from "./ports.ts"
-import { kindOf, sendProblem, sendRawProblem } from "./problem.ts"
+import { kindOf, sendProblem, sendRawProblem, writeProblem } from "./problem.ts"
 import { addSubscriptionRoutes } from "./subscriptions.ts"
 import { bearerGuard } from "./token.ts"
 import { addUsageRoutes } from "./usage.ts"
@@ -46,88 +43,103 @@ export interface Control {
 const bodyBytesMax = 64 * 1024 * 1024
 /** Each name that was refused is logged once, and no more names than these: they are the caller's to choose. */
 const hostsTold = 100
+/** Time for a whole request to arrive, with a plan in it. */
+const requestArrivesMs = 60_000
 const openPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
  * Opens the control listener: plans, status, health, metrics, and `/authz/*` carried to the engine, so that operators need one address and one
  * token. Everything but health and metrics asks for the bearer token. Rejects with the system's error when the address cannot be had.
  */
-export async function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
-  const app = strictApp(settings)
-  guard(app, settings.token)
-  addHealthRoutes(app, ports)
-  addStatusRoute(app, ports)
-  addPlanRoutes(app, ports)
-  addSubscriptionRoutes(app, ports.subscriptions)
-  addUsageRoutes(app, ports.usage)
-  addExplainRoutes(app, ports)
-  await addEngineProxy(app, ports)
-  return listenAt(app, settings.listen)
+export function startControl(settings: ControlSettings, ports: ControlPorts): Promise<Control> {
+  return listenWith(settings, async (app) => {
+    guard(app, settings.token)
+    addHealthRoutes(app, ports)
+    addStatusRoute(app, ports)
+    addPlanRoutes(app, ports)
+    addSubscriptionRoutes(app, ports.subscriptions)
+    addUsageRoutes(app, ports.usage)
+    addExplainRoutes(app, ports)
+    await addEngineProxy(app, ports)
+  })
 }
 
 /** The same address in a process without the role `control`: health and metrics alone, for orchestrators and scrapers. It needs no token, and everything else is 503. */
-export async function startHealth(settings: ListenSettings, ports: HealthPorts): Promise<Control> {
-  const app = strictApp(settings)
-  app.addHook("onRequest", async (request, reply) => {
-    reply.header(controlMark, "1")
-    if (openPaths.has(request.routeOptions.url ?? "")) return undefined
-    return sendProblem(
-      reply.header("connection", "close"),
-      "no-control",
-      "this process was started without the role `control`: it answers to /healthz, /readyz and /metrics here",
-    )
+export function startHealth(settings: ListenSettings, ports: HealthPorts): Promise<Control> {
+  return listenWith(settings, async (app) => {
+    app.addHook("onRequest", async (request, reply) => {
+      reply.header(controlMark, "1")
+      if (openPaths.has(request.routeOptions.url ?? "")) return undefined
+      return sendProblem(
+        reply.header("connection", "close"),
+        "no-control",
+        "this process was started without the role `control`: it answers to /healthz, /readyz and /metrics here",
+      )
+    })
+    addHealthRoutes(app, ports)
   })
-  addHealthRoutes(app, ports)
-  return listenAt(app, settings.listen)
 }
 
-/** A server that judges requests as strictly as the gateway does, without routes. */
-function strictApp(settings: ListenSettings): FastifyInstance {
-  const answerRaw: RawAnswerer = (socket, fault) => {
-    const { name, detail } = refusalOf(fault)
-    sendRawProblem(socket, kindOf(name), detail)
+/** Opens the address with routes. `localhost` is all addresses it has: clients take the one or the other. */
+async function listenWith(
+  settings: ListenSettings,
+  addRoutes: (app: FastifyInstance) => Promise<void>,
+): Promise<Control> {
+  const { listen, log } = settings
+  const opening: ListenerSettings = {
+    limits: { ...internalLimits, requestMs: requestArrivesMs },
+    guard: guardOf(settings),
+    service: {
+      kind: "routes",
+      app: {
+        options: {
+          bodyLimit: bodyBytesMax,
+          // Paths that fastify cannot decode never reach its error handler.
+          frameworkErrors: (_error, _request, reply) =>
+            void sendProblem(reply, "bad-request", "the path of the request is malformed"),
+        },
+        addRoutes: async (app) => {
+          answerFailures(app, log)
+          await addRoutes(app)
+        },
+      },
+    },
+    answerRaw: (socket, fault) => {
+      const { name, detail } = refusalOf(fault)
+      sendRawProblem(socket, kindOf(name), detail)
+    },
   }
-  const app = Fastify({
-    bodyLimit: bodyBytesMax,
-    requestTimeout: 60_000,
-    forceCloseConnections: true,
-    http: internalOptions,
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket as Socket, answerRaw),
-    // Paths that fastify cannot decode never reach its error handler.
-    frameworkErrors: (_error, _request, reply) =>
-      void sendProblem(reply, "bad-request", "the path of the request is malformed"),
-  })
-  takeAllRequests(app.server, answerRaw)
-  refuseOthers(app, settings)
-  answerFailures(app, settings.log)
-  return app
-}
-
-async function listenAt(app: FastifyInstance, listen: Address): Promise<Control> {
-  await app.listen({ host: listen.host, port: listen.port })
-  const { address, port, family } = app.addresses()[0] as { address: string; port: number; family: string }
+  const first = await openListener(listen, opening)
+  const listeners = [first]
+  const { port, host } = first.opened.address
+  if (listen.host === "localhost")
+    for (const { address } of await lookup(listen.host, { all: true })) {
+      if (address === host) continue
+      const other = await openListener({ host: address, port }, opening).catch(() => undefined)
+      if (other !== undefined) listeners.push(other)
+    }
   return {
-    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
-    close: () => app.close(),
+    url: `http://${addressText(first.opened.address)}`,
+    close: async () => {
+      await Promise.all(listeners.map((listener: Listener) => listener.close(0)))
+    },
   }
 }
 
 /** Before anything else: a request that two readers could understand differently, or that is meant for a host this listener is not. */
-function refuseOthers(app: FastifyInstance, { listen, hosts = [], log }: ListenSettings): void {
-  const names = new OwnNames(listen.host, () => hosts)
+function guardOf({ listen, hosts = [], log }: ListenSettings): Guard {
   const told = new Set<string>()
-  app.addHook("onRequest", async (request, reply) => {
-    const { raw } = request
-    noteAnswer(raw, reply.raw)
-    const refusal = judgeRequest(raw, raw.url ?? "", names)
-    if (refusal === undefined) return undefined
-    const { host = "" } = raw.headers
-    if (refusal.name === "misdirected" && !told.has(host) && told.size < hostsTold) {
-      told.add(host)
-      log.warn({ host, client: raw.socket.remoteAddress }, "control request for another host")
-    }
-    return sendProblem(reply.header("connection", "close"), kindOf(refusal.name), refusal.detail)
-  })
+  return {
+    names: new OwnNames(listen.host, () => hosts),
+    refuse({ headers, socket }: IncomingMessage, response: ServerResponse, { name, detail }: Refusal) {
+      const { host = "" } = headers
+      if (name === "misdirected" && !told.has(host) && told.size < hostsTold) {
+        told.add(host)
+        log.warn({ host, client: socket.remoteAddress }, "control request for another host")
+      }
+      writeProblem(response, kindOf(name), detail)
+    },
+  }
 }
 
 function guard(app: FastifyInstance, token: string): void {

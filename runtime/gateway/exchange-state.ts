@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Bindings } from "../expression/compile.ts"
 import { plainObject } from "../expression/plain-object.ts"
+import type { IncomingExchange, ListenerState, WaitingSocket } from "../http/server/incoming.ts"
 import type { Subscriber } from "../identity/keys.ts"
 import type { Claims } from "../identity/verifier.ts"
 import { type DirectAnswer, type Problem, type ProblemName, problem, Refused } from "../policies/answer.ts"
@@ -30,14 +31,13 @@ import {
   responseView,
 } from "./bindings.ts"
 import type { Generation, LiveRoute } from "./generation.ts"
-import type { IncomingExchange, ListenerState } from "./incoming.ts"
 import type { Intake } from "./intake.ts"
 import { LiveBody } from "./live-body.ts"
 import { LiveResponse } from "./live-response.ts"
 import { readBody } from "./read-body.ts"
 import { RequestBody } from "./request-body.ts"
 import type { PathParameters } from "./route-tree.ts"
-import type { TunnelKeeper, WaitingSocket } from "./upgraded-socket.ts"
+import type { TunnelKeeper } from "./tunnel-keeper.ts"
 import { Variables } from "./variables.ts"
 
 const nothingTakenIn: Intake = {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
+import type { Handle } from "../http/server/incoming.ts"
+import { type Listener, leftGraceMs } from "../http/server/listener.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
 import type { KeyTable } from "../identity/keys.ts"
 import type { TokenVerifier } from "../identity/verifier.ts"
@@ -16,7 +18,7 @@ import { UrlBackends } from "./backends-by-url.ts"
 import { Deadlines } from "./deadlines.ts"
 import { explainRequest } from "./explain-request.ts"
 import { FileWatch } from "./file-watch.ts"
-import { type Handle, Listener, leftGraceMs, type Refused } from "./listener.ts"
+import { openGatewayListener, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
 import { UndiciOutgoing } from "./outgoing.ts"
@@ -297,7 +299,7 @@ class RunningGateway implements Gateway {
 
   #leaving(plan: Plan): Listener[] {
     const wanted = plan.plan.gateway?.listen ?? []
-    return this.#listeners.filter(({ address }) => !wanted.some((other) => sameAddress(address, other)))
+    return this.#listeners.filter(({ asked }) => !wanted.some((other) => sameAddress(asked, other)))
   }
 
   /** Opens the listeners that are new. @throws LoadError; then none of them is open. */
@@ -305,7 +307,7 @@ class RunningGateway implements Gateway {
     const opened: Listener[] = []
     const leaving = this.#leaving(plan)
     for (const address of plan.plan.gateway?.listen ?? []) {
-      if (this.#listeners.some((listener) => sameAddress(listener.address, address))) continue
+      if (this.#listeners.some((listener) => sameAddress(listener.asked, address))) continue
       try {
         const { newId, patience } = this.#context
         const settings = {
@@ -316,7 +318,7 @@ class RunningGateway implements Gateway {
           refused: this.#refused,
           leaving,
         }
-        opened.push(await Listener.open(address, settings))
+        opened.push(await openGatewayListener(address, settings))
       } catch (error) {
         await discardAll(opened)
         throw listenError(plan, address, error as NodeJS.ErrnoException)
@@ -380,7 +382,7 @@ function headerBytesMaxOf(plan: Plan): number {
 
 /** The last first: an address goes back the way it came. */
 async function discardAll(opened: readonly Listener[]): Promise<void> {
-  for (const listener of opened.toReversed()) await listener.discard()
+  for (const listener of opened.toReversed()) await listener.discard(leftGraceMs)
 }
 
 function sameAddress(a: Address, b: Address): boolean {

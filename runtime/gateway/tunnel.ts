@@ -3,7 +3,7 @@ import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import type { UpgradedSocket } from "./upgraded-socket.ts"
+import type { UpgradedSocket } from "./tunnel-keeper.ts"
 
 /** Longest delay a timer takes. */
 const delayMaxMs = 2 ** 31 - 1

@@ -1,4 +1,4 @@
-import type { OpenTunnel } from "./upgraded-socket.ts"
+import type { OpenTunnel } from "./tunnel-keeper.ts"
 
 /** A tunnel and the route it was opened by. */
 interface Kept {

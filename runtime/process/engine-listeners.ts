@@ -4,7 +4,8 @@ import { type AuthzListeners, startAuthz } from "../authz/start.ts"
 import { PlanRefused } from "../control/plan-keeper.ts"
 import type { EngineDoor } from "../control/ports.ts"
 import { listenReason } from "../gateway/load-error.ts"
-import { giveBack, isReachedBy } from "../http/server/listen.ts"
+import { isReachedBy } from "../http/server/listen.ts"
+import { leftGraceMs } from "../http/server/listener.ts"
 import { addressText } from "../plan/address-text.ts"
 import type { Plan } from "../plan/plan.ts"
 import type { Address } from "../plan/resources.ts"
@@ -15,9 +16,6 @@ export interface PreparedListeners {
   activate(): void
   discard(): Promise<void>
 }
-
-/** How long requests may take that came to an address which the plan does not have (any more). */
-const leftGraceMs = 60_000
 
 /** The engine's HTTP listeners over the life of plans: a new address is opened before the old one is closed, an address that stays is left alone. */
 export class EngineListeners {
@@ -68,12 +66,10 @@ export class EngineListeners {
     const discard = async () => {
       access.discard()
       // The last first: an address goes back the way it came.
-      for (const listeners of [...opened.values()].toReversed()) {
-        for (const each of listeners.opened) await giveBack(each)
-        listeners.close(leftGraceMs).catch(this.#onError)
-      }
+      for (const { listeners } of [...opened.values()].toReversed())
+        for (const listener of listeners) await listener.discard(leftGraceMs)
     }
-    const leaving = [...this.#open].flatMap(([key, { opened }]) => (wanted.has(key) ? [] : opened))
+    const leaving = [...this.#open].flatMap(([key, { listeners }]) => (wanted.has(key) ? [] : listeners))
     for (const [key, address] of wanted) {
       if (this.#open.has(key)) continue
       try {
@@ -103,11 +99,12 @@ export class EngineListeners {
     if (listeners === undefined) return false
     const running = [...this.#open.values()]
     if (running.includes(listeners)) return true
-    const servers = listeners.opened.map(({ server }) => server)
-    const before = this.#left.has(listeners) ? [] : listeners.opened.flatMap((each) => each.before)
-    const after = running.flatMap(({ opened }) =>
-      opened.filter((each) => each.before.some(({ server }) => servers.includes(server))),
-    )
+    const own = listeners.listeners.map(({ opened }) => opened)
+    const servers = new Set<unknown>(own.map(({ server }) => server))
+    const before = this.#left.has(listeners) ? [] : own.flatMap((each) => each.before)
+    const after = running
+      .flatMap((each) => each.listeners.map(({ opened }) => opened))
+      .filter((each) => each.before.some(({ server }) => servers.has(server)))
     return isReachedBy(
       [...before, ...after].map(({ address }) => address),
       local,

@@ -1,15 +1,12 @@
 import type { IncomingMessage } from "node:http"
 import type { OwnNames } from "./own-names.ts"
 import { FramingFields, faultStatus, lineFault, originForm, type RequestFault } from "./request-fault.ts"
-import { strictOptions } from "./strict-server.ts"
 
 /** Bounds of the head of a request to an internal listener; the gateway's are in gateway.conf, with the same defaults. */
 const headersMax = 100
-const headerBytesMax = 16 * 1024
-const headMs = 10_000
 
-/** What an internal listener's server is opened with. */
-export const internalOptions = strictOptions(headerBytesMax, headMs)
+/** The same for the kit. */
+export const internalLimits = { headerBytesMax: 16 * 1024, headMs: 10_000 } as const
 
 /** Why a request to an internal listener is refused before anybody looks for whom it is; `detail` may be told. */
 export interface Refusal {

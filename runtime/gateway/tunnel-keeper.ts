@@ -1,16 +1,9 @@
 import type { Socket } from "node:net"
 
-/** A connection that was upgraded, and what came behind the head of its answer. */
+/** The connection of a backend that was upgraded, and what came behind the head of its response. */
 export interface UpgradedSocket {
   readonly socket: Socket
   readonly head: Buffer
-}
-
-/** The connection of a client that waits for its WebSocket. */
-export interface WaitingSocket {
-  readonly socket: Socket
-  /** Ends the waiting: its bytes are the caller's from now on. Answers those that came before. */
-  takeOver(): Buffer
 }
 
 /** A tunnel between a client and a backend. */

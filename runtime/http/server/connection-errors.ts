@@ -1,37 +1,15 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { FaultName, RequestFault } from "./request-fault.ts"
 
 /** Answers on a connection that has no request, and closes it. */
 export type RawAnswerer = (socket: Socket, fault: RequestFault) => void
 
-/** What all our servers are opened with. `headMs`: how long the head of a request may take; slow heads are the cheapest attack there is. */
-export function strictOptions(
-  headerBytesMax: number,
-  headMs: number,
-): Pick<
-  ServerOptions,
-  | "maxHeaderSize"
-  | "headersTimeout"
-  | "connectionsCheckingInterval"
-  | "insecureHTTPParser"
-  | "requireHostHeader"
-  | "noDelay"
-> {
-  return {
-    maxHeaderSize: headerBytesMax,
-    headersTimeout: headMs,
-    // How late Node may notice.
-    connectionsCheckingInterval: Math.min(2_000, headMs),
-    insecureHTTPParser: false,
-    // RFC 9112 §3.2: the check is ours, with our body.
-    requireHostHeader: false,
-    noDelay: true,
-  }
-}
-
 /** Has a server hand on what Node would answer, or cut, on its own. */
 export function takeAllRequests(server: Server, answerRaw: RawAnswerer): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    refuseConnection(error, socket as Socket, answerRaw),
+  )
   // 0: no limit here. Node's own truncates silently; the fields are counted, and refused, by whoever reads the head.
   server.maxHeadersCount = 0
   // Node would say 100 Continue before anybody has looked at the credentials, and 417 with nothing in it or in the log.
@@ -53,8 +31,8 @@ export function noteAnswer(request: IncomingMessage, response: ServerResponse): 
   ;(request.socket as Tagged)[latest] = response
 }
 
-/** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). For `clientError`. */
-export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, answerRaw: RawAnswerer): void {
+/** Answers what llhttp refused, before there is a request (RFC 9112 §2.2, 5.1, 6.3; RFC 6585 §5). */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, answerRaw: RawAnswerer): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return

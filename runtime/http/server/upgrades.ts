@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import type { WaitingSocket } from "./upgraded-socket.ts"
+import type { WaitingSocket } from "./incoming.ts"
 
 /** What happens to a request that asks for a WebSocket. */
 export type HandleUpgrade = (request: IncomingMessage, reply: ServerResponse, upgrade: WaitingSocket) => void
