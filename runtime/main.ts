@@ -8,6 +8,7 @@ import type { ApplyOutcome } from "./control/ports.ts"
 import type { Control } from "./control/server.ts"
 import { createGateway, type Gateway } from "./gateway/gateway.ts"
 import { type Observer, observers } from "./gateway/observer.ts"
+import { HttpClient } from "./http/client/http-client.ts"
 import { createVerifier, type IssuerSettings } from "./identity/issuer.ts"
 import { createKeyTable } from "./identity/keys.ts"
 import type { TokenVerifier } from "./identity/verifier.ts"
@@ -132,6 +133,7 @@ export async function migrateDatabase(settings: {
 async function start(settings: RuntimeSettings, database: Database, metrics: Metrics): Promise<Runtime> {
   const { log, roles } = settings
   addProcessMetrics(metrics)
+  const http = new HttpClient()
   const losses = new HistoryLosses(metrics, log)
   const engine = new Engine(createTupleSource(database), { onHistoryLost: losses.ofTuples })
   const stores = new PlanStores(engine, tupleWriter(database, engine))
@@ -139,9 +141,10 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
   const requestLog = typeof settings.accessLog === "object" ? settings.accessLog : accessLog?.log
   const metering = makeMetering(settings, { database, metrics, losses, plan: () => keeper.served })
   const { observer, refused, relations } = makeObservers({ metrics, log, requestLog, stores, metering })
-  const gateway = roles.includes("gateway") ? makeGateway(settings, stores, metering, observer) : undefined
+  const ports = { stores, metering, observer, http }
+  const gateway = roles.includes("gateway") ? makeGateway(settings, ports) : undefined
   const listeners = roles.includes("authz")
-    ? makeListeners(settings, { database, engine, stores })
+    ? makeListeners(settings, { database, engine, stores, http })
     : undefined
   losses.onLoss = () => listeners?.forgetModels()
   const servable = servedBy({ engine, stores, gateway, listeners })
@@ -161,7 +164,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     await keeper.close()
     await Promise.all([gateway?.close(graceMs), listeners?.close(graceMs)])
     await heartbeat.stop()
-    await metering.close()
+    await Promise.all([metering.close(), http.close()])
     engine.close()
     accessLog?.close()
     await database.close()
@@ -181,7 +184,7 @@ async function start(settings: RuntimeSettings, database: Database, metrics: Met
     controlUrl: control?.url,
     addresses: () => ({ gateway: gateway?.addresses() ?? [], authz: listeners?.addresses() ?? [] }),
     apply: async (plan, author) => keeper.apply(plan, (await keeper.history(1))[0] ?? null, author),
-    seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples),
+    seed: (store, tuples) => seedStore(database, listeners?.door(), store, tuples, http),
     serial: () => keeper.serial,
     notReady,
     close,
@@ -211,9 +214,10 @@ function tupleWriter(database: Database, engine: Engine): TupleWriter {
   return new TupleWriter(database, (storeId, changes) => engine.applied(storeId, changes))
 }
 
-function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {
+function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettings) => TokenVerifier {
   return (issuer) =>
     createVerifier(issuer, {
+      http,
       onChange: ({ ready, error }) =>
         error === undefined
           ? log.info({ issuer: issuer.name }, "issuer answers again")
@@ -223,11 +227,16 @@ function verifierMaker(log: Log): (issuer: IssuerSettings) => TokenVerifier {
 
 function makeListeners(
   { env, cwd, log, modelText, hosts }: RuntimeSettings,
-  parts: { readonly database: Database; readonly engine: Engine; readonly stores: PlanStores },
+  parts: {
+    readonly database: Database
+    readonly engine: Engine
+    readonly stores: PlanStores
+    readonly http: HttpClient
+  },
 ): EngineListeners {
-  const { database, engine, stores } = parts
+  const { database, engine, stores, http } = parts
   const access = new EngineAccess({
-    createVerifier: verifierMaker(log),
+    createVerifier: verifierMaker(log, http),
     environment: env,
     folder: cwd,
     onReload: (error) =>
@@ -294,13 +303,19 @@ function reportOf(
 
 function makeGateway(
   settings: RuntimeSettings,
-  stores: PlanStores,
-  { issued, quotas }: Metering,
-  observer: Observer,
+  parts: {
+    readonly stores: PlanStores
+    readonly metering: Metering
+    readonly observer: Observer
+    readonly http: HttpClient
+  },
 ): Gateway {
   const { log } = settings
+  const { stores, observer, http } = parts
+  const { issued, quotas } = parts.metering
   return createGateway({
-    createVerifier: verifierMaker(log),
+    http,
+    createVerifier: verifierMaker(log, http),
     createKeyTable: (entries) => createKeyTable(entries, issued),
     limiter: createMemoryLimiter(),
     quotas,

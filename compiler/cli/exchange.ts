@@ -1,6 +1,8 @@
 import { CliError } from "./command.ts"
 
 const timeoutMs = 60_000
+/** A history of large plans is the largest response there is. */
+const responseBytesMax = 1024 ** 3
 
 /** One of the APIs of a running Sallyport, and what to say of it when it does not answer. */
 export interface Address {
@@ -34,24 +36,34 @@ export async function exchange(
   path: string,
   body: unknown,
 ): Promise<Exchanged> {
+  const { HttpClient } = await import("../../runtime/http/client/http-client.ts")
+  const http = new HttpClient()
   try {
-    const answer = await fetch(base + path, {
+    const answer = await http.send({
+      url: base + path,
       method,
-      headers: {
-        ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      headers: [
+        ...(token === "" ? [] : ["authorization", `Bearer ${token}`]),
+        ...(body === undefined ? [] : ["content-type", "application/json"]),
+      ],
+      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      timeoutMs,
+      responseBytesMax,
     })
-    const contentType = answer.headers.get("content-type") ?? ""
-    return { status: answer.status, contentType, headers: answer.headers, text: await answer.text() }
+    if (answer.status >= 300 && answer.status < 400) throw new Error("unexpected redirect")
+    const headers = new Headers()
+    for (let at = 0; at < answer.fields.length; at += 2)
+      headers.append(answer.fields[at] as string, answer.fields[at + 1] as string)
+    const contentType = headers.get("content-type") ?? ""
+    return { status: answer.status, contentType, headers, text: answer.body.toString("utf8") }
   } catch (error) {
     throw new NoAnswer(
       `no ${what} answers at ${url} (${reasonOf(error)})`,
       `Is it running? \`npm start\` starts one here; ${remedy} names another.`,
     )
+  } finally {
+    // A connection that is kept would keep the process.
+    await http.close()
   }
 }
 
@@ -70,7 +82,7 @@ export function jsonOf({ text }: Exchanged, address: Address): unknown {
   }
 }
 
-/** Why a request got no answer: the system's code, else the message. fetch hides it in the cause. */
+/** Why a request got no answer: the system's code, else the message. the client keeps the system's error as the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message

@@ -1,5 +1,5 @@
+import type { RequestSender } from "../http/client/http-client.ts"
 import { Introspection, type IntrospectionSettings, type OpaqueTokens } from "../identity/introspection.ts"
-import type { OutgoingRequests } from "../identity/token-client.ts"
 import { type Passwords, UserTable } from "../identity/users.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { PlanBody } from "../plan/plan.ts"
@@ -15,7 +15,7 @@ interface CallerCredentials {
 /** What making them needs of whoever makes the resources of a plan. */
 interface CredentialMaker {
   readonly references: References
-  readonly dependencies: { readonly http: OutgoingRequests }
+  readonly dependencies: { readonly http: RequestSender }
   attempt(place: string, make: () => unknown): void
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>
 }

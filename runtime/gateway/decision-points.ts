@@ -1,6 +1,6 @@
+import type { RequestSender } from "../http/client/http-client.ts"
 import type { TokenClient } from "../identity/token-client.ts"
 import { DecisionPoint, type PdpSettings } from "../pdp/decision-point.ts"
-import type { PdpHttp } from "../pdp/http.ts"
 import type { PdpNotes, PdpState } from "../pdp/standing.ts"
 import type { Entity, Evaluation } from "../pdp/wire.ts"
 import { digestOf } from "../plan/canonical.ts"
@@ -16,7 +16,7 @@ import type { References } from "./references.ts"
 /** What making them needs of whoever makes the resources of a plan. */
 interface PointMaker {
   readonly references: References
-  readonly dependencies: { readonly http: PdpHttp; readonly pdpNotes?: PdpNotes }
+  readonly dependencies: { readonly http: RequestSender; readonly pdpNotes?: PdpNotes }
   attemptLater(place: string, make: () => Promise<void>): Promise<void>
   readAuthorities(what: string, file: string): Promise<string>
   take<T>(before: Held<T> | undefined, key: string, make: () => { value: T; close: () => void }): Held<T>

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import type { Cache, CacheStats } from "../cache/cache.ts"
 import { createMemoryCache } from "../cache/memory.ts"
+import { HttpClient, type OutgoingHttp } from "../http/client/http-client.ts"
 import type { Handle } from "../http/server/incoming.ts"
 import { type Listener, leftGraceMs } from "../http/server/listener.ts"
 import type { IssuerSettings } from "../identity/issuer.ts"
@@ -21,7 +22,6 @@ import { FileWatch } from "./file-watch.ts"
 import { openGatewayListener, type Refused } from "./listener.ts"
 import { LoadError, listenReason } from "./load-error.ts"
 import { type Observer, refusedRequest } from "./observer.ts"
-import { UndiciOutgoing } from "./outgoing.ts"
 import { defaultPatience, type Patience } from "./patience.ts"
 import { type PipelineContext, serve } from "./pipeline.ts"
 import { type Provisioned, provision } from "./provision.ts"
@@ -40,6 +40,8 @@ export interface GatewayOptions {
   /** Who answers `require` for the steps of a plan. The same for two plans: their steps may be carried over. */
   readonly authorizerOf: (plan: Plan) => Authorizer
   readonly observer: Observer
+  /** Sends requests of our own; the caller closes it. Default: a client of the gateway's. */
+  readonly http?: OutgoingHttp
   /** Default: in memory, 64 MiB. */
   readonly cache?: Cache
   /** Where `env()` reads: usually process.env. */
@@ -121,7 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #pools = new Pools()
-  readonly #http = new UndiciOutgoing()
+  readonly #ownHttp = new HttpClient()
   readonly #shared: Pick<
     GatewayDependencies,
     | "cache"
@@ -148,7 +150,7 @@ class RunningGateway implements Gateway {
     this.#shared = {
       pools: this.#pools,
       cache: options.cache ?? createMemoryCache(),
-      http: this.#http,
+      http: options.http ?? this.#ownHttp,
       backendsByUrl: new UrlBackends(this.#pools),
       traceLog: { write: (line) => observer.traced?.(line) },
       relationLog: { changed: (change) => observer.changed?.(change) },
@@ -251,7 +253,7 @@ class RunningGateway implements Gateway {
       this.#listeners = []
       this.#current?.generation.retire()
       this.#current = undefined
-      await Promise.all([this.#pools.destroy(), this.#http.close()])
+      await Promise.all([this.#pools.destroy(), this.#ownHttp.close()])
     })
   }
 

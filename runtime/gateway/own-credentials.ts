@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import { type OutgoingRequests, TokenClient, type TokenClientSettings } from "../identity/token-client.ts"
+import type { RequestSender } from "../http/client/http-client.ts"
+import { TokenClient, type TokenClientSettings } from "../identity/token-client.ts"
 import { digestOf } from "../plan/canonical.ts"
 import type { ClientCertificatePlan } from "../plan/credentials.ts"
 import { fileReason } from "../plan/file-reason.ts"
@@ -18,7 +19,7 @@ export interface OwnCredentials {
 /** What making them needs of whoever makes the resources of a plan. */
 interface CredentialMaker {
   readonly references: References
-  readonly dependencies: Outside & { readonly http: OutgoingRequests }
+  readonly dependencies: Outside & { readonly http: RequestSender }
   readonly files: SeenFile[]
   attempt(place: string, make: () => unknown): void
   attemptLater(place: string, make: () => Promise<void>): Promise<void>

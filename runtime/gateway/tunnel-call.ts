@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto"
-import { type ClientRequest, type IncomingMessage, request as sendRequest } from "node:http"
-import type { Socket } from "node:net"
-import { connect, openedEvent } from "../http/client/connect.ts"
+import type { ClientRequest, IncomingMessage } from "node:http"
+import { requestWebSocket, type UpgradedSocket } from "../http/client/web-socket.ts"
 import { type Problem, problem } from "../policies/answer.ts"
 import { AnswerBody } from "./answer-body.ts"
 import { answerHeaders } from "./answer-headers.ts"
@@ -16,14 +14,11 @@ import { TriedTargets } from "./tried-targets.ts"
 import { Tunnel } from "./tunnel.ts"
 import { pathOf } from "./upstream-path.ts"
 
-/** RFC 6455 §1.3. */
-const acceptSuffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 /** Until the backend has answered an upgrade, when nothing else ends the exchange. */
 const handshakeMs = 30_000
 
 /**
  * Asks a backend for a WebSocket and waits for its word: 101 with the right key opens a tunnel, any other answer is an answer like others.
- * Only a true upgrade opens one: a backend that says 101 without having understood would let a client speak to it past the gateway.
  */
 export class TunnelCall implements Timed {
   readonly #exchange: ExchangeState
@@ -37,8 +32,6 @@ export class TunnelCall implements Timed {
   #answer: AnswerBody | undefined
   #settle: ((found: Problem | undefined) => void) | undefined
   #total: Deadline | undefined
-  /** There is a connection to the target. */
-  #reached = false
   #opened = false
   /** The breaker waits for what becomes of it. */
   #isTrial = false
@@ -114,60 +107,40 @@ export class TunnelCall implements Timed {
     headers.push("x-request-id", exchange.id)
     // A step may have put one there.
     if (exchange.headers.get("host") === undefined) headers.push("host", host)
-    headers.push("connection", "Upgrade", "upgrade", "websocket")
     const { settings: own } = this.#backend
     const settings = exchange.certificate === undefined ? own : { ...own, certificate: exchange.certificate }
-    const sent = sendRequest({
-      method: "GET",
+    const request = {
       path: pathOf(exchange, target),
-      // The types know objects only; Node takes the flat form of `rawHeaders` too.
-      headers: headers as unknown as Record<string, string>,
-      setHost: false,
-      // With `createConnection` and no agent the connection is this request's alone.
-      createConnection: (_options, done) => {
-        const place = placeFor(target, settings)
-        const socket = connect(place)
-        const failed = (error: Error) => done(error, socket)
-        socket.once("error", failed).once(openedEvent(place), () => {
-          socket.off("error", failed)
-          this.#reached = true
-          done(null as unknown as Error, socket)
-        })
-        return undefined as unknown as Socket
-      },
+      fields: headers,
+      key: exchange.headers.get("sec-websocket-key") ?? "",
+    }
+    this.#request = requestWebSocket(placeFor(target, settings), request, {
+      onUpgrade: (upgraded, fields) => this.#upgraded(upgraded, fields),
+      onFalseUpgrade: () => this.#notUpgraded(),
+      onResponse: (answer) => this.#answered(answer),
+      onError: (error, reached) => this.#failed(error, reached),
     })
-    this.#request = sent
-    sent.on("upgrade", (answer, socket, head) => this.#upgraded(answer, socket as Socket, head))
-    sent.on("response", (answer) => this.#answered(answer))
-    sent.on("error", (error) => this.#failed(error))
-    sent.end()
   }
 
-  #upgraded(answer: IncomingMessage, socket: Socket, head: Buffer): void {
-    const { headers } = answerHeaders(101, answer.rawHeaders)
+  #upgraded(upgraded: UpgradedSocket, fields: readonly string[]): void {
+    const { headers } = answerHeaders(101, fields)
+    const { socket } = upgraded
     if (this.#settle === undefined) {
       socket.destroy()
-      return
-    }
-    const key = this.#exchange.headers.get("sec-websocket-key") ?? ""
-    const accept = createHash("sha1")
-      .update(key + acceptSuffix)
-      .digest("base64")
-    if (
-      answer.headers["sec-websocket-accept"] !== accept ||
-      answer.headers.upgrade?.toLowerCase() !== "websocket"
-    ) {
-      socket.destroy()
-      this.#verdict(false)
-      this.#headIs(problem("bad-gateway", { cause: "the backend said 101 without having taken the upgrade" }))
       return
     }
     this.#opened = true
     this.#target?.breaker?.succeeded(performance.now(), this.#isTrial)
     socket.once("close", () => this.#release())
     this.#arrived()
-    this.#exchange.upgraded(new Tunnel(this.#exchange, this.#waiting, { socket, head }), headers)
+    this.#exchange.upgraded(new Tunnel(this.#exchange, this.#waiting, upgraded), headers)
     this.#headIs(undefined)
+  }
+
+  #notUpgraded(): void {
+    if (this.#settle === undefined) return
+    this.#verdict(false)
+    this.#headIs(problem("bad-gateway", { cause: "the backend said 101 without having taken the upgrade" }))
   }
 
   #answered(answer: IncomingMessage): void {
@@ -187,14 +160,12 @@ export class TunnelCall implements Timed {
     this.#headIs(undefined)
   }
 
-  #failed(error: NodeJS.ErrnoException): void {
+  #failed(error: NodeJS.ErrnoException, reached: boolean): void {
     if (this.#opened) return
     const target = this.#target
     this.#verdict(false)
     const elsewhere =
-      this.#reached || this.#settle === undefined || target === undefined
-        ? undefined
-        : this.#tried.instead(target)
+      reached || this.#settle === undefined || target === undefined ? undefined : this.#tried.instead(target)
     if (elsewhere !== undefined) {
       this.#exchange.retried = true
       this.#ask(elsewhere)

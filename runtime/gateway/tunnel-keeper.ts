@@ -1,11 +1,3 @@
-import type { Socket } from "node:net"
-
-/** The connection of a backend that was upgraded, and what came behind the head of its response. */
-export interface UpgradedSocket {
-  readonly socket: Socket
-  readonly head: Buffer
-}
-
 /** A tunnel between a client and a backend. */
 export interface OpenTunnel {
   /** Ends both sides. */

@@ -1,9 +1,9 @@
 import type { Socket } from "node:net"
+import type { UpgradedSocket } from "../http/client/web-socket.ts"
 import { type Problem, problem, Refused } from "../policies/answer.ts"
 import type { AnswerStream, Waiting } from "./answer-stream.ts"
 import type { Deadline, Timed } from "./deadlines.ts"
 import type { ExchangeState } from "./exchange-state.ts"
-import type { UpgradedSocket } from "./tunnel-keeper.ts"
 
 /** Longest delay a timer takes. */
 const delayMaxMs = 2 ** 31 - 1

@@ -1,7 +1,9 @@
 import { hash } from "node:crypto"
 import { LRUCache } from "lru-cache"
+import type { RequestSender } from "../http/client/http-client.ts"
 import { judgeClaims } from "./judge-claims.ts"
-import { clientAuthorization, type OutgoingRequests } from "./token-client.ts"
+import { clientAuthorization } from "./token-client.ts"
+
 import type { Claims, Verification } from "./verifier.ts"
 
 /** An introspection endpoint of the plan with its texts resolved. */
@@ -44,7 +46,7 @@ export interface OpaqueTokens {
  */
 export class Introspection implements OpaqueTokens {
   readonly #settings: IntrospectionSettings
-  readonly #http: OutgoingRequests
+  readonly #http: RequestSender
   readonly #clocks: Clocks
   // Entries are counted by size, because `max` reserves 200 KiB for an empty cache.
   readonly #known = new LRUCache<string, Known>({ maxSize: entriesMax, sizeCalculation: () => 1 })
@@ -52,7 +54,7 @@ export class Introspection implements OpaqueTokens {
 
   constructor(
     settings: IntrospectionSettings,
-    http: OutgoingRequests,
+    http: RequestSender,
     clocks: Clocks = { now: Date.now, monotonic: () => performance.now() },
   ) {
     this.#settings = settings

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto"
 import { compactVerify, errors as joseErrors } from "jose"
 import { LRUCache } from "lru-cache"
+import { HttpClient, type RequestSender } from "../http/client/http-client.ts"
 import type { InlineKey } from "./inline-keys.ts"
 import { invalid, type JudgedBy, judgeClaims } from "./judge-claims.ts"
 import { KeyRing } from "./key-ring.ts"
@@ -27,6 +28,8 @@ export interface VerifierOptions {
   /** Monotonic clock in milliseconds, for refreshes and the cache. */
   readonly monotonic?: () => number
   readonly source?: KeySource
+  /** Gets discovery documents and key sets. Default: a client of the verifier's own. */
+  readonly http?: RequestSender
   readonly onChange?: (state: { readonly ready: boolean; readonly error: string | undefined }) => void
 }
 
@@ -73,7 +76,7 @@ class IssuerVerifier implements TokenVerifier {
     this.#settings = settings
     this.#now = options.now ?? Date.now
     this.#monotonic = options.monotonic ?? (() => performance.now())
-    this.#ring = new KeyRing(options.source ?? sourceOf(settings), {
+    this.#ring = new KeyRing(options.source ?? sourceOf(settings, options.http ?? new HttpClient()), {
       now: this.#monotonic,
       ...(options.onChange === undefined ? {} : { onChange: options.onChange }),
     })
@@ -183,10 +186,10 @@ class IssuerVerifier implements TokenVerifier {
   }
 }
 
-function sourceOf(settings: IssuerSettings): KeySource {
+function sourceOf(settings: IssuerSettings, http: RequestSender): KeySource {
   const { source, algorithms } = settings
   if ("discovery" in source)
-    return discoverySource({ url: source.discovery, exact: source.exact === true, algorithms })
+    return discoverySource({ url: source.discovery, exact: source.exact === true, algorithms, http })
   return "keys" in source
     ? inlineSource(source.keys, source.issuer, algorithms)
     : fileSource(source.keysFile, source.issuer, algorithms)

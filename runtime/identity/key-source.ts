@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
+import { OutgoingError, type RequestSender } from "../http/client/http-client.ts"
 import { fileReason } from "../plan/file-reason.ts"
 import { type InlineKey, readInlineKeys } from "./inline-keys.ts"
 import { type KeySet, readKeySet } from "./key-set.ts"
@@ -20,15 +21,13 @@ export interface DiscoverySettings {
   /** The document is at this very URL, and is believed whatever issuer it names: Microsoft Entra ID's and Azure AD B2C's name another. */
   readonly exact?: boolean
   readonly algorithms: readonly string[]
-  /** Replaced in tests of failures that a real server cannot be made to show. */
-  readonly fetch?: typeof fetch
-  readonly timeoutMs?: number
+  readonly http: RequestSender
 }
 
 const wellKnown = "/.well-known/openid-configuration"
 /** A discovery document is a few KiB, a key set of ten keys about 15; an IdP answering with more is broken or hostile. */
 const bytesMax = 512 * 1024
-const timeoutMsDefault = 5_000
+const timeoutMs = 5_000
 
 /**
  * Keys by OpenID Connect Discovery 1.0: `issuer` of the document must be the URL it was found under (§4.3) unless the settings say `exact`, redirects
@@ -107,35 +106,18 @@ function isPrivateHost(hostname: string): boolean {
   return version === 6 && /^(::1?$|f[cd]|fe[89ab]|::ffff:)/.test(host)
 }
 
-async function fetchJson(url: string, what: string, settings: DiscoverySettings): Promise<unknown> {
-  const get = settings.fetch ?? fetch
-  let response: Response
+async function fetchJson(url: string, what: string, { http }: DiscoverySettings): Promise<unknown> {
   try {
-    response = await get(url, {
-      redirect: "error",
-      headers: { accept: "application/json" },
-      signal: AbortSignal.timeout(settings.timeoutMs ?? timeoutMsDefault),
+    const headers = ["accept", "application/json", "user-agent", "sallyport"]
+    const { status, body } = await http.send({
+      ...{ url, method: "GET", headers, body: undefined, timeoutMs, responseBytesMax: bytesMax },
     })
-    if (response.status !== 200) {
-      await response.body?.cancel()
-      throw new Error(`it answers ${response.status}`)
-    }
-    return parseJson(await readBounded(response), "the answer")
+    if (status >= 300 && status < 400) throw new Error(`it answers with a redirect (${status})`)
+    if (status !== 200) throw new Error(`it answers ${status}`)
+    return parseJson(body.toString("utf8"), "the answer")
   } catch (error) {
     throw new Error(`${what} at ${url} cannot be had: ${reasonOf(error)}`)
   }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    // Leaving the loop cancels the body, so the rest is never read.
-    if (bytes > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
 }
 
 function parseJson(text: string, what: string): unknown {
@@ -152,11 +134,11 @@ function stringMember(json: unknown, member: string): string | undefined {
   return typeof value === "string" ? value : undefined
 }
 
-/** fetch hides the reason of a failure in `cause`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === "TimeoutError") return "no answer in time"
-  const cause = error.cause instanceof Error ? error.cause : undefined
-  const code = cause !== undefined && "code" in cause ? `${String(cause.code)}: ` : ""
-  return cause === undefined ? error.message : `${code}${cause.message}`
+  if (error instanceof OutgoingError && error.reason === "too-large")
+    return `it is larger than ${bytesMax} bytes`
+  const { cause } = error
+  const code = cause instanceof Error && "code" in cause ? `${String(cause.code)}: ` : ""
+  return code + error.message
 }

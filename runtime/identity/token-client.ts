@@ -1,16 +1,4 @@
-/** A request as this room sends it; `headers`: names and values in turn. */
-interface HttpRequest {
-  readonly url: string
-  readonly method: string
-  readonly headers: readonly string[]
-  readonly body: Buffer | undefined
-  readonly timeoutMs: number
-}
-
-/** Sends requests and holds their answers whole. Rejects when there is none. */
-export interface OutgoingRequests {
-  send(request: HttpRequest): Promise<{ readonly status: number; readonly body: Buffer }>
-}
+import type { RequestSender } from "../http/client/http-client.ts"
 
 /** A token client of the plan with its texts resolved. */
 export interface TokenClientSettings {
@@ -57,7 +45,7 @@ const tokenLengthMax = 16 * 1024
  */
 export class TokenClient implements TokenSource {
   readonly #settings: TokenClientSettings
-  readonly #http: OutgoingRequests
+  readonly #http: RequestSender
   readonly #monotonic: () => number
   #kept: { readonly token: string; readonly untilMs: number } | undefined
   #asking: Promise<string> | undefined
@@ -67,7 +55,7 @@ export class TokenClient implements TokenSource {
 
   constructor(
     settings: TokenClientSettings,
-    http: OutgoingRequests,
+    http: RequestSender,
     monotonic: () => number = () => performance.now(),
   ) {
     this.#settings = settings

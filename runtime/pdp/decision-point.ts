@@ -2,9 +2,11 @@
  * A policy decision point that is asked by AuthZEN's Authorization API 1.0. Enter by `DecisionPoint.ask`: questions in, decisions out in the same order, or `NoDecision`.
  * Only a JSON boolean at the place for it is a decision; whatever else comes is none.
  */
+
+import type { OutgoingRequest, RequestSender } from "../http/client/http-client.ts"
 import { NoToken, type TokenSource } from "../identity/token-client.ts"
 import { DiscoveredEndpoints, type EndpointUrls, endpointsBelow } from "./endpoints.ts"
-import { jsonOf, NoDecision, type PdpHttp, type PdpRequest } from "./http.ts"
+import { jsonOf, NoDecision } from "./http.ts"
 import { KeptDecisions } from "./kept-decisions.ts"
 import { isIll, outcomeOf, type PdpNotes, type PdpRequested, type PdpState, Standing } from "./standing.ts"
 import { type Decision, decisionOf, decisionsOf, type Evaluation } from "./wire.ts"
@@ -20,8 +22,8 @@ export interface PdpSettings {
   readonly cacheMs: number
   /** Evaluations in one request. */
   readonly batchMax: number
-  readonly trust: PdpRequest["trust"]
-  readonly certificate: PdpRequest["certificate"]
+  readonly trust: OutgoingRequest["trust"]
+  readonly certificate: OutgoingRequest["certificate"]
   /** The value of Authorization, or where it is from. */
   readonly authorization: string | TokenSource | undefined
 }
@@ -55,7 +57,7 @@ const requestsAtOnce = 4
 /** Asks; connections are those of the port it is given. */
 export class DecisionPoint {
   readonly #settings: PdpSettings
-  readonly #http: PdpHttp
+  readonly #http: RequestSender
   readonly #breaker: PdpBreaker | undefined
   readonly #monotonic: () => number
   readonly #notes: PdpNotes | undefined
@@ -65,7 +67,7 @@ export class DecisionPoint {
 
   constructor(
     settings: PdpSettings,
-    http: PdpHttp,
+    http: RequestSender,
     breaker: PdpBreaker | undefined,
     notes?: PdpNotes,
     monotonic: () => number = () => performance.now(),
@@ -249,7 +251,7 @@ function termsOf({
   timeoutMs,
   trust,
   certificate,
-}: PdpSettings): Pick<PdpRequest, "timeoutMs" | "trust" | "certificate"> {
+}: PdpSettings): Pick<OutgoingRequest, "timeoutMs" | "trust" | "certificate"> {
   return {
     timeoutMs,
     ...(trust === undefined ? {} : { trust }),

@@ -1,4 +1,5 @@
-import { jsonOf, NoDecision, type PdpHttp, type PdpRequest } from "./http.ts"
+import type { OutgoingRequest, RequestSender } from "../http/client/http-client.ts"
+import { jsonOf, NoDecision } from "./http.ts"
 import { metadataOf } from "./wire.ts"
 
 /** Where a decision point is asked. */
@@ -27,8 +28,8 @@ export function endpointsBelow(url: string): EndpointUrls {
  */
 export class DiscoveredEndpoints {
   readonly #url: string
-  readonly #http: PdpHttp
-  readonly #terms: Pick<PdpRequest, "timeoutMs" | "trust" | "certificate">
+  readonly #http: RequestSender
+  readonly #terms: Pick<OutgoingRequest, "timeoutMs" | "trust" | "certificate">
   readonly #monotonic: () => number
   #found: { readonly urls: EndpointUrls; readonly untilMs: number } | undefined
   #asking: Promise<EndpointUrls> | undefined
@@ -36,8 +37,8 @@ export class DiscoveredEndpoints {
 
   constructor(
     url: string,
-    http: PdpHttp,
-    terms: Pick<PdpRequest, "timeoutMs" | "trust" | "certificate">,
+    http: RequestSender,
+    terms: Pick<OutgoingRequest, "timeoutMs" | "trust" | "certificate">,
     monotonic: () => number,
   ) {
     this.#url = url.replace(/\/$/, "")

@@ -1,25 +1,5 @@
 import { duplicateKey } from "../plan/json-scan.ts"
 
-/** A request to a decision point; `headers`: names and values in turn. */
-export interface PdpRequest {
-  readonly url: string
-  readonly method: string
-  readonly headers: readonly string[]
-  readonly body: Buffer | undefined
-  readonly timeoutMs: number
-  readonly responseBytesMax: number
-  /** PEM of the certificate we show, and of its key. */
-  readonly certificate?: { readonly cert: string; readonly key: string }
-  /** By what its certificate is judged, where that is not the system's authorities. */
-  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
-  readonly signal?: AbortSignal
-}
-
-/** Sends requests and holds their answers whole. Rejects when there is none: with `reason` `unreachable` where the connection broke. */
-export interface PdpHttp {
-  send(request: PdpRequest): Promise<{ readonly status: number; readonly body: Buffer }>
-}
-
 interface NoDecisionOptions {
   readonly fault?: boolean
   readonly ill?: boolean

@@ -1,3 +1,4 @@
+import { OutgoingError, type OutgoingHttp } from "../http/client/http-client.ts"
 import { NoToken } from "../identity/token-client.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { type Problem, problem, Refused } from "./answer.ts"
@@ -5,7 +6,6 @@ import { type BackendHandle, type Exchange, requestBody, responseBody } from "./
 import { anyText } from "./grammars.ts"
 import { completionOf, type ModelTexts, memberOf, parsed, promptOf } from "./model-messages.ts"
 import type { Policy, Provision } from "./policy.ts"
-import { OutgoingError, type OutgoingHttp } from "./ports.ts"
 import { compileText } from "./text.ts"
 import { isEventStream } from "./token-usage.ts"
 import { compileCount, compileFlag } from "./value.ts"

@@ -1,40 +1,5 @@
 import type { TupleKey } from "../check/ports.ts"
-import type { BackendHandle, ClientCertificate, StoredResponse } from "./exchange.ts"
-
-/** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
-export interface OutgoingRequest {
-  readonly url: string
-  readonly method: string
-  readonly headers: readonly string[]
-  readonly body: Buffer | undefined
-  /** For all of it, in milliseconds. */
-  readonly timeoutMs: number
-  /** Largest response; default 10 MB. */
-  readonly responseBytesMax?: number
-  /** PEM of the certificate we show, and of its key. */
-  readonly certificate?: ClientCertificate
-  /** By what the other side's certificate is judged (PEM); absent: by the system's authorities. */
-  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
-  /** Ends the request when the exchange it is for has ended. */
-  readonly signal?: AbortSignal
-}
-
-/** Why a request of our own has no response. */
-export class OutgoingError extends Error {
-  override readonly name = "OutgoingError"
-  readonly reason: "invalid" | "timeout" | "too-large" | "unreachable"
-
-  constructor(reason: OutgoingError["reason"], message: string) {
-    super(message)
-    this.reason = reason
-  }
-}
-
-/** Sends requests of our own and holds their responses whole, without codings. Certificates are verified unless a request says otherwise. */
-export interface OutgoingHttp {
-  /** Rejects with OutgoingError. */
-  send(request: OutgoingRequest): Promise<StoredResponse>
-}
+import type { BackendHandle } from "./exchange.ts"
 
 /** A line that a configuration writes. */
 export interface TraceLine {

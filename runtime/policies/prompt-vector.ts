@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { unitVector } from "../cache/vectors.ts"
+import { OutgoingError } from "../http/client/http-client.ts"
 import { NoToken } from "../identity/token-client.ts"
 import type { StepOf } from "../plan/steps.ts"
 import { type Exchange, requestBody } from "./exchange.ts"
 import { memberOf, parsed, textsOfPrompt } from "./model-messages.ts"
 import type { Provision } from "./policy.ts"
-import { OutgoingError } from "./ports.ts"
 
 /** What a prompt is near to other prompts by. */
 export interface PromptVector {

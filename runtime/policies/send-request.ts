@@ -1,3 +1,9 @@
+import {
+  OutgoingError,
+  type OutgoingHttp,
+  type OutgoingRequest,
+  type OutgoingResponse,
+} from "../http/client/http-client.ts"
 import { NoToken } from "../identity/token-client.ts"
 import { connectionFields } from "../plan/header-name.ts"
 import type { StepOf } from "../plan/steps.ts"
@@ -8,7 +14,6 @@ import { type Exchange, requestBody, type StoredResponse } from "./exchange.ts"
 import { anyText } from "./grammars.ts"
 import { HeaderList } from "./header-list.ts"
 import type { Outcome, Policy, Provision } from "./policy.ts"
-import { OutgoingError, type OutgoingHttp, type OutgoingRequest } from "./ports.ts"
 import { compileHeaderLine } from "./set-header.ts"
 import { compileText } from "./text.ts"
 import { compileUrl } from "./url-text.ts"
@@ -27,7 +32,7 @@ export const sendRequest: Policy<"send-request"> = (plan, provision) => {
   const send = async (exchange: Exchange, request: OutgoingRequest): Promise<Outcome> => {
     try {
       const response = await authenticated(exchange, request)
-      if (variable !== undefined) exchange.variables.set(variable, response)
+      if (variable !== undefined) exchange.variables.set(variable, stored(response))
       return undefined
     } catch (error) {
       if (!(error instanceof OutgoingError) && !(error instanceof NoToken)) throw error
@@ -58,7 +63,7 @@ function compileSending(
   plan: StepOf<"send-request">["authentication"],
   provision: Provision,
   http: OutgoingHttp,
-): (exchange: Exchange, request: OutgoingRequest) => Promise<StoredResponse> {
+): (exchange: Exchange, request: OutgoingRequest) => Promise<OutgoingResponse> {
   if (plan === undefined) return (_, request) => http.send(request)
   const { authorization, certificate, source } = compileAuthentication(plan, provision)
   if (authorization === undefined)
@@ -77,6 +82,11 @@ function compileSending(
       ? sendWith(request, await authorization(exchange))
       : response
   }
+}
+
+/** As variables hold responses. */
+function stored({ status, fields, body }: OutgoingResponse): StoredResponse {
+  return { status, reason: "", headers: new HeaderList(fields), body }
 }
 
 /** RFC 9110 §9.2.2. */

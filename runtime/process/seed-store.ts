@@ -1,5 +1,6 @@
 import type { TupleKey } from "../check/ports.ts"
 import type { EngineDoor } from "../control/ports.ts"
+import type { RequestSender } from "../http/client/http-client.ts"
 import type { Database } from "../store/database.ts"
 import { declaredStores } from "../store/declared-stores.ts"
 import { createTupleSource } from "../store/tuple-source.ts"
@@ -13,21 +14,21 @@ export async function seedStore(
   engine: EngineDoor | undefined,
   store: string,
   tuples: readonly TupleKey[],
+  http: RequestSender,
 ): Promise<number> {
   const declared = (await declaredStores(database)).get(store)
   if (declared === undefined || engine === undefined || tuples.length === 0) return 0
   if ((await createTupleSource(database).newest(declared.storeId)).revision > 0) return 0
-  const response = await fetch(`${engine.url}/stores/${store}/write`, {
+  const { status, body } = await http.send({
+    url: `${engine.url}/stores/${store}/write`,
     method: "POST",
-    headers: { "content-type": "application/json", authorization: engine.authorization },
-    body: JSON.stringify({ writes: { tuple_keys: tuples } }),
-    signal: AbortSignal.timeout(10_000),
+    headers: ["content-type", "application/json", "authorization", engine.authorization],
+    body: Buffer.from(JSON.stringify({ writes: { tuple_keys: tuples } })),
+    timeoutMs: 10_000,
   })
-  if (response.status !== 200) {
-    const { message } = (await response.json()) as { message?: string }
-    throw new Error(
-      `the tuples of store \`${store}\` cannot be written: ${message ?? `status ${response.status}`}`,
-    )
+  if (status !== 200) {
+    const { message } = JSON.parse(body.toString("utf8")) as { message?: string }
+    throw new Error(`the tuples of store \`${store}\` cannot be written: ${message ?? `status ${status}`}`)
   }
   return tuples.length
 }

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 import { Breaker } from "../../runtime/gateway/breaker.ts"
-import { UndiciOutgoing } from "../../runtime/gateway/outgoing.ts"
+import { HttpClient } from "../../runtime/http/client/http-client.ts"
 import { DecisionPoint } from "../../runtime/pdp/decision-point.ts"
 import type { PdpDecided, PdpRequested } from "../../runtime/pdp/standing.ts"
 import { ann, asking, deciding, even, failing, question, saying } from "./asked-point.ts"
@@ -133,7 +133,7 @@ describe("what is told of a decision point", () => {
   describe("over time", () => {
     async function point(answer: Answering) {
       const upstream = await startUpstream(answer)
-      const http = new UndiciOutgoing()
+      const http = new HttpClient()
       closers.push(
         () => upstream.close(),
         () => http.close(),

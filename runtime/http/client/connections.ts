@@ -61,8 +61,9 @@ export class UpstreamError extends Error {
   /** The connection had answered before. */
   readonly reused: boolean
 
-  constructor(reason: UpstreamError["reason"], message: string, reused = false) {
-    super(message)
+  /** `cause`: the system's error, where it is one. */
+  constructor(reason: UpstreamError["reason"], message: string, reused = false, cause?: Error) {
+    super(message, { cause })
     this.reason = reason
     this.reused = reused
   }

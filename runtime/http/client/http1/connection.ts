@@ -122,7 +122,7 @@ export class Connection implements Sending, SocketEvents, ResponseSink {
     const isOpen = this.#isOpen
     this.#isOpen = false
     const found = this.#failure ?? (error instanceof UpstreamError ? error : undefined)
-    this.#fail(found ?? new UpstreamError("closed", saidOf(error), this.#answered))
+    this.#fail(found ?? new UpstreamError("closed", saidOf(error), this.#answered, error))
     this.#owner.gone(this, isOpen ? undefined : openingFailure(error))
   }
 
@@ -188,5 +188,5 @@ function saidOf(error: (Error & { readonly code?: string }) | undefined): string
 }
 
 function openingFailure(error: Error | undefined): UpstreamError {
-  return error instanceof UpstreamError ? error : new UpstreamError("connect", saidOf(error))
+  return error instanceof UpstreamError ? error : new UpstreamError("connect", saidOf(error), false, error)
 }

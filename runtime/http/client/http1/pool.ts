@@ -68,6 +68,9 @@ export class Http1Pool implements Connections, ConnectionOwner {
 
   opened(connection: Connection): void {
     this.#opening -= 1
+    // Nothing can have come on it unasked. Requests leave in their order: who waits longest goes at once.
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      if (next.receiver.isWanted && connection.send(next.request, next.receiver)) return
     this.ready(connection)
   }
 

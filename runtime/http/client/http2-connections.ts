@@ -1,12 +1,7 @@
 import type { Socket } from "node:net"
 import { buildConnector, type Dispatcher, errors, Pool } from "undici"
-import type { Place } from "../http/client/connect.ts"
-import {
-  type AnswerReceiver,
-  type Connections,
-  type SentRequest,
-  UpstreamError,
-} from "../http/client/connections.ts"
+import type { Place } from "./connect.ts"
+import { type AnswerReceiver, type Connections, type SentRequest, UpstreamError } from "./connections.ts"
 
 /** How many connections, and how many streams on each. */
 export interface Http2Settings {

@@ -1,0 +1,269 @@
+import { isIP } from "node:net"
+import { CodingError, codingsOf, decodeContent } from "../content-coding.ts"
+import type { TlsSettings } from "./connect.ts"
+import { type AnswerReceiver, type Sending, UpstreamError } from "./connections.ts"
+import { Http1Pool } from "./http1/pool.ts"
+
+/** A request of our own. `headers`: names and values in turn, without Host and Content-Length. */
+export interface OutgoingRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: readonly string[]
+  readonly body: Buffer | undefined
+  /** For all of it, in milliseconds. */
+  readonly timeoutMs: number
+  /** Largest response in bytes (default: 10,000,000). */
+  readonly responseBytesMax?: number
+  /** PEM of the certificate we show, and of its key. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
+  /** By what the other side's certificate is judged (PEM); absent: by the system's authorities. */
+  readonly trust?: { readonly ca: string | undefined; readonly insecure: boolean }
+  /** Ends the request when the exchange it is for has ended. */
+  readonly signal?: AbortSignal
+}
+
+/** The response to a request of our own, whole and without content codings. */
+export interface OutgoingResponse {
+  readonly status: number
+  /** Names in lower case and values in turn. */
+  readonly fields: string[]
+  readonly body: Buffer
+}
+
+/** Why a request of our own has no response. `cause`: what the system, or the connection, said. */
+export class OutgoingError extends Error {
+  override readonly name = "OutgoingError"
+  readonly reason: "invalid" | "timeout" | "too-large" | "unreachable"
+
+  constructor(reason: OutgoingError["reason"], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.reason = reason
+  }
+}
+
+/** Sends requests of our own and holds their responses whole. Certificates are verified unless a request says otherwise. */
+export interface OutgoingHttp {
+  /** Rejects with OutgoingError. */
+  send(request: OutgoingRequest): Promise<OutgoingResponse>
+}
+
+/** The same for those who look at status and body only. */
+export interface RequestSender {
+  send(request: OutgoingRequest): Promise<Pick<OutgoingResponse, "status" | "body">>
+}
+
+const responseBytesDefault = 10_000_000
+const connectMs = 5_000
+/** Connections to one origin; more requests wait. */
+const connectionsMax = 64
+/** Below the idle time of common servers (Node 5 s), so that we close first. */
+const idleMs = 4_000
+/** Connections of this age are not used for new requests: a name that means another address by then is looked up again. */
+const ageMs = 60_000
+/** Origins, each with its TLS settings, whose connections are kept. */
+const poolsMax = 200
+
+/**
+ * The client for requests of the process itself: tokens, keys, introspection, decision points, `send-request`, the command line. HTTP/1.1 over connections that are kept. Redirects are responses like
+ * others: where a request goes is for the configuration to say. What is proxied to backends uses `Connections` directly and is not held.
+ */
+export class HttpClient implements OutgoingHttp {
+  readonly #pools = new Map<string, Http1Pool>()
+
+  async send(asked: OutgoingRequest): Promise<OutgoingResponse> {
+    const { responseBytesMax = responseBytesDefault } = asked
+    const { status, fields, body } = await this.#whole(asked, responseBytesMax)
+    const codings = codingsOf(fieldValue(fields, "content-encoding"))
+    if (codings.length === 0 || body.length === 0) return { status, fields, body }
+    try {
+      const content = await decodeContent(body, codings, responseBytesMax)
+      return { status, fields: without(fields, "content-encoding", "content-length"), body: content }
+    } catch (error) {
+      if (!(error instanceof CodingError)) throw error
+      throw new OutgoingError(error.reason === "too-large" ? "too-large" : "unreachable", error.message)
+    }
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    const pools = [...this.#pools.values()]
+    this.#pools.clear()
+    await Promise.all(pools.map((pool) => pool.destroy()))
+  }
+
+  #whole(asked: OutgoingRequest, bytesMax: number): Promise<OutgoingResponse> {
+    const url = checkedUrl(asked.url)
+    return new Promise((resolve, reject) => {
+      const receiver = new WholeResponse(asked, bytesMax, { resolve, reject })
+      if (!receiver.isWanted) return
+      const path = url.pathname + url.search
+      const request = {
+        method: asked.method,
+        path,
+        fields: fieldsOf(asked.headers),
+        body: asked.body ?? null,
+      }
+      this.#poolFor(url, asked).dispatch(request, receiver)
+    })
+  }
+
+  #poolFor(url: URL, { certificate, trust }: OutgoingRequest): Http1Pool {
+    const { origin } = url
+    const key =
+      certificate === undefined && trust === undefined
+        ? origin
+        : JSON.stringify([origin, certificate?.cert, certificate?.key, trust?.ca, trust?.insecure])
+    let pool = this.#pools.get(key)
+    if (pool === undefined) pool = newPool(url, certificate, trust)
+    else this.#pools.delete(key)
+    // The one used last is last: the first is the one to give up.
+    this.#pools.set(key, pool)
+    const [oldest] = this.#pools
+    if (this.#pools.size > poolsMax && oldest !== undefined) {
+      this.#pools.delete(oldest[0])
+      void oldest[1].close()
+    }
+    return pool
+  }
+}
+
+function newPool(
+  url: URL,
+  certificate: OutgoingRequest["certificate"],
+  trust: OutgoingRequest["trust"],
+): Http1Pool {
+  const isSecure = url.protocol === "https:"
+  const hostname = url.hostname.replace(/^\[|\]$/g, "")
+  const tls: TlsSettings = {
+    ca: trust?.ca,
+    certificate,
+    insecure: trust?.insecure === true,
+    servername: isIP(hostname) === 0 ? hostname : undefined,
+  }
+  const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
+  return new Http1Pool({
+    place: { hostname, port, tls: isSecure ? tls : undefined, connectMs },
+    authority: url.host,
+    connectionsMax,
+    idleMs,
+    ageMs,
+  })
+}
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new OutgoingError("invalid", "it has no URL")
+  const url = new URL(text)
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new OutgoingError("invalid", "its URL is neither http nor https")
+  if (url.username !== "" || url.password !== "")
+    throw new OutgoingError("invalid", "its URL holds credentials")
+  return url
+}
+
+/** Fields that the connection writes itself. */
+const framing: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "connection"])
+
+function fieldsOf(headers: readonly string[]): string[] {
+  const fields: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = (headers[at] as string).toLowerCase()
+    if (!framing.has(name)) fields.push(name, headers[at + 1] as string)
+  }
+  return fields
+}
+
+function fieldValue(fields: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < fields.length; at += 2) if (fields[at] === name) return fields[at + 1]
+  return undefined
+}
+
+function without(fields: readonly string[], ...names: readonly string[]): string[] {
+  return fields.filter((_, at) => !names.includes(fields[at & ~1] as string))
+}
+
+interface Settled {
+  resolve(response: OutgoingResponse): void
+  reject(error: OutgoingError): void
+}
+
+/** Collects a response until it is whole, too large, too late, or not wanted any more. */
+class WholeResponse implements AnswerReceiver {
+  readonly #bytesMax: number
+  readonly #signal: AbortSignal | undefined
+  readonly #timer: NodeJS.Timeout
+  readonly #settled: Settled
+  #chunks: Buffer[] = []
+  #length = 0
+  #status = 0
+  #fields: string[] = []
+  #sending: Sending | undefined
+  #isOver = false
+
+  constructor({ timeoutMs, signal }: OutgoingRequest, bytesMax: number, settled: Settled) {
+    this.#bytesMax = bytesMax
+    this.#signal = signal
+    this.#settled = settled
+    this.#timer = setTimeout(() => this.#fail(new OutgoingError("timeout", "no answer in time")), timeoutMs)
+    signal?.addEventListener("abort", this.#give)
+    if (signal?.aborted === true) this.#give()
+  }
+
+  get isWanted(): boolean {
+    return !this.#isOver
+  }
+
+  onConnect(sending: Sending): void {
+    this.#sending = sending
+  }
+
+  onBegun(): void {}
+
+  onHead(status: number, fields: readonly string[]): void {
+    this.#status = status
+    this.#fields = fields.map((text, at) => (at % 2 === 0 ? text.toLowerCase() : text))
+  }
+
+  onData(bytes: Buffer): boolean {
+    this.#length += bytes.length
+    if (this.#length > this.#bytesMax)
+      this.#fail(new OutgoingError("too-large", `the response has more than ${this.#bytesMax} bytes`))
+    else this.#chunks.push(bytes)
+    return true
+  }
+
+  onComplete(): void {
+    if (this.#isOver) return
+    this.#end()
+    const body = Buffer.concat(this.#chunks)
+    this.#settled.resolve({ status: this.#status, fields: this.#fields, body })
+  }
+
+  onError(error: Error): void {
+    this.#fail(outgoingError(error))
+  }
+
+  readonly #give = (): void => this.#fail(new OutgoingError("unreachable", "the exchange is over"))
+
+  #fail(error: OutgoingError): void {
+    if (this.#isOver) return
+    this.#end()
+    this.#sending?.abort(new UpstreamError("aborted", error.message))
+    this.#settled.reject(error)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener("abort", this.#give)
+  }
+}
+
+function outgoingError(error: Error): OutgoingError {
+  if (!(error instanceof UpstreamError)) return new OutgoingError("unreachable", error.message, error)
+  if (error.reason === "connect-timeout") return new OutgoingError("timeout", "no connection in time", error)
+  if (error.reason === "request") return new OutgoingError("invalid", error.message, error)
+  const { cause } = error
+  // Of several addresses that all failed the system says no more than its code.
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : error.message
+  return new OutgoingError("unreachable", said, cause ?? error)
+}
