@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto"
-import { connect } from "node:net"
-import { text } from "node:stream/consumers"
 import { Client } from "pg"
-import { describe, inject, test } from "vitest"
+import { describe, test } from "vitest"
+import { askShared } from "./support/ask-shared.ts"
 import { postgresMissing } from "./support/postgres-binaries.ts"
 import { startThrowAwayPostgres } from "./support/throw-away-postgres.ts"
 
@@ -46,15 +45,11 @@ let own: Promise<string> | undefined
 
 /** The run's server; a file run without our vitest configuration starts its own. */
 async function serverUrl(): Promise<string> {
-  const ask = inject("postgresAsk") as string | undefined
-  if (ask === undefined) {
-    // It ends with this process.
-    own ??= startThrowAwayPostgres().then((server) => server.url("postgres"))
-    return own
-  }
-  const answer = JSON.parse(await text(connect(ask))) as { url?: string; error?: string }
-  if (answer.url === undefined) throw new Error(answer.error)
-  return answer.url
+  const shared = await askShared("postgres")
+  if (shared !== undefined) return shared
+  // It ends with this process.
+  own ??= startThrowAwayPostgres().then((server) => server.url("postgres"))
+  return own
 }
 
 async function query(url: string, sql: string): Promise<void> {

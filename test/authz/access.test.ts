@@ -3,8 +3,7 @@ import { type Access, createAccess, type Grants } from "../../runtime/authz/acce
 import { routes } from "../../runtime/authz/routes.ts"
 import type { TokenVerifier, Verification } from "../../runtime/identity/verifier.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { documentModel, serve } from "./harness.ts"
 
 const all: Grants = { read: "*", write: "*", manage: true }
@@ -55,7 +54,7 @@ describe("access to the engine's listener", () => {
   let store = ""
   let acme = ""
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database, undefined, {
       access: () => access,
       authzen: () => ({ store: "acme", url: undefined }),

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { modelText } from "../../compiler/model/model-text.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { type Served, serve } from "./harness.ts"
 
 const text = `model
@@ -25,7 +24,7 @@ describe("models as text", () => {
   let served: Served & { listeners: { close(): Promise<void> } }
   let jsonOnly: Served & { listeners: { close(): Promise<void> } }
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database, 10_000, { modelText })
     jsonOnly = await serve(database, 10_000)
   })

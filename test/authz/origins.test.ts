@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { AuthzCors } from "../../runtime/authz/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { type Served, serve } from "./harness.ts"
 
 const page = "https://console.example.com"
@@ -12,7 +11,7 @@ describe("pages of other origins", () => {
   let served: Served & { listeners: { close(): Promise<void> } }
   let cors: AuthzCors
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database, 10_000, { cors: () => cors })
   })
   afterAll(async () => {

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { authzLimits } from "../../runtime/authz/ports.ts"
 import { sendLines } from "../../runtime/authz/send-lines.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { documentModel, type Served, serve } from "./harness.ts"
 
 const linesInAll = 20_000
@@ -63,7 +62,7 @@ describe("lists of many", () => {
   let limited: Served & { listeners: { close(): Promise<void> } }
   let store: string
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database)
     limited = await serve(database, 10_000, {
       limits: () => ({ ...authzLimits, listObjectsMax: 1_000, listUsersMax: 1_000 }),

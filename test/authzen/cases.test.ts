@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { parse } from "yaml"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { type Called, type Served, serve } from "../authz/harness.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { makeStore } from "./make-store.ts"
 
 const cases = new URL("../cases/authzen/", import.meta.url)
@@ -63,7 +62,7 @@ describe("AuthZEN", () => {
   let opened: Awaited<ReturnType<typeof serve>>
   const served = (): Served => opened
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     opened = await serve(database)
   })
   afterAll(async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { AuthzenSettings } from "../../runtime/authz/ports.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { serve } from "../authz/harness.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 
 describe("AuthZEN's own paths", () => {
   let database: Database
   let served: Awaited<ReturnType<typeof serve>>
   let settings: AuthzenSettings = { store: undefined, url: undefined }
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database, undefined, { authzen: () => settings })
     const tuple = { user: "user:ann", relation: "owner", object: "document:1" }
     await served.call("POST", "/stores/acme/write", { writes: { tuple_keys: [tuple] } })

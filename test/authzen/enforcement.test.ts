@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Text } from "../../runtime/plan/text.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { serve } from "../authz/harness.ts"
 import { authorizerOf } from "../gateway/authorizer.ts"
 import { sendRaw, startGateway, startUpstream } from "../gateway/harness.ts"
 import { issuers, jwt, tokenOf, verifier } from "../gateway/one-route.ts"
 import type { StepDraft } from "../gateway/plan-builder.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { makeStore } from "./make-store.ts"
 
 const shared = new URL("../../../shared/conformance/authzen/", import.meta.url)
@@ -56,7 +55,7 @@ const filtered = (action: string): StepDraft => ({
 
 /** The store of the scenario, a gateway that asks it, and a backend that answers with `items`. */
 async function open() {
-  const database = await openPglite(await embeddedFolder())
+  const database = await openTestDatabase()
   const served = await serve(database)
   const store = await makeStore(served, "todo.fga.yaml")
   const backend = await startUpstream((request, response) => {

@@ -7,18 +7,17 @@ import { digestOf } from "../../runtime/plan/canonical.ts"
 import type { ModelPlan } from "../../runtime/plan/model.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { declareStores } from "../../runtime/store/plans.ts"
 import { serve } from "../authz/harness.ts"
 import { NaiveEvaluator, yes } from "../naive/evaluator.ts"
 import { type NaiveWorld, naiveObjects, naiveUsers } from "../naive/lists.ts"
 import { Random } from "../naive/random.ts"
 import { judgeWith, type RandomWorld, randomContext, randomWorld } from "../naive/worlds.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { firstSeed, scaled, tellAsked } from "../support/random-run.ts"
 
 /** Worlds asked by HTTP. */
-const worlds = scaled(40)
+const worlds = scaled(10)
 
 /** The worlds' conditions read `x`, `p` and `q`; here they are properties. */
 const propertyOf: Readonly<Record<string, string>> = { x: "subject_x", p: "resource_p", q: "action_q" }
@@ -38,7 +37,7 @@ let database: Database
 let served: Awaited<ReturnType<typeof serve>>
 const prepared: Prepared[] = []
 beforeAll(async () => {
-  database = await openPglite(await embeddedFolder())
+  database = await openTestDatabase()
   const plans = new Map<string, ModelPlan>()
   served = await serve(database, undefined, { planModel: (digest) => plans.get(digest) })
   // Many of these models are none the API would take: here they come with a plan.

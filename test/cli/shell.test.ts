@@ -1,14 +1,11 @@
 import { spawn, spawnSync } from "node:child_process"
 import { readFileSync, statSync } from "node:fs"
-import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { modelText } from "../../compiler/model/model-text.ts"
 import { createAccess } from "../../runtime/authz/access.ts"
-import { migrate } from "../../runtime/store/migrate.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { type Served, serve } from "../authz/harness.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { fakeControl, token } from "./fake-control.ts"
 import { folderWith, run } from "./run.ts"
@@ -17,15 +14,12 @@ let served: Served
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  const folder = await embeddedFolder()
-  const database = await openPglite(folder)
-  await migrate(database)
+  const database = await openTestDatabase()
   const opened = await serve(database, 10_000, { modelText })
   served = opened
   close = async () => {
     await opened.listeners.close()
     await database.close()
-    await rm(folder, { recursive: true, force: true })
   }
   const tuple_keys = [
     { user: "user:ann", relation: "owner", object: "document:1" },
@@ -349,7 +343,7 @@ describe("at a terminal", () => {
       ["did you mean `check`?", "exit\n"],
     ])
     expect(second).toMatchObject({ code: 0, left: [] })
-  }, 30_000)
+  })
 
   test("lines pasted at once are run one after the other, and what follows the last stays to be edited", async (context) => {
     if (!hasScript) return context.skip("needs `script` of util-linux")
@@ -367,5 +361,5 @@ describe("at a terminal", () => {
       "allowed: user:ann has owner on document:1",
       "denied: user:bob does not have owner on document:1",
     ])
-  }, 30_000)
+  })
 })

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { copyEmbedded } from "../store/databases.ts"
 import { projectRoot } from "../structure/tree.ts"
 import { freePorts } from "./sallyport-process.ts"
 
@@ -17,7 +18,8 @@ export interface Example {
   readonly ports: readonly number[]
 }
 
-export async function example(): Promise<Example> {
+/** `prepared`: with a migrated embedded database and no plan; making one takes ten seconds of CPU time. */
+export async function example(prepared: "prepared" | "bare" = "bare"): Promise<Example> {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-dev-"))
   const ports = await freePorts(usualPorts.length)
   const [gateway, authz, identity, control, first, second] = ports
@@ -28,6 +30,10 @@ export async function example(): Promise<Example> {
     .replaceAll(":9001", `:${first}`)
     .replaceAll(":9002", `:${second}`)
   writeFileSync(join(folder, "gateway.conf"), text)
+  if (prepared === "prepared") {
+    mkdirSync(join(folder, ".sallyport"), { mode: 0o700 })
+    await copyEmbedded(join(folder, ".sallyport"))
+  }
   mkdirSync(join(folder, "node_modules/.bin"), { recursive: true })
   symlinkSync(`${projectRoot}compiler/cli/sallyport.mjs`, join(folder, "node_modules/.bin/sallyport"))
   return {
@@ -48,6 +54,9 @@ export async function example(): Promise<Example> {
     ],
   }
 }
+
+/** To be put before a line for `bash`. npx uses a second of CPU time to find the command and then starts the same file. */
+export const quickNpx = 'npx() { "node_modules/.bin/$1" "${@:2}"; }'
 
 /** A line in bash, as somebody pastes it in another terminal of the folder. */
 export function bash(folder: string, line: string): Promise<{ code: number; out: string }> {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { commands } from "../../compiler/cli/commands.ts"
 import { blocks } from "../../compiler/gateway/schema/blocks.ts"
 import { projectRoot } from "../structure/tree.ts"
-import { bash, example, usualPorts } from "./example.ts"
+import { bash, example, quickNpx, usualPorts } from "./example.ts"
 import { patternOf, readme, squeeze, tour } from "./readme.ts"
 import { startForTest } from "./sallyport-process.ts"
 
@@ -25,7 +25,7 @@ test("the example has every keyword, some of them in comments", () => {
 })
 
 test("README's tour prints what it shows", async () => {
-  const place = await example()
+  const place = await example("prepared")
   const dev = startForTest(place.folder, place.env, ...place.argv)
   await dev.printed(/old plan serves on\.\n$/)
   const own = (text: string) =>
@@ -40,7 +40,4 @@ test("README's tour prints what it shows", async () => {
   }
   expect(await dev.stop("SIGINT")).toBe(0)
   rmSync(place.folder, { recursive: true, force: true })
-}, 120_000)
-
-/** npx looks around for a second before it does the same; another test goes through the real one. */
-const quickNpx = 'npx() { "node_modules/.bin/$1" "${@:2}"; }'
+})

@@ -29,11 +29,15 @@ export function start(
   env: Readonly<Record<string, string>>,
   ...argv: string[]
 ): SallyportProcess {
-  const child = spawn(process.execPath, [`${projectRoot}compiler/cli/sallyport.mjs`, ...argv], {
-    cwd,
-    env: { ...process.env, NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
+  const child = spawn(
+    process.execPath,
+    ["--liftoff-only", `${projectRoot}compiler/cli/sallyport.mjs`, ...argv],
+    {
+      cwd,
+      env: { ...process.env, NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  )
   const output = { out: "", err: "" }
   child.stdout.on("data", (chunk) => {
     output.out += String(chunk)

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ControlPorts } from "../../runtime/control/ports.ts"
 import { type Control, startControl } from "../../runtime/control/server.ts"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { serve } from "../authz/harness.ts"
 import { type Running, sendRaw, startGateway, startUpstream, type Upstream } from "../gateway/harness.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 
 // The gateway, the engine's and the control listener take, and refuse, the same requests.
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
     backends: { main: upstream.url },
     routes: [{ method: "*", path: "/{rest*}" }],
   })
-  database = await openPglite(await embeddedFolder())
+  database = await openTestDatabase()
   engine = await serve(database, undefined, { hosts: ["authz.internal", "*.svc.example"] })
   control = await startControl(
     {

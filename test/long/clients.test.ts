@@ -5,9 +5,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Database } from "../../runtime/store/database.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { documentModel, type Served, serve } from "../authz/harness.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 
 const goSdk = "github.com/openfga/go-sdk/client@v0.6.3"
 const pythonSdk = "openfga_sdk==0.10.5"
@@ -63,7 +62,7 @@ describe("OpenFGA's clients, unchanged", { timeout: 600_000 }, () => {
   let served: Served & { listeners: { close(): Promise<void> } }
   let folder: string
   beforeAll(async () => {
-    database = await openPglite(await embeddedFolder())
+    database = await openTestDatabase()
     served = await serve(database)
     folder = mkdtempSync(join(tmpdir(), "sallyport-clients-"))
   })

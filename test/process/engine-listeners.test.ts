@@ -5,9 +5,8 @@ import { Engine } from "../../runtime/check/engine.ts"
 import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { EngineAccess } from "../../runtime/process/engine-access.ts"
 import { EngineListeners } from "../../runtime/process/engine-listeners.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { freePorts, planOfEngine } from "./project.ts"
 
 const stops: (() => unknown)[] = []
@@ -16,7 +15,7 @@ afterEach(async () => {
 })
 
 async function make(environment: Record<string, string>): Promise<EngineListeners> {
-  const database = await openPglite(await embeddedFolder())
+  const database = await openTestDatabase()
   stops.push(() => database.close())
   const engine = new Engine(createTupleSource(database))
   stops.push(() => engine.close())

@@ -5,10 +5,9 @@ import { createVerifier } from "../../runtime/identity/issuer.ts"
 import { EngineAccess } from "../../runtime/process/engine-access.ts"
 import { EngineListeners } from "../../runtime/process/engine-listeners.ts"
 import { RefusalLog } from "../../runtime/process/refusal-log.ts"
-import { openPglite } from "../../runtime/store/pglite.ts"
 import { createTupleSource } from "../../runtime/store/tuple-source.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
-import { embeddedFolder } from "../store/databases.ts"
+import { openTestDatabase } from "../store/databases.ts"
 import { freePorts, planOfEngine } from "./project.ts"
 
 const stops: (() => unknown)[] = []
@@ -24,7 +23,7 @@ function lined(): { lines: () => any[]; log: ReturnType<typeof createLog> } {
 }
 
 it("says who was not let in, and where, but no credential", async () => {
-  const database = await openPglite(await embeddedFolder())
+  const database = await openTestDatabase()
   stops.push(() => database.close())
   const engine = new Engine(createTupleSource(database))
   stops.push(() => engine.close())

@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process"
+import { rmSync } from "node:fs"
+import { mkdtemp } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import type { TestProject } from "vitest/node"
+import { startThrowAwayPostgres, type ThrowAwayPostgres } from "./throw-away-postgres.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Path of the socket by which test files ask for what the whole run shares: see `SharedDatabase`. */
+    sharedDatabases: string
+  }
+}
+
+/** `postgres`: the connection string of a running server. `embedded`: a folder with a migrated database, to be copied. */
+export type SharedDatabase = "postgres" | "embedded"
+
+/**
+ * What is expensive to make is made once per run, when the first file asks for it. Test files run in other processes, so they
+ * ask through a socket: they send the name, and the response is one JSON line, `{value}` or `{error}`.
+ */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let postgres: Promise<ThrowAwayPostgres> | undefined
+  let embedded: Promise<string> | undefined
+  const make: Record<SharedDatabase, () => Promise<string>> = {
+    async postgres() {
+      postgres ??= startThrowAwayPostgres()
+      return (await postgres).url("postgres")
+    },
+    embedded() {
+      embedded ??= migratedFolder()
+      return embedded
+    },
+  }
+  const path = join(tmpdir(), `sallyport-test-${process.pid}.sock`)
+  // Half open: the client has sent all it has to say when it waits for the response.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let name = ""
+    socket.on("error", () => {})
+    socket.setEncoding("utf8").on("data", (part) => {
+      name += String(part)
+    })
+    socket.on("end", async () => {
+      const response = await make[name as SharedDatabase]().then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error: String(error) }),
+      )
+      socket.end(JSON.stringify(response))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  server.unref()
+  project.provide("sharedDatabases", path)
+  return async () => {
+    server.close()
+    await (await postgres?.catch(() => undefined))?.stop()
+  }
+}
+
+/**
+ * A folder with a migrated embedded database. Making one takes ten seconds of CPU time and half a gigabyte, so a process of its own does it:
+ * the memory is given back. Removed when this process ends.
+ */
+export async function migratedFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "sallyport-prepared-"))
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
+  const program = fileURLToPath(new URL("../../compiler/cli/sallyport.mjs", import.meta.url))
+  const env = { ...process.env, SALLYPORT_DATABASE_URL: "" }
+  await promisify(execFile)(process.execPath, ["--liftoff-only", program, "migrate"], { cwd: folder, env })
+  return join(folder, ".sallyport")
+}
