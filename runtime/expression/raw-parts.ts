@@ -24,17 +24,13 @@ function partsOf(node: TreeNode, references: readonly Reference[]): RawPart[] {
   if (node.kind === "literal" && typeof node.value === "string") return [{ literal: node.value }]
   if (node.kind === "call" && node.form === "operator" && node.name === "+")
     return node.args.flatMap((each) => partsOf(each, references))
-  const leaves = leavesOf(node)
-  return [
-    {
-      raw: references.filter(({ start, end }) =>
-        leaves.some((leaf) => leaf.start <= start && end <= leaf.end),
-      ),
-    },
-  ]
+  return leavesOf(node).map((leaf): RawPart => {
+    if (leaf.kind === "literal") return { literal: String(leaf.value) }
+    return { raw: references.filter(({ start, end }) => leaf.start <= start && end <= leaf.end) }
+  })
 }
 
-/** The parts of an expression whose values may come out of it. */
+/** The parts of an expression whose values may come out of it, texts it says itself among them. */
 function leavesOf(node: TreeNode): readonly TreeNode[] {
   if (harmless.has(node.type.text)) return []
   if (node.kind === "conditional") return [...leavesOf(node.whenTrue), ...leavesOf(node.whenFalse)]
@@ -44,5 +40,6 @@ function leavesOf(node: TreeNode): readonly TreeNode[] {
     // A method of an object, as `request.header("X")`, reads the object.
     return children.length === 0 ? [node] : children.flatMap(leavesOf)
   }
+  if (node.kind === "literal") return typeof node.value === "string" ? [node] : []
   return node.kind === "name" || node.kind === "select" ? [node] : childrenOf(node).flatMap(leavesOf)
 }

@@ -5,36 +5,75 @@ import type { Cel, Text, Word } from "../ast.ts"
 import type { Place } from "./place.ts"
 import type { StepContext } from "./step.ts"
 
-/** Formats in which a value that is not escaped can end the place it stands in. `seems`: of a text in which each value is a space mark. */
+/** A format in which a value that is not escaped can end the place it stands in. */
 interface Format {
-  readonly seems: (text: string, media: string) => boolean
   readonly what: string
   readonly help: string
+  /** The media types of the format. */
+  readonly media?: RegExp
+  /** What a text of the format looks like; a value in it is `\ue000`. */
+  readonly text?: RegExp
+  /** As `text`, where the media type is that of the message: too little to go by in a text of its own. */
+  readonly textAsIs?: RegExp
 }
 
 const value = "\ue000"
+const formEscape = "Escape it: `${urlEncode(…)}`."
+const field = "[^\\s&=<>{}\"']+"
+
+/** The first one that fits counts. */
 const formats: readonly Format[] = [
+  { what: "a form", help: formEscape, media: /^application\/x-www-form-urlencoded\b/ },
   {
-    seems: (_, media) => media.startsWith("application/x-www-form-urlencoded"),
-    what: "a form",
-    help: "Escape it: `${urlEncode(…)}`.",
+    what: "a multipart body",
+    help: "Send a form, `application/x-www-form-urlencoded`, with `${urlEncode(…)}`.",
+    media: /^multipart\//,
   },
   {
-    seems: (text) => /<[A-Za-z!?/][^<]*>/.test(text),
+    what: "a script",
+    help: "Send JSON with `json`, which escapes values; `body jsonp` makes a script of JSON.",
+    media: /^(?:text|application)\/(?:x-)?(?:java|ecma)script\b/,
+  },
+  {
+    what: "YAML",
+    help: "Write the body with `json`, which escapes values; JSON is YAML.",
+    media: /[/+](?:x-)?yaml\b/,
+  },
+  {
+    what: "a GraphQL query",
+    help: "Send the query with `json`, and the value in its `variables`.",
+    media: /^application\/graphql\b/,
+    text: /^\s*(?:(?:query|mutation|subscription)\b[^{]*)?\{\s*[A-Za-z_]\w*\s*[({]/,
+  },
+  {
     what: "markup",
     help: "Write the body with `xml`, which escapes values, or escape it: `${xmlEscape(…)}`.",
+    media: /[/+](?:html|xml)\b/,
+    text: /<[A-Za-z!?/\ue000][^<]*>/,
   },
   {
-    seems: (text) => /^\s*(?:\{\s*"|\[\s*["{[])/.test(text),
     what: "JSON",
     help: "Write the body with `json`, which escapes values.",
+    media: /[/+]json\b/,
+    text: /^\s*(?:\{\s*"|\[\s*["{[])|\{\s*(?:"[^"]*"|\ue000)\s*:|^\s*(?:"[^"]*"|\[[^\]]*\])\s*$/,
   },
   {
-    seems: (text) => /^\s*[\w.[\]-]+=[^\s&=]*(?:&[\w.[\]-]+=[^\s&=]*)+\s*$/.test(text),
     what: "a form",
-    help: "Escape it: `${urlEncode(…)}`.",
+    help: formEscape,
+    text: new RegExp(`^\\s*${field}=[^\\s&=]*(?:&(?:${field}(?:=[^\\s&=]*)?)?)+\\s*$`),
+    textAsIs: new RegExp(`^\\s*${field}=[^\\s&=]*\\s*$`),
   },
 ]
+
+function formatOf(text: string, media: string | null): Format | undefined {
+  const type = media?.toLowerCase() ?? ""
+  return formats.find(
+    (each) =>
+      each.media?.test(type) === true ||
+      each.text?.test(text) === true ||
+      (media === null && each.textAsIs?.test(text) === true),
+  )
+}
 
 /** Parts of `request` that the gateway makes itself, or lets through only in a form that cannot end any place. */
 const safeOfRequest: ReadonlySet<string> = new Set(["method", "id", "ip", "time", "scheme", "host"])
@@ -48,7 +87,8 @@ export function warnOfRawValues(
   const parts = partsOf(content, place)
   if (parts === undefined) return
   const text = parts.map((part) => ("literal" in part ? part.literal : value)).join("")
-  const format = formats.find(({ seems }) => seems(text, media?.toLowerCase() ?? ""))
+  if (text === value && isBodyAlone(content)) return
+  const format = formatOf(text, media)
   if (format === undefined) return
   for (const part of parts)
     for (const span of "spans" in part ? part.spans : [])
@@ -58,6 +98,12 @@ export function warnOfRawValues(
         `\`${shown(span.file.text.slice(span.start, span.end))}\` goes into ${format.what} without being escaped`,
         { help: format.help },
       )
+}
+
+/** A body that is passed on as a whole stands in no place that it could end. */
+function isBodyAlone(content: Text | Word | Cel): boolean {
+  const [only] = content.kind === "text" ? content.parts : [content]
+  return only !== undefined && "source" in only && /^\s*request\.(?:text|body)\s*$/.test(only.source)
 }
 
 type Stretch = { readonly literal: string } | { readonly spans: readonly Span[] }

@@ -34,11 +34,13 @@ export function lowerContent(
   }
   const content = bound.args.cel("expression") ?? bound.args.text("text")
   if (content === undefined) return undefined
+  const isJson = word === "json" || (written !== undefined && /[/+]json\b/i.test(written))
   if (content.kind === "cel" && word !== "json" && word !== "text") {
     const value = expressions.lower(content, place)
+    // What is no text is written as JSON, which escapes.
+    if (value === undefined || !isJson || value.type === "string") warnOfRawValues(content, media, context)
     return value === undefined ? undefined : { media, content: { value } }
   }
-  const isJson = word === "json" || (written !== undefined && /[/+]json\b/i.test(written))
   if (!isJson) warnOfRawValues(content, media, context)
   const text = isJson ? texts.lowerJson(content, place) : texts.lowerBody(content, place)
   return text === undefined ? undefined : { media, content: { text } }
@@ -54,6 +56,7 @@ export function lowerBody(bound: Bound, context: StepContext): Lowered | undefin
   if (what.text === "replace") {
     const [fromAt, toAt] = [bound.args.text("from"), bound.args.text("to")]
     if (fromAt === undefined || toAt === undefined) return undefined
+    warnOfRawValues(toAt, null, context)
     const from = texts.lower(fromAt, place)
     const to = texts.lower(toAt, place)
     if (from === undefined || to === undefined) return undefined
