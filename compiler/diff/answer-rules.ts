@@ -3,8 +3,7 @@ import { breaking, type FieldRules, type Finding, neutral, opens } from "../anal
 import { same } from "../analysis/same.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
 import { ruleChanges } from "../analysis/schema-rules.ts"
-import { otherResource } from "../analysis/seen-by-backend.ts"
-import { callersDecide, secretsIn } from "../analysis/text-findings.ts"
+import { secretsIn } from "../analysis/text-findings.ts"
 import { countWordsOf } from "./access-words.ts"
 import { otherTarget } from "./content-effects.ts"
 
@@ -181,15 +180,4 @@ export const answerRules = {
     value: () => neutral("another amount is counted"),
     labels: () => neutral("it is counted by other labels"),
   } satisfies FieldRules<Fields<"metric">>,
-  "set-method": {
-    method: (before, after) => [
-      otherResource("the backend is asked with another method"),
-      ...callersDecide(before, after),
-    ],
-  } satisfies FieldRules<Fields<"set-method">>,
-  "set-status": {
-    status: (before, after) =>
-      breaking(`callers are answered ${countWordsOf(after)}, not ${countWordsOf(before)}`),
-    reason: () => neutral("callers get another reason phrase"),
-  } satisfies FieldRules<Fields<"set-status">>,
 }

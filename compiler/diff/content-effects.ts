@@ -1,15 +1,8 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import {
-  noOwnCredentials,
-  otherRequestBody,
-  otherResource,
-  sentByGateway,
-} from "../analysis/seen-by-backend.ts"
+import { noOwnCredentials, otherRequestBody } from "../analysis/seen-by-backend.ts"
 import { fromCaller, secretsIn } from "../analysis/text-findings.ts"
-import { variableDiffers } from "../analysis/variable-readers.ts"
-import { nameShown } from "../analysis/words.ts"
 import type { TextKind } from "../gateway/step-texts.ts"
 import { countWordsOf } from "./access-words.ts"
 import { type ContentKind, secondsWords } from "./content-words.ts"
@@ -22,23 +15,6 @@ type Effects = {
 
 /** What it means that a step that changes messages, or where they go, is there now. */
 export const contentAdded: Effects = {
-  "set-query": ({ name, action, values }) =>
-    action === "remove"
-      ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
-      : [sentByGateway(`the query parameter ${nameShown(name)}`, "added", false), ...secretsIn(values)],
-  "set-method": ({ method }) => [
-    otherResource("the backend is asked with another method"),
-    ...(fromCaller(method) ? [opens("callers decide with which method the backend is asked")] : []),
-  ],
-  "set-status": ({ status }) => breaking(`callers are answered ${countWordsOf(status)}`),
-  rewrite: ({ keepQuery }) => [
-    otherResource("the backend is asked for another path"),
-    ...(keepQuery ? [] : [closes("the backend does not see the caller's query any more")]),
-  ],
-  "set-host": ({ host }) =>
-    typeof host === "object" && "preserve" in host
-      ? opens("callers choose the Host header the backend sees")
-      : otherResource("the backend gets another Host header"),
   "set-body": ({ message, content }) => [
     message === "request"
       ? otherRequestBody("the backend gets this body instead of the caller's")
@@ -56,8 +32,6 @@ export const contentAdded: Effects = {
       : breaking(`these requests are answered here with ${countWordsOf(status)}, not by the backend`),
     ...secretsIn([headers, body]),
   ],
-  "set-variable": ({ name }, steps) =>
-    variableDiffers(`the statements after it have \`${name}\``, name, steps),
   "validate-headers": ({ headers, described = [], named = [], unspecified }) =>
     prevents([
       unspecified,
@@ -99,17 +73,6 @@ export const contentAdded: Effects = {
 
 /** What it means that such a step is gone. */
 export const contentRemoved: Effects = {
-  "set-query": ({ name, action }) =>
-    action === "append" || action === "default"
-      ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
-      : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
-  "set-method": () => otherResource("the backend is asked with the method of the request"),
-  "set-status": () => breaking("callers are answered with the backend's own status"),
-  rewrite: ({ keepQuery }) => [
-    otherResource("the backend is asked for the path of the request"),
-    ...(keepQuery ? [] : [opens("the caller's query reaches the backend")]),
-  ],
-  "set-host": () => otherResource("the backend gets its own Host header"),
   "set-body": ({ message }) => ownBody(message),
   "find-replace": ({ message }) => ownBody(message),
   "mask-urls": ({ message }) => ownBody(message),
@@ -120,8 +83,6 @@ export const contentRemoved: Effects = {
     typeof status === "number" && status >= 400
       ? opens(`what was refused with ${status} goes on`)
       : opens(`what was answered here with ${countWordsOf(status)} goes on`),
-  "set-variable": ({ name }, steps) =>
-    variableDiffers(`the statements after it do not have \`${name}\` from here`, name, steps),
   "validate-headers": () => opens("the headers of answers are not looked at any more"),
   "validate-status": () => opens("the status of answers is not looked at any more"),
   trace: () => neutral("a line is not written to the log any more"),

@@ -1,45 +1,11 @@
 import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
-import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { breaking, type FieldRules, type Finding, neutral } from "../analysis/finding.ts"
 import { same } from "../analysis/same.ts"
-import {
-  inValues,
-  otherRequestBody,
-  otherResource,
-  otherValue,
-  readByBrowsers,
-  sentByGateway,
-} from "../analysis/seen-by-backend.ts"
+import { inValues, otherRequestBody, readByBrowsers } from "../analysis/seen-by-backend.ts"
 import { callersDecide, escapingLost, secretsIn } from "../analysis/text-findings.ts"
-import { nameShown } from "../analysis/words.ts"
 import { countWordsOf } from "./access-words.ts"
 
 type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
-
-const queryRules: FieldRules<Fields<"set-query">> = {
-  name: (_, after) => opens(`it is about ${nameShown(after)} now`),
-  action: (before, after, items) => {
-    const exclusive = (action: string) => action === "set" || action === "remove"
-    const shown = `the query parameter ${nameShown(items.after.name)}`
-    if (exclusive(before) && !exclusive(after))
-      return opens(`the caller's own ${shown.slice(4)} reaches the backend`)
-    if (after === "remove") return closes(`the backend does not get ${shown} any more`)
-    return sentByGateway(shown, before === "remove" ? "added" : "changed", false)
-  },
-  values: (before, after, items) => [
-    ...(before.length === 0 || after.length === 0
-      ? []
-      : [otherValue(before, after, `the query parameter ${nameShown(items.after.name)}`, false)]),
-    ...inValues(before, after, callersDecide),
-    ...inValues(before, after, (known, value) => secretsIn(value, known)),
-  ],
-}
-
-const hostRules: FieldRules<Fields<"set-host">> = {
-  host: (_, after) =>
-    typeof after === "object" && "preserve" in after
-      ? opens("callers choose the Host header the backend sees")
-      : otherResource("the backend gets another Host header"),
-}
 
 const bodyRules: FieldRules<Fields<"set-body">> = {
   message: (_, after) => breaking(`it is the body of the ${after} now`),
@@ -104,23 +70,6 @@ const respondRules: FieldRules<Fields<"respond">> = {
 
 /** What a difference in a field means, for steps that change messages. */
 export const contentRules = {
-  "set-query": queryRules,
-  "set-host": hostRules,
   "set-body": bodyRules,
   respond: respondRules,
-  rewrite: {
-    path: (before, after) => [
-      otherResource("the backend is asked for another path"),
-      ...callersDecide(before, after),
-    ],
-    raw: (_, after) =>
-      after
-        ? opens("expressions may bring more than one segment of the path")
-        : neutral("the path is put together from segments"),
-    keepQuery: (_, after) =>
-      after
-        ? opens("the caller's query reaches the backend")
-        : closes("the backend does not see the caller's query any more"),
-    parameters: () => otherResource("the backend is asked for another path"),
-  } satisfies FieldRules<Fields<"rewrite">>,
 }

@@ -1,7 +1,7 @@
 import type { BodyContent, Count } from "../../runtime/plan/step-values.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../runtime/plan/text.ts"
-import { nameWords, textWords } from "../analysis/words.ts"
+import { textWords } from "../analysis/words.ts"
 import type { TextKind } from "../gateway/step-texts.ts"
 import { blockWords, countWordsOf } from "./access-words.ts"
 import type { WordsOf } from "./words-of.ts"
@@ -9,11 +9,6 @@ import type { WordsOf } from "./words-of.ts"
 /** Kinds of steps that change messages, keep things, or say them. */
 export type ContentKind =
   | "set-header"
-  | "set-query"
-  | "set-method"
-  | "set-status"
-  | "rewrite"
-  | "set-host"
   | "set-body"
   | "find-replace"
   | "mask-urls"
@@ -21,7 +16,6 @@ export type ContentKind =
   | "xml-to-json"
   | "json-to-xml"
   | "respond"
-  | "set-variable"
   | "validate-headers"
   | "validate-status"
   | "trace"
@@ -35,15 +29,6 @@ export type ContentKind =
 
 /** Such steps in words of gateway.conf. */
 export const contentWords: WordsOf<Exclude<ContentKind, TextKind>> = {
-  "set-query": ({ action, name, values }) => `query ${action} ${nameWords(name)}${valueWords(values)}`,
-  "set-method": ({ method }) => `method ${textWords(method)}`,
-  "set-status": ({ status, reason }) => `status ${countWordsOf(status)}${reasonWords(reason)}`,
-  rewrite: ({ path, raw, keepQuery }) =>
-    `rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`,
-  "set-host": ({ host }) =>
-    typeof host === "object" && "preserve" in host
-      ? "forward-host preserve"
-      : `forward-host ${textWords(host)}`,
   "set-body": ({ media, content }) => `body set ${bodyWords(media, content)}`,
   "find-replace": ({ from, to }) => `body replace ${textWords(from)} with ${textWords(to)}`,
   "mask-urls": ({ headers }) => `body mask-urls${blockWords(headers ? ["headers"] : [])}`,
@@ -77,7 +62,6 @@ export const contentWords: WordsOf<Exclude<ContentKind, TextKind>> = {
       : `respond${from === undefined ? "" : ` from ${from}`}${status === undefined ? "" : ` ${countWordsOf(status)}`}${reasonWords(reason)}${blockWords(
           [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
         )}`,
-  "set-variable": ({ name, value }) => `set ${name} ${textOrExpressionWords(value)}`,
   "validate-headers": validateHeadersWords,
   "validate-status": ({ codes, unspecified, errors }) =>
     `validate status ${unspecified}${blockWords([

@@ -325,17 +325,6 @@ export const flowRules = {
     ],
   } satisfies FieldRules<Fields<"cache-remove">>,
   "cache-value": valueRules,
-  "set-variable": {
-    name: (before, after) => neutral(`the statements after it have \`${after}\`, not \`${before}\``),
-    value: (before, after, items) => {
-      const texts = (value: typeof before) =>
-        typeof value === "object" && "expression" in value ? { text: [value] } : value
-      return [
-        neutral(`\`${items.after.name}\` is another value`),
-        ...callersDecide(texts(before), texts(after)),
-      ]
-    },
-  } satisfies FieldRules<Fields<"set-variable">>,
   "content-safety": safetyRules,
   retry: retryRules,
   parallel: parallelRules,

@@ -110,10 +110,6 @@ function identities(step: Step): readonly string[] {
         `require ${canonicalJson([step.object, step.user])}`,
         "require",
       ]
-    case "set-query":
-      return named("query", step.name, step.action)
-    case "set-variable":
-      return [`set ${step.name}`]
     case "cache-get":
     case "cache-value":
       return [`${step.kind} ${step.variable}`, step.kind]
@@ -156,9 +152,4 @@ function guardIdentities(step: Step): readonly string[] {
 
 function deciderOf({ store, pdp }: StepOf<"require">): string {
   return pdp === undefined ? `store ${store}` : `pdp ${pdp}`
-}
-
-function named(what: string, name: unknown, action: string): string[] {
-  const of = `${what} ${canonicalJson(name)}`
-  return [`${of} ${action}`, of]
 }

@@ -14,7 +14,6 @@ import {
 import { isImplied } from "../analysis/implied.ts"
 import { ownOf, same } from "../analysis/same.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
-import { variableDiffers } from "../analysis/variable-readers.ts"
 import { textWords } from "../analysis/words.ts"
 import type { ComparedPlans } from "../gateway/step-text.ts"
 import { hasText, type TextKind, textOf } from "../gateway/step-texts.ts"
@@ -41,8 +40,6 @@ export function compareSteps(
   if (hasText(before) && before.kind === after.kind)
     return changedText(before, after, { before: bodyBefore, after: bodyAfter, schemas })
   if (before.kind === "deprecation" && after.kind === "deprecation") return [deprecation(before, after)]
-  if (before.kind === "set-variable" && after.kind === "set-variable" && before.name === after.name)
-    return compareVariable(before, after, bodyAfter)
   if (before.kind === "forward" && after.kind === "forward")
     return compareForward(before, after, bodyBefore, bodyAfter)
   if (before.kind === "validate-content" && after.kind === "validate-content")
@@ -106,18 +103,6 @@ function changedText(before: Step, after: Step, plans: Omit<ComparedPlans, "effe
     ...inside(come).flatMap((step) => effectsOfAdding(step, steps)),
   ]
   return changed(before, after, { ...plans, effectsOf })
-}
-
-function compareVariable(
-  before: StepOf<"set-variable">,
-  after: StepOf<"set-variable">,
-  { steps }: PlanBody,
-): Finding[] {
-  const { name } = after
-  return [
-    variableDiffers(`\`${name}\` is another value`, name, steps),
-    ...compareFields(rulesOf["set-variable"], before, after).filter(({ risk }) => risk !== "neutral"),
-  ]
 }
 
 function compareForward(

@@ -1,7 +1,7 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Count, Flag } from "../../runtime/plan/step-values.ts"
 import type { StepId } from "../../runtime/plan/steps.ts"
-import type { Text } from "../../runtime/plan/text.ts"
+import type { Expression, Text } from "../../runtime/plan/text.ts"
 import { durationWords, textWords } from "../analysis/words.ts"
 
 /** A statement as data, which a plan's step is written as: in one line by `diff` and `plan`, over several by `policy convert`. */
@@ -93,6 +93,11 @@ export function flagText(flag: Flag | undefined, word: string, printing: Printin
 /** Texts in quotes, a blank before each. */
 export function textsOf(texts: readonly Text[]): string {
   return texts.map((text) => ` ${textWords(text)}`).join("")
+}
+
+/** A text in quotes, or an expression in parentheses. */
+export function textOrExpressionText(value: Text | { readonly expression: Expression }): string {
+  return typeof value === "object" && "expression" in value ? `(${value.expression.text})` : textWords(value)
 }
 
 /** `message "…"` where there is one. */

@@ -5,15 +5,18 @@ import { lowerAuthenticate } from "./steps/authenticate.ts"
 import { lowerBody } from "./steps/body.ts"
 import { lowerCache } from "./steps/cache.ts"
 import { lowerCheckInOrder } from "./steps/check-in-order.ts"
-import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerSet, lowerTrace } from "./steps/flow.ts"
-import { lowerForwardHost } from "./steps/forward-host.ts"
+import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerTrace } from "./steps/flow.ts"
 import { lowerConcurrencyBlock } from "./steps/limit-concurrency.ts"
-import { lowerQuery } from "./steps/query.ts"
 import { lowerFilter, lowerGrant, lowerRequire } from "./steps/require.ts"
 import { lowerRespond } from "./steps/respond.ts"
-import { lowerRewrite } from "./steps/rewrite.ts"
+import { rewriteStatement } from "./steps/rewrite.ts"
 import { header } from "./steps/set-header.ts"
-import { lowerMethod, lowerRedirect, lowerStatus, lowerUseBackend } from "./steps/use-backend.ts"
+import { forwardHost } from "./steps/set-host.ts"
+import { method } from "./steps/set-method.ts"
+import { query } from "./steps/set-query.ts"
+import { status } from "./steps/set-status.ts"
+import { set } from "./steps/set-variable.ts"
+import { lowerRedirect, lowerUseBackend } from "./steps/use-backend.ts"
 import { lowerValidateAnswer } from "./steps/validate-answer.ts"
 import { whenStatement } from "./steps/when.ts"
 
@@ -31,22 +34,22 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   grant: lowerGrant,
   revoke: lowerGrant,
   header: header.lower,
-  query: lowerQuery,
-  rewrite: lowerRewrite,
-  "forward-host": lowerForwardHost,
+  query: query.lower,
+  rewrite: rewriteStatement.lower,
+  "forward-host": forwardHost.lower,
   body: lowerBody,
   validate: lowerValidateAnswer,
   respond: lowerRespond,
   when: whenStatement("inbound").lower,
-  set: lowerSet,
+  set: set.lower,
   send: lowerSend,
   cache: lowerCache,
   retry: lowerRetry,
   parallel: lowerParallel,
   trace: lowerTrace,
   metric: lowerMetric,
-  method: lowerMethod,
-  status: lowerStatus,
+  method: method.lower,
+  status: status.lower,
   redirect: lowerRedirect,
   use: lowerUseBackend,
 }

@@ -4,7 +4,13 @@ import type { BlockText, StepText } from "./step-text.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
+import { rewrite } from "./steps/rewrite.ts"
 import { setHeader } from "./steps/set-header.ts"
+import { setHost } from "./steps/set-host.ts"
+import { setMethod } from "./steps/set-method.ts"
+import { setQuery } from "./steps/set-query.ts"
+import { setStatus } from "./steps/set-status.ts"
+import { setVariable } from "./steps/set-variable.ts"
 import { when } from "./steps/when.ts"
 
 /** What the compiler knows of every kind of step: a kind without it does not compile. */
@@ -12,7 +18,13 @@ const texts = {
   "rate-limit": rateLimit,
   quota: quotaText,
   "limit-concurrency": limitConcurrency,
+  rewrite,
   "set-header": setHeader,
+  "set-host": setHost,
+  "set-method": setMethod,
+  "set-query": setQuery,
+  "set-status": setStatus,
+  "set-variable": setVariable,
   when,
 } satisfies { readonly [Kind in StepKind]?: StepText<Kind> }
 

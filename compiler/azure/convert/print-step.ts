@@ -188,18 +188,6 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   "set-backend": setBackend,
   "cache-lookup": cacheLookup,
   "cache-store": cacheStore,
-  "set-query": ({ action, name, values }) =>
-    typeof name === "string"
-      ? [`query ${action} ${textWords(name)}${quotedAll(values)}`]
-      : none("a name that is found per request"),
-  "set-method": ({ method }) => [`method ${textWords(method)}`],
-  "set-status": ({ status, reason }) => [
-    `status ${found(status)}${reason === undefined ? "" : ` ${textWords(reason)}`}`,
-  ],
-  rewrite: ({ path, raw, keepQuery, parameters }) =>
-    parameters === undefined
-      ? [`rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`]
-      : none("an address that is a template after it was made: write its parameters into it"),
   "set-body": ({ media, content }) => bodyLines("body set", media, content),
   "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
   jsonp: ({ callback }) => [`body jsonp ${textWords(callback)}`],
@@ -220,7 +208,6 @@ const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
       step.namespacePrefix !== undefined && `namespaces ${textWords(step.namespacePrefix)}`,
       step.attributeBlock !== undefined && `attributes ${textWords(step.attributeBlock)}`,
     ]),
-  "set-variable": ({ name, value }) => [`set ${name} ${written(value)}`],
   trace: ({ message, severity, metadata }) =>
     metadata.length > 0
       ? none("a line of the log with further data")

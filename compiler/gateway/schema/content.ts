@@ -1,4 +1,42 @@
-import { type Row, slot } from "./row.ts"
+import { oneOf, type Part, type Row, slot, word } from "./row.ts"
+
+/** Media types of the words that stand for some; JSON is UTF-8 by definition (RFC 8259 §8.1) and has no charset. */
+export const mediaTypes = {
+  json: "application/json",
+  text: "text/plain; charset=utf-8",
+  xml: "application/xml; charset=utf-8",
+} as const
+
+/** Whether values in the text of such a body are escaped as JSON. */
+export function isJsonMedia(media: string): boolean {
+  return /[/+]json\b/i.test(media)
+}
+
+/** `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
+export const bodyContent = oneOf(
+  [word("as-is"), slot("text", "text")],
+  [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
+  xmlPart(),
+  [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
+  [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr([xmlPart(), ...contentPart()])],
+  [slot("expression", "expression")],
+)
+
+function contentPart(): Part[][] {
+  return [[slot("expression", "expression")], [slot("text", "text")]]
+}
+
+/** XML whose expressions are escaped by the place they stand in. */
+function xmlPart(): Part[] {
+  return [word("xml"), slot("markup", "text", { label: '"XML"' })]
+}
+
+function templateOr(alternatives: Part[][]): Part {
+  return oneOf([word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })], ...alternatives)
+}
+
+/** A value: found by an expression, or a text. */
+export const textOrExpression = oneOf([slot("expression", "expression")], [slot("value", "text")])
 
 const always: Row = {
   keyword: "always",

@@ -1,4 +1,7 @@
+import { method } from "../steps/set-method.ts"
+import { set } from "../steps/set-variable.ts"
 import type { BlockName } from "./block-name.ts"
+import { textOrExpression } from "./content.ts"
 import { sendAuthenticate } from "./credentials.ts"
 import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 
@@ -6,16 +9,7 @@ import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
 export type StepBlock = "inbound" | "outbound" | "on-error"
 
 const seconds = { min: 1_000, max: 31_536_000, wholeSeconds: true } as const
-const textOrExpression = oneOf([slot("expression", "expression")], [slot("value", "text")])
 const variable = slot("variable", "value-name", { label: "NAME" })
-
-const set: Row = {
-  keyword: "set",
-  several: true,
-  forms: [{ args: [variable, textOrExpression] }],
-  docs: "Leaves a value for the statements after it: `var.NAME`.",
-  example: "set tenant (request.body.tenant)",
-}
 
 const send: Row = {
   keyword: "send",
@@ -164,15 +158,7 @@ export function branchRows(block: StepBlock): readonly Row[] {
 
 /** Statements of every block that runs. */
 export function flowRows(block: StepBlock): readonly Row[] {
-  return [set, send, cache(block), retry(block), parallel(`parallel ${block}`), trace, metric]
-}
-
-export const method: Row = {
-  keyword: "method",
-  several: true,
-  forms: [{ args: [slot("method", "text", { label: '"METHOD"' })] }],
-  docs: "The method the backend is asked with.",
-  example: 'method "PUT"',
+  return [set.row, send, cache(block), retry(block), parallel(`parallel ${block}`), trace, metric]
 }
 
 export const redirect: Row = {
@@ -247,18 +233,6 @@ export const choiceRows: readonly Row[] = [
   },
 ]
 
-/** A status that is written out, or found per request, and a reason phrase. */
-const anyStatus = oneOf([slot("found", "expression")], [slot("status", "status", { min: 200, max: 599 })])
-export const answerStatus = [anyStatus, optional(slot("reason", "text"))]
-
-export const status: Row = {
-  keyword: "status",
-  several: true,
-  forms: [{ args: answerStatus }],
-  docs: "The status of the answer, written out or found by an expression (200 to 599), and its reason phrase.",
-  example: 'status 202 "Accepted"',
-}
-
 /** Statements of `send`. */
 export function sendRows(body: Row, header: Row): readonly Row[] {
   return [
@@ -269,7 +243,7 @@ export function sendRows(body: Row, header: Row): readonly Row[] {
       docs: "What is asked. What an expression brings stays inside of its segment, query value or label of the host; only one that is the beginning may be more.",
       example: 'url "https://profiles.internal/${path.id}"',
     },
-    { ...method, several: false, byDefault: "GET", docs: "The method it is asked with." },
+    { ...method.row, several: false, byDefault: "GET", docs: "The method it is asked with." },
     header,
     body,
     {

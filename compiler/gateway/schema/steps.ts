@@ -1,77 +1,22 @@
 import { concurrencyBlock } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
+import { rewriteStatement } from "../steps/rewrite.ts"
 import { header } from "../steps/set-header.ts"
+import { forwardHost } from "../steps/set-host.ts"
+import { method } from "../steps/set-method.ts"
+import { query } from "../steps/set-query.ts"
+import { answerStatus, status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
 import { allow, checkInOrder, deny } from "./access.ts"
+import { bodyContent } from "./content.ts"
 import { authenticate } from "./credentials.ts"
-import { answerStatus, flowRows, method, redirect, sendRows, status, useBackend } from "./flow.ts"
+import { flowRows, redirect, sendRows, useBackend } from "./flow.ts"
 import { relationRows, requireRow } from "./relations.ts"
-import { many, oneOf, optional, type Part, type Row, slot, word } from "./row.ts"
+import { many, optional, type Row, slot, word } from "./row.ts"
 import { validateAnswer, validateContentInOrder } from "./validation.ts"
 
-/** `json (…)`, `xml "…"`, `text "…"`, `"text/csv" "…"`, `"text/xml" xml "…"`, perhaps `liquid "…"`; with the message's own media type `as-is "…"`, or an expression whose value is text, bytes or JSON. */
-export const bodyContent = oneOf(
-  [word("as-is"), slot("text", "text")],
-  [word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })],
-  xmlPart(),
-  [slot("media", "choice", { choices: ["json", "text"], label: "json|text" }), templateOr(contentPart())],
-  [slot("type", "constant", { label: '"MEDIA/TYPE"', max: 256 }), templateOr([xmlPart(), ...contentPart()])],
-  [slot("expression", "expression")],
-)
-
-function contentPart(): Part[][] {
-  return [[slot("expression", "expression")], [slot("text", "text")]]
-}
-
-/** XML whose expressions are escaped by the place they stand in. */
-function xmlPart(): Part[] {
-  return [word("xml"), slot("markup", "text", { label: '"XML"' })]
-}
-
-function templateOr(alternatives: Part[][]): Part {
-  return oneOf([word("liquid"), slot("template", "text", { label: '"TEMPLATE"' })], ...alternatives)
-}
-
 const values = many(slot("value", "text"), 100)
-const query: Row = {
-  keyword: "query",
-  several: true,
-  forms: [
-    { args: [word("set"), slot("name", "query-name"), values] },
-    { args: [word("append"), slot("name", "query-name"), values] },
-    { args: [word("default"), slot("name", "query-name"), values] },
-    { args: [word("remove"), slot("name", "query-name")] },
-  ],
-  docs: "Changes a query parameter of the request to the backend: `set` replaces it, `append` adds one, `default` sets it only where it is absent. Several values are several parameters.",
-  example: 'query set "tenant" "${jwt.tenant}"',
-}
-
-const rewrite: Row = {
-  keyword: "rewrite",
-  several: true,
-  forms: [
-    {
-      args: [
-        slot("path", "text", { label: '"/PATH"' }),
-        optional(word("raw")),
-        optional(word("without"), word("query")),
-      ],
-    },
-  ],
-  docs: "The path of the request to the backend, below the backend's own base path, perhaps with a query. What an expression brings is one segment; with `raw` it may be more. `without query` drops what the caller sent.",
-  example: 'rewrite "/internal/orders/${path.id}"',
-}
-
-const forwardHost: Row = {
-  keyword: "forward-host",
-  several: true,
-  forms: [{ args: [word("preserve")] }, { args: [slot("host", "text")] }],
-  byDefault: "the backend's host",
-  docs: "The Host header of the request to the backend: the caller's own, or a text.",
-  example: "forward-host preserve",
-}
-
 const jsonpForm = { args: [word("jsonp"), slot("callback", "text", { label: '"PARAMETER"' })] }
 
 /** `outbound`: what makes a script of an answer stands there alone. */
@@ -130,12 +75,12 @@ export const inboundRows: readonly Row[] = [
   requireRow,
   validateContentInOrder,
   header.row,
-  query,
-  rewrite,
-  forwardHost,
+  query.row,
+  rewriteStatement.row,
+  forwardHost.row,
   authenticate,
   body,
-  method,
+  method.row,
   useBackend,
   respond,
   redirect,
@@ -147,7 +92,7 @@ export const outboundRows: readonly Row[] = [
   ...relationRows,
   validateAnswer,
   header.row,
-  status,
+  status.row,
   bodyRow(true),
   respond,
   redirect,
@@ -158,7 +103,7 @@ export const outboundRows: readonly Row[] = [
 export const onErrorRows: readonly Row[] = [
   validateAnswer,
   header.row,
-  status,
+  status.row,
   body,
   respond,
   redirect,

@@ -1,8 +1,8 @@
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { secondsOf } from "../lower/count.ts"
 import type { Place } from "../lower/place.ts"
 import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
-import { secondsOf } from "./count.ts"
-import { textOrExpression } from "./flow.ts"
+import { textOrExpression } from "../lower/text-or-expression.ts"
 
 /** `cache get|set|remove|value|lookup|store …` */
 export const lowerCache: LowerStep = (bound, context) => {

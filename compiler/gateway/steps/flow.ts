@@ -1,37 +1,11 @@
 import type { TokenKind } from "../../../runtime/plan/counting.ts"
 import type { Text } from "../../../runtime/plan/text.ts"
-import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { lowerContent } from "../lower/content.ts"
+import { secondsOf } from "../lower/count.ts"
 import { headerUse, lowerAll, mayWrite, messageAt } from "../lower/header.ts"
-import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import { idsOf, type Lowered, type LowerStep } from "../lower/step.ts"
 import { lowerAuthentication } from "./authenticate.ts"
-import { lowerContent } from "./body.ts"
-import { secondsOf } from "./count.ts"
-
-/** `set NAME (CEL)` or `set NAME "text"` */
-export const lowerSet: LowerStep = (bound, context) => {
-  const name = bound.args.value<string>("variable")
-  const value = textOrExpression(bound, context)
-  if (name === undefined || value === undefined) return undefined
-  const type = typeof value === "object" && "expression" in value ? value.expression.type : "string"
-  const lowered = context.steps.add({ kind: "set-variable", name, value }, headSpan(bound.statement))
-  return { ...lowered, declares: { [name]: type } }
-}
-
-type Value = Text | { readonly expression: NonNullable<ReturnType<StepContext["expressions"]["lower"]>> }
-
-/** The text or expression of a statement that takes either. */
-export function textOrExpression(
-  bound: Bound,
-  { texts, expressions, place }: StepContext,
-): Value | undefined {
-  const cel = bound.args.cel("expression")
-  if (cel !== undefined) {
-    const expression = expressions.lower(cel, place)
-    return expression === undefined ? undefined : { expression }
-  }
-  const argument = bound.args.text("value")
-  return argument === undefined ? undefined : texts.lower(argument, place)
-}
 
 /** `retry N while (CEL) every 1s plus 1s at-most 10s { … }`. The condition sees what the block leaves. */
 export const lowerRetry: LowerStep = (bound, context) => {

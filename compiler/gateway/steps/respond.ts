@@ -2,10 +2,10 @@ import type { StepOf } from "../../../runtime/plan/steps.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { isBodiless } from "../../openapi/mock-answer.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
+import { lowerContent } from "../lower/content.ts"
+import { statusOf } from "../lower/count.ts"
 import { headerUse, mayWrite } from "../lower/header.ts"
 import type { LowerStep, StepContext } from "../lower/step.ts"
-import { lowerContent } from "./body.ts"
-import { statusOf } from "./count.ts"
 
 /** `respond STATUS "reason" { body …; header "Name" "value" }`, `respond from NAME { … }` */
 export const lowerRespond: LowerStep = (bound, context) => {

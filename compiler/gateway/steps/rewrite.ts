@@ -1,8 +1,14 @@
+import { closes, neutral, opens } from "../../analysis/finding.ts"
+import { otherResource } from "../../analysis/seen-by-backend.ts"
+import { callersDecide } from "../../analysis/text-findings.ts"
+import { textWords } from "../../analysis/words.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { shown } from "../../core/shown.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
-import type { LowerStep } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import { optional, slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
 
 /** Characters that are in no canonical path, raw: RFC 3986 §3.3 and `;` and `\\`, which servers read in different ways. */
 const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
@@ -10,29 +16,79 @@ const notInPath = /[^\w.~!$&'()*+,=:@%/?-]/
 const refusedEncoding = /%(?:[01][0-9A-F]|2F|3B|5C|7F|25[0-9A-F]{2})|%(?![0-9A-F]{2})/i
 
 /** `rewrite "/path/${path.id}?query" [raw] [without query]`: the constant parts must be what a canonical path can hold. */
-export const lowerRewrite: LowerStep = (bound, { texts, place, report, steps }) => {
-  const argument = bound.args.text("path")
-  if (argument === undefined) return undefined
-  const path = texts.lower(argument, place, { constant: checkPart })
-  if (path === undefined) return undefined
-  const first = typeof path === "string" ? path : path.text[0]
-  if (typeof first === "string" && !first.startsWith("/")) {
-    report.add("SP3001", argument.span, `\`${shown(first)}\` does not start with \`/\``, {
-      help: "Write the path from its `/` on.",
-    })
-    return undefined
-  }
-  if (typeof path === "string" && hasOddSegment(path)) {
-    report.add("SP3001", argument.span, `\`${shown(path)}\` is not in canonical form`, {
-      help: "Leave out `//`, segments that end with a dot, and encoded separators.",
-    })
-    return undefined
-  }
-  const words = new Set(bound.statement.args.map((each) => (each.kind === "word" ? each.text : "")))
-  return steps.add(
-    { kind: "rewrite", path, raw: words.has("raw"), keepQuery: !words.has("without") },
-    headSpan(bound.statement),
-  )
+export const rewriteStatement: Statement = {
+  row: {
+    keyword: "rewrite",
+    several: true,
+    forms: [
+      {
+        args: [
+          slot("path", "text", { label: '"/PATH"' }),
+          optional(word("raw")),
+          optional(word("without"), word("query")),
+        ],
+      },
+    ],
+    docs: "The path of the request to the backend, below the backend's own base path, perhaps with a query. What an expression brings is one segment; with `raw` it may be more. `without query` drops what the caller sent.",
+    example: 'rewrite "/internal/orders/${path.id}"',
+  },
+  lower: (bound, { texts, place, report, steps }) => {
+    const argument = bound.args.text("path")
+    if (argument === undefined) return undefined
+    const path = texts.lower(argument, place, { constant: checkPart })
+    if (path === undefined) return undefined
+    const first = typeof path === "string" ? path : path.text[0]
+    if (typeof first === "string" && !first.startsWith("/")) {
+      report.add("SP3001", argument.span, `\`${shown(first)}\` does not start with \`/\``, {
+        help: "Write the path from its `/` on.",
+      })
+      return undefined
+    }
+    if (typeof path === "string" && hasOddSegment(path)) {
+      report.add("SP3001", argument.span, `\`${shown(path)}\` is not in canonical form`, {
+        help: "Leave out `//`, segments that end with a dot, and encoded separators.",
+      })
+      return undefined
+    }
+    const words = new Set(bound.statement.args.map((each) => (each.kind === "word" ? each.text : "")))
+    return steps.add(
+      { kind: "rewrite", path, raw: words.has("raw"), keepQuery: !words.has("without") },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** What the compiler knows of a step that asks the backend for another path. */
+export const rewrite: StepText<"rewrite"> = {
+  print: ({ path, raw, keepQuery, parameters }, printing) => {
+    if (parameters !== undefined)
+      printing.lacks("an address that is a template after it was made: write its parameters into it")
+    return statement(`rewrite ${textWords(path)}${raw ? " raw" : ""}${keepQuery ? "" : " without query"}`)
+  },
+  identities: () => ["rewrite"],
+  added: ({ keepQuery }) => [
+    otherResource("the backend is asked for another path"),
+    ...(keepQuery ? [] : [closes("the backend does not see the caller's query any more")]),
+  ],
+  removed: ({ keepQuery }) => [
+    otherResource("the backend is asked for the path of the request"),
+    ...(keepQuery ? [] : [opens("the caller's query reaches the backend")]),
+  ],
+  changed: {
+    path: (before, after) => [
+      otherResource("the backend is asked for another path"),
+      ...callersDecide(before, after),
+    ],
+    raw: (_, after) =>
+      after
+        ? opens("expressions may bring more than one segment of the path")
+        : neutral("the path is put together from segments"),
+    keepQuery: (_, after) =>
+      after
+        ? opens("the caller's query reaches the backend")
+        : closes("the backend does not see the caller's query any more"),
+    parameters: () => otherResource("the backend is asked for another path"),
+  },
 }
 
 function checkPart(value: string, report: Report, at: (offset: number) => Span): void {

@@ -1,7 +1,6 @@
 import { headSpan, statementOf, statementsOf } from "../bind/bound.ts"
 import { headerUse } from "../lower/header.ts"
 import type { LowerStep } from "../lower/step.ts"
-import { statusOf } from "./count.ts"
 
 /** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
 export const lowerUseBackend: LowerStep = (bound, { texts, place, steps, backends, report }) => {
@@ -63,38 +62,6 @@ export const lowerUseBackend: LowerStep = (bound, { texts, place, steps, backend
   const otherwise = named(other) ?? null
   const strict = refuse !== undefined ? { strict: true as const } : {}
   return steps.add({ kind: "set-backend", target: { by, cases, otherwise, ...strict } }, at)
-}
-
-/** `method "PUT"` */
-export const lowerMethod: LowerStep = (bound, { texts, place, steps, report }) => {
-  const argument = bound.args.text("method")
-  const method = argument === undefined ? undefined : texts.lower(argument, place)
-  if (argument === undefined || method === undefined) return undefined
-  if (typeof method === "string" && !/^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/.test(method)) {
-    report.add(
-      "SP2030",
-      argument.span,
-      `\`${method.slice(0, 40)}\` is no method a backend can be asked with`,
-      {
-        help: "Write a method in capital letters, e.g. `PUT`.",
-      },
-    )
-    return undefined
-  }
-  return steps.add({ kind: "set-method", method }, headSpan(bound.statement))
-}
-
-/** `status 202 "reason"` */
-export const lowerStatus: LowerStep = (bound, context) => {
-  const { texts, place, steps } = context
-  const status = statusOf(bound, context)
-  const argument = bound.args.text("reason")
-  const reason = argument === undefined ? undefined : texts.lower(argument, place, headerUse(false))
-  if (status === undefined || (argument !== undefined && reason === undefined)) return undefined
-  return steps.add(
-    { kind: "set-status", status, ...(reason === undefined ? {} : { reason }) },
-    headSpan(bound.statement),
-  )
 }
 
 /** `redirect 302 "url"`: an answer with a Location. */

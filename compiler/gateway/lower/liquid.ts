@@ -1,7 +1,7 @@
 import type { Text, Word } from "../ast.ts"
-import { placeIn } from "../lower/literal.ts"
-import type { StepContext } from "../lower/step.ts"
 import { neededWing } from "../policy-files.ts"
+import { placeIn } from "./literal.ts"
+import type { StepContext } from "./step.ts"
 
 /** A Liquid template, which is constant text; undefined when it is wrong (reported, with the place in it). */
 export function lowerLiquid(

@@ -1,7 +1,7 @@
 import type { Count } from "../../../runtime/plan/step-values.ts"
 import type { Bound } from "../bind/bound.ts"
-import type { Place } from "../lower/place.ts"
-import type { StepContext } from "../lower/step.ts"
+import type { Place } from "./place.ts"
+import type { StepContext } from "./step.ts"
 
 /** What an expression in the place of a number may be. */
 interface Wanted {

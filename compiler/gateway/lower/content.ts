@@ -1,0 +1,39 @@
+import type { BodyContent } from "../../../runtime/plan/step-values.ts"
+import type { Bound } from "../bind/bound.ts"
+import { isJsonMedia, mediaTypes } from "../schema/content.ts"
+import { lowerLiquid } from "./liquid.ts"
+import { warnOfRawValues } from "./raw-values.ts"
+import type { StepContext } from "./step.ts"
+
+/** The content of a body statement: `json|text|xml|"media/type"`, perhaps `liquid` or `xml`, and a text or expression. */
+export function lowerContent(
+  bound: Bound,
+  context: StepContext,
+): { media: string | null; content: BodyContent } | undefined {
+  const { texts, expressions, place } = context
+  const word = bound.args.value<"json" | "text">("media")
+  const written = bound.args.value<string>("type")
+  const media = written ?? (word === undefined ? null : mediaTypes[word])
+  const template = bound.args.text("template")
+  if (template !== undefined) {
+    const liquid = lowerLiquid(template, context)
+    return liquid === undefined ? undefined : { media, content: { liquid } }
+  }
+  const markup = bound.args.text("markup")
+  if (markup !== undefined) {
+    const text = texts.lowerXml(markup, place)
+    return text === undefined ? undefined : { media: media ?? mediaTypes.xml, content: { text } }
+  }
+  const content = bound.args.cel("expression") ?? bound.args.text("text")
+  if (content === undefined) return undefined
+  const isJson = word === "json" || (written !== undefined && isJsonMedia(written))
+  if (content.kind === "cel" && word !== "json" && word !== "text") {
+    const value = expressions.lower(content, place)
+    // What is no text is written as JSON, which escapes.
+    if (value === undefined || !isJson || value.type === "string") warnOfRawValues(content, media, context)
+    return value === undefined ? undefined : { media, content: { value } }
+  }
+  if (!isJson) warnOfRawValues(content, media, context)
+  const text = isJson ? texts.lowerJson(content, place) : texts.lowerBody(content, place)
+  return text === undefined ? undefined : { media, content: { text } }
+}

@@ -1,0 +1,53 @@
+import { opens } from "../../analysis/finding.ts"
+import { otherResource } from "../../analysis/seen-by-backend.ts"
+import { callersDecide, fromCaller } from "../../analysis/text-findings.ts"
+import { textWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { statement } from "../print.ts"
+import { slot } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+
+/** `method "PUT"` */
+export const method: Statement = {
+  row: {
+    keyword: "method",
+    several: true,
+    forms: [{ args: [slot("method", "text", { label: '"METHOD"' })] }],
+    docs: "The method the backend is asked with.",
+    example: 'method "PUT"',
+  },
+  lower: (bound, { texts, place, steps, report }) => {
+    const argument = bound.args.text("method")
+    const method = argument === undefined ? undefined : texts.lower(argument, place)
+    if (argument === undefined || method === undefined) return undefined
+    if (typeof method === "string" && !/^(?!CONNECT$|TRACE$)[A-Z][A-Z0-9_-]{0,31}$/.test(method)) {
+      report.add(
+        "SP2030",
+        argument.span,
+        `\`${method.slice(0, 40)}\` is no method a backend can be asked with`,
+        {
+          help: "Write a method in capital letters, e.g. `PUT`.",
+        },
+      )
+      return undefined
+    }
+    return steps.add({ kind: "set-method", method }, headSpan(bound.statement))
+  },
+}
+
+/** What the compiler knows of a step that asks the backend with another method. */
+export const setMethod: StepText<"set-method"> = {
+  print: ({ method }) => statement(`method ${textWords(method)}`),
+  identities: () => ["set-method"],
+  added: ({ method }) => [
+    otherResource("the backend is asked with another method"),
+    ...(fromCaller(method) ? [opens("callers decide with which method the backend is asked")] : []),
+  ],
+  removed: () => otherResource("the backend is asked with the method of the request"),
+  changed: {
+    method: (before, after) => [
+      otherResource("the backend is asked with another method"),
+      ...callersDecide(before, after),
+    ],
+  },
+}

@@ -1,0 +1,77 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { closes, opens } from "../../analysis/finding.ts"
+import { inValues, otherValue, sentByGateway } from "../../analysis/seen-by-backend.ts"
+import { callersDecide, secretsIn } from "../../analysis/text-findings.ts"
+import { nameShown, nameWords } from "../../analysis/words.ts"
+import { headSpan } from "../bind/bound.ts"
+import { lowerAll } from "../lower/header.ts"
+import { statement, textsOf } from "../print.ts"
+import { many, slot, word } from "../schema/row.ts"
+import { namedIdentities, type Statement, type StepText } from "../step-text.ts"
+
+type SetQuery = StepOf<"set-query">
+
+const name = slot("name", "query-name")
+const values = many(slot("value", "text"), 100)
+
+/** `query set|append|default|remove "name" "value" …` */
+export const query: Statement = {
+  row: {
+    keyword: "query",
+    several: true,
+    forms: [
+      { args: [word("set"), name, values] },
+      { args: [word("append"), name, values] },
+      { args: [word("default"), name, values] },
+      { args: [word("remove"), name] },
+    ],
+    docs: "Changes a query parameter of the request to the backend: `set` replaces it, `append` adds one, `default` sets it only where it is absent. Several values are several parameters.",
+    example: 'query set "tenant" "${jwt.tenant}"',
+  },
+  lower: (bound, { texts, place, steps }) => {
+    const action = bound.statement.args[0]
+    const name = bound.args.value<string>("name")
+    if (action?.kind !== "word" || name === undefined) return undefined
+    const values = lowerAll(bound, "value", (argument) => texts.lower(argument, place, { secrets: true }))
+    if (values === undefined) return undefined
+    return steps.add(
+      { kind: "set-query", action: action.text as SetQuery["action"], name, values },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** What the compiler knows of a step that changes a query parameter. */
+export const setQuery: StepText<"set-query"> = {
+  print: ({ action, name, values }, printing) => {
+    if (typeof name !== "string") printing.lacks("a name that is found per request")
+    return statement(`query ${action} ${nameWords(name)}${textsOf(values)}`)
+  },
+  identities: ({ name, action }) => namedIdentities("query", name, action),
+  added: ({ name, action, values }) =>
+    action === "remove"
+      ? closes(`the backend does not see the query parameter ${nameShown(name)} of the caller any more`)
+      : [sentByGateway(`the query parameter ${nameShown(name)}`, "added", false), ...secretsIn(values)],
+  removed: ({ name, action }) =>
+    action === "append" || action === "default"
+      ? sentByGateway(`the query parameter ${nameShown(name)}`, "removed", false)
+      : opens(`the caller's own query parameter ${nameShown(name)} reaches the backend`),
+  changed: {
+    name: (_, after) => opens(`it is about ${nameShown(after)} now`),
+    action: (before, after, items) => {
+      const exclusive = (action: string) => action === "set" || action === "remove"
+      const shown = `the query parameter ${nameShown(items.after.name)}`
+      if (exclusive(before) && !exclusive(after))
+        return opens(`the caller's own ${shown.slice(4)} reaches the backend`)
+      if (after === "remove") return closes(`the backend does not get ${shown} any more`)
+      return sentByGateway(shown, before === "remove" ? "added" : "changed", false)
+    },
+    values: (before, after, items) => [
+      ...(before.length === 0 || after.length === 0
+        ? []
+        : [otherValue(before, after, `the query parameter ${nameShown(items.after.name)}`, false)]),
+      ...inValues(before, after, callersDecide),
+      ...inValues(before, after, (known, value) => secretsIn(value, known)),
+    ],
+  },
+}
