@@ -16,7 +16,7 @@ import { needsAzure, readPolicyFiles } from "./gateway/policy-files.ts"
 import { Program } from "./gateway/program.ts"
 import { readSchemaFiles } from "./gateway/schema-files.ts"
 import type { CompiledModel } from "./model/compile-model.ts"
-import { type DeclaredTests, readDeclaredTests, runDeclaredTests } from "./model-test/declared-tests.ts"
+import { type DeclaredTests, readDeclaredTests } from "./model-test/declared-tests.ts"
 
 /** The outcome of a compilation: all findings, and the plan if none of them is an error. */
 export interface Compiled {
@@ -99,6 +99,8 @@ function complete({ project, program, report }: Opened, azure: AzureWing | undef
  */
 export async function tested(compiled: Compiled): Promise<Compiled> {
   if (compiled.plan === undefined || compiled.tests.length === 0) return compiled
+  // The engine comes with it: loaded only where there is something to run.
+  const { runDeclaredTests } = await import("./model-test/run-declared-tests.ts")
   const report = new Report(compiled.diagnostics)
   await runDeclaredTests(compiled.tests, report)
   return { ...compiled, plan: report.blocked ? undefined : compiled.plan, diagnostics: report.sorted() }

@@ -99,11 +99,11 @@ function replaceFile(path, contents) {
 function sourcesDigest() {
   const hash = createHash("sha256")
   const add = (path) => {
-    const stat = statSync(join(root, path))
+    const stat = statSync(root + path)
     hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`)
   }
   const walk = (folder) => {
-    const found = readdirSync(join(root, folder), { withFileTypes: true })
+    const found = readdirSync(root + folder, { withFileTypes: true })
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = `${folder}/${entry.name}`
       if (entry.isDirectory()) walk(path)

@@ -9,8 +9,8 @@ import type { Block, Statement, Text, Word } from "./ast.ts"
 import { Args, type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "./bind/bound.ts"
 import { printPath, type RoutePath, segmentsOf, shapeOfPath } from "./bind/path.ts"
 import type { Program } from "./program.ts"
-import type { Row, Slot } from "./schema/row.ts"
 import { operations as operationRows } from "./schema/operations.ts"
+import type { Row, Slot } from "./schema/row.ts"
 
 /** An `openapi` statement with the document it names. */
 export interface Described {

@@ -2,10 +2,8 @@ import type { Report } from "../core/diagnostic.ts"
 import type { Project } from "../core/load.ts"
 import type { SourceFile, Span } from "../core/source.ts"
 import type { CompiledModel } from "../model/compile-model.ts"
-import { runSuite } from "./run.ts"
 import { StoreFiles } from "./store-file.ts"
 import type { TestSuite } from "./suite.ts"
-import { answerText, questionText } from "./words.ts"
 
 /** A store file that something else names as the tests of a model. */
 interface NamedTests {
@@ -40,18 +38,4 @@ export function readDeclaredTests(
         })
     return { store, at, suites }
   })
-}
-
-/** Runs them; every answer that is not the expected one is an error at its assertion. */
-export async function runDeclaredTests(declared: readonly DeclaredTests[], report: Report): Promise<void> {
-  for (const { store, at, suites } of declared)
-    for (const suite of suites)
-      for (const { test, results } of (await runSuite(suite)).tests)
-        for (const { question, passed, answer } of results) {
-          if (passed) continue
-          const expected = answerText({ got: question.expected })
-          const detail = `\`${test.name}\`: ${questionText(question)}: expected ${expected}, got ${answerText(answer)}`
-          const related = [{ span: at, message: `\`${store}\` names these tests here` }]
-          report.add("SP6010", question.span, detail, { related })
-        }
 }

@@ -275,12 +275,14 @@ export interface ParseMistake {
   readonly message: string
 }
 
-const parser = new StatementParser()
+/** Made at the first statement: the analysis of the grammar is a good part of a start, and many projects have no model. */
+let parser: StatementParser | undefined
 
 /** Parses the tokens of one statement. The first word must have been looked at: it chooses the rule. */
 export function parseStatement(
   rule: RawStatement["kind"],
   tokens: readonly IToken[],
 ): RawStatement | ParseMistake {
+  parser ??= new StatementParser()
   return parser.parse(rule, tokens)
 }

@@ -124,7 +124,8 @@ export const vocabulary: TokenType[] = [
   ...[name, conditionName, usedCondition, plainType, containerType],
 ]
 
-const lexer = new Lexer(vocabulary, { ensureOptimizations: true, positionTracking: "onlyOffset" })
+/** Made at the first text, as the parser is. */
+let lexer: Lexer | undefined
 
 /** A run of characters that begin no token. */
 export interface StrangeText {
@@ -138,6 +139,7 @@ export function tokenize(text: string): {
   readonly comments: readonly IToken[]
   readonly strange: readonly StrangeText[]
 } {
+  lexer ??= new Lexer(vocabulary, { ensureOptimizations: true, positionTracking: "onlyOffset" })
   scanner = new BodyScanner(text)
   try {
     const { tokens, errors, groups } = lexer.tokenize(text)

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { plan } from "../plan/plan.ts"
 
 /** A header every answer of the control API has: whoever asks sees that nothing else answers there. */

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify"
-import type { z } from "zod"
+import type * as z from "zod"
 import { problemsOf } from "../plan/problems.ts"
 import { sendProblem } from "./problem.ts"
 

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { RequestExplanation } from "../gateway/request-explanation.ts"
 
 const short = z.string().max(1_024)

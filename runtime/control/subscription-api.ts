@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** Name of a subscription: in logs, in usage, in expressions. */
 export const subscriptionName = z

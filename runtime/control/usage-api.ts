@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** What usage can be told by. `user`: who the token of a call without subscription names (`sub`); `(others)` are those for whom a process had no line left in an hour. */
 export const usageBy = z.enum([

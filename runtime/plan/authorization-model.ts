@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** Name of a type or relation as OpenFGA's server accepts it (`^[^:#@\s]+$`); the text language is narrower. */
 const typeName = z.string().regex(/^[^:#@\s]{1,254}$/)

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { address } from "./resources.ts"
 import { loadText, name } from "./text.ts"
 

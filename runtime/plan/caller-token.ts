@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { StepFacts } from "./facts.ts"
 import { headerName } from "./header-name.ts"
 import { headerOf, type Place, queryOf, variablePlaces } from "./places.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { StepFacts } from "./facts.ts"
 import { headerName } from "./header-name.ts"
 import { bodyRead, type Place, wholeResponse } from "./places.ts"

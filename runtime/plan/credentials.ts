@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { loadText, name } from "./text.ts"
 
 /** What we show when we are asked who we are in TLS: PEM files, read again when they change. */

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** Nodes of one program, and nodes inside each other: what the compiler writes stays far below. */
 const nodesMax = 20_000

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { KindFacts, StepFacts } from "./facts.ts"
 
 /** The schema of a kind of step, strict: an unknown field is refused. */

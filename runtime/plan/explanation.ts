@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** The version this schema is of: what is added is optional and keeps it; what changes or goes raises it. */
 export const explanationVersion = 1

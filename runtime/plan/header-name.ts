@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** HTTP field name (RFC 9110 §5.1), lower case. */
 export const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/)

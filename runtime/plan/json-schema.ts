@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { explanation, explanationVersion } from "./explanation.ts"
 import { plan, planFormat } from "./plan.ts"
 

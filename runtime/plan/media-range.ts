@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** A media type or a range of such (RFC 9110 §12.5.1) in lower case, perhaps with parameters; `*` alone is any. */
 export const mediaRange = z

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { authorizationModel } from "./authorization-model.ts"
 import { relationPlans } from "./relation-plan.ts"
 

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** The element of a policy document that a step was made of, in the words of Azure API Management's `LastError`. */
 export const policyElement = z.strictObject({

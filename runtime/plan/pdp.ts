@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { breaker } from "./backend.ts"
 import { backendAuthentication } from "./credentials.ts"
 import { loadText, name } from "./text.ts"

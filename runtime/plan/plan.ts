@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { authz } from "./authz.ts"
 import { backend } from "./backend.ts"
 import { clientCertificate, introspection, tokenClient, users } from "./credentials.ts"

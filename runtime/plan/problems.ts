@@ -1,4 +1,5 @@
-import { z } from "zod"
+import type * as z from "zod"
+import { toDotPath } from "zod/v4/core"
 
 const problemsMax = 50
 const charactersMax = 300
@@ -25,7 +26,7 @@ function problemOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Prob
   const inner = issue.code === "invalid_union" ? closest(issue.errors) : undefined
   if (inner !== undefined) return problemOf(inner, path)
   const keys = path.map((key) => (typeof key === "string" ? cut(key, 2 * wordCharactersMax) : key))
-  return { path: z.core.toDotPath(keys), message: cut(messageOf(issue), charactersMax) }
+  return { path: toDotPath(keys), message: cut(messageOf(issue), charactersMax) }
 }
 
 /** Of the alternatives of a union, what is wrong with the one that the value comes closest to. */

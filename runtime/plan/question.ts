@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { type NamedResource, named } from "./facts.ts"
 import type { Place } from "./places.ts"
 import { expression, name, text } from "./text.ts"

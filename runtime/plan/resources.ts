@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { pathTemplates } from "./segment-template.ts"
 import { stepId } from "./step-id.ts"
 import { loadText, name, reference } from "./text.ts"

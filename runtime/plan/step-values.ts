@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { type NamedResource, named } from "./facts.ts"
 import { headerName } from "./header-name.ts"
 import { constantOr, everyPlace, type Place } from "./places.ts"

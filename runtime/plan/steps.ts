@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { KindFacts, NamedTable, StepFacts } from "./facts.ts"
 import type { stepId } from "./step-id.ts"
 import { anyOf } from "./steps/any-of.ts"

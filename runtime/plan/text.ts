@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { csharpProgram } from "./csharp.ts"
 
 /** Name of a declared thing (`orders_v1`, `acme-ci`). `__proto__` and its kin are refused by the binder and here. */

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 
 /** JSON Schema (draft 2020-12) as a plan has it: the keywords that judge, and no others. `$ref` names a schema of the plan (`sha256:…`, `sha256:…#/$defs/0`) or one of its own `$defs`. */
 export type ValueSchema = boolean | { readonly [keyword: string]: unknown }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { mkdir, open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { z } from "zod"
+import * as z from "zod"
 import type { KeptPlan, PlanDisk } from "../control/ports.ts"
 import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import {

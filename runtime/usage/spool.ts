@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { z } from "zod"
+import * as z from "zod"
 
 /** The id under which a batch is counted once: a ULID. */
 export const batchId = z.string().regex(/^[0-9A-Z]{26}$/)

@@ -61,6 +61,14 @@ test("every file of dist/ that package.json names is one the build makes", () =>
   )
 })
 
+test("of zod only what is used is in dist/: `import * as z`, and no value of the namespace `z.core`", () => {
+  // `import { z }` is a value to esbuild, and brings 400 kB of locales and codecs that every start would read.
+  const locales = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => path.startsWith("node_modules/zod/v4/locales/")),
+  )
+  expect([...new Set(locales)]).toEqual(["node_modules/zod/v4/locales/en.js"])
+})
+
 /** The oldest Node of each alternative of a range: `^20.9.0 || >=22` → 20.9, 22. */
 const oldestOf = (range: string) =>
   range.split("||").map((each) => Number.parseFloat(/\d+(?:\.\d+)?/.exec(each)?.[0] ?? "0"))

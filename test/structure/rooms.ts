@@ -530,7 +530,7 @@ export const rooms: readonly Room[] = [
   },
   {
     path: "compiler/model-test",
-    doors: ["coverage", "declared-tests", "run", "store-file", "suite", "words"],
+    doors: ["coverage", "declared-tests", "run", "run-declared-tests", "store-file", "suite", "words"],
     may: ["compiler/core", "compiler/model", ...pure],
     packages: ["yaml"],
   },

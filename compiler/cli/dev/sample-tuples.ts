@@ -1,4 +1,5 @@
-import { z } from "zod"
+import * as z from "zod"
+import { toDotPath } from "zod/v4/core"
 import type { TupleKey } from "../../../runtime/check/ports.ts"
 import { decode } from "../../core/decode.ts"
 import type { Files } from "../../core/files.ts"
@@ -31,7 +32,7 @@ export function readSampleTuples(files: Files, store: string): SampleTuples {
     const read = z.array(tupleKey).safeParse(JSON.parse(decoded.text))
     if (read.success) return read.data as readonly TupleKey[]
     const [issue] = read.error.issues
-    return `${z.core.toDotPath(issue?.path ?? [])}: ${issue?.message}`
+    return `${toDotPath(issue?.path ?? [])}: ${issue?.message}`
   } catch (error) {
     return `is not JSON (${(error as Error).message})`
   }

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { headerOf, type Place } from "../places.ts"
 import { authentication, namedAuthentication, variableName } from "../step-values.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { named } from "../facts.ts"
 import { bodyRead, wholeResponse } from "../places.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 
 /** Deprecation (RFC 9745), Sunset (RFC 8594) and Link successor-version (RFC 8288, 5829) fields on every answer; `closed`: 410 from the sunset date on, at once without one. Dates are ISO days, UTC. */

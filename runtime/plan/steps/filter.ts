@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten } from "../places.ts"
 import { asked, circumstances, decider, namedDecider } from "../question.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { claimRule, credentialSource, tokenFacts, tokenStatuses } from "../caller-token.ts"
 import { defineStep } from "../define-step.ts"
 import { named } from "../facts.ts"

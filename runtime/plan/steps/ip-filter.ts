@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 
 /** Lets only (`allow`) or all but (`deny`) addresses of these networks pass. CIDR notation. */

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten, headerOf } from "../places.ts"
 import { message } from "../step-values.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { tokenKind } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { wholeResponse } from "../places.ts"

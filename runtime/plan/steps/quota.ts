@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { amount, countingFacts, limitKey } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { headerName } from "../header-name.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { amount, countingFacts, limitKey, limitSigns } from "../counting.ts"
 import { defineStep } from "../define-step.ts"
 import { answerFields, variablePlaces } from "../places.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { asked, circumstances, decider, namedDecider } from "../question.ts"
 import { text } from "../text.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyContent, contentRead, count, headerLines, variableName } from "../step-values.ts"
 import { text } from "../text.ts"

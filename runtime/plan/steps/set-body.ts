@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { bodyRead, bodyWritten, everyPlace } from "../places.ts"
 import { bodyContent, message } from "../step-values.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { type Place, queryOf } from "../places.ts"
 import { constantName, dynamicName } from "../step-values.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { variableName } from "../step-values.ts"
 import { expression, text } from "../text.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { describedStatus, judging, namedSchemas, violation } from "../judging.ts"
 import { mediaRange } from "../media-range.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { headerName } from "../header-name.ts"
 import { headerOf, queryOf } from "../places.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { judging, namedSchemas, violation } from "../judging.ts"
 import { headerOf, type Place } from "../places.ts"

@@ -1,4 +1,4 @@
-import { z } from "zod"
+import * as z from "zod"
 import { defineStep } from "../define-step.ts"
 import { judging, violation } from "../judging.ts"
 import { variableName } from "../step-values.ts"
