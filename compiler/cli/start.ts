@@ -1,4 +1,4 @@
-import type { Runtime, RuntimeSettings } from "../../runtime/main.ts"
+import type { Runtime, RuntimeSettings } from "../../runtime/process/settings.ts"
 import { CliError } from "./command.ts"
 
 /** What `runtime/main.ts` offers. Loaded when a command needs it: the help must not pay for a server. */

@@ -3,14 +3,7 @@ import type { ProcessStatus } from "../control/api.ts"
 import type { Database } from "../store/database.ts"
 import { newId } from "../store/ids.ts"
 import { listProcesses, removeProcess, reportProcess } from "../store/processes.ts"
-import type { ProcessState } from "./process-state.ts"
-
-/** What a process says of itself at a beat. `subscriptions` null: it serves no calls. */
-export interface ProcessReport extends ProcessState {
-  readonly serial: number | null
-  readonly error: string | null
-  readonly subscriptions: number | null
-}
+import type { ProcessReport, ProcessState } from "./process-state.ts"
 
 /** What there is to say of this process; `state` is asked at every beat. */
 export interface HeartbeatSettings {

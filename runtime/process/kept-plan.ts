@@ -7,6 +7,7 @@ import type { Plan } from "../plan/plan.ts"
 import { readPlan } from "../plan/read.ts"
 import type { PlanIdentity } from "../store/plans.ts"
 import type { Log } from "../telemetry/log.ts"
+import { type RuntimeSettings, spoolOf } from "./settings.ts"
 
 const format = 1
 const body = z.strictObject({
@@ -113,4 +114,11 @@ function placeOf(databaseUrl: string): string {
 
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex")
+}
+
+/** In the spool's folder: where a process may write to only one place, that is it. An embedded database is on the same disk, and not away without it. */
+export function keptPlanOf(settings: RuntimeSettings): KeptPlanFile | undefined {
+  const { database, keepPlan, log } = settings
+  if (keepPlan === false || "folder" in database) return undefined
+  return new KeptPlanFile(join(spoolOf(settings), "plan"), database.url, log)
 }

@@ -1,18 +1,28 @@
 import type { PlanKeeper } from "../control/plan-keeper.ts"
 import type { Gateway } from "../gateway/gateway.ts"
 import type { Metrics } from "../telemetry/metrics.ts"
+import { addProcessMetrics } from "../telemetry/process-metrics.ts"
 import type { Quotas } from "../usage/quotas.ts"
 import type { UsageRecorder } from "../usage/recorder.ts"
 import type { EngineListeners } from "./engine-listeners.ts"
 import type { HistoryLosses } from "./history-losses.ts"
 import type { IssuedSubscriptions } from "./issued-subscriptions.ts"
+import type { Metering } from "./metering.ts"
 import type { RelationChanges } from "./relation-changes.ts"
+import { addTrafficMetrics } from "./traffic-metrics.ts"
 
 /** How a process is: `active`, or `degraded` because something it needs is away though it serves on, or `draining` because it ends. */
 export interface ProcessState {
   readonly state: "active" | "degraded" | "draining"
   /** Why it is degraded, for operators; empty when it is not. */
   readonly reasons: readonly string[]
+}
+
+/** What a process says of itself at a beat. `subscriptions` null: it serves no calls. */
+export interface ProcessReport extends ProcessState {
+  readonly serial: number | null
+  readonly error: string | null
+  readonly subscriptions: number | null
 }
 
 /** The parts that can say so; undefined where the process does not have the role. */
@@ -47,6 +57,23 @@ export function processState(parts: StatefulParts): ProcessState {
   return { state: reasons.length === 0 ? "active" : "degraded", reasons }
 }
 
+/** What this process reports of itself to the others. */
+export function reportOf(
+  parts: Pick<StatefulParts, "gateway" | "listeners" | "relations" | "losses"> & {
+    readonly keeper: PlanKeeper
+  },
+  { issued, usage, quotas }: Metering,
+): ProcessReport {
+  const { serial, error } = parts.keeper
+  const subscriptions = parts.gateway === undefined ? null : issued.revision
+  return {
+    ...processState({ ...parts, issued, usage, quotas }),
+    serial,
+    error,
+    subscriptions,
+  }
+}
+
 /** Who is asked and does not answer: issuers whose keys cannot be had, of the gateway and of the engine, decision points, and backends of which no target is well. */
 export function awayReasons({ gateway, listeners }: Pick<StatefulParts, "gateway" | "listeners">): string[] {
   const state = gateway?.state()
@@ -79,7 +106,7 @@ function pointsAway(points: ReturnType<Gateway["state"]>["decisionPoints"]): str
 }
 
 /** `sallyport_kept_plan_age_seconds`: there only while the plan comes from disk. */
-export function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
+function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "keptAt">): void {
   const help = "Age of the plan served from disk, while the database does not say which is the newest."
   metrics.gauge("sallyport_kept_plan_age_seconds", help, [], () => {
     const { keptAt } = keeper
@@ -88,7 +115,7 @@ export function addKeptPlanMetric(metrics: Metrics, keeper: Pick<PlanKeeper, "ke
 }
 
 /** `sallyport_state`: 1 for the state the process is in; and how many reasons it has. */
-export function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
+function addStateMetric(metrics: Metrics, state: () => ProcessState): void {
   metrics.gauge("sallyport_state", "1 for the state the process is in.", ["state"], () => {
     const now = state().state
     return (["active", "degraded", "draining"] as const).map(
@@ -98,4 +125,19 @@ export function addStateMetric(metrics: Metrics, state: () => ProcessState): voi
   metrics.gauge("sallyport_degraded_reasons", "How many things it needs are away.", [], () => [
     [[], state().reasons.length],
   ])
+}
+
+/** Metrics of the machine's process, its state and its connections. */
+export function addStateMetrics(
+  metrics: Metrics,
+  parts: {
+    readonly report: () => ProcessState
+    readonly keeper: Pick<PlanKeeper, "keptAt">
+    readonly gateway: Gateway | undefined
+  },
+): void {
+  addProcessMetrics(metrics)
+  addStateMetric(metrics, parts.report)
+  addKeptPlanMetric(metrics, parts.keeper)
+  addTrafficMetrics(metrics, parts.gateway)
 }

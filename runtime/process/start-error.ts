@@ -8,3 +8,11 @@ export class StartError extends Error {
     this.help = help
   }
 }
+
+/** The error to start with, in words for the person who starts it where that person can mend it. */
+export function startErrorOf(error: unknown): unknown {
+  if (error instanceof StartError) return error
+  if (error instanceof Error && (error.name === "PlanRefused" || error.name === "SourceUnavailable"))
+    return new StartError(error.message)
+  return error
+}

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest"
-import { migrateDatabase, type Role } from "../../runtime/main.ts"
+import { migrateDatabase } from "../../runtime/main.ts"
+import type { Role } from "../../runtime/process/settings.ts"
 import { createLog } from "../../runtime/telemetry/log.ts"
 import { createDatabase, describePostgres } from "../postgres.ts"
 import { call, control, freePorts, planOf, start } from "./project.ts"

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import type { RuntimeSettings } from "../../../runtime/main.ts"
+import type { RuntimeSettings } from "../../../runtime/process/settings.ts"
 import type { ServeArgs } from "../args/serve.ts"
 import { exitCode, type Work } from "../command.ts"
 import type { Io } from "../io.ts"

@@ -1,0 +1,52 @@
+import type { Engine } from "../check/engine.ts"
+import type { HttpClient } from "../http/client/http-client.ts"
+import type { Database } from "../store/database.ts"
+import { EngineAccess } from "./engine-access.ts"
+import { EngineListeners } from "./engine-listeners.ts"
+import { verifierMaker } from "./open-gateway.ts"
+import type { PlanStores } from "./plan-stores.ts"
+import { RefusalLog } from "./refusal-log.ts"
+import type { RuntimeSettings } from "./settings.ts"
+
+/** The listeners of the engine's API of a process. */
+export function openEngine(
+  { env, cwd, log, modelText, hosts }: RuntimeSettings,
+  parts: {
+    readonly database: Database
+    readonly engine: Engine
+    readonly stores: PlanStores
+    readonly http: HttpClient
+  },
+): EngineListeners {
+  const { database, engine, stores, http } = parts
+  const access = new EngineAccess({
+    createVerifier: verifierMaker(log, http),
+    environment: env,
+    folder: cwd,
+    onReload: (error) =>
+      error === undefined
+        ? log.info("keys of the engine's callers were read again")
+        : log.error(
+            { reason: error.message },
+            "keys of the engine's callers have changed but cannot be used; the old ones count on",
+          ),
+  })
+  const refusals = new RefusalLog(log)
+  return new EngineListeners(
+    {
+      database,
+      engine,
+      planModel: (digest) => stores.modelPlan(digest),
+      maxStalenessMs: () => stores.maxStalenessMs,
+      limits: () => stores.limits,
+      cors: () => stores.cors,
+      modelText,
+      hosts,
+      authzen: () => ({ store: stores.authzenStore, url: access.authzenUrl }),
+      onFault: (error, requestId) => log.warn({ err: error, request_id: requestId }, "engine request failed"),
+      onRefusal: (refusal) => refusals.refused(refusal),
+    },
+    access,
+    (error) => log.warn({ err: error }, "closing an engine listener failed"),
+  )
+}

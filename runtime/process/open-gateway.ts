@@ -1,0 +1,56 @@
+import { createGateway, type Gateway } from "../gateway/gateway.ts"
+import type { Observer } from "../gateway/observer.ts"
+import type { HttpClient } from "../http/client/http-client.ts"
+import { createVerifier, type IssuerSettings } from "../identity/issuer.ts"
+import { createKeyTable } from "../identity/keys.ts"
+import type { TokenVerifier } from "../identity/verifier.ts"
+import { createMemoryLimiter } from "../limits/memory.ts"
+import type { Log } from "../telemetry/log.ts"
+import type { Metering } from "./metering.ts"
+import type { PlanStores } from "./plan-stores.ts"
+import type { RuntimeSettings } from "./settings.ts"
+
+/** Makes verifiers of an issuer's tokens; the log says when an issuer stops answering, and when it answers again. */
+export function verifierMaker(log: Log, http: HttpClient): (issuer: IssuerSettings) => TokenVerifier {
+  return (issuer) =>
+    createVerifier(issuer, {
+      http,
+      onChange: ({ ready, error }) =>
+        error === undefined
+          ? log.info({ issuer: issuer.name }, "issuer answers again")
+          : log.warn({ issuer: issuer.name, ready, error }, "issuer does not answer"),
+    })
+}
+
+/** The gateway of a process. */
+export function openGateway(
+  settings: RuntimeSettings,
+  parts: {
+    readonly stores: PlanStores
+    readonly metering: Metering
+    readonly observer: Observer
+    readonly http: HttpClient
+  },
+): Gateway {
+  const { log } = settings
+  const { stores, observer, http } = parts
+  const { issued, quotas } = parts.metering
+  return createGateway({
+    http,
+    createVerifier: verifierMaker(log, http),
+    createKeyTable: (entries) => createKeyTable(entries, issued),
+    limiter: createMemoryLimiter(),
+    quotas,
+    authorizerOf: (plan) => stores.authorizerOf(plan),
+    observer,
+    environment: settings.env,
+    folder: settings.cwd,
+    onReload: (error) =>
+      error === undefined
+        ? log.info("files of the plan have changed and were read again")
+        : log.error(
+            { reason: error.message },
+            "files of the plan have changed but cannot be used; the old ones serve on",
+          ),
+  })
+}
