@@ -21,7 +21,7 @@ const tokenKind = "changes-1"
 const searchShare = 0.5
 
 /**
- * `GET /stores/{store}/changes?type&page_size&continuation_token&start_time`: writes and deletions in order of commit. The token is never empty once there was a change, and the same
+ * `GET /stores/{store}/changes?type&page_size&continuation_token&start_time&consistency_token`: writes and deletions in order of commit. The token is never empty once there was a change, and the same
  * again while there is nothing new. `start_time` counts where there is no token. Where changes of a type are rare a page may be short or empty though
  * there are more: then its token is another one.
  */
@@ -34,7 +34,7 @@ export async function getChanges(
   const pageSize = pageSizeParameter(query.get("page_size"), changesPageSizeMax)
   const token = continuationField(query.get("continuation_token"), message)
   const startTime = startTimeParameter(query.get("start_time"))
-  const atLeast = consistencyTokenOf(headers, {})
+  const atLeast = consistencyTokenOf(headers, { consistency_token: query.get("consistency_token") })
   const store = await api.stores.find(name)
   await requireCommit(api.database, store.id, atLeast)
   const from = token === "" ? undefined : positionOf(token, store.id, type)

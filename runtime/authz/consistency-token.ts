@@ -3,7 +3,7 @@ import { type Commit, commitLost } from "../check/ports.ts"
 import type { Database } from "../store/database.ts"
 import { stampOfRevision } from "../store/tuple-source.ts"
 import { ApiError } from "./api-error.ts"
-import type { Fields } from "./fields.ts"
+import { type Fields, pick } from "./fields.ts"
 
 /** The header in which the answer to a write gives the token, and in which any question may bring it. */
 export const consistencyTokenHeader = "Sallyport-Consistency-Token"
@@ -15,12 +15,12 @@ export function consistencyToken({ revision, stamp }: Commit): string {
 }
 
 /**
- * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or the field `consistency_token` of the body (of AuthZEN: of its `options`).
+ * The commit that a question must be answered at or after: the header `Sallyport-Consistency-Token`, or `consistency_token` of the body (of AuthZEN: of its `options`) or of the query of `changes`.
  * @throws ApiError where it is no token, or the two differ.
  */
 export function consistencyTokenOf(headers: IncomingHttpHeaders, fields: Fields): Commit | undefined {
   const inHeader = headers[headerName]
-  const inBody = fields["consistency_token"] ?? undefined
+  const inBody = pick(fields, "consistency_token", "consistencyToken")
   if (inHeader === undefined && inBody === undefined) return undefined
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw new ApiError(
@@ -43,10 +43,12 @@ export async function requireCommit(
 function commitOf(token: unknown): Commit {
   const text = typeof token === "string" ? Buffer.from(token, "base64url").toString("latin1") : ""
   const [, revision, stamp] = /^c1\.(\d{1,15})\.([\w-]{12}|)$/.exec(text) ?? []
-  if (revision === undefined || stamp === undefined)
+  const commit = { revision: Number(revision), stamp: stamp ?? "" }
+  // `Buffer` also decodes quotes, padding and left-over bits, which no token of ours has.
+  if (revision === undefined || consistencyToken(commit) !== token)
     throw new ApiError(
       "validation_error",
       "consistency_token: this is no consistency token; send the one that the answer to a write has in its header Sallyport-Consistency-Token, unchanged",
     )
-  return { revision: Number(revision), stamp }
+  return commit
 }

@@ -107,11 +107,18 @@ describePostgres("the consistency token of a write", () => {
         { "content-type": "application/json" },
       )
       expect(other.text).toContain(seen)
-      for (const wrong of ["x", Buffer.from("r1.1").toString("base64url"), `${token}AA`]) {
+      for (const wrong of [
+        "x",
+        Buffer.from("r1.1").toString("base64url"),
+        `${token}AA`,
+        `${token}=`,
+        `"${token}"`,
+      ]) {
         const refused = await ask({}, { [header]: wrong })
         expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("consistency token")])
       }
-      expect((await ask({ consistency_token: 7 })).status).toBe(400)
+      for (const more of [{ consistency_token: 7 }, { consistencyToken: token }])
+        expect((await ask(more)).status).toBe(400)
       expect((await ask({ consistency_token: again.token }, { [header]: token })).text).toContain(
         "two different tokens",
       )
@@ -128,6 +135,9 @@ describePostgres("the consistency token of a write", () => {
     const ask = (of: string) => asking.call("GET", `/stores/${id}/changes`, undefined, { [header]: of })
     expect((await ask(token)).json.changes).toHaveLength(1)
     expect((await ask("x")).status).toBe(400)
+    const byQuery = (of: string) => asking.call("GET", `/stores/${id}/changes?consistency_token=${of}`)
+    expect((await byQuery(token)).json.changes).toHaveLength(1)
+    expect([(await byQuery("x")).status, (await byQuery(other.token)).status]).toEqual([400, 409])
     expect([(await ask(other.token)).status, (await ask(other.token)).json.code]).toEqual([
       409,
       "history_lost",
