@@ -33,6 +33,17 @@ export function listChanges<Item>(
   }
 }
 
+/** What two lists of names do not share, where `*` stands for every name and an entry may cover others. */
+export function uncovered(
+  before: readonly string[],
+  after: readonly string[],
+  covers: (wide: string, narrow: string) => boolean = (wide, narrow) => wide === narrow,
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  const lacking = (list: readonly string[], other: readonly string[]) =>
+    list.filter((each) => !other.some((wide) => wide === "*" || covers(wide, each)))
+  return { added: lacking(after, before), removed: lacking(before, after) }
+}
+
 /** By code units. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0

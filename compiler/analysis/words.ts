@@ -203,6 +203,11 @@ export function listWords(items: readonly string[], shownMax = 4): string {
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`
 }
 
+/** The same for names, each as code. */
+export function codeWords(names: readonly string[]): string {
+  return listWords(names.map((name) => `\`${name}\``))
+}
+
 /** `1 route`, `10 routes`, `3 APIs`. */
 export function countWords(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`

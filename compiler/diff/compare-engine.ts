@@ -15,9 +15,8 @@ import {
   neutral,
   opens,
 } from "../analysis/finding.ts"
-import { listChanges, pairsOf, same } from "../analysis/same.ts"
+import { listChanges, pairsOf, same, uncovered } from "../analysis/same.ts"
 import { durationWords, listWords, sizeWords, textWords } from "../analysis/words.ts"
-import { uncovered } from "./cors-changes.ts"
 import { type Told, tell } from "./told.ts"
 
 type Authz = NonNullable<PlanBody["authz"]>

@@ -97,12 +97,6 @@ const levelsMax = 5
 function identities(step: Step): readonly string[] {
   if (hasText(step)) return textOf(step).identities(step)
   switch (step.kind) {
-    case "validate-jwt":
-    case "validate-key":
-    case "introspect":
-    case "basic-auth":
-    case "any-of":
-      return ["auth"]
     case "require":
       return [
         `require ${canonicalJson([deciderOf(step), step.object, step.user])}`,
@@ -137,10 +131,6 @@ function identities(step: Step): readonly string[] {
 /** Of statements that decide who may pass, and of all that are one by their kind. */
 function guardIdentities(step: Step): readonly string[] {
   switch (step.kind) {
-    case "check-header":
-      return [`check header ${step.name}`, "check header"]
-    case "ip-filter":
-      return [`${step.action} ip`, "ip"]
     case "filter":
       return [`filter ${step.items}`, "filter"]
     case "grant":

@@ -54,17 +54,7 @@ export function compareSteps(
 }
 
 /** Kinds that are compared as a whole, by functions of their own. */
-type Whole =
-  | "validate-jwt"
-  | "introspect"
-  | "basic-auth"
-  | "validate-key"
-  | "any-of"
-  | "require"
-  | "deprecation"
-  | "validate-content"
-  | "validate-parameters"
-  | "validate-headers"
+type Whole = "require" | "deprecation" | "validate-content" | "validate-parameters" | "validate-headers"
 
 const rulesOf: { readonly [Kind in Exclude<StepKind, Whole | TextKind>]: FieldRules<Fields<Kind>> } = {
   ...accessRules,

@@ -15,8 +15,6 @@ const whenAdded: Effects = {
   ...accessAdded,
   ...contentAdded,
   ...validationAdded,
-  "validate-key": ({ status }) => closes(`who has no valid subscription key is refused with ${status}`),
-  "any-of": () => closes("who has none of these credentials is refused"),
   require: ({ relation }) =>
     closes(
       `who is not \`${relation}\` is refused with 403; without an answer of the engine everybody is, with 503`,
@@ -46,8 +44,6 @@ const whenRemoved: Effects = {
   ...accessRemoved,
   ...contentRemoved,
   ...validationRemoved,
-  "validate-key": () => opens("anybody may call: a subscription key is not asked for any more"),
-  "any-of": () => opens("anybody may call: none of these credentials is asked for any more"),
   require: ({ relation }) => opens(`nobody has to be \`${relation}\` any more`),
   "content-safety": ({ backend }) => opens(`\`${backend}\` does not judge what is asked any more`),
   retry: (step, steps) => effectsInside(whenRemoved, step, steps),

@@ -21,6 +21,7 @@ import type { Wording, WordsOf } from "./words-of.ts"
 export class StepWords implements Wording, Printing {
   readonly body: PlanBody
   readonly severalStores: boolean
+  readonly inSection = false
   readonly #known = new Map<StepId, string>()
 
   constructor(body: PlanBody) {
@@ -66,17 +67,7 @@ const wordsOf: WordsOf<Exclude<StepKind, TextKind>> = {
   ...contentWords,
   ...flowWords,
   ...validationWords,
-  "validate-key": ({ header, query, status, forward }) =>
-    `auth subscription${blockWords([
-      ...(header === "ocp-apim-subscription-key"
-        ? []
-        : [header === null ? "header none" : `header "${header}"`]),
-      ...(query === "subscription-key" ? [] : [query === null ? "query none" : `query "${query}"`]),
-      ...(forward ? ["forward"] : []),
-      ...(status === 401 ? [] : [`status ${status}`]),
-    ])}`,
   "content-safety": (step) => `content-safety ${step.backend}${blockWords(safetyStatements(step))}`,
-  "any-of": ({ steps }, words) => steps.map((id) => words.of(id)).join(" or "),
   require: (step, words) =>
     `require ${askedWords(step)}${deciderWords(step, words)}${circumstanceWords(step)}`,
   deprecation: ({ deprecated, sunset, closed, successor }) =>

@@ -11,6 +11,7 @@ import {
 import type { Operation, SecurityScheme } from "../openapi/api-document.ts"
 import type { GatewayFacts } from "../openapi/own-answers.ts"
 import type { DescribedOperation } from "./described.ts"
+import { credentialTextOf } from "./step-texts.ts"
 
 /** What the steps of an API's routes mean for those who call it, in OpenAPI's words. */
 export class ExportFacts {
@@ -70,14 +71,16 @@ export class ExportFacts {
   }
 
   #own(way: CredentialStep): Readonly<Record<string, readonly string[]>>[] {
-    return ownSchemes(way).map(([base, scheme]) => {
-      const text = JSON.stringify(scheme)
-      let name = base
-      for (let count = 2; JSON.stringify(this.#used.get(name) ?? scheme) !== text; count += 1)
-        name = `${base}_${count}`
-      this.#used.set(name, scheme)
-      return { [name]: [] }
-    })
+    return credentialTextOf(way)
+      .schemes(way)
+      .map(([base, scheme]) => {
+        const text = JSON.stringify(scheme)
+        let name = base
+        for (let count = 2; JSON.stringify(this.#used.get(name) ?? scheme) !== text; count += 1)
+          name = `${base}_${count}`
+        this.#used.set(name, scheme)
+        return { [name]: [] }
+      })
   }
 }
 
@@ -96,51 +99,20 @@ function documented(
 }
 
 function isSame(way: CredentialStep, { kind, definition }: SecurityScheme): boolean {
-  if (kind === "apiKey") {
-    const place = definition["in"]
-    const key = String(definition["name"])
-    return ownSchemes(way).some(([, scheme]) => {
-      const own = scheme as { readonly in?: string; readonly name?: string }
+  return credentialTextOf(way)
+    .schemes(way)
+    .some(([, scheme]) => {
+      const own = scheme as { readonly scheme?: string; readonly in?: string; readonly name?: string }
+      if (kind === "basic") return own.scheme === "basic"
+      if (kind !== "apiKey") return own.scheme === "bearer" && tokenSchemes.has(kind)
+      const place = definition["in"]
+      const key = String(definition["name"])
       return own.in === place && (place === "header" ? own.name === key.toLowerCase() : own.name === key)
     })
-  }
-  if (kind === "basic") return way.kind === "basic-auth"
-  const takesTokens = way.kind === "validate-jwt" || way.kind === "introspect"
-  const isBearer = kind === "bearer" || kind === "oauth2" || kind === "openIdConnect"
-  return takesTokens && isBearer && keyOf(way.from) === undefined
 }
 
-function ownSchemes(way: CredentialStep): (readonly [string, object])[] {
-  switch (way.kind) {
-    case "validate-jwt":
-      return way.issuers.map((issuer) => [
-        `jwt_${issuer}`,
-        keyOf(way.from) ?? { type: "http", scheme: "bearer", bearerFormat: "JWT" },
-      ])
-    case "introspect":
-      return [[`token_${way.introspection}`, keyOf(way.from) ?? { type: "http", scheme: "bearer" }]]
-    case "basic-auth":
-      return [[`basic_${way.users}`, { type: "http", scheme: "basic" }]]
-    case "validate-key":
-      return [
-        ...(way.header === null ? [] : [keyScheme("header", way.header)]),
-        ...(way.query === null ? [] : [keyScheme("query", way.query)]),
-      ]
-  }
-}
-
-function keyScheme(place: "header" | "query", name: string): readonly [string, object] {
-  return [`subscription_${place}`, { type: "apiKey", in: place, name }]
-}
-
-/** A token that is not in `Authorization` is a key to OpenAPI. */
-function keyOf(from: StepOf<"validate-jwt">["from"]): object | undefined {
-  if ("query" in from) return { type: "apiKey", in: "query", name: from.query }
-  if ("cookie" in from) return { type: "apiKey", in: "cookie", name: from.cookie }
-  if ("header" in from && from.header !== "authorization")
-    return { type: "apiKey", in: "header", name: from.header }
-  return undefined
-}
+/** Kinds of schemes that a token in `Authorization` meets. */
+const tokenSchemes: ReadonlySet<SecurityScheme["kind"]> = new Set(["bearer", "oauth2", "openIdConnect"])
 
 /** A limit of calls; one of tokens is none. */
 function limitOf({ callsMax, periodSeconds, keys, increment }: StepOf<"rate-limit">): GatewayFacts["limits"] {

@@ -18,6 +18,8 @@ export interface Printed {
 export interface Printing {
   /** The plan the step belongs to; undefined for a step that stands alone. */
   readonly body: PlanBody | undefined
+  /** Statements of a section, done in their order, are asked for: `check jwt` for a token, not the `auth` of a scope. */
+  readonly inSection: boolean
   /** Statements of the steps inside of a step. */
   inside(ids: readonly StepId[]): readonly Printed[]
   /** The name of a header as it is shown: plans have it in lower case. */
@@ -28,7 +30,8 @@ export interface Printing {
   refuses(why: string): void
 }
 
-type Line = string | Printed | false | undefined | readonly Line[]
+/** What may stand in a block: a statement, or none. */
+export type Line = string | Printed | false | undefined | readonly Line[]
 
 /** A statement; what is false or undefined is left out of its block. */
 export function statement(head: string, ...lines: readonly Line[]): Printed {

@@ -1,11 +1,11 @@
 import { lowerCountedInOrder } from "./lower/limits.ts"
 import type { LowerStep } from "./lower/step.ts"
-import { lowerIp } from "./steps/access.ts"
 import { lowerAuthenticate } from "./steps/authenticate.ts"
 import { lowerBody } from "./steps/body.ts"
 import { lowerCache } from "./steps/cache.ts"
-import { lowerCheckInOrder } from "./steps/check-in-order.ts"
+import { checkInOrder } from "./steps/check-header.ts"
 import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerTrace } from "./steps/flow.ts"
+import { allow, deny } from "./steps/ip-filter.ts"
 import { lowerConcurrencyBlock } from "./steps/limit-concurrency.ts"
 import { lowerFilter, lowerGrant, lowerRequire } from "./steps/require.ts"
 import { lowerRespond } from "./steps/respond.ts"
@@ -23,9 +23,9 @@ import { whenStatement } from "./steps/when.ts"
 /** Lowering of every statement of `inbound` and `outbound`, by keyword. */
 export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   authenticate: lowerAuthenticate,
-  allow: lowerIp,
-  deny: lowerIp,
-  check: lowerCheckInOrder,
+  allow: allow.lower,
+  deny: deny.lower,
+  check: checkInOrder.lower,
   concurrency: lowerConcurrencyBlock,
   limit: lowerCountedInOrder,
   quota: lowerCountedInOrder,

@@ -1,6 +1,12 @@
-import type { BlockStep, Step, StepKind } from "../../runtime/plan/steps.ts"
+import type { BlockStep, CredentialStep, Step, StepKind } from "../../runtime/plan/steps.ts"
 import { oneLine, type Printed, type Printing } from "./print.ts"
-import type { BlockText, StepText } from "./step-text.ts"
+import type { BlockText, CredentialText, StepText } from "./step-text.ts"
+import { anyOf } from "./steps/any-of.ts"
+import { basicAuth } from "./steps/basic-auth.ts"
+import { checkHeader } from "./steps/check-header.ts"
+import { cors } from "./steps/cors.ts"
+import { introspect } from "./steps/introspect.ts"
+import { ipFilter } from "./steps/ip-filter.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
@@ -11,10 +17,20 @@ import { setMethod } from "./steps/set-method.ts"
 import { setQuery } from "./steps/set-query.ts"
 import { setStatus } from "./steps/set-status.ts"
 import { setVariable } from "./steps/set-variable.ts"
+import { validateJwt } from "./steps/validate-jwt.ts"
+import { validateKey } from "./steps/validate-key.ts"
 import { when } from "./steps/when.ts"
 
 /** What the compiler knows of every kind of step: a kind without it does not compile. */
 const texts = {
+  "validate-jwt": validateJwt,
+  introspect,
+  "basic-auth": basicAuth,
+  "validate-key": validateKey,
+  "any-of": anyOf,
+  cors,
+  "check-header": checkHeader,
+  "ip-filter": ipFilter,
   "rate-limit": rateLimit,
   quota: quotaText,
   "limit-concurrency": limitConcurrency,
@@ -44,6 +60,11 @@ export function textOf(step: Step): StepText<StepKind> {
 /** What is known of a step that holds blocks of statements. */
 export function blockTextOf(step: BlockStep): BlockText<StepKind> {
   return (textOf(step) as unknown as { readonly block: BlockText<StepKind> }).block
+}
+
+/** What is known of a step that lets in who shows a credential. */
+export function credentialTextOf(step: CredentialStep): CredentialText<CredentialStep["kind"]> {
+  return (textOf(step) as unknown as { readonly way: CredentialText<CredentialStep["kind"]> }).way
 }
 
 /** The statement that makes a step. */

@@ -588,6 +588,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/analysis",
     doors: [
       "backend-rules",
+      "claim-rules",
       "counting",
       "finding",
       "implied",

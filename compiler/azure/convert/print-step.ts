@@ -2,7 +2,7 @@ import type { Authentication, BodyContent } from "../../../runtime/plan/step-val
 import type { Step, StepKind, StepOf } from "../../../runtime/plan/steps.ts"
 import type { Expression, Text } from "../../../runtime/plan/text.ts"
 import { textWords } from "../../analysis/words.ts"
-import type { Printed } from "../../gateway/print.ts"
+import type { Printed, Printing } from "../../gateway/print.ts"
 import { hasText, printStep as statementOf } from "../../gateway/step-texts.ts"
 import { accessStatements } from "./print-access.ts"
 import { block, certain, found, foundTime, type Print } from "./statement.ts"
@@ -18,16 +18,23 @@ export function printStep(step: Step): string[] {
   return refuse(why?.(step as never) ?? "it has no statement")
 }
 
+/** The same with the steps inside of it. @throws NoCounterpart */
+export function printWith(step: Step, inside: readonly Step[]): string[] {
+  return printedLines(step, inside)
+}
+
 /** The lines of a step that the language can write. @throws NoCounterpart */
-function printedLines(step: Step): string[] {
+function printedLines(step: Step, inside: readonly Step[] = []): string[] {
   const lacking: string[] = []
-  const printed = statementOf(step, {
+  const printing: Printing = {
     body: undefined,
-    inside: () => [],
+    inSection: true,
+    inside: () => inside.map((each) => statementOf(each, printing)),
     header: headerCase,
     lacks: (what) => lacking.push(`there is no counterpart for ${what}`),
     refuses: (why) => lacking.push(why),
-  })
+  }
+  const printed = statementOf(step, printing)
   const [why] = lacking
   return why === undefined ? linesOf(printed) : refuse(why)
 }

@@ -6,9 +6,8 @@ import { containerOf } from "./container.ts"
 import { policiesIn } from "./holders.ts"
 import { lossOf, lowered, orLoss, type Site, stepOf, translated } from "./lowering.ts"
 import { placeOf } from "./policy-text.ts"
-import { jwt } from "./print-access.ts"
-import { printStep } from "./print-step.ts"
-import { none, refuse } from "./translation.ts"
+import { printStep, printWith } from "./print-step.ts"
+import { refuse } from "./translation.ts"
 import type { Statement, Unit } from "./units.ts"
 import { commentLines } from "./write-text.ts"
 
@@ -85,15 +84,13 @@ function leafOf(element: Element, site: Site): Statement {
   const [only] = used
   if (only !== undefined && stepOf(only, site).kind === "any-of") {
     const ways = (only.inside["steps"] ?? []).map(own)
-    const lines = ways.flatMap((way) =>
-      way.kind === "validate-jwt" ? jwt(way) : none("one of several checks"),
-    )
+    const anyOf = stepOf(only, site)
     return {
       kind: "statement",
       element,
-      steps: [stepOf(only, site)],
+      steps: [anyOf],
       ways,
-      lines: ["check any {", ...lines, "}"],
+      lines: printWith(anyOf, ways),
       blocks: [],
     }
   }

@@ -6,7 +6,7 @@ import type { Argument } from "../ast.ts"
 import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
 import { oneOf, type Row, slot, word } from "../schema/row.ts"
 import { listed } from "../schema/slots.ts"
-import { checkClaim } from "../steps/claims.ts"
+import { checkClaim } from "./claims.ts"
 import { type AuthWay, brings, mayHold, type Place, wordOf } from "./place.ts"
 import type { Lowered, StepContext } from "./step.ts"
 

@@ -2,13 +2,15 @@ import type { Route } from "../../../runtime/plan/resources.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import { stepLowerings } from "../statements.ts"
-import { lowerCheck, lowerCors, lowerIp } from "../steps/access.ts"
-import { authOf, lowerAuth } from "../steps/auth.ts"
 import { lowerCacheResponse } from "../steps/cache.ts"
+import { check } from "../steps/check-header.ts"
+import { corsStatement } from "../steps/cors.ts"
 import { lowerDeprecation } from "../steps/deprecation.ts"
+import { lowerIp } from "../steps/ip-filter.ts"
 import { lowerConcurrency } from "../steps/limit-concurrency.ts"
 import { isAnonymous } from "../steps/rate-limit.ts"
 import { lowerRequire } from "../steps/require.ts"
+import { authOf, lowerAuth } from "./auth.ts"
 import type { Backends } from "./backends.ts"
 import { CacheHalves } from "./cache-halves.ts"
 import { DescribedAuth } from "./described-auth.ts"
@@ -197,12 +199,12 @@ export class RouteLowering {
         checks.filter((item) => !knowing.includes(item)),
         ["check"],
         place,
-        lowerCheck,
+        check.lower,
       ),
       ...this.#limits.lower(early, place, later),
       ...authSteps,
       ...documents.auth,
-      ...this.#each(knowing, ["check"], known, lowerCheck),
+      ...this.#each(knowing, ["check"], known, check.lower),
       ...this.#limits.lower(late, known, later),
       ...this.#limits.lower(
         items.filter(({ bound }) => bound.row.keyword === "quota"),
@@ -236,7 +238,7 @@ export class RouteLowering {
   #cors(source: RouteSource, items: readonly Item[], place: Place): readonly Lowered[] {
     const found = items.filter(({ bound }) => bound.row.keyword === "cors").at(-1)
     if (found === undefined || (source.method === "OPTIONS" && found.depth < 4)) return []
-    return this.#each([found], ["cors"], place, lowerCors)
+    return this.#each([found], ["cors"], place, corsStatement.lower)
   }
 
   #each(items: readonly Item[], keywords: readonly string[], place: Place, lower: LowerStep): Lowered[] {

@@ -1,14 +1,13 @@
 import { limitRows } from "../lower/counting.ts"
+import { checkAnyRows } from "../steps/any-of.ts"
+import { authBasicRows } from "../steps/basic-auth.ts"
+import { checkRows } from "../steps/check-header.ts"
+import { corsRows } from "../steps/cors.ts"
+import { authIntrospectionRows } from "../steps/introspect.ts"
 import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
-import {
-  authBasicRows,
-  authIntrospectionRows,
-  authJwtRows,
-  checkAnyRows,
-  checkRows,
-  corsRows,
-} from "./access.ts"
+import { authJwtRows } from "../steps/validate-jwt.ts"
+import { authSubscriptionRows } from "../steps/validate-key.ts"
 import type { BlockName } from "./block-name.ts"
 import { jsonToXmlRows, maskUrlsRows, xmlToJsonRows } from "./content.ts"
 import {
@@ -43,7 +42,6 @@ import { anyRow, questionRows } from "./relations.ts"
 import type { BlockRow } from "./row.ts"
 import {
   apiRows,
-  authSubscriptionRows,
   docsRows,
   everyScope,
   openapiRows,

@@ -1,7 +1,13 @@
+import { authBasic } from "../steps/basic-auth.ts"
+import { check } from "../steps/check-header.ts"
+import { corsStatement } from "../steps/cors.ts"
+import { authIntrospection } from "../steps/introspect.ts"
+import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrency } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
-import { allow, check, cors, deny } from "./access.ts"
+import { authJwt } from "../steps/validate-jwt.ts"
+import { authSubscription } from "../steps/validate-key.ts"
 import { cacheResponse, onError } from "./flow.ts"
 import {
   docsRow,
@@ -15,23 +21,15 @@ import {
 } from "./openapi.ts"
 import { operations } from "./operations.ts"
 import { relationRows, requireRow } from "./relations.ts"
-import { many, oneOf, optional, type Row, slot, word } from "./row.ts"
+import { many, optional, type Row, slot, word } from "./row.ts"
 import { policyXml } from "./xml.ts"
-
-const failureStatus = { min: 400, max: 599 }
 
 const authForms: Row["forms"] = [
   { args: [word("none")] },
-  { args: [word("jwt"), many(slot("issuer", "reference", { to: ["issuer"] }), 20)], block: "auth jwt" },
-  { args: [word("subscription")], block: "auth subscription" },
-  {
-    args: [word("introspection"), slot("introspection", "reference", { to: ["introspection"] })],
-    block: "auth introspection",
-  },
-  {
-    args: [word("basic"), slot("users", "reference", { to: ["users"], label: "USERS" })],
-    block: "auth basic",
-  },
+  authJwt.form,
+  authSubscription.form,
+  authIntrospection.form,
+  authBasic.form,
   { args: [word("policy")] },
 ]
 
@@ -42,36 +40,6 @@ export const auth: Row = {
   docs: "Who may call. Several lines in one block mean any of them; the nearest block with `auth` decides (operation, version, API, gateway).",
   example: 'auth jwt acme { claim scope has "orders.read" }',
 }
-
-export const authSubscriptionRows: readonly Row[] = [
-  {
-    keyword: "header",
-    forms: [{ args: [oneOf([word("none")], [slot("name", "header-name")])] }],
-    byDefault: "Ocp-Apim-Subscription-Key",
-    docs: "The header the key comes in, or `none`.",
-    example: 'header "X-Api-Key"',
-  },
-  {
-    keyword: "query",
-    forms: [{ args: [oneOf([word("none")], [slot("name", "query-name")])] }],
-    byDefault: "subscription-key",
-    docs: "The query parameter the key comes in when the header is absent, or `none`.",
-    example: "query none",
-  },
-  {
-    keyword: "forward",
-    forms: [{ args: [] }],
-    docs: "Leaves the key in the request to the backend.",
-    example: "forward",
-  },
-  {
-    keyword: "status",
-    forms: [{ args: [slot("status", "status", failureStatus)] }],
-    byDefault: "401",
-    docs: "The status of the answer when there is no valid key.",
-    example: "status 401",
-  },
-]
 
 export const use: Row = {
   keyword: "use",
@@ -107,11 +75,11 @@ export const outbound: Row = {
 
 /** Statements every scope takes: gateway, policy, API, version, operation. */
 export const everyScope: readonly Row[] = [
-  cors,
-  allow,
-  deny,
+  corsStatement.row,
+  allow.row,
+  deny.row,
   auth,
-  check,
+  check.row,
   limit,
   quota,
   concurrency,
@@ -203,7 +171,7 @@ export const routeScope: readonly Row[] = [
 ]
 
 /** Who may read the document of an API, and how often. */
-export const docsRows: readonly Row[] = [cors, auth, limit, without]
+export const docsRows: readonly Row[] = [corsStatement.row, auth, limit, without]
 
 export const openapiRows: readonly Row[] = [securityRow(auth), documentSizeRow, skipRow, lenientRow]
 

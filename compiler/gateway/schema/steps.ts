@@ -1,3 +1,5 @@
+import { checkInOrder } from "../steps/check-header.ts"
+import { allow, deny } from "../steps/ip-filter.ts"
 import { concurrencyBlock } from "../steps/limit-concurrency.ts"
 import { quota } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
@@ -8,7 +10,6 @@ import { method } from "../steps/set-method.ts"
 import { query } from "../steps/set-query.ts"
 import { answerStatus, status } from "../steps/set-status.ts"
 import { whenStatement } from "../steps/when.ts"
-import { allow, checkInOrder, deny } from "./access.ts"
 import { bodyContent } from "./content.ts"
 import { authenticate } from "./credentials.ts"
 import { flowRows, redirect, sendRows, useBackend } from "./flow.ts"
@@ -66,9 +67,9 @@ export const respondRows: readonly Row[] = [
 ]
 
 export const inboundRows: readonly Row[] = [
-  allow,
-  deny,
-  checkInOrder,
+  allow.row,
+  deny.row,
+  checkInOrder.row,
   limit,
   quota,
   concurrencyBlock,

@@ -2,8 +2,8 @@ import type { ClaimRule } from "../../../runtime/plan/caller-token.ts"
 import type { Report } from "../../core/diagnostic.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { type Bound, headSpan } from "../bind/bound.ts"
-import { type Claims, mayHold } from "../lower/place.ts"
-import type { StepContext } from "../lower/step.ts"
+import { type Claims, mayHold } from "./place.ts"
+import type { StepContext } from "./step.ts"
 
 /** `claim NAME has|is "…"`; undefined when a value is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
 export function lowerClaimRule(

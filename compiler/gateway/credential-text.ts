@@ -1,0 +1,147 @@
+import type { ClaimRule, CredentialSource } from "../../runtime/plan/caller-token.ts"
+import type { CredentialStep, StepOf } from "../../runtime/plan/steps.ts"
+import { claimChanges } from "../analysis/claim-rules.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { listChanges } from "../analysis/same.ts"
+import { listWords, textWords } from "../analysis/words.ts"
+import type { Bound } from "./bind/bound.ts"
+import type { AuthWay } from "./lower/place.ts"
+import type { StepContext } from "./lower/step.ts"
+import {
+  countText,
+  type Line,
+  messageText,
+  type Printed,
+  type Printing,
+  statement,
+  statusText,
+  textsOf,
+} from "./print.ts"
+import type { Program } from "./program.ts"
+import type { Form } from "./schema/row.ts"
+
+/** A form of `auth`: what the binder accepts, what those who come in by it bring, and how it becomes a step. */
+export interface AuthForm {
+  readonly form: Form
+  /** Undefined when something in it is wrong (reported elsewhere). */
+  readonly ways: (bound: Bound, program: Program) => AuthWay[] | undefined
+  /** Undefined when something in it is wrong (reported). `api`: whose routes it is for. */
+  readonly lower: (bound: Bound, context: StepContext, api: string) => CredentialStep | undefined
+}
+
+/** A form of `auth` that a section has no statement for. */
+export function authText(printing: Printing, head: string, ...lines: readonly Line[]): Printed {
+  if (printing.inSection) printing.refuses("it has no statement")
+  return statement(`auth ${head}`, ...lines)
+}
+
+/** What every check of a token may say. */
+type Token = Pick<
+  StepOf<"introspect">,
+  "from" | "claims" | "audiences" | "status" | "claimStatus" | "message" | "output"
+>
+
+/** Rules on claims, the place of the token and the audiences it must be for. */
+export function tokenTexts(
+  { claims, from, audiences }: Pick<Token, "claims" | "from" | "audiences">,
+  printing: Printing,
+): (string | undefined)[] {
+  return [
+    ...claims.map(claimText),
+    sourceText(from, printing),
+    audiences === undefined ? undefined : `audience${textsOf(audiences)}`,
+  ]
+}
+
+/** How a token is refused, and where it is left. */
+export function refusalTexts(
+  { status, claimStatus, message, output }: Omit<Token, "claims" | "from" | "audiences">,
+  printing: Printing,
+): (string | undefined)[] {
+  const claimsRefused = statusText(claimStatus, 403, printing)
+  return [
+    statusText(status, 401, printing),
+    claimsRefused === undefined ? undefined : `claim-${claimsRefused}`,
+    messageText(message),
+    output === undefined ? undefined : `output ${output}`,
+  ]
+}
+
+/** Where a credential is read from; nothing for the usual place. */
+function sourceText(from: CredentialSource, printing: Printing): string | undefined {
+  if ("text" in from) {
+    const [only, ...more] = typeof from.text === "string" ? [] : from.text.text
+    if (typeof only === "object" && "expression" in only && more.length === 0)
+      return `from (${only.expression.text})`
+    printing.lacks("a token that is the same for all")
+    return `from ${textWords(from.text)}`
+  }
+  if ("header" in from) {
+    if (from.header === "authorization" && from.scheme === "Bearer") return undefined
+    const scheme = from.scheme === null ? "" : ` scheme ${textWords(from.scheme)}`
+    return `header ${JSON.stringify(printing.header(from.header))}${scheme}`
+  }
+  const place = "query" in from ? `query ${textWords(from.query)}` : `cookie ${textWords(from.cookie)}`
+  return `from ${place}${from.forward ? " forward" : ""}`
+}
+
+/** `claim scope has "a"`. */
+function claimText({ claim, test, values, separator }: ClaimRule): string {
+  const name = /^[A-Za-z0-9_.:/*@%+~-]+$/.test(claim) ? claim : textWords(claim)
+  const words = { present: "", "has-any": " has any", "has-all": " has", "equals-any": " is" }[test]
+  const by = separator === undefined ? "" : ` separator ${separator === "" ? "none" : textWords(separator)}`
+  return `claim ${name}${words}${textsOf(values)}${by}`
+}
+
+/** What another message of a refusal means. */
+export const messageRules: FieldRules<Pick<Token, "message">> = {
+  message: () => neutral("who is refused is told something else"),
+}
+
+/** What a difference means in every check of a token. */
+export const tokenRules: FieldRules<Token> = {
+  ...messageRules,
+  from: (before, after) => breaking(`the token is read ${placeWords(after)}, not ${placeWords(before)}`),
+  claims: claimChanges,
+  audiences: (before, after) => demanded("audience", before, after),
+  status: (before, after) =>
+    breaking(`who has no valid token is answered ${countText(after)}, not ${countText(before)}`),
+  claimStatus: (before, after) =>
+    breaking(`whose claims do not fit is answered ${countText(after)}, not ${countText(before)}`),
+  output: () => neutral("the token is kept in another variable"),
+}
+
+function placeWords(source: CredentialSource): string {
+  if ("header" in source)
+    return `from \`${source.header}\`${source.scheme === null ? "" : ` (${source.scheme})`}`
+  if ("query" in source) return `from the query parameter \`${source.query}\``
+  return "cookie" in source ? `from the cookie \`${source.cookie}\`` : "by an expression"
+}
+
+/** Values a token must have one of, instead of what its issuer says. */
+export function demanded(
+  what: string,
+  before: Token["audiences"],
+  after: Token["audiences"],
+): readonly Finding[] | Finding {
+  if (before === undefined) return opens(`another ${what} is demanded than the issuer says`)
+  if (after === undefined) return opens(`the ${what} is what the issuer says now`)
+  const { removed, added } = listChanges(before, after)
+  return [
+    ...(added.length === 0
+      ? []
+      : [opens(`tokens with the ${what} ${listWords(added.map(textWords))} are accepted`)]),
+    ...(removed.length === 0
+      ? []
+      : [closes(`tokens with the ${what} ${listWords(removed.map(textWords))} are refused`)]),
+  ]
+}
+
+/** A token that is not in `Authorization` is a key to OpenAPI. */
+export function tokenScheme(from: CredentialSource, format?: { readonly bearerFormat: string }): object {
+  if ("query" in from) return { type: "apiKey", in: "query", name: from.query }
+  if ("cookie" in from) return { type: "apiKey", in: "cookie", name: from.cookie }
+  if ("header" in from && from.header !== "authorization")
+    return { type: "apiKey", in: "header", name: from.header }
+  return { type: "http", scheme: "bearer", ...format }
+}

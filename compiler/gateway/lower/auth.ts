@@ -1,0 +1,75 @@
+import type { Report } from "../../core/diagnostic.ts"
+import { type Bound, headSpan } from "../bind/bound.ts"
+import type { AuthForm } from "../credential-text.ts"
+import type { Program } from "../program.ts"
+import { lowerWays } from "../steps/any-of.ts"
+import { authBasic } from "../steps/basic-auth.ts"
+import { authIntrospection } from "../steps/introspect.ts"
+import { authJwt } from "../steps/validate-jwt.ts"
+import { authSubscription } from "../steps/validate-key.ts"
+import type { Auth, AuthWay } from "./place.ts"
+import type { Lowered, StepContext } from "./step.ts"
+
+/** The forms of `auth` that demand a credential, by the word that begins them. */
+const forms: Readonly<Record<string, AuthForm>> = {
+  jwt: authJwt,
+  introspection: authIntrospection,
+  basic: authBasic,
+  subscription: authSubscription,
+}
+
+/** What `auth` statements of one scope provide. Empty ways: they were not understood. */
+export function authOf(statements: readonly Bound[], program: Program, report: Report): Auth {
+  const [first] = statements
+  if (first === undefined) return { ways: [], span: undefined }
+  const span = headSpan(first.statement)
+  const ways = statements.map((each) => waysOf(each, program))
+  const none = statements[ways.findIndex((found) => found?.[0]?.kind === "none")]
+  if (none !== undefined && statements.length > 1) {
+    const other = statements.find((each) => each !== none)
+    report.add("SP3007", headSpan(none.statement), "with `auth none` everybody gets in", {
+      related: other === undefined ? [] : [{ span: headSpan(other.statement), message: "the other `auth`" }],
+    })
+  }
+  const policy = statements[ways.findIndex((found) => found?.[0]?.kind === "policy")]
+  if (policy !== undefined && statements.length > 1)
+    report.add(
+      "SP2017",
+      headSpan(policy.statement),
+      "with `auth policy` the documents alone say who may call",
+      {
+        help: "Keep `auth policy`, or the other `auth` statements.",
+      },
+    )
+  return { ways: ways.includes(undefined) ? [] : ways.flatMap((found) => found ?? []), span }
+}
+
+/** The step of `auth` for an API: one way, or any of several; none for `auth none`. */
+export function lowerAuth(statements: readonly Bound[], api: string, context: StepContext): Lowered[] {
+  const ways: Lowered[] = []
+  const written: Bound[] = []
+  for (const each of statements) {
+    const step = each.broken ? undefined : forms[wordOf(each)]?.lower(each, context, api)
+    if (step === undefined) continue
+    const lowered = context.steps.add(step, headSpan(each.statement))
+    const output = "output" in step ? step.output : undefined
+    ways.push(output === undefined ? lowered : { ...lowered, declares: { [output]: "dyn" as const } })
+    written.push(each)
+  }
+  const [first] = statements
+  const lowered = first && lowerWays(ways, written, headSpan(first.statement), context)
+  return lowered === undefined ? [] : [lowered]
+}
+
+/** The word after `auth`. */
+function wordOf({ statement }: Bound): string {
+  const [word] = statement.args
+  return word?.kind === "word" ? word.text : ""
+}
+
+function waysOf(bound: Bound, program: Program): AuthWay[] | undefined {
+  if (bound.broken) return undefined
+  const word = wordOf(bound)
+  if (word === "none" || word === "policy") return [{ kind: word }]
+  return forms[word]?.ways(bound, program)
+}

@@ -1,0 +1,87 @@
+import type { ClaimRule, CredentialSource } from "../../../runtime/plan/caller-token.ts"
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import type { Text as PlanText } from "../../../runtime/plan/text.ts"
+import { type Bound, type BoundBlock, headSpan, statementOf, statementsOf } from "../bind/bound.ts"
+import { lowerClaimRule } from "./claims.ts"
+import { reportDropped } from "./dropped-header.ts"
+import type { Claims } from "./place.ts"
+import type { StepContext } from "./step.ts"
+
+/** The rules on claims; undefined when one is wrong (reported). `claims` are those of every issuer whose tokens are judged. */
+export function lowerClaimRules(
+  block: BoundBlock | undefined,
+  claims: readonly Claims[],
+  context: StepContext,
+): ClaimRule[] | undefined {
+  const rules = statementsOf(block, "claim").map((each) => lowerClaimRule(each, claims, context))
+  const found = rules.flatMap((rule) => rule ?? [])
+  return found.length < rules.length ? undefined : found
+}
+
+/** What every check of a token may say besides: statuses, message, variable. */
+export function lowerSaid(
+  block: BoundBlock | undefined,
+  { texts, place }: StepContext,
+): Pick<StepOf<"validate-jwt">, "status" | "claimStatus" | "message" | "output"> | undefined {
+  const numberOf = (keyword: string) => statementOf(block, keyword)?.args.value<number>("status")
+  const messageAt = statementOf(block, "message")?.args.text("message")
+  const message = messageAt === undefined ? undefined : texts.lower(messageAt, place)
+  if (messageAt !== undefined && message === undefined) return undefined
+  const output = statementOf(block, "output")?.args.word("variable")?.text
+  return {
+    status: numberOf("status") ?? 401,
+    claimStatus: numberOf("claim-status") ?? 403,
+    ...(message === undefined ? {} : { message }),
+    ...(output === undefined ? {} : { output }),
+  }
+}
+
+/** Where a token comes from; undefined when that is wrong (reported). */
+export function lowerSource(
+  block: BoundBlock | undefined,
+  context: StepContext,
+): CredentialSource | undefined {
+  const header = statementOf(block, "header")
+  const from = statementOf(block, "from")
+  if (header !== undefined && from !== undefined) {
+    context.report.add("SP2017", headSpan(from.statement), "the token comes from one place", {
+      related: [{ span: headSpan(header.statement), message: "`header`" }],
+    })
+    return undefined
+  }
+  if (from !== undefined) return sourceOf(from, context)
+  const name = header?.args.value<string>("name") ?? "authorization"
+  if (header !== undefined) reportDropped(name, headSpan(header.statement), context.report)
+  const scheme = header?.args.value<string>("scheme")
+  return { header: name, scheme: scheme ?? (name === "authorization" ? "Bearer" : null) }
+}
+
+function sourceOf(from: Bound, { expressions, place }: StepContext): CredentialSource | undefined {
+  const last = from.statement.args.at(-1)
+  const forward = last?.kind === "word" && last.text === "forward"
+  const query = from.args.value<string>("query")
+  if (query !== undefined) return { query, forward }
+  const cookie = from.args.value<string>("cookie")
+  if (cookie !== undefined) return { cookie, forward }
+  const source = from.args.cel("text")
+  const expression = source === undefined ? undefined : expressions.lower(source, place, "string")
+  return expression === undefined ? undefined : { text: { text: [{ expression }] } }
+}
+
+/** Texts of several statements; a bare word stands for itself. */
+export function lowerList(
+  statements: readonly Bound[],
+  slot: string,
+  { texts, place, report }: StepContext,
+): PlanText[] | "broken" | undefined {
+  if (statements.length === 0) return undefined
+  const found: PlanText[] = []
+  for (const { argument } of statements.flatMap((each) => each.args.all(slot))) {
+    if (argument.kind !== "word" && argument.kind !== "text") continue
+    const text = argument.kind === "word" ? argument.text : texts.lower(argument, place)
+    if (text === undefined) return "broken"
+    if (text === "") report.add("SP2038", argument.span, "the text is empty")
+    found.push(text)
+  }
+  return found
+}

@@ -1,0 +1,23 @@
+import { type Row, slot } from "./row.ts"
+
+const failureStatus = { min: 400, max: 599 }
+
+/** The status a request is refused with, where a block may say another one. */
+export function refusalStatus(byDefault: string, docs: string, keyword = "status"): Row {
+  return {
+    keyword,
+    forms: [{ args: [slot("status", "status", failureStatus)] }],
+    byDefault,
+    docs,
+    example: `${keyword} ${byDefault}`,
+  }
+}
+
+/** What a refusal says. */
+export const refusalMessage: Row = {
+  keyword: "message",
+  forms: [{ args: [slot("message", "text")] }],
+  byDefault: "the problem's own sentence",
+  docs: "What the caller is told when refused.",
+  example: 'message "This API needs a token of Acme."',
+}

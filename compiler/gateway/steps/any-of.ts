@@ -1,0 +1,57 @@
+import { closes, opens } from "../../analysis/finding.ts"
+import type { Span } from "../../core/source.ts"
+import { type Bound, headSpan, statementsOf } from "../bind/bound.ts"
+import { idsOf, type Lowered, type LowerStep, type StepContext } from "../lower/step.ts"
+import { oneLine, statement } from "../print.ts"
+import { type Form, type Row, word } from "../schema/row.ts"
+import type { StepText } from "../step-text.ts"
+import { checkJwt } from "./validate-jwt.ts"
+
+/** `check any { jwt ISSUER { … } … }` in a section. */
+export const checkAny: { readonly form: Form; readonly lower: LowerStep } = {
+  form: { args: [word("any")], block: "check any", blockRequired: true },
+  lower: (bound, context) => {
+    const statements = statementsOf(bound.block, "jwt")
+    const checks = statements.map((each) => checkJwt.lower(each, context))
+    const known = checks.filter((each) => each !== undefined)
+    return known.length < checks.length
+      ? undefined
+      : lowerWays(known, statements, headSpan(bound.statement), context)
+  },
+}
+
+/** What stands in the block of `check any`. */
+export const checkAnyRows: readonly Row[] = [checkJwt.row]
+
+/** The step of several ways in, of which each is a statement; of one it is that. A way that is there twice is reported. */
+export function lowerWays(
+  ways: readonly Lowered[],
+  statements: readonly Bound[],
+  at: Span,
+  { report, steps }: StepContext,
+): Lowered | undefined {
+  const isFirst = ({ id }: Lowered, index: number) => ways.findIndex((each) => each.id === id) === index
+  const unique = ways.filter(isFirst)
+  const twice = statements[ways.findIndex((way, index) => !isFirst(way, index))]
+  if (twice !== undefined) {
+    const { keyword } = twice.statement
+    report.add("SP2008", headSpan(twice.statement), `the same \`${keyword.text}\` is there twice`)
+  }
+  if (unique.length <= 1) return unique[0]
+  return steps.add({ kind: "any-of", steps: idsOf(unique) }, at, { steps: unique })
+}
+
+/** What the compiler knows of a step by which one of several credentials is enough. */
+export const anyOf: StepText<"any-of"> = {
+  print: ({ steps }, printing) => {
+    const ways = printing.inside(steps)
+    if (!printing.inSection) return statement(ways.map(oneLine).join(" or "))
+    const checks = ways.map((way) => ({ ...way, head: way.head.replace(/^check /, "") }))
+    return statement("check any", checks)
+  },
+  identities: () => ["auth"],
+  added: () => closes("who has none of these credentials is refused"),
+  removed: () => opens("anybody may call: none of these credentials is asked for any more"),
+  // Told way by way.
+  changed: { steps: () => [] },
+}

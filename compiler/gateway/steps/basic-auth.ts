@@ -1,0 +1,97 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { breaking, closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, statementOf } from "../bind/bound.ts"
+import { type AuthForm, authText, messageRules } from "../credential-text.ts"
+import { lowerSaid } from "../lower/caller-token.ts"
+import type { StepContext } from "../lower/step.ts"
+import { countText, messageText, statusText } from "../print.ts"
+import { refusalMessage, refusalStatus } from "../schema/refusal.ts"
+import { type Row, slot, word } from "../schema/row.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+/** `auth basic USERS { … }`. The name of the user is in `jwt`. */
+export const authBasic: AuthForm = {
+  form: {
+    args: [word("basic"), slot("users", "reference", { to: ["users"], label: "USERS" })],
+    block: "auth basic",
+  },
+  ways: () => [{ kind: "jwt", by: "basic", claims: { sub: "string" } }],
+  lower: lowerBasic,
+}
+
+/** What stands in the block of `auth basic`. */
+export const authBasicRows: readonly Row[] = [
+  {
+    keyword: "realm",
+    forms: [{ args: [slot("realm", "constant", { max: 128 })] }],
+    byDefault: "the name of the table of users",
+    docs: "What browsers show when they ask for the password.",
+    example: 'realm "Acme partners"',
+  },
+  refusalStatus("401", "The status of the answer when there is no right password."),
+  refusalMessage,
+  {
+    keyword: "forward",
+    forms: [{ args: [] }],
+    docs: "Leaves user and password in the request to the backend.",
+    example: "forward",
+  },
+]
+
+function lowerBasic(bound: Bound, context: StepContext): StepOf<"basic-auth"> | undefined {
+  const users = bound.args.word("users")?.text
+  const { block } = bound
+  const realmAt = statementOf(block, "realm")?.args
+  const realm = realmAt?.value<string>("realm") ?? users
+  const said = lowerSaid(block, context)
+  if (users === undefined || realm === undefined || said === undefined) return undefined
+  if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(realm)) {
+    const span = realmAt?.get("realm")?.argument.span
+    context.report.add("SP2010", span, "a realm is of ASCII characters without quotes and backslashes", {
+      help: "Write another text.",
+    })
+    return undefined
+  }
+  const { status, message } = said
+  return {
+    kind: "basic-auth",
+    users,
+    realm,
+    status,
+    ...(message === undefined ? {} : { message }),
+    forward: statementOf(block, "forward") !== undefined,
+  }
+}
+
+/** What the compiler knows of a step that asks for user and password. */
+export const basicAuth: StepText<"basic-auth"> = {
+  print: ({ users, realm, status, message, forward }, printing) =>
+    authText(
+      printing,
+      `basic ${users}`,
+      realm !== users && `realm ${textWords(realm)}`,
+      statusText(status, 401, printing),
+      messageText(message),
+      forward && "forward",
+    ),
+  identities: () => ["auth"],
+  added: ({ users, status }) => closes(`who is none of \`${users}\` is refused with ${countText(status)}`),
+  removed: () => opens("anybody may call: user and password are not asked for any more"),
+  changed: {
+    ...messageRules,
+    users: () => opens("other users may call"),
+    realm: () => neutral("who is asked for a password sees another realm"),
+    status: (before, after) =>
+      breaking(`who has no password is answered ${countText(after)}, not ${countText(before)}`),
+    forward: (_, after) =>
+      after
+        ? opens("the backend sees the caller's password")
+        : closes("the backend does not see the caller's password"),
+  } satisfies FieldRules<Fields<"basic-auth">>,
+  way: {
+    credential: ({ users }) => `a password of \`${users}\``,
+    ways: (step) => [step],
+    schemes: ({ users }) => [[`basic_${users}`, { type: "http", scheme: "basic" }]],
+  },
+}

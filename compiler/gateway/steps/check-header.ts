@@ -1,0 +1,119 @@
+import type { Text } from "../../../runtime/plan/text.ts"
+import { breaking, closes, type FieldRules, neutral, opens } from "../../analysis/finding.ts"
+import { listChanges } from "../../analysis/same.ts"
+import { codeWords } from "../../analysis/words.ts"
+import { headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { reportDropped } from "../lower/dropped-header.ts"
+import { lowerAll } from "../lower/header.ts"
+import { countText, flagText, messageText, statement, statusText, textsOf } from "../print.ts"
+import { refusalMessage, refusalStatus } from "../schema/refusal.ts"
+import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, Statement, StepText } from "../step-text.ts"
+import { checkAny } from "./any-of.ts"
+import { checkJwt } from "./validate-jwt.ts"
+
+/** `check header "NAME" is "…" { … }` */
+export const check: Statement = {
+  row: {
+    keyword: "check",
+    several: true,
+    forms: [
+      {
+        args: [
+          word("header"),
+          slot("name", "header-name"),
+          optional(word("is"), many(slot("value", "quoted"), 100)),
+        ],
+        block: "check",
+      },
+    ],
+    docs: "Refuses requests without a header, or where it has another value than these.",
+    example: 'check header "X-Tenant" is "acme" "globex" { status 404 }',
+  },
+  lower: (bound, { steps, texts, place, report }) => {
+    const name = bound.args.value<string>("name")
+    const values = lowerAll(bound, "value", (argument) => texts.lower(argument, place))
+    const messageAt = statementOf(bound.block, "message")?.args.text("message")
+    const message = messageAt === undefined ? undefined : texts.lower(messageAt, place)
+    if (name === undefined || values === undefined || (messageAt !== undefined && message === undefined))
+      return undefined
+    reportDropped(name, headSpan(bound.statement), report)
+    return steps.add(
+      {
+        kind: "check-header",
+        name,
+        values,
+        ignoreCase: mentions(bound.block, "ignore-case"),
+        status: statementOf(bound.block, "status")?.args.value<number>("status") ?? 403,
+        ...(message === undefined ? {} : { message }),
+      },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** In `inbound` tokens can be checked too, in order and inside of conditions: `check jwt …`, `check any { … }`. */
+export const checkInOrder: Statement = {
+  row: {
+    ...check.row,
+    forms: [...check.row.forms, checkJwt.form, checkAny.form],
+    docs: "Refuses requests without a header, or where it has another value than these; or without a valid token, besides what `auth` demands. Of the tokens in an `any` block one is enough.",
+  },
+  lower: (bound, context) => {
+    if (bound.form === checkJwt.form) return checkJwt.lower(bound, context)
+    return (bound.form === checkAny.form ? checkAny : check).lower(bound, context)
+  },
+}
+
+/** What stands in the block of `check header`. */
+export const checkRows: readonly Row[] = [
+  {
+    keyword: "ignore-case",
+    forms: [{ args: [] }],
+    docs: "Upper and lower case are the same.",
+    example: "ignore-case",
+  },
+  refusalStatus("403", "The status of the answer when it does not fit."),
+  refusalMessage,
+]
+
+/** What the compiler knows of a step that refuses requests by a header. */
+export const checkHeader: StepText<"check-header"> = {
+  print: ({ name, values, ignoreCase, status, message }, printing) =>
+    statement(
+      `check header ${JSON.stringify(printing.header(name))}${values.length === 0 ? "" : ` is${textsOf(values)}`}`,
+      flagText(ignoreCase, "ignore-case", printing),
+      statusText(status, 403, printing),
+      messageText(message),
+    ),
+  identities: ({ name }) => [`check header ${name}`, "check header"],
+  added: ({ name, status }) =>
+    closes(`requests without a fitting header \`${name}\` are refused with ${countText(status)}`),
+  removed: ({ name }) => opens(`the header \`${name}\` is not checked any more`),
+  changed: {
+    name: (before, after) => [
+      opens(`the header \`${before}\` is not checked any more`),
+      closes(`the header \`${after}\` is checked now`),
+    ],
+    values: (before, after) => {
+      if (after.length === 0) return opens("any value is enough")
+      if (before.length === 0) return closes("it must have certain values now")
+      const { added, removed } = listChanges(before, after)
+      return [
+        ...(added.length === 0 ? [] : [opens(`${namesOf(added)} is enough now`)]),
+        ...(removed.length === 0 ? [] : [closes(`${namesOf(removed)} is not enough any more`)]),
+      ]
+    },
+    ignoreCase: (_, after) =>
+      after === false
+        ? closes("upper and lower case count now")
+        : opens("upper and lower case may not count"),
+    status: (before, after) =>
+      breaking(`who lacks it is answered ${countText(after)}, not ${countText(before)}`),
+    message: () => neutral("who lacks it is told something else"),
+  } satisfies FieldRules<Fields<"check-header">>,
+}
+
+function namesOf(values: readonly Text[]): string {
+  return codeWords(values.map((each) => (typeof each === "string" ? each : JSON.stringify(each))))
+}

@@ -1,0 +1,288 @@
+import type { Text } from "../../../runtime/plan/text.ts"
+import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { uncovered } from "../../analysis/same.ts"
+import { codeWords, listWords, textWords } from "../../analysis/words.ts"
+import type { Report } from "../../core/diagnostic.ts"
+import { isOriginPattern, registeredMethods } from "../../core/http-words.ts"
+import { didYouMean } from "../../core/nearest.ts"
+import { shown } from "../../core/shown.ts"
+import { textOf } from "../../core/source.ts"
+import { type Bound, type BoundBlock, headSpan, statementOf } from "../bind/bound.ts"
+import type { StepContext } from "../lower/step.ts"
+import { statement, textsOf, timeText } from "../print.ts"
+import { many, oneOf, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, Statement, StepText } from "../step-text.ts"
+
+type Cors = Fields<"cors">
+type Sides = { readonly before: Cors; readonly after: Cors }
+
+/** `cors { … }` */
+export const corsStatement: Statement = {
+  row: {
+    keyword: "cors",
+    forms: [{ args: [], block: "cors", blockRequired: true }],
+    docs: "Which pages of other sites may call and read answers. Preflights are answered before everything else. The nearest block with `cors` decides.",
+    example: 'cors { origins "https://app.acme.example"; methods GET POST }',
+  },
+  lower: (bound, context) => {
+    const { report, steps } = context
+    const { block } = bound
+    checkMethods(block, report)
+    const originsAt = statementOf(block, "origins")
+    const origins = originsAt === undefined ? undefined : lowerOrigins(originsAt, context)
+    if (origins === undefined) return undefined
+    const credentials = statementOf(block, "credentials")
+    if (credentials !== undefined && origins.includes("*")) {
+      report.add(
+        "SP3040",
+        credentials.statement.keyword.span,
+        "every site would call with the caller's own credentials",
+        {
+          related:
+            originsAt === undefined ? [] : [{ span: headSpan(originsAt.statement), message: "`origins *`" }],
+        },
+      )
+      return undefined
+    }
+    const names = (keyword: string): string[] => {
+      const statement = statementOf(block, keyword)
+      if (statement === undefined) return []
+      return statement.args.get("header") === undefined
+        ? ["*"]
+        : [...new Set(statement.args.values<string>("header"))].sort()
+    }
+    const maxAgeMs = statementOf(block, "max-age")?.args.value<number>("time") ?? 0
+    return steps.add(
+      {
+        kind: "cors",
+        origins,
+        methods: [...new Set(statementOf(block, "methods")?.args.values<string>("method") ?? [])].sort(),
+        headers: names("headers"),
+        expose: names("expose"),
+        credentials: credentials !== undefined,
+        maxAgeSeconds: maxAgeMs / 1000,
+        terminateUnmatched: statementOf(block, "forward-unmatched") === undefined,
+      },
+      headSpan(bound.statement),
+    )
+  },
+}
+
+/** What stands in the block of `cors`. */
+export const corsRows: readonly Row[] = [
+  {
+    keyword: "origins",
+    required: true,
+    forms: [{ args: [oneOf([word("*")], [many(slot("origin", "quoted"), 1000)])] }],
+    docs: "The sites, as browsers send them in `Origin`; `https://*.acme.example` is every host below; `*` every site.",
+    example: 'origins "https://app.acme.example"',
+  },
+  {
+    keyword: "methods",
+    forms: [{ args: [many(slot("method", "method"), 50)] }],
+    byDefault: "GET POST",
+    docs: "The methods pages may use, or `*`.",
+    example: "methods GET PUT DELETE",
+  },
+  {
+    keyword: "headers",
+    forms: [{ args: [oneOf([word("*")], [many(slot("header", "header-name"), 200)])] }],
+    byDefault: "none but the simple ones",
+    docs: "The headers pages may send, or `*`.",
+    example: 'headers "Authorization" "Content-Type"',
+  },
+  {
+    keyword: "expose",
+    forms: [{ args: [oneOf([word("*")], [many(slot("header", "header-name"), 200)])] }],
+    byDefault: "none but the simple ones",
+    docs: "The headers of answers that pages may read.",
+    example: 'expose "X-Request-Id"',
+  },
+  {
+    keyword: "credentials",
+    forms: [{ args: [] }],
+    docs: "Browsers may send cookies and certificates along. Not with `origins *`.",
+    example: "credentials",
+  },
+  {
+    keyword: "max-age",
+    forms: [{ args: [slot("time", "duration", { min: 0, max: 86_400_000, wholeSeconds: true })] }],
+    byDefault: "browsers ask each time",
+    docs: "How long browsers keep the answer to a preflight.",
+    example: "max-age 10m",
+  },
+  {
+    keyword: "forward-unmatched",
+    forms: [{ args: [] }],
+    byDefault: "a preflight that fits nothing ends with an empty 200",
+    docs: "A preflight that fits nothing goes on like any request.",
+    example: "forward-unmatched",
+  },
+]
+
+function lowerOrigins(statement: Bound, context: StepContext): Text[] | undefined {
+  if (statement.args.get("origin") === undefined) return ["*"]
+  const origins: Text[] = []
+  let wrong = false
+  for (const { argument } of statement.args.all("origin")) {
+    const text = argument.kind === "text" ? context.texts.lower(argument, context.place) : undefined
+    if (text !== undefined) origins.push(text)
+    if (text !== undefined && mayBeOrigin(text)) continue
+    wrong = true
+    if (text === undefined) continue
+    const written = typeof text === "string" ? text : textOf(argument.span)
+    context.report.add(
+      "SP2039",
+      argument.span,
+      `\`${shown(written)}\` is not the origin of a site: it would never match`,
+      {
+        help: 'Write scheme, host and perhaps port, e.g. `"https://app.acme.example"` or `"https://*.acme.example"`.',
+      },
+    )
+  }
+  return wrong ? undefined : origins
+}
+
+/** Of a text that is known later only what is behind its last value: a path there fits no origin. */
+function mayBeOrigin(text: Text): boolean {
+  if (typeof text === "string") return isOriginPattern(text)
+  const last = "text" in text ? text.text.at(-1) : undefined
+  return typeof last !== "string" || !/\/[^/]/.test(last.replace("://", ""))
+}
+
+/** Warns of methods that are most likely misspelt: a preflight never asks for them. */
+function checkMethods(block: BoundBlock | undefined, report: Report): void {
+  for (const { argument, value } of statementOf(block, "methods")?.args.all("method") ?? []) {
+    const method = value as string
+    if (method === "*" || registeredMethods.includes(method)) continue
+    const hint = didYouMean(method, registeredMethods)
+    report.add("SP2041", argument.span, `no page asks for the method \`${shown(method)}\`${hint}`)
+  }
+}
+
+/** What the compiler knows of a step that says which pages of other sites may call. */
+export const cors: StepText<"cors"> = {
+  print: ({ origins, methods, headers, expose, credentials, maxAgeSeconds, terminateUnmatched }) =>
+    statement(
+      "cors",
+      `origins${namesText(origins)}`,
+      methods.length > 0 && `methods ${methods.join(" ")}`,
+      headers.length > 0 && `headers${namesText(headers)}`,
+      expose.length > 0 && `expose${namesText(expose)}`,
+      credentials && "credentials",
+      maxAgeSeconds > 0 && `max-age ${timeText(maxAgeSeconds)}`,
+      !terminateUnmatched && "forward-unmatched",
+    ),
+  identities: () => ["cors"],
+  added: ({ origins, credentials }) =>
+    opens(
+      `pages of ${originWords(origins)} may call, and read answers${credentials ? ", with the caller's own credentials" : ""}`,
+    ),
+  removed: ({ origins }) => breaking(`pages of ${originWords(origins)} cannot call any more`),
+  changed: {
+    origins: originChanges,
+    methods: methodChanges,
+    headers: requestHeaderChanges,
+    expose: exposeChanges,
+    credentials: (_, after) =>
+      after
+        ? opens("pages call with the caller's own credentials")
+        : breaking("pages cannot call with the caller's own credentials any more"),
+    maxAgeSeconds: () => neutral("browsers keep the answer to a preflight for another time"),
+    terminateUnmatched: (_, after) =>
+      after
+        ? closes("preflights that fit nothing end here")
+        : opens("preflights that fit nothing go on to the backend"),
+  } satisfies FieldRules<Cors>,
+}
+
+function namesText(names: readonly Text[]): string {
+  return names.includes("*") ? " *" : textsOf(names)
+}
+
+function originWords(origins: Cors["origins"]): string {
+  if (origins.includes("*")) return "every site"
+  return listWords(
+    origins.map((origin) => (typeof origin === "string" ? `\`${origin}\`` : "a site found per request")),
+  )
+}
+
+/** Which pages may call. */
+function originChanges(before: Cors["origins"], after: Cors["origins"]): Finding[] {
+  const { added, removed } = uncovered(before.map(originKey), after.map(originKey), coversOrigin)
+  const pages = (origins: readonly string[]) => (origins.includes("*") ? "every site" : codeWords(origins))
+  return otherNames(added, removed, {
+    opens: `pages of ${pages(added)} may call now`,
+    breaking: removed.includes("*")
+      ? `only pages of ${pages(after.map(originKey))} can call now, those of other sites cannot any more`
+      : `pages of ${pages(removed)} cannot call any more`,
+    same: "the same sites, written otherwise",
+  })
+}
+
+/** Methods of calls that browsers ask about before. No method in the list stands for GET and POST. */
+function methodChanges(before: Cors["methods"], after: Cors["methods"]): Finding[] {
+  const all = (methods: readonly string[]) => (methods.length === 0 ? ["GET", "POST"] : methods)
+  const { added, removed } = uncovered(all(before), all(after))
+  return otherNames(added, removed, {
+    opens: `pages may call with ${added.includes("*") ? "every method" : codeWords(added)} now`,
+    breaking: removed.includes("*")
+      ? `pages can call with ${codeWords(all(after))} only, not with every method`
+      : `pages cannot call with ${codeWords(removed)} any more`,
+    same: "the same methods, written otherwise",
+  })
+}
+
+/** Fields of requests that pages may set. */
+function requestHeaderChanges(before: Cors["headers"], after: Cors["headers"]): Finding[] {
+  const { added, removed } = uncovered(before, after)
+  return otherNames(added, removed, {
+    opens: `pages may send ${added.includes("*") ? "every header" : codeWords(added)} now`,
+    breaking: removed.includes("*")
+      ? `pages can send ${after.length === 0 ? "no header of their own" : `${codeWords(after)} only`}, not every header`
+      : `pages cannot send ${codeWords(removed)} any more`,
+    same: "the same headers, written otherwise",
+  })
+}
+
+/** Fields of answers that pages may read. With credentials `*` is the name of a field like any other (Fetch standard section 3.2.1). */
+function exposeChanges(before: Cors["expose"], after: Cors["expose"], sides: Sides): Finding[] {
+  const readable = (names: readonly string[], { credentials }: Cors) =>
+    credentials ? names.filter((name) => name !== "*") : names
+  const [old, next] = [readable(before, sides.before), readable(after, sides.after)]
+  const { added, removed } = uncovered(old, next)
+  return otherNames(added, removed, {
+    opens: `pages may read ${added.includes("*") ? "every header of answers" : codeWords(added)} now`,
+    breaking: removed.includes("*")
+      ? `pages can read ${next.length === 0 ? "no header of their own choice" : `${codeWords(next)} only`}, not every header of answers`
+      : `pages cannot read ${codeWords(removed)} any more`,
+    same: "the same headers can be read, written otherwise",
+  })
+}
+
+function otherNames(
+  added: readonly string[],
+  removed: readonly string[],
+  words: { readonly opens: string; readonly breaking: string; readonly same: string },
+): Finding[] {
+  return [
+    ...(added.length === 0 ? [] : [opens(words.opens)]),
+    ...(removed.length === 0 ? [] : [breaking(words.breaking)]),
+    ...(added.length + removed.length === 0 ? [neutral(words.same)] : []),
+  ]
+}
+
+/** An origin as browsers send it: in lower case, without the scheme's own port and without a path. What a request decides is its text. */
+function originKey(origin: Cors["origins"][number]): string {
+  if (typeof origin !== "string") return textWords(origin)
+  const lower = origin.toLowerCase().replace(/\/$/, "")
+  return lower.startsWith("https://") ? lower.replace(/:443$/, "") : lower.replace(/:80$/, "")
+}
+
+/** `https://*.example.com` stands for every name below `example.com`, and for no port but the one it says. */
+function coversOrigin(wide: string, narrow: string): boolean {
+  if (wide === narrow) return true
+  const [scheme, host] = wide.split("://*.", 2)
+  if (scheme === undefined || host === undefined) return false
+  return narrow.startsWith(`${scheme}://`) && narrow.endsWith(`.${host}`)
+}

@@ -1,0 +1,85 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { closes, type FieldRules, opens } from "../../analysis/finding.ts"
+import { type Bound, statementsOf } from "../bind/bound.ts"
+import {
+  type AuthForm,
+  authText,
+  refusalTexts,
+  tokenRules,
+  tokenScheme,
+  tokenTexts,
+} from "../credential-text.ts"
+import { lowerClaimRules, lowerList, lowerSaid, lowerSource } from "../lower/caller-token.ts"
+import type { StepContext } from "../lower/step.ts"
+import { countText } from "../print.ts"
+import { callerTokenRows, claimRule } from "../schema/caller-token.ts"
+import { many, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+/** `auth introspection NAME { … }`. All that the endpoint knows of the caller is in `jwt`. */
+export const authIntrospection: AuthForm = {
+  form: {
+    args: [word("introspection"), slot("introspection", "reference", { to: ["introspection"] })],
+    block: "auth introspection",
+  },
+  ways: () => [{ kind: "jwt", by: "introspection", claims: "any" }],
+  lower: lowerIntrospection,
+}
+
+/** What stands in the block of `auth introspection`. */
+export const authIntrospectionRows: readonly Row[] = [
+  claimRule,
+  ...callerTokenRows,
+  {
+    keyword: "audience",
+    several: true,
+    forms: [{ args: [many(slot("audience", "data"), 100)] }],
+    byDefault: "any audience",
+    docs: "Audiences of which a token must have one.",
+    example: "audience orders-api",
+  },
+]
+
+function lowerIntrospection(bound: Bound, context: StepContext): StepOf<"introspect"> | undefined {
+  const introspection = bound.args.word("introspection")?.text
+  const { block } = bound
+  const claims = lowerClaimRules(block, ["any"], context)
+  const from = lowerSource(block, context)
+  const said = lowerSaid(block, context)
+  const audiences = lowerList(statementsOf(block, "audience"), "audience", context)
+  if (introspection === undefined || from === undefined || said === undefined) return undefined
+  if (claims === undefined || audiences === "broken") return undefined
+  return {
+    kind: "introspect",
+    introspection,
+    from,
+    claims,
+    ...(audiences === undefined ? {} : { audiences }),
+    ...said,
+  }
+}
+
+/** What the compiler knows of a step that asks an endpoint about a token. */
+export const introspect: StepText<"introspect"> = {
+  print: (step, printing) =>
+    authText(
+      printing,
+      `introspection ${step.introspection}`,
+      tokenTexts(step, printing),
+      refusalTexts(step, printing),
+    ),
+  identities: () => ["auth"],
+  added: ({ introspection, status }) =>
+    closes(`who has no token that \`${introspection}\` calls active is refused with ${countText(status)}`),
+  removed: ({ introspection }) =>
+    opens(`anybody may call: a token that \`${introspection}\` calls active is not asked for any more`),
+  changed: {
+    ...tokenRules,
+    introspection: () => opens("somebody else says which tokens are valid"),
+  } satisfies FieldRules<Fields<"introspect">>,
+  way: {
+    credential: ({ introspection }) => `a token that \`${introspection}\` calls active`,
+    ways: (step) => [step],
+    schemes: ({ introspection, from }) => [[`token_${introspection}`, tokenScheme(from)]],
+  },
+}

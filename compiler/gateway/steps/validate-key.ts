@@ -1,0 +1,110 @@
+import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { breaking, closes, type FieldRules, type Finding, opens } from "../../analysis/finding.ts"
+import { textWords } from "../../analysis/words.ts"
+import { type Bound, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { type AuthForm, authText } from "../credential-text.ts"
+import { reportDropped } from "../lower/dropped-header.ts"
+import type { StepContext } from "../lower/step.ts"
+import { statusText } from "../print.ts"
+import { refusalStatus } from "../schema/refusal.ts"
+import { oneOf, type Row, slot, word } from "../schema/row.ts"
+import type { Fields, StepText } from "../step-text.ts"
+
+const defaults = { header: "ocp-apim-subscription-key", query: "subscription-key", status: 401 }
+
+/** `auth subscription { … }` */
+export const authSubscription: AuthForm = {
+  form: { args: [word("subscription")], block: "auth subscription" },
+  ways: () => [{ kind: "subscription" }],
+  lower: lowerKey,
+}
+
+/** What stands in the block of `auth subscription`. */
+export const authSubscriptionRows: readonly Row[] = [
+  {
+    keyword: "header",
+    forms: [{ args: [oneOf([word("none")], [slot("name", "header-name")])] }],
+    byDefault: "Ocp-Apim-Subscription-Key",
+    docs: "The header the key comes in, or `none`.",
+    example: 'header "X-Api-Key"',
+  },
+  {
+    keyword: "query",
+    forms: [{ args: [oneOf([word("none")], [slot("name", "query-name")])] }],
+    byDefault: defaults.query,
+    docs: "The query parameter the key comes in when the header is absent, or `none`.",
+    example: "query none",
+  },
+  {
+    keyword: "forward",
+    forms: [{ args: [] }],
+    docs: "Leaves the key in the request to the backend.",
+    example: "forward",
+  },
+  refusalStatus(String(defaults.status), "The status of the answer when there is no valid key."),
+]
+
+function lowerKey(bound: Bound, { report }: StepContext, api: string): StepOf<"validate-key"> {
+  const { block, statement } = bound
+  const place = (keyword: "header" | "query"): string | null => {
+    const said = statementOf(block, keyword)
+    return said === undefined ? defaults[keyword] : (said.args.value<string>("name") ?? null)
+  }
+  const [header, query] = [place("header"), place("query")]
+  reportDropped(header, headSpan(statement), report)
+  if (header === null && query === null) {
+    report.add("SP2017", headSpan(statement), "the key comes neither in a header nor in the query", {
+      help: "Remove one of the two `none`.",
+    })
+  }
+  const status = statementOf(block, "status")?.args.value<number>("status") ?? defaults.status
+  return { kind: "validate-key", api, header, query, status, forward: mentions(block, "forward") }
+}
+
+/** What the compiler knows of a step that asks for a subscription key. */
+export const validateKey: StepText<"validate-key"> = {
+  print: ({ header, query, status, forward }, printing) =>
+    authText(
+      printing,
+      "subscription",
+      header !== defaults.header &&
+        `header ${header === null ? "none" : JSON.stringify(printing.header(header))}`,
+      query !== defaults.query && `query ${query === null ? "none" : textWords(query)}`,
+      forward && "forward",
+      statusText(status, defaults.status, printing),
+    ),
+  identities: () => ["auth"],
+  added: ({ status }) => closes(`who has no valid subscription key is refused with ${status}`),
+  removed: () => opens("anybody may call: a subscription key is not asked for any more"),
+  changed: {
+    api: (before, after) => [
+      opens(`a key for \`${after}\` is enough now`),
+      breaking(`a key for \`${before}\` is not enough any more`),
+    ],
+    header: (before, after) => otherPlace("header", before, after),
+    query: (before, after) => otherPlace("query parameter", before, after),
+    status: (before, after) => breaking(`who has no valid key is answered ${after}, not ${before}`),
+    forward: (_, after) =>
+      after
+        ? opens("the backend sees the caller's key")
+        : closes("the backend does not see the caller's key any more"),
+  } satisfies FieldRules<Fields<"validate-key">>,
+  way: {
+    credential: () => "a subscription key",
+    ways: (step) => [step],
+    schemes: ({ header, query }) => [
+      ...(header === null ? [] : [keyScheme("header", header)]),
+      ...(query === null ? [] : [keyScheme("query", query)]),
+    ],
+  },
+}
+
+function otherPlace(what: string, before: string | null, after: string | null): Finding {
+  if (before === null) return opens(`the key may come in the ${what} \`${after}\` too`)
+  if (after === null) return breaking(`the key is not read from the ${what} \`${before}\` any more`)
+  return breaking(`the key is read from the ${what} \`${after}\`, not from \`${before}\``)
+}
+
+function keyScheme(place: "header" | "query", name: string): readonly [string, object] {
+  return [`subscription_${place}`, { type: "apiKey", in: place, name }]
+}
