@@ -1,10 +1,9 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { StepOf } from "../../runtime/plan/steps.ts"
-import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
-import { noOwnCredentials, otherRequestBody } from "../analysis/seen-by-backend.ts"
+import { breaking, type Finding, neutral, opens } from "../analysis/finding.ts"
+import { noOwnCredentials } from "../analysis/seen-by-backend.ts"
 import { fromCaller, secretsIn } from "../analysis/text-findings.ts"
 import type { TextKind } from "../gateway/step-texts.ts"
-import { countWordsOf } from "./access-words.ts"
 import { type ContentKind, secondsWords } from "./content-words.ts"
 import type { FlowKind } from "./flow-words.ts"
 
@@ -15,23 +14,6 @@ type Effects = {
 
 /** What it means that a step that changes messages, or where they go, is there now. */
 export const contentAdded: Effects = {
-  "set-body": ({ message, content }) => [
-    message === "request"
-      ? otherRequestBody("the backend gets this body instead of the caller's")
-      : breaking("callers get this body instead of the backend's"),
-    ...secretsIn(content),
-  ],
-  "find-replace": ({ message }) => changedBody(message),
-  "mask-urls": ({ message }) => changedBody(message),
-  jsonp: () => opens("any page that callers open may read what GET is answered"),
-  "xml-to-json": ({ message }) => changedBody(message),
-  "json-to-xml": ({ message }) => changedBody(message),
-  respond: ({ status = 200, headers, body }) => [
-    typeof status === "number" && status >= 400
-      ? closes(`these requests are answered ${status}`)
-      : breaking(`these requests are answered here with ${countWordsOf(status)}, not by the backend`),
-    ...secretsIn([headers, body]),
-  ],
   "validate-headers": ({ headers, described = [], named = [], unspecified }) =>
     prevents([
       unspecified,
@@ -73,16 +55,6 @@ export const contentAdded: Effects = {
 
 /** What it means that such a step is gone. */
 export const contentRemoved: Effects = {
-  "set-body": ({ message }) => ownBody(message),
-  "find-replace": ({ message }) => ownBody(message),
-  "mask-urls": ({ message }) => ownBody(message),
-  jsonp: () => breaking("pages that ask for a script get JSON"),
-  "xml-to-json": ({ message }) => ownBody(message),
-  "json-to-xml": ({ message }) => ownBody(message),
-  respond: ({ status = 200 }) =>
-    typeof status === "number" && status >= 400
-      ? opens(`what was refused with ${status} goes on`)
-      : opens(`what was answered here with ${countWordsOf(status)} goes on`),
   "validate-headers": () => opens("the headers of answers are not looked at any more"),
   "validate-status": () => opens("the status of answers is not looked at any more"),
   trace: () => neutral("a line is not written to the log any more"),
@@ -111,16 +83,4 @@ export function otherTarget(target: StepOf<"set-backend">["target"]): Finding {
 
 function prevents(actions: readonly string[]): boolean {
   return actions.includes("prevent")
-}
-
-function changedBody(message: "request" | "response"): Finding {
-  return message === "request"
-    ? otherRequestBody("the backend gets a changed body")
-    : breaking("callers get a changed body")
-}
-
-function ownBody(message: "request" | "response"): Finding {
-  return message === "request"
-    ? opens("the caller's own body reaches the backend")
-    : opens("callers see the backend's own body")
 }

@@ -9,13 +9,6 @@ import type { WordsOf } from "./words-of.ts"
 /** Kinds of steps that change messages, keep things, or say them. */
 export type ContentKind =
   | "set-header"
-  | "set-body"
-  | "find-replace"
-  | "mask-urls"
-  | "jsonp"
-  | "xml-to-json"
-  | "json-to-xml"
-  | "respond"
   | "validate-headers"
   | "validate-status"
   | "trace"
@@ -29,39 +22,6 @@ export type ContentKind =
 
 /** Such steps in words of gateway.conf. */
 export const contentWords: WordsOf<Exclude<ContentKind, TextKind>> = {
-  "set-body": ({ media, content }) => `body set ${bodyWords(media, content)}`,
-  "find-replace": ({ from, to }) => `body replace ${textWords(from)} with ${textWords(to)}`,
-  "mask-urls": ({ headers }) => `body mask-urls${blockWords(headers ? ["headers"] : [])}`,
-  jsonp: ({ callback }) => `body jsonp ${textWords(callback)}`,
-  "xml-to-json": ({ style, apply, considerAccept, alwaysArray }) =>
-    `body xml-to-json${blockWords([
-      ...(style === "direct" ? [] : ["style friendly"]),
-      ...(apply === "always" ? ["always"] : []),
-      ...(considerAccept ? ["if-accepted"] : []),
-      ...(alwaysArray ? ["arrays"] : []),
-    ])}`,
-  "json-to-xml": ({
-    apply,
-    considerAccept,
-    parseDates,
-    namespaceSeparator,
-    namespacePrefix,
-    attributeBlock,
-  }) =>
-    `body json-to-xml${blockWords([
-      ...(apply === "always" ? ["always"] : []),
-      ...(considerAccept ? ["if-accepted"] : []),
-      ...(parseDates ? ["dates"] : []),
-      ...(namespaceSeparator === "_" ? [] : [`separator "${namespaceSeparator}"`]),
-      ...(namespacePrefix === undefined ? [] : [`namespaces "${namespacePrefix}"`]),
-      ...(attributeBlock === undefined ? [] : [`attributes "${attributeBlock}"`]),
-    ])}`,
-  respond: ({ from, status, reason, headers, media, body, documentation }) =>
-    documentation
-      ? `docs (${body !== undefined && "text" in body && typeof body.text === "string" ? Buffer.byteLength(body.text) : 0} bytes)`
-      : `respond${from === undefined ? "" : ` from ${from}`}${status === undefined ? "" : ` ${countWordsOf(status)}`}${reasonWords(reason)}${blockWords(
-          [...(body === undefined ? [] : [`body ${bodyWords(media, body)}`]), ...headerLineWords(headers)],
-        )}`,
   "validate-headers": validateHeadersWords,
   "validate-status": ({ codes, unspecified, errors }) =>
     `validate status ${unspecified}${blockWords([
@@ -140,10 +100,6 @@ function likeWords({
 
 function valueWords(values: readonly Text[]): string {
   return values.map((value) => ` ${textWords(value)}`).join("")
-}
-
-function reasonWords(reason: Text | undefined): string {
-  return reason === undefined ? "" : ` ${textWords(reason)}`
 }
 
 /** `5s`, or the expression that says it. */

@@ -4,7 +4,6 @@ import type { StepKind, StepOf } from "../../runtime/plan/steps.ts"
 import type { Text } from "../../runtime/plan/text.ts"
 import { breaking, closes, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { listChanges, same } from "../analysis/same.ts"
-import { otherRequestBody } from "../analysis/seen-by-backend.ts"
 import { callersDecide, escapingLost, secretsIn } from "../analysis/text-findings.ts"
 import { textWords } from "../analysis/words.ts"
 import { countWordsOf } from "./access-words.ts"
@@ -14,95 +13,6 @@ type Fields<Kind extends StepKind> = Omit<StepOf<Kind>, "kind">
 
 /** The comparison of lists walks into what stands inside of a step, and tells it there. */
 export const walked = (): Finding[] => []
-
-/** Who sees the body that is different. */
-function otherBody(message: "request" | "response", how: string): Finding {
-  return message === "request" ? otherRequestBody(`the backend gets ${how}`) : breaking(`callers get ${how}`)
-}
-
-const nowAboutMessage = (_: unknown, after: "request" | "response") =>
-  breaking(`it is the body of the ${after} now`)
-
-const convertingRules = {
-  message: nowAboutMessage,
-  apply: (
-    _: unknown,
-    after: "always" | "content-type",
-    { after: { message } }: { readonly after: { readonly message: "request" | "response" } },
-  ) =>
-    otherBody(
-      message,
-      after === "always"
-        ? "bodies converted whatever their Content-Type says"
-        : "bodies of other Content-Types as they are",
-    ),
-  considerAccept: (
-    _: unknown,
-    after: boolean,
-    { after: { message } }: { readonly after: { readonly message: "request" | "response" } },
-  ) =>
-    otherBody(
-      message,
-      after
-        ? "a converted body only where the Accept of the request asks for it"
-        : "a converted body whatever the Accept of the request asks for",
-    ),
-}
-
-const xmlRules: FieldRules<Fields<"xml-to-json">> = {
-  ...convertingRules,
-  style: (_, after, { after: { message } }) =>
-    otherBody(
-      message,
-      after === "direct" ? "attributes as `@name` in JSON" : "attributes as plain members in JSON",
-    ),
-  alwaysArray: (_, after, { after: { message } }) =>
-    otherBody(
-      message,
-      after ? "single elements in arrays too" : "an element that is there once as itself, not in an array",
-    ),
-}
-
-const jsonRules: FieldRules<Fields<"json-to-xml">> = {
-  ...convertingRules,
-  parseDates: (_, after, { after: { message } }) =>
-    otherBody(message, after ? "times in the form of XML" : "times as they are in JSON"),
-  namespaceSeparator: (before, after, { after: { message } }) =>
-    otherBody(message, `prefixes of namespaces split at \`${after}\`, not at \`${before}\``),
-  namespacePrefix: (_, after, { after: { message } }) =>
-    otherBody(
-      message,
-      after === undefined ? "no namespaces declared" : `namespaces declared by \`${after}\``,
-    ),
-  attributeBlock: (_, after, { after: { message } }) =>
-    otherBody(message, after === undefined ? "no attributes" : `the members of \`${after}\` as attributes`),
-}
-
-const replaceRules: FieldRules<Fields<"find-replace">> = {
-  message: nowAboutMessage,
-  from: (before, after, { after: { message } }) => [
-    otherBody(message, "another text replaced"),
-    ...callersDecide(before, after),
-  ],
-  to: (before, after, { after: { message } }) => [
-    otherBody(message, "another text in its place"),
-    ...callersDecide(before, after),
-    ...secretsIn(after, before),
-  ],
-}
-
-const maskRules: FieldRules<Fields<"mask-urls">> = {
-  message: nowAboutMessage,
-  headers: (_, after, { after: { message } }) =>
-    neutral(`URLs in header fields of the ${message} ${after ? "are changed too" : "stay as they are"}`),
-}
-
-const jsonpRules: FieldRules<Fields<"jsonp">> = {
-  callback: (before, after) => [
-    breaking(`the function is named by the query parameter ${textWords(after)}`),
-    ...callersDecide(before, after),
-  ],
-}
 
 const getRules: FieldRules<Fields<"cache-get">> = {
   key: otherKey,
@@ -312,11 +222,6 @@ const safetyRules: FieldRules<Fields<"content-safety">> = {
 
 /** What a difference in a field means, for steps that convert, keep values, ask others and repeat. */
 export const flowRules = {
-  "xml-to-json": xmlRules,
-  "json-to-xml": jsonRules,
-  "find-replace": replaceRules,
-  "mask-urls": maskRules,
-  jsonp: jsonpRules,
   "cache-get": getRules,
   "cache-remove": {
     key: (before, after) => [

@@ -111,18 +111,10 @@ function identities(step: Step): readonly string[] {
       return [`send ${step.variable ?? ""}`, "send"]
     case "metric":
       return [`metric ${step.name}`]
-    case "find-replace":
-      return [`replace ${canonicalJson([step.message, step.from])}`, `replace ${step.message}`]
     case "retry":
       return [`retry ${step.steps.join()}`, "retry"]
     case "parallel":
       return [`parallel ${step.branches.join()}`, "parallel"]
-    case "mask-urls":
-      return [`mask ${step.message}`]
-    case "set-body":
-      return [`body ${step.message}`]
-    case "respond":
-      return [`respond ${step.status}`, "respond"]
     default:
       return guardIdentities(step)
   }

@@ -20,7 +20,6 @@ import { hasText, type TextKind, textOf } from "../gateway/step-texts.ts"
 import { accessRules, askedRules } from "./access-rules.ts"
 import { answerRules, headersRules } from "./answer-rules.ts"
 import { compareAuth, isAuth } from "./auth-changes.ts"
-import { contentRules } from "./content-rules.ts"
 import { flowRules } from "./flow-rules.ts"
 import { effectsOfAdding, effectsOfRemoving } from "./step-effects.ts"
 import { validationRules } from "./validation-changes.ts"
@@ -58,7 +57,6 @@ type Whole = "require" | "deprecation" | "validate-content" | "validate-paramete
 
 const rulesOf: { readonly [Kind in Exclude<StepKind, Whole | TextKind>]: FieldRules<Fields<Kind>> } = {
   ...accessRules,
-  ...contentRules,
   ...answerRules,
   ...flowRules,
   forward: {

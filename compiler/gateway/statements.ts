@@ -1,22 +1,22 @@
 import { lowerCountedInOrder } from "./lower/limits.ts"
 import type { LowerStep } from "./lower/step.ts"
 import { lowerAuthenticate } from "./steps/authenticate.ts"
-import { lowerBody } from "./steps/body.ts"
 import { lowerCache } from "./steps/cache.ts"
 import { checkInOrder } from "./steps/check-header.ts"
 import { lowerMetric, lowerParallel, lowerRetry, lowerSend, lowerTrace } from "./steps/flow.ts"
 import { allow, deny } from "./steps/ip-filter.ts"
 import { lowerConcurrencyBlock } from "./steps/limit-concurrency.ts"
 import { lowerFilter, lowerGrant, lowerRequire } from "./steps/require.ts"
-import { lowerRespond } from "./steps/respond.ts"
+import { redirect, respondStatement } from "./steps/respond.ts"
 import { rewriteStatement } from "./steps/rewrite.ts"
+import { body } from "./steps/set-body.ts"
 import { header } from "./steps/set-header.ts"
 import { forwardHost } from "./steps/set-host.ts"
 import { method } from "./steps/set-method.ts"
 import { query } from "./steps/set-query.ts"
 import { status } from "./steps/set-status.ts"
 import { set } from "./steps/set-variable.ts"
-import { lowerRedirect, lowerUseBackend } from "./steps/use-backend.ts"
+import { lowerUseBackend } from "./steps/use-backend.ts"
 import { lowerValidateAnswer } from "./steps/validate-answer.ts"
 import { whenStatement } from "./steps/when.ts"
 
@@ -37,9 +37,9 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   query: query.lower,
   rewrite: rewriteStatement.lower,
   "forward-host": forwardHost.lower,
-  body: lowerBody,
+  body: body("outbound").lower,
   validate: lowerValidateAnswer,
-  respond: lowerRespond,
+  respond: respondStatement.lower,
   when: whenStatement("inbound").lower,
   set: set.lower,
   send: lowerSend,
@@ -50,6 +50,6 @@ export const stepLowerings: Readonly<Record<string, LowerStep>> = {
   metric: lowerMetric,
   method: method.lower,
   status: status.lower,
-  redirect: lowerRedirect,
+  redirect: redirect.lower,
   use: lowerUseBackend,
 }

@@ -5,11 +5,17 @@ import type { FieldRules, Finding } from "../analysis/finding.ts"
 import type { SchemaComparison } from "../analysis/schema-comparison.ts"
 import type { LowerStep } from "./lower/step.ts"
 import type { Printed, Printing } from "./print.ts"
-import type { Row } from "./schema/row.ts"
+import type { Form, Row } from "./schema/row.ts"
 
 /** A statement of the language: what the binder accepts, and how it becomes a step. */
 export interface Statement {
   readonly row: Row
+  readonly lower: LowerStep
+}
+
+/** One of the forms of a statement that makes steps of several kinds. */
+export interface StatementForm {
+  readonly form: Form
   readonly lower: LowerStep
 }
 

@@ -5,12 +5,18 @@ import { anyOf } from "./steps/any-of.ts"
 import { basicAuth } from "./steps/basic-auth.ts"
 import { checkHeader } from "./steps/check-header.ts"
 import { cors } from "./steps/cors.ts"
+import { findReplace } from "./steps/find-replace.ts"
 import { introspect } from "./steps/introspect.ts"
 import { ipFilter } from "./steps/ip-filter.ts"
+import { jsonToXml } from "./steps/json-to-xml.ts"
+import { jsonp } from "./steps/jsonp.ts"
 import { limitConcurrency } from "./steps/limit-concurrency.ts"
+import { maskUrls } from "./steps/mask-urls.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
+import { respond } from "./steps/respond.ts"
 import { rewrite } from "./steps/rewrite.ts"
+import { setBody } from "./steps/set-body.ts"
 import { setHeader } from "./steps/set-header.ts"
 import { setHost } from "./steps/set-host.ts"
 import { setMethod } from "./steps/set-method.ts"
@@ -20,6 +26,7 @@ import { setVariable } from "./steps/set-variable.ts"
 import { validateJwt } from "./steps/validate-jwt.ts"
 import { validateKey } from "./steps/validate-key.ts"
 import { when } from "./steps/when.ts"
+import { xmlToJson } from "./steps/xml-to-json.ts"
 
 /** What the compiler knows of every kind of step: a kind without it does not compile. */
 const texts = {
@@ -34,7 +41,13 @@ const texts = {
   "rate-limit": rateLimit,
   quota: quotaText,
   "limit-concurrency": limitConcurrency,
+  "find-replace": findReplace,
+  "json-to-xml": jsonToXml,
+  jsonp,
+  "mask-urls": maskUrls,
+  respond,
   rewrite,
+  "set-body": setBody,
   "set-header": setHeader,
   "set-host": setHost,
   "set-method": setMethod,
@@ -42,6 +55,7 @@ const texts = {
   "set-status": setStatus,
   "set-variable": setVariable,
   when,
+  "xml-to-json": xmlToJson,
 } satisfies { readonly [Kind in StepKind]?: StepText<Kind> }
 
 /** Kinds whose file in `steps/` says all. */

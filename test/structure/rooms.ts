@@ -588,6 +588,7 @@ export const rooms: readonly Room[] = [
     path: "compiler/analysis",
     doors: [
       "backend-rules",
+      "bodies",
       "claim-rules",
       "counting",
       "finding",

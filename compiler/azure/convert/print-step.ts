@@ -5,7 +5,7 @@ import { textWords } from "../../analysis/words.ts"
 import type { Printed, Printing } from "../../gateway/print.ts"
 import { hasText, printStep as statementOf } from "../../gateway/step-texts.ts"
 import { accessStatements } from "./print-access.ts"
-import { block, certain, found, foundTime, type Print } from "./statement.ts"
+import { block, certain, foundTime, type Print } from "./statement.ts"
 import { none, refuse } from "./translation.ts"
 import { headerCase, parenthesized, quotedAll, textLines } from "./write-text.ts"
 
@@ -51,13 +51,6 @@ function written(value: Text | { readonly expression: Expression }): string {
     : textWords(value)
 }
 
-function _expressionOf(text: Text): string {
-  const [only, ...more] = typeof text === "string" ? [] : text.text
-  if (typeof only === "object" && "expression" in only && more.length === 0)
-    return parenthesized(only.expression.text)
-  return none("a name that is partly known")
-}
-
 function bodyLines(head: string, media: string | null, content: BodyContent): string[] {
   if (media !== null) return none("a media type beside a body")
   if ("value" in content) return [`${head} ${parenthesized(content.value.text)}`]
@@ -94,19 +87,6 @@ function authenticationOf(authentication: Authentication): string {
     default:
       return `authenticate certificate ${authentication.certificate}`
   }
-}
-
-const respond: Print<"respond"> = ({ from, status, reason, headers, media, body }) => {
-  if (status === undefined && reason !== undefined) return none("a reason without a status")
-  const words = [
-    ...(from === undefined ? [] : [`from ${from}`]),
-    ...(status === undefined ? [] : [found(status)]),
-    ...(reason === undefined ? [] : [textWords(reason)]),
-  ]
-  return block(`respond ${words.join(" ")}`, [
-    headerLines(headers, from === undefined, 1),
-    body === undefined ? [] : bodyLines("body", media, body),
-  ])
 }
 
 const send: Print<"send-request"> = (step) => {
@@ -157,11 +137,6 @@ const elsewhere: { readonly [Kind in StepKind]?: Elsewhere<Kind> } = {
     "what a language model is asked is judged by policy documents alone: it stays one, used by `policy xml`",
 }
 
-/** A conversion of the body with the words that are said. */
-function conversion(kind: "xml-to-json" | "json-to-xml", words: readonly (string | false)[]): string[] {
-  return block(`body ${kind}`, [words.flatMap((word) => (word === false ? [] : [word]))])
-}
-
 const cacheLookup: Print<"cache-lookup"> = (step) => {
   if (step.like !== undefined) return none("prompts that are alike are looked for by policy documents alone")
   return block("cache lookup", [
@@ -189,32 +164,11 @@ const cacheStore: Print<"cache-store"> = ({ seconds, storeIf }) => {
 
 const statements: { readonly [Kind in StepKind]?: Print<Kind> } = {
   ...accessStatements,
-  respond,
   metric,
   "send-request": send,
   "set-backend": setBackend,
   "cache-lookup": cacheLookup,
   "cache-store": cacheStore,
-  "set-body": ({ media, content }) => bodyLines("body set", media, content),
-  "mask-urls": ({ headers }) => block("body mask-urls", [headers ? ["headers"] : []]),
-  jsonp: ({ callback }) => [`body jsonp ${textWords(callback)}`],
-  "find-replace": ({ from, to }) => [`body replace ${textWords(from)} with ${textWords(to)}`],
-  "xml-to-json": (step) =>
-    conversion(step.kind, [
-      step.style === "javascript-friendly" && "style friendly",
-      step.apply === "always" && "always",
-      step.considerAccept && "if-accepted",
-      step.alwaysArray && "arrays",
-    ]),
-  "json-to-xml": (step) =>
-    conversion(step.kind, [
-      step.apply === "always" && "always",
-      step.considerAccept && "if-accepted",
-      step.parseDates && "dates",
-      step.namespaceSeparator !== "_" && `separator ${textWords(step.namespaceSeparator)}`,
-      step.namespacePrefix !== undefined && `namespaces ${textWords(step.namespacePrefix)}`,
-      step.attributeBlock !== undefined && `attributes ${textWords(step.attributeBlock)}`,
-    ]),
   trace: ({ message, severity, metadata }) =>
     metadata.length > 0
       ? none("a line of the log with further data")

@@ -4,12 +4,14 @@ import { authBasicRows } from "../steps/basic-auth.ts"
 import { checkRows } from "../steps/check-header.ts"
 import { corsRows } from "../steps/cors.ts"
 import { authIntrospectionRows } from "../steps/introspect.ts"
+import { jsonToXmlRows } from "../steps/json-to-xml.ts"
+import { maskUrlsRows } from "../steps/mask-urls.ts"
 import { quota, quotaRows } from "../steps/quota.ts"
 import { limit } from "../steps/rate-limit.ts"
 import { authJwtRows } from "../steps/validate-jwt.ts"
 import { authSubscriptionRows } from "../steps/validate-key.ts"
+import { xmlToJsonRows } from "../steps/xml-to-json.ts"
 import type { BlockName } from "./block-name.ts"
-import { jsonToXmlRows, maskUrlsRows, xmlToJsonRows } from "./content.ts"
 import {
   backendCredentialRows,
   certificateRows,

@@ -161,16 +161,6 @@ export function flowRows(block: StepBlock): readonly Row[] {
   return [set.row, send, cache(block), retry(block), parallel(`parallel ${block}`), trace, metric]
 }
 
-export const redirect: Row = {
-  keyword: "redirect",
-  several: true,
-  forms: [
-    { args: [slot("status", "status", { min: 300, max: 308 }), slot("url", "text", { label: '"URL"' })] },
-  ],
-  docs: "Answers with a Location, and ends the section.",
-  example: 'redirect 308 "https://new.example/orders"',
-}
-
 export const useBackend: Row = {
   keyword: "use",
   several: true,

@@ -1,50 +1,191 @@
 import type { StepOf } from "../../../runtime/plan/steps.ts"
+import { breaking, closes, type Finding, neutral, opens } from "../../analysis/finding.ts"
+import { same } from "../../analysis/same.ts"
+import { inValues, readByBrowsers } from "../../analysis/seen-by-backend.ts"
+import { callersDecide, escapingLost, secretsIn } from "../../analysis/text-findings.ts"
 import { didYouMean } from "../../core/nearest.ts"
 import { isBodiless } from "../../openapi/mock-answer.ts"
 import { type Bound, headSpan, mentions, statementOf, statementsOf } from "../bind/bound.ts"
 import { lowerContent } from "../lower/content.ts"
 import { statusOf } from "../lower/count.ts"
 import { headerUse, mayWrite } from "../lower/header.ts"
-import type { LowerStep, StepContext } from "../lower/step.ts"
+import type { StepContext } from "../lower/step.ts"
+import { countText, type Printed, type Printing, statement, textsOf } from "../print.ts"
+import { bodyStatement, headerLines } from "../print-message.ts"
+import { bodyContent } from "../schema/content.ts"
+import { many, optional, type Row, slot, word } from "../schema/row.ts"
+import type { Statement, StepText } from "../step-text.ts"
+import { answerStatus } from "./set-status.ts"
+
+type Respond = StepOf<"respond">
+type HeaderLines = Respond["headers"]
+
+/** The body of a message that is made: of an answer, or of a request of our own. */
+export const bodyRow: Row = {
+  keyword: "body",
+  forms: [{ args: [bodyContent] }],
+  byDefault: "no body",
+  docs: "The body of the answer.",
+  example: 'body json ({"state": gateway.state})',
+}
+
+/** A header of a message that is made. */
+export const headerRow: Row = {
+  keyword: "header",
+  several: 50,
+  forms: [{ args: [slot("name", "header-name"), many(slot("value", "text"), 100)] }],
+  docs: "A header of the answer.",
+  example: 'header "Cache-Control" "no-store"',
+}
 
 /** `respond STATUS "reason" { body …; header "Name" "value" }`, `respond from NAME { … }` */
-export const lowerRespond: LowerStep = (bound, context) => {
-  const { texts, place, report, steps } = context
-  const status = statusOf(bound, context)
-  const from = bound.args.value<string>("variable")
-  const begun = from === undefined || isSet(bound, from, context)
-  if ((status === undefined && from === undefined) || !begun) return undefined
-  const reasonAt = bound.args.text("reason")
-  const reason = reasonAt === undefined ? undefined : texts.lower(reasonAt, place, headerUse(false))
-  if (reasonAt !== undefined && reason === undefined) return undefined
-  const bodyAt = statementOf(bound.block, "body")
-  const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
-  if (bodyAt !== undefined && typeof status === "number" && isBodiless(status)) {
-    report.add("SP2029", bodyAt.statement.keyword.span, `an answer with status ${status} has no body`, {
-      help: "Remove the body, or answer another status.",
-    })
-  }
-  let complete = mentions(bound.block, "body") === (content !== undefined)
-  const headers: StepOf<"respond">["headers"] = []
-  for (const each of statementsOf(bound.block, "header")) {
-    const name = each.args.value<string>("name")
-    const nameAt = each.args.get("name")?.argument.span
-    const argument = each.args.text("value")
-    if (name === undefined || nameAt === undefined || argument === undefined) continue
-    const value = mayWrite(name, nameAt, "response", report)
-      ? texts.lower(argument, place, headerUse(false))
-      : undefined
-    if (value === undefined) complete = false
-    else headers.push({ name, action: "set", values: [value] })
-  }
-  if (!complete) return undefined
-  const body = content === undefined ? { media: null } : { media: content.media, body: content.content }
-  const head = {
-    ...(from === undefined ? {} : { from }),
-    ...(status === undefined ? {} : { status }),
-    ...(reason === undefined ? {} : { reason }),
-  }
-  return steps.add({ kind: "respond", ...head, ...body, headers }, headSpan(bound.statement))
+export const respondStatement: Statement = {
+  row: {
+    keyword: "respond",
+    several: true,
+    forms: [
+      { args: [word("from"), slot("variable", "value-name"), optional(...answerStatus)], block: "respond" },
+      { args: answerStatus, block: "respond" },
+    ],
+    docs: "Answers, and ends the section. `from` begins with the response a `send` left in a variable.",
+    example: 'respond 403 { body json ({"error": "no"}) }',
+  },
+  lower: (bound, context) => {
+    const { texts, place, report, steps } = context
+    const status = statusOf(bound, context)
+    const from = bound.args.value<string>("variable")
+    const begun = from === undefined || isSet(bound, from, context)
+    if ((status === undefined && from === undefined) || !begun) return undefined
+    const reasonAt = bound.args.text("reason")
+    const reason = reasonAt === undefined ? undefined : texts.lower(reasonAt, place, headerUse(false))
+    if (reasonAt !== undefined && reason === undefined) return undefined
+    const bodyAt = statementOf(bound.block, "body")
+    const content = bodyAt === undefined ? undefined : lowerContent(bodyAt, context)
+    if (bodyAt !== undefined && typeof status === "number" && isBodiless(status)) {
+      report.add("SP2029", bodyAt.statement.keyword.span, `an answer with status ${status} has no body`, {
+        help: "Remove the body, or answer another status.",
+      })
+    }
+    let complete = mentions(bound.block, "body") === (content !== undefined)
+    const headers: StepOf<"respond">["headers"] = []
+    for (const each of statementsOf(bound.block, "header")) {
+      const name = each.args.value<string>("name")
+      const nameAt = each.args.get("name")?.argument.span
+      const argument = each.args.text("value")
+      if (name === undefined || nameAt === undefined || argument === undefined) continue
+      const value = mayWrite(name, nameAt, "response", report)
+        ? texts.lower(argument, place, headerUse(false))
+        : undefined
+      if (value === undefined) complete = false
+      else headers.push({ name, action: "set", values: [value] })
+    }
+    if (!complete) return undefined
+    const body = content === undefined ? { media: null } : { media: content.media, body: content.content }
+    const head = {
+      ...(from === undefined ? {} : { from }),
+      ...(status === undefined ? {} : { status }),
+      ...(reason === undefined ? {} : { reason }),
+    }
+    return steps.add({ kind: "respond", ...head, ...body, headers }, headSpan(bound.statement))
+  },
+}
+
+/** `redirect 302 "url"`: an answer with a Location. */
+export const redirect: Statement = {
+  row: {
+    keyword: "redirect",
+    several: true,
+    forms: [
+      { args: [slot("status", "status", { min: 300, max: 308 }), slot("url", "text", { label: '"URL"' })] },
+    ],
+    docs: "Answers with a Location, and ends the section.",
+    example: 'redirect 308 "https://new.example/orders"',
+  },
+  lower: (bound, { texts, place, steps }) => {
+    const status = bound.args.value<number>("status")
+    const argument = bound.args.text("url")
+    const url = argument === undefined ? undefined : texts.lower(argument, place, headerUse(false))
+    if (status === undefined || url === undefined) return undefined
+    const headers = [{ name: "location", action: "set" as const, values: [url] }]
+    return steps.add({ kind: "respond", status, headers, media: null }, headSpan(bound.statement))
+  },
+}
+
+/** What the compiler knows of a step that answers in place of the backend. */
+export const respond: StepText<"respond"> = {
+  print: (step, printing) => {
+    const { from, status, reason, headers, media, body } = step
+    if (step.documentation === true) return description(body, printing)
+    if (status === undefined && reason !== undefined) printing.lacks("a reason without a status")
+    const words = [
+      "respond",
+      ...(from === undefined ? [] : [`from ${from}`]),
+      ...(status === undefined ? [] : [countText(status)]),
+    ]
+    return statement(
+      `${words.join(" ")}${textsOf(reason === undefined ? [] : [reason])}`,
+      headerLines(headers, 1, printing),
+      body !== undefined && bodyStatement("body", media, body, printing),
+    )
+  },
+  identities: ({ status }) => [`respond ${status}`, "respond"],
+  added: ({ status = 200, headers, body }) => [
+    typeof status === "number" && status >= 400
+      ? closes(`these requests are answered ${status}`)
+      : breaking(`these requests are answered here with ${countText(status)}, not by the backend`),
+    ...secretsIn([headers, body]),
+  ],
+  removed: ({ status = 200 }) =>
+    typeof status === "number" && status >= 400
+      ? opens(`what was refused with ${status} goes on`)
+      : opens(`what was answered here with ${countText(status)} goes on`),
+  changed: {
+    from: () => breaking("callers get another answer"),
+    status: (before = 200, after = 200) =>
+      breaking(`callers are answered ${countText(after)}, not ${countText(before)}`),
+    reason: () => neutral("callers get another reason phrase"),
+    media: () => breaking("callers get another body"),
+    // What has changed is told where it has changed.
+    body: (old, next, { after }) =>
+      after.documentation
+        ? neutral("the API is described anew")
+        : [...escapingLost(old, next), breaking("callers get another body"), ...secretsIn(next, old)],
+    documentation: (_, after) =>
+      neutral(after ? "it is the description of the API now" : "it is no description of the API any more"),
+    headers: otherHeaders,
+  },
+}
+
+/** The description of an API is made by its statement `docs`, not by one of a section. */
+function description(body: Respond["body"], printing: Printing): Printed {
+  const text = body !== undefined && "text" in body && typeof body.text === "string" ? body.text : ""
+  printing.lacks("the description of an API")
+  return statement(`docs (${Buffer.byteLength(text)} bytes)`)
+}
+
+function otherHeaders(before: HeaderLines, after: HeaderLines): Finding[] {
+  const valuesOf = (headers: HeaderLines, name: string) => headers.filter((each) => each.name === name)
+  const names = [...new Set([...before, ...after].map(({ name }) => name))].filter(
+    (name) => !same(valuesOf(before, name), valuesOf(after, name)),
+  )
+  const gone = names.filter((name) => valuesOf(after, name).length === 0)
+  const location = after.find(({ name }) => name.toLowerCase() === "location")
+  return [
+    ...(gone.length === 0 ? [] : [breaking(`callers do not get \`${gone.join("`, `")}\` any more`)]),
+    ...(location !== undefined && names.includes(location.name)
+      ? [
+          breaking("callers are sent to another place"),
+          ...inValues(
+            before.find(({ name }) => name === location.name)?.values ?? [],
+            location.values,
+            callersDecide,
+          ),
+        ]
+      : []),
+    ...names.flatMap((name) => readByBrowsers(name, `\`${name}\``)),
+    ...(gone.length === 0 ? [neutral("callers get other headers")] : []),
+    ...secretsIn(after, before),
+  ]
 }
 
 /** Whether a statement before sets the variable; reported where none does. */

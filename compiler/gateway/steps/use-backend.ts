@@ -1,5 +1,4 @@
 import { headSpan, statementOf, statementsOf } from "../bind/bound.ts"
-import { headerUse } from "../lower/header.ts"
 import type { LowerStep } from "../lower/step.ts"
 
 /** `use backend NAME`, `use url "…" raw`, `use weighted by "…" { … }`, `use by "…" { … }` */
@@ -62,14 +61,4 @@ export const lowerUseBackend: LowerStep = (bound, { texts, place, steps, backend
   const otherwise = named(other) ?? null
   const strict = refuse !== undefined ? { strict: true as const } : {}
   return steps.add({ kind: "set-backend", target: { by, cases, otherwise, ...strict } }, at)
-}
-
-/** `redirect 302 "url"`: an answer with a Location. */
-export const lowerRedirect: LowerStep = (bound, { texts, place, steps }) => {
-  const status = bound.args.value<number>("status")
-  const argument = bound.args.text("url")
-  const url = argument === undefined ? undefined : texts.lower(argument, place, headerUse(false))
-  if (status === undefined || url === undefined) return undefined
-  const headers = [{ name: "location", action: "set" as const, values: [url] }]
-  return steps.add({ kind: "respond", status, headers, media: null }, headSpan(bound.statement))
 }

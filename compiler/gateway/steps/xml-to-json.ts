@@ -1,0 +1,128 @@
+import { changedBody, type Message, nowAboutMessage, otherBody, ownBody } from "../../analysis/bodies.ts"
+import { type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
+import { messageAt } from "../lower/header.ts"
+import { statement } from "../print.ts"
+import { type Row, slot, word } from "../schema/row.ts"
+import type { StatementForm, StepText } from "../step-text.ts"
+
+/** What conversions between JSON and XML have in common. */
+interface Conversion {
+  readonly message: Message
+  readonly apply: "always" | "content-type"
+  readonly considerAccept: boolean
+}
+
+/** When a body is converted. */
+export const conversionRows: readonly Row[] = [
+  {
+    keyword: "always",
+    forms: [{ args: [] }],
+    byDefault: "only where Content-Type says so",
+    docs: "Converts whatever the message says its body is.",
+    example: "always",
+  },
+  {
+    keyword: "if-accepted",
+    forms: [{ args: [] }],
+    docs: "Converts only where the caller's Accept header takes the result.",
+    example: "if-accepted",
+  },
+]
+
+export const xmlToJsonRows: readonly Row[] = [
+  {
+    keyword: "style",
+    forms: [{ args: [slot("style", "choice", { choices: ["direct", "friendly"] })] }],
+    byDefault: "direct",
+    docs: "`direct`: attributes are `@name`; `friendly`: attributes are members like any other.",
+    example: "style friendly",
+  },
+  ...conversionRows,
+  {
+    keyword: "arrays",
+    forms: [{ args: [] }],
+    docs: "Child elements are arrays, also where there is one of a name.",
+    example: "arrays",
+  },
+]
+
+/** The fields that say when a body is converted. */
+export function conversionOf(block: BoundBlock | undefined): Omit<Conversion, "message"> {
+  return {
+    apply: mentions(block, "always") ? "always" : "content-type",
+    considerAccept: mentions(block, "if-accepted"),
+  }
+}
+
+/** `body xml-to-json { style friendly; always; if-accepted; arrays }` */
+export const xmlToJsonForm: StatementForm = {
+  form: { args: [word("xml-to-json")], block: "xml-to-json" },
+  lower: ({ block, statement }, { steps, place }) => {
+    const style = statementOf(block, "style")?.args.value<string>("style")
+    return steps.add(
+      {
+        kind: "xml-to-json",
+        message: messageAt(place),
+        style: style === "friendly" ? "javascript-friendly" : "direct",
+        ...conversionOf(block),
+        alwaysArray: mentions(block, "arrays"),
+      },
+      headSpan(statement),
+    )
+  },
+}
+
+/** The statements that say when a body is converted. */
+export function conversionLines({ apply, considerAccept }: Conversion): (string | false)[] {
+  return [apply === "always" && "always", considerAccept && "if-accepted"]
+}
+
+interface After {
+  readonly after: Conversion
+}
+
+/** What a difference in them means. */
+export const conversionRules = {
+  message: nowAboutMessage,
+  apply: (_: unknown, after: Conversion["apply"], { after: { message } }: After) =>
+    otherBody(
+      message,
+      after === "always"
+        ? "bodies converted whatever their Content-Type says"
+        : "bodies of other Content-Types as they are",
+    ),
+  considerAccept: (_: unknown, after: boolean, { after: { message } }: After) =>
+    otherBody(
+      message,
+      after
+        ? "a converted body only where the Accept of the request asks for it"
+        : "a converted body whatever the Accept of the request asks for",
+    ),
+}
+
+/** What the compiler knows of a step that makes JSON of XML. */
+export const xmlToJson: StepText<"xml-to-json"> = {
+  print: (step) =>
+    statement(
+      "body xml-to-json",
+      step.style === "javascript-friendly" && "style friendly",
+      ...conversionLines(step),
+      step.alwaysArray && "arrays",
+    ),
+  identities: () => ["xml-to-json"],
+  added: ({ message }) => changedBody(message),
+  removed: ({ message }) => ownBody(message),
+  changed: {
+    ...conversionRules,
+    style: (_, after, { after: { message } }) =>
+      otherBody(
+        message,
+        after === "direct" ? "attributes as `@name` in JSON" : "attributes as plain members in JSON",
+      ),
+    alwaysArray: (_, after, { after: { message } }) =>
+      otherBody(
+        message,
+        after ? "single elements in arrays too" : "an element that is there once as itself, not in an array",
+      ),
+  },
+}
