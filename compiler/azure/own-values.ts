@@ -1,6 +1,7 @@
 import type { CredentialSource } from "../../runtime/plan/caller-token.ts"
+import { fieldsOfBody } from "../../runtime/plan/places.ts"
 import type { BodyContent } from "../../runtime/plan/step-values.ts"
-import type { Step, StepKind, StepOf } from "../../runtime/plan/steps.ts"
+import { factsOf, kindFacts, type Step, type StepKind, type StepOf } from "../../runtime/plan/steps.ts"
 import { isCallers, type Own, ownerOf, ownSource } from "./callers-value.ts"
 
 /** What is the document's own behind a step. */
@@ -27,45 +28,13 @@ class Marks {
 type Effect<Kind extends StepKind> = (step: StepOf<Kind>, marks: Marks) => void
 
 const nothing = (): void => undefined
-const errors = ({ errors: name }: { readonly errors?: string | undefined }, marks: Marks): void =>
-  marks.variable(name)
-const output = ({ output: name }: { readonly output?: string | undefined }, marks: Marks): void =>
-  marks.variable(name)
-const variable = ({ variable: name }: { readonly variable?: string | undefined }, marks: Marks): void =>
-  marks.variable(name)
 
-/** Variables a limit tells its state by. */
-const signs = (step: StepOf<"rate-limit"> | StepOf<"quota">, marks: Marks): void => {
-  for (const [field, name] of Object.entries(step))
-    if (field.endsWith("Variable") && typeof name === "string") marks.variable(name)
-}
-
-/** What each kind of step puts where a guard behind it could find it. A kind without a row does not compile. */
-const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
-  "validate-jwt": output,
-  introspect: output,
-  "basic-auth": nothing,
-  "validate-key": nothing,
-  "validate-content": errors,
-  "validate-parameters": errors,
-  "any-of": nothing,
-  cors: nothing,
-  "check-header": nothing,
-  "ip-filter": nothing,
-  "rate-limit": signs,
-  quota: signs,
-  "limit-concurrency": nothing,
-  require: nothing,
-  "require-any": nothing,
-  "require-all": nothing,
-  filter: nothing,
-  grant: nothing,
+/** Kinds of which the facts alone do not say it: what they put there may be the caller's, or leaves it the caller's. */
+const effects: { readonly [Kind in StepKind]?: Effect<Kind> } = {
   "set-header": (step, marks) => {
     if (step.message === "request") setLines("header", step, marks)
   },
   "set-query": (step, marks) => setLines("query", step, marks),
-  "set-method": nothing,
-  "set-status": nothing,
   rewrite: ({ path, raw }, marks) => {
     const callers = isCallers(path, marks.own)
     marks.put("path", callers)
@@ -76,40 +45,26 @@ const effects: { readonly [Kind in StepKind]: Effect<Kind> } = {
   "set-body": ({ message, content }, marks) => {
     if (message === "request") marks.put("body", isCallersBody(content, marks.own))
   },
-  "find-replace": ({ message }, marks) => {
-    if (message === "request") marks.put("body")
-  },
-  "mask-urls": ({ message }, marks) => {
-    if (message === "request") marks.put("body")
-  },
-  jsonp: nothing,
   "xml-to-json": nothing,
   "json-to-xml": nothing,
-  respond: nothing,
   "set-variable": ({ name, value }, marks) => marks.variable(name, isCallers(value, marks.own)),
-  "validate-headers": errors,
-  "validate-status": errors,
-  trace: nothing,
-  metric: nothing,
-  "cache-lookup": nothing,
-  "cache-store": nothing,
-  "cache-get": variable,
-  "cache-set": nothing,
-  "cache-remove": nothing,
-  "cache-value": variable,
-  "set-backend": nothing,
-  "send-request": variable,
-  "content-safety": nothing,
-  authenticate: ({ authentication, output: name }, marks) => {
-    if (name !== undefined) marks.variable(name)
-    else if (authentication.scheme !== "certificate") marks.put("header authorization")
-  },
-  retry: nothing,
-  parallel: nothing,
-  when: nothing,
-  deprecation: nothing,
-  forward: nothing,
 }
+
+/** What a step writes where a guard behind it could find it: variables, and of a step that changes messages the parts of the request. */
+function markWritten(step: Step, marks: Marks): void {
+  const isChange = kindFacts(step.kind).role === "change"
+  for (const place of factsOf(step).writes ?? []) {
+    const [part, name] = place.split(":", 2) as [string, string | undefined]
+    if (part === "variable") marks.variable(name)
+    else if (isChange && part === "request.header" && !describesBody.has(name ?? ""))
+      marks.put(`header ${name}`)
+    else if (isChange && part === "request.query") marks.put(`query ${name}`)
+    else if (isChange && part === "request.body") marks.put("body")
+  }
+}
+
+/** Fields that go with the body, which no guard reads. */
+const describesBody: ReadonlySet<string> = new Set([...fieldsOfBody.request, "content-type"])
 
 function isCallersBody(content: BodyContent, own: Own): boolean {
   if ("text" in content) return isCallers(content.text, own)
@@ -132,7 +87,9 @@ function setLines(
 /** What is the document's own behind a step that runs where `own` was before. `origin`: the step's place in the text. */
 export function ownBehind(step: Step, own: Own, origin: string): Own {
   const marks = new Marks(own, origin)
-  ;(effects[step.kind] as Effect<StepKind>)(step as never, marks)
+  const effect = effects[step.kind] as Effect<StepKind> | undefined
+  if (effect === undefined) markWritten(step, marks)
+  else effect(step as never, marks)
   return marks.own
 }
 

@@ -14,6 +14,7 @@ import { limitConcurrency } from "./steps/limit-concurrency.ts"
 import { maskUrls } from "./steps/mask-urls.ts"
 import { quotaText } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
+import { renameHeader } from "./steps/rename-header.ts"
 import { respond } from "./steps/respond.ts"
 import { rewrite } from "./steps/rewrite.ts"
 import { setBody } from "./steps/set-body.ts"
@@ -49,6 +50,7 @@ const texts = {
   rewrite,
   "set-body": setBody,
   "set-header": setHeader,
+  "rename-header": renameHeader,
   "set-host": setHost,
   "set-method": setMethod,
   "set-query": setQuery,

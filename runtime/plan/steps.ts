@@ -28,6 +28,7 @@ import { metric } from "./steps/metric.ts"
 import { parallel } from "./steps/parallel.ts"
 import { quota } from "./steps/quota.ts"
 import { rateLimit } from "./steps/rate-limit.ts"
+import { renameHeader } from "./steps/rename-header.ts"
 import { require_ } from "./steps/require.ts"
 import { requireAll } from "./steps/require-all.ts"
 import { requireAny } from "./steps/require-any.ts"
@@ -74,6 +75,7 @@ const contracts = [
   filter,
   grant,
   setHeader,
+  renameHeader,
   setQuery,
   setMethod,
   setStatus,

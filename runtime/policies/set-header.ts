@@ -10,12 +10,11 @@ import { compileText } from "./text.ts"
 
 /** Sets, adds, defaults or removes a header of the request to the backend or of the answer. */
 export const setHeader: Policy<"set-header"> = (plan, provision) => {
-  const headersOf = plan.message === "request" ? requestHeaders : responseHeaders
   const change = compileHeaderLine(plan, provision)
   // A request always has a Host: there is nothing to put in its place where it is missing.
   if (plan.message === "request" && plan.action === "default" && plan.name === "host") return () => undefined
   return (exchange) => {
-    change(headersOf(exchange), exchange)
+    change(headersOf(plan.message, exchange), exchange)
     return undefined
   }
 }
@@ -75,11 +74,9 @@ const actions: Readonly<Record<Line["action"], Apply>> = {
   remove: (headers, name) => headers.remove(name),
 }
 
-function requestHeaders(exchange: Exchange): HeaderList {
-  return exchange.headers
-}
-
-function responseHeaders(exchange: Exchange): HeaderList {
+/** The header of the request to the backend, or of the response. */
+export function headersOf(message: "request" | "response", exchange: Exchange): HeaderList {
+  if (message === "request") return exchange.headers
   if (exchange.response === undefined) throw new Error("a header of the answer is set before there is one")
   return exchange.response.headers
 }

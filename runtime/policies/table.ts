@@ -23,6 +23,7 @@ import { parallel } from "./parallel.ts"
 import type { Policy } from "./policy.ts"
 import { quota } from "./quota.ts"
 import { rateLimit } from "./rate-limit.ts"
+import { renameHeader } from "./rename-header.ts"
 import { require_ } from "./require.ts"
 import { requireAll } from "./require-all.ts"
 import { requireAny } from "./require-any.ts"
@@ -69,6 +70,7 @@ export const policies: { readonly [Kind in StepKind]: Policy<Kind> } = {
   filter,
   grant,
   "set-header": setHeader,
+  "rename-header": renameHeader,
   "set-query": setQuery,
   "set-method": setMethod,
   "set-status": setStatus,

@@ -36,6 +36,7 @@ const inner: Readonly<Record<StepId, Step>> = {
 const identity: Readonly<Record<string, readonly string[]>> = {
   "set-header": ["message", "name"],
   "set-query": ["name"],
+  "rename-header": ["message", "from"],
   "set-body": ["message"],
   "find-replace": ["message"],
   "mask-urls": ["message"],

@@ -16,6 +16,7 @@ import type { StepContext } from "../lower/step.ts"
 import { type Printing, statement, textsOf } from "../print.ts"
 import { many, oneOf, slot, word } from "../schema/row.ts"
 import { type Fields, namedIdentities, type Statement, type StepText } from "../step-text.ts"
+import { lowerRename, renameForm } from "./rename-header.ts"
 
 type SetHeader = StepOf<"set-header">
 
@@ -32,14 +33,16 @@ export const header: Statement = {
       { args: [word("append"), name, values] },
       { args: [word("default"), name, values] },
       { args: [word("remove"), name] },
+      renameForm,
     ],
-    docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
+    docs: "Changes a header: `set` replaces it, `append` adds a line, `default` sets it only where it is absent, `remove` deletes it, `rename` gives its lines another name. An expression may say which. Several values are one list; of fields that are none, such as Set-Cookie, one line each.",
     example: 'header set "X-User-Id" "${jwt.sub}"',
   },
   lower: (bound, context) => {
     const { texts, place, steps } = context
     const action = bound.statement.args[0]
     if (action?.kind !== "word") return undefined
+    if (action.text === "rename") return lowerRename(bound, context)
     const message = messageAt(place)
     const name = nameOf(bound, message, context)
     if (name === undefined) return undefined

@@ -4,6 +4,12 @@ import { cel, type Drafting } from "./draw.ts"
 
 /** Steps that change or judge messages, answer, keep or tell something. */
 export const contentDrafts = {
+  "rename-header": (draw) => ({
+    kind: "rename-header",
+    message: draw.message,
+    from: draw.one("x-a", "x-b", "x-key"),
+    to: draw.one("x-b", "x-c", "origin"),
+  }),
   "set-header": (draw) => {
     const action = draw.one<StepOf<"set-header">["action"]>("set", "append", "default", "remove")
     const names = [

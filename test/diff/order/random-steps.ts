@@ -35,6 +35,7 @@ const sectionsOf: { readonly [Kind in StepKind]: readonly Section[] } = {
   "validate-headers": ["outbound"],
   "validate-status": ["outbound"],
   "set-header": ["inbound", "backend", "outbound", "onError"],
+  "rename-header": ["inbound", "backend", "outbound", "onError"],
   "set-query": ["inbound", "backend"],
   "set-method": ["inbound", "backend"],
   "set-status": ["outbound", "onError"],

@@ -1,0 +1,58 @@
+import { breaking, closes, neutral, opens } from "../../analysis/finding.ts"
+import { readByBrowsers } from "../../analysis/seen-by-backend.ts"
+import { headSpan } from "../bind/bound.ts"
+import { mayWrite, messageAt } from "../lower/header.ts"
+import type { LowerStep } from "../lower/step.ts"
+import { statement } from "../print.ts"
+import { type Form, slot, word } from "../schema/row.ts"
+import { namedIdentities, type StepText } from "../step-text.ts"
+
+/** `header rename "A" to "B"` */
+export const renameForm: Form = {
+  args: [word("rename"), slot("name", "header-name"), word("to"), slot("to", "header-name")],
+}
+
+/** Lowers the form. */
+export const lowerRename: LowerStep = (bound, { place, report, steps }) => {
+  const message = messageAt(place)
+  const nameIn = (slot: string): string | undefined => {
+    const name = bound.args.value<string>(slot)
+    const at = bound.args.get(slot)?.argument.span
+    return name !== undefined && at !== undefined && mayWrite(name, at, message, report) ? name : undefined
+  }
+  const [from, to] = [nameIn("name"), nameIn("to")]
+  if (from === undefined || to === undefined) return undefined
+  return steps.add({ kind: "rename-header", message, from, to }, headSpan(bound.statement))
+}
+
+/** What the compiler knows of a step that gives a header another name. */
+export const renameHeader: StepText<"rename-header"> = {
+  print: ({ from, to }, printing) =>
+    statement(`header rename "${printing.header(from)}" to "${printing.header(to)}"`),
+  identities: ({ message, from }) => namedIdentities(`header ${message}`, from, "rename"),
+  added: ({ message, from, to }) =>
+    message === "request"
+      ? [
+          opens(`callers decide by \`${from}\` what the backend gets as \`${to}\``),
+          closes(`the backend does not see the caller's \`${from}\` any more`),
+        ]
+      : [breaking(`callers get \`${from}\` as \`${to}\``), ...readByBrowsers(to, `\`${to}\``)],
+  removed: ({ message, from, to }) =>
+    message === "request"
+      ? opens(`the caller's own \`${from}\` and \`${to}\` reach the backend`)
+      : [breaking(`callers get \`${from}\` under its own name`), ...readByBrowsers(to, `\`${to}\``)],
+  changed: {
+    message: (_, after) => opens(`it is about the ${after} now`),
+    from: (before, after, items) =>
+      items.after.message === "request"
+        ? opens(`callers decide by \`${after}\`, not by \`${before}\`, what the backend gets`)
+        : breaking(`callers get \`${after}\` under another name, not \`${before}\``),
+    to: (before, after, items) =>
+      items.after.message === "request"
+        ? opens(`callers decide what the backend gets as \`${after}\`, not as \`${before}\``)
+        : [
+            neutral(`callers get it as \`${after}\`, not as \`${before}\``),
+            ...readByBrowsers(after, `\`${after}\``),
+          ],
+  },
+}
