@@ -1,11 +1,5 @@
 import type { PlanBody } from "../../runtime/plan/plan.ts"
-import {
-  type CredentialStep,
-  isCredential,
-  type Step,
-  type StepId,
-  type StepOf,
-} from "../../runtime/plan/steps.ts"
+import { type CredentialStep, isCredential, type Step, type StepOf } from "../../runtime/plan/steps.ts"
 import { closes, compareFields, type FieldRules, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { credentialTextOf, textOf } from "../gateway/step-texts.ts"
 
@@ -40,10 +34,16 @@ export function compareAuth(
   return [neutral("the ways in are tried in another order: who fails all of them gets another refusal")]
 }
 
-function waysOf(step: Step, steps: Steps): readonly CredentialStep[] {
+/** The credentials that a step asks for: one, any of several, or none. */
+export function credentialsOf(step: Step, steps: Steps): readonly CredentialStep[] {
   if (step.kind === "any-of")
-    return step.steps.flatMap((id: StepId) => (steps[id] === undefined ? [] : waysOf(steps[id], steps)))
-  return isCredential(step) ? credentialTextOf(step).ways(step) : []
+    return step.steps.flatMap((id) => (steps[id] === undefined ? [] : credentialsOf(steps[id], steps)))
+  return isCredential(step) ? [step] : []
+}
+
+/** Each way in, one for each issuer of a token. */
+function waysOf(step: Step, steps: Steps): readonly CredentialStep[] {
+  return credentialsOf(step, steps).flatMap((each) => credentialTextOf(each).ways(each))
 }
 
 /** A way in, in words. */

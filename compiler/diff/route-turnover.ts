@@ -2,7 +2,7 @@ import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
 import { breaking, closes, type Finding, joined, neutral, opens, type Verdict } from "../analysis/finding.ts"
 import { listWords, routeWords } from "../analysis/words.ts"
-import { isAuth, nameOf } from "./auth-changes.ts"
+import { credentialsOf, nameOf } from "./auth-changes.ts"
 import type { Change } from "./change.ts"
 import type { ListComparison } from "./compare-lists.ts"
 import type { RouteDraft } from "./gather.ts"
@@ -159,10 +159,7 @@ export class RouteTurnover {
   #callers({ sections }: Route): string {
     const { steps } = this.#next.body
     const found = sections.inbound.flatMap((id) => steps[id] ?? [])
-    const ways = found.flatMap((step) =>
-      step.kind === "any-of" ? step.steps.flatMap((id) => steps[id] ?? []) : [step],
-    )
-    const names = ways.flatMap((step) => (isAuth(step) && step.kind !== "any-of" ? [nameOf(step)] : []))
+    const names = found.flatMap((step) => credentialsOf(step, steps).map(nameOf))
     const asked = found.some(({ kind }) => kind === "require") ? ", as far as `require` lets them" : ""
     const who =
       names.length === 0
