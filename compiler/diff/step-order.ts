@@ -1,8 +1,7 @@
 import { meets, type Place } from "../../runtime/plan/places.ts"
 import type { PlanBody } from "../../runtime/plan/plan.ts"
 import type { Route } from "../../runtime/plan/resources.ts"
-import type { Step, StepId } from "../../runtime/plan/steps.ts"
-import { isGuard as isGuardKind } from "../../runtime/plan/steps.ts"
+import { isAnswer, isGuard as isGuardKind, type Step, type StepId } from "../../runtime/plan/steps.ts"
 import { breaking, closes, type Finding, neutral, opens } from "../analysis/finding.ts"
 import { type Ending, inside, type Touch, touchOf } from "../analysis/step-touch.ts"
 import { isAuth } from "./auth-changes.ts"
@@ -86,13 +85,13 @@ export function answersBefore(
   wordsOf: (step: Step) => string,
   steps: Steps,
 ): Finding[] {
-  const answers = step.kind === "respond" || inside(step, steps).some((each) => hasAnswer(each, steps))
+  const answers = hasAnswer(step, steps)
   const guards = answers ? behind.filter((each) => isGuard(each, steps)) : []
   return guards.map((guard) => opens(`it can answer before \`${wordsOf(guard)}\` is asked`))
 }
 
 function hasAnswer(step: Step, steps: Steps): boolean {
-  return step.kind === "respond" || inside(step, steps).some((each) => hasAnswer(each, steps))
+  return isAnswer(step) || inside(step, steps).some((each) => hasAnswer(each, steps))
 }
 
 function isGuard(step: Step, steps: Steps): boolean {

@@ -162,6 +162,11 @@ export function isGuard(step: Step): boolean {
   return role === "credential" || role === "guard"
 }
 
+/** Whether a step answers in place of the backend wherever it runs. */
+export function isAnswer(step: Step | undefined): boolean {
+  return step !== undefined && kindFacts(step.kind).role === "answer"
+}
+
 /** Names of the entries of a table of the plan that steps name. */
 export function namedBy(steps: Iterable<Step>, table: NamedTable): ReadonlySet<string> {
   const found = new Set<string>()

@@ -1,5 +1,6 @@
 import type { PolicyElement } from "../../../runtime/plan/outline.ts"
 import type { Issuer } from "../../../runtime/plan/resources.ts"
+import { isAnswer } from "../../../runtime/plan/steps.ts"
 import type { DescribedOperation, DocumentSteps, Section, Used } from "../../azure/site.ts"
 import type { Span } from "../../core/source.ts"
 import { headSpan } from "../bind/bound.ts"
@@ -190,7 +191,7 @@ export class Policies {
   #composed(steps: DocumentSteps, atAuth: boolean): PolicySteps {
     const kinds = (list: readonly Used[]): Set<string | undefined> =>
       new Set(this.#surroundings.azure.everyStep(list).map(({ id }) => this.#steps.get(id)?.kind))
-    const answers = steps.inbound.some(({ id }) => this.#steps.get(id)?.kind === "respond")
+    const answers = steps.inbound.some(({ id }) => isAnswer(this.#steps.get(id)))
     const inbound = steps.inbound.filter((step) => !this.#isCors(step))
     return {
       cors: steps.inbound.filter((step) => this.#isCors(step)),

@@ -1,4 +1,5 @@
 import type { Route } from "../../../runtime/plan/resources.ts"
+import { isAnswer } from "../../../runtime/plan/steps.ts"
 import { type Bound, type BoundBlock, headSpan, mentions, statementOf } from "../bind/bound.ts"
 import type { RouteSource, Scope } from "../routes.ts"
 import { stepLowerings } from "../statements.ts"
@@ -223,7 +224,7 @@ export class RouteLowering {
   /** What is said of all routes of an API answers those of its documents, too. */
   #checkHidden({ span }: RouteSource, items: readonly Item[], documents: readonly Lowered[]): void {
     const { steps, report } = this.#shared
-    if (!answersItself(items) && !documents.some(({ id }) => steps.get(id)?.kind === "respond")) return
+    if (!answersItself(items) && !documents.some(({ id }) => isAnswer(steps.get(id)))) return
     report.add(
       "SP8017",
       span,
