@@ -93,7 +93,7 @@ afterEach(() => {
 })
 
 function engineOver(source: MemorySource, options: EngineOptions): Engine {
-  const engine = new Engine(source, { pollMs: 0, ...options })
+  const engine = new Engine(source, { pollMs: 0, deadlineMs: 300_000, ...options })
   engines.push(engine)
   return engine
 }
